@@ -19,6 +19,7 @@ struct digests {
   uint64_t* values;
   sqlite3_uint64 count;
   sqlite3_uint64 room;
+  int kinds;
 };
 
 static void free_digests(void* pointer) {
@@ -49,7 +50,7 @@ static struct digests* new_digests(void) {
   return NULL;
 }
 
-static int append(struct digests* digests, const struct key* key) {
+static int append_one(struct digests* digests, const struct key* key) {
   const sqlite3_uint64 room = digests->room == 0 ? 1024 : 2 * digests->room;
   uint64_t* values;
   if (digests->count == digests->room) {
@@ -61,6 +62,13 @@ static int append(struct digests* digests, const struct key* key) {
   return bfs_digest(digests->hash, key->data, key->bytes, &digests->values[digests->count++]) == BFS_OK ? 0 : -1;
 }
 
+static int append(struct connection* connection, struct digests* digests, const struct key* key) {
+  struct key folded;
+  const int differs = folded_of(connection, key, &folded);
+  digests->kinds |= key->kind;
+  return differs < 0 || (differs && append_one(digests, &folded) != 0) || append_one(digests, key) != 0 ? -1 : 0;
+}
+
 void bf_keys_step(sqlite3_context* context, int count, sqlite3_value** values) {
   struct digests** digests = sqlite3_aggregate_context(context, sizeof *digests);
   struct key key;
@@ -69,8 +77,8 @@ void bf_keys_step(sqlite3_context* context, int count, sqlite3_value** values) {
   if (digests == NULL || *digests == NULL)
     sqlite3_result_error_nomem(context);
   else if (key_of(values[0], &key) != 0)
-    sqlite3_result_error(context, "bf_keys: a real number is no key", -1);
-  else if (key.kind != 0 && append(*digests, &key) != 0)
+    sqlite3_result_error_nomem(context);
+  else if (key.kind != 0 && append(sqlite3_user_data(context), *digests, &key) != 0)
     sqlite3_result_error_nomem(context);
 }
 
@@ -105,7 +113,9 @@ static int32_t write_filter(const char* path, const bfs_options* options, const 
   int64_t added;
   int32_t code = bfs_create(path, options, &filter, error);
   if (code != BFS_OK) return code;
-  added = bfs_add_digests(filter, digests->values, digests->count);
+  /* A filter of no keys has the mark of one kind, which no other kind equals: it is known to have no other. */
+  added = mark_kinds(filter, digests->kinds == 0 ? BLOBS : digests->kinds);
+  if (added >= 0) added = bfs_add_digests(filter, digests->values, digests->count);
   if (added < 0) {
     code = error->code = (int32_t)added;
     sqlite3_snprintf(sizeof error->message, error->message, "%s", bfs_strerror(code));

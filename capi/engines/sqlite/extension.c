@@ -31,13 +31,28 @@ char* path_of(sqlite3* db, const char* schema, const char* name) {
 
 /* --- Adding ------------------------------------------------------------------------------------------------------- */
 
-enum caller { STATEMENT, AFTER, BEFORE };
+/* LATE: a BEFORE trigger of a row whose key SQLite may make only afterwards. */
+enum caller { STATEMENT, AFTER, BEFORE, LATE };
+
+/* What a BEFORE trigger of an INSERT sees as the rowid that SQLite has not given yet. */
+enum { UNGIVEN = -1 };
+
+/* Whether the row may be at a position where bf_sync takes all rows for durable.  -1 after an error.  The rowid that
+ * SQLite gives is not always a new one (sqlite_sequence can be changed).  The AFTER trigger tells it, and runs unless
+ * another trigger has ended the row. */
+static int is_below(struct connection* connection, struct filter* filter, const struct kept* kept, enum caller caller,
+                    sqlite3_value* position) {
+  if (!kept->has_synced) return 0;
+  if (position == NULL || sqlite3_value_type(position) != SQLITE_INTEGER) return 1;
+  if (caller >= BEFORE && sqlite3_value_int64(position) == UNGIVEN) return has_other_triggers(connection, filter, kept);
+  return sqlite3_value_int64(position) <= kept->synced;
+}
 
 /* The row's key may be in a page that is not on the disk. */
-static int note_row(struct connection* connection, struct filter* filter, struct kept* kept, sqlite3_value* position,
-                    int kind) {
-  const int below = kept->has_synced && (position == NULL || sqlite3_value_type(position) != SQLITE_INTEGER ||
-                                         sqlite3_value_int64(position) <= kept->synced);
+static int note_row(struct connection* connection, struct filter* filter, struct kept* kept, enum caller caller,
+                    sqlite3_value* position, int kind) {
+  const int below = is_below(connection, filter, kept, caller, position);
+  if (below < 0) return SQLITE_ERROR;
   if (!below && (kept->kinds | kind) == kept->kinds) return SQLITE_OK;
   filter->kinds = kept->kinds | kind;
   return run(connection, "UPDATE \"%w\".bfstore_filters SET kinds = %d%s WHERE path = %Q", filter->schema,
@@ -56,10 +71,10 @@ static int was_added_before(struct filter* filter, enum caller caller, const str
   return 0;
 }
 
-static void add_key(sqlite3_context* context, struct filter* filter, enum caller caller, const struct key* key) {
+static void add_row(sqlite3_context* context, struct filter* filter, enum caller caller, const struct key* key) {
   bfs_error error = BFS_ERROR_INIT;
   if (was_added_before(filter, caller, key)) return;
-  error.code = bfs_add(filter->handle, key->data, key->bytes);
+  error.code = add_key(sqlite3_user_data(context), filter->handle, key);
   if (error.code < 0) {
     close_filter(filter);
     fail(context, filter->path, &error);
@@ -81,36 +96,63 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
       fail(context, filter->path, &error);
       return;
     }
-  add_key(context, filter, STATEMENT, key);
+  if ((error.code = mark_kinds(filter->handle, key->kind)) < 0)
+    fail(context, filter->path, &error);
+  else
+    add_row(context, filter, STATEMENT, key);
+}
+
+/* A row that ends without its AFTER trigger would have a key that no trigger has seen. */
+static int may_be_late(struct connection* connection, struct filter* filter, const struct kept* kept,
+                       bfs_error* error) {
+  const int others = has_other_triggers(connection, filter, kept);
+  if (others == 0) return filter->in_row = 1;
+  error->code = BFS_EUNSUPPORTED;
+  sqlite3_snprintf(sizeof error->message, error->message, "%s",
+                   others < 0 ? sqlite3_errmsg(connection->db)
+                              : "SQLite makes this key after the BEFORE triggers, and another trigger of the table may"
+                                " end the row before bfstore's AFTER trigger: drop one of them");
+  return 0;
 }
 
 static void add_to_kept(sqlite3_context* context, struct filter* filter, struct kept* kept, enum caller caller,
                         sqlite3_value* position, const struct key* key) {
   struct connection* connection = sqlite3_user_data(context);
   bfs_error error = BFS_ERROR_INIT;
+  if (caller == AFTER) filter->in_row = 0;
+  if (caller == LATE && !may_be_late(connection, filter, kept, &error)) {
+    fail(context, filter->path, &error);
+    return;
+  }
+  if (key->kind == 0) return;
   if (prepare_to_write(connection, filter, kept, &error) != 0)
     fail_to_add(context, filter, &error);
-  else if (note_row(connection, filter, kept, position, key->kind) != SQLITE_OK)
+  else if (note_row(connection, filter, kept, caller, position, key->kind) != SQLITE_OK)
     sqlite3_result_error(context, sqlite3_errmsg(connection->db), -1);
   else
-    add_key(context, filter, caller, key);
+    add_row(context, filter, caller, key);
 }
 
-/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id [, 'before']).  An error takes the
- * row back. */
+static enum caller caller_of(int count, sqlite3_value** values) {
+  const char* word = count == 5 ? (const char*)sqlite3_value_text(values[4]) : NULL;
+  return count == 2 ? STATEMENT : count == 4 ? AFTER : word != NULL && strcmp(word, "before") == 0 ? BEFORE : LATE;
+}
+
+/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id [, 'before' or 'late']).  An error
+ * takes the row back. */
 static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* name = text_of(context, values[0], "bf_add: the path");
-  const enum caller caller = count == 5 ? BEFORE : count == 4 ? AFTER : STATEMENT;
+  const enum caller caller = caller_of(count, values);
   const sqlite3_int64 id = caller == STATEMENT ? 0 : sqlite3_value_int64(values[3]);
   struct filter* filter;
   struct kept kept;
   struct key key;
   if (name == NULL) return;
   if (key_of(values[1], &key) != 0) {
-    sqlite3_result_error(context, "bf_add: a real number is no key", -1);
+    sqlite3_result_error_nomem(context);
     return;
   }
-  if (key.kind == 0) return;
+  if (key.kind == 0 && caller == STATEMENT) return;
   switch (find_filter(sqlite3_user_data(context), name, id, 0, &filter, &kept)) {
     case FOUND_NONE:
       if (id == 0)
@@ -134,17 +176,12 @@ struct seen {
   unsigned generation;
 };
 
-/* A number and a text may be equal in SQL: see NUMBERS. */
-static int may_equal_another_kind(const struct filter* filter, const struct key* key) {
-  return (key->kind == NUMBERS && (filter->kinds & TEXTS) != 0) ||
-         (key->kind == TEXTS && (filter->kinds & NUMBERS) != 0);
-}
-
 static struct filter* seen_filter(sqlite3_context* context, const char* name) {
   struct seen* seen = sqlite3_get_auxdata(context, 0);
   struct filter* filter;
+  bfs_error why = BFS_ERROR_INIT;
   if (seen != NULL && (seen->filter == NULL || seen->filter->generation == seen->generation)) return seen->filter;
-  filter = filter_to_ask(sqlite3_user_data(context), name);
+  filter = filter_to_ask(sqlite3_user_data(context), name, &why);
   if ((seen = sqlite3_malloc(sizeof *seen)) == NULL) return filter;
   seen->filter = filter;
   seen->generation = filter == NULL ? 0 : filter->generation;
@@ -152,26 +189,35 @@ static struct filter* seen_filter(sqlite3_context* context, const char* name) {
   return filter;
 }
 
-/* Returns 0 with *filter = NULL for "maybe"; -1 after an error of the statement. */
-static int key_and_filter(sqlite3_context* context, sqlite3_value** values, struct key* key, struct filter** filter) {
+/* Returns NULL for "maybe", also after an error of the statement. */
+static struct filter* key_and_filter(sqlite3_context* context, sqlite3_value** values, struct key* key) {
   const char* name = text_of(context, values[0], "the path of a filter");
-  if (name == NULL) return -1;
-  if (key_of(values[1], key) != 0) {
-    sqlite3_result_error(context, "a filter has no real numbers: cast the key", -1);
-    return -1;
-  }
-  *filter = key->kind == 0 ? NULL : seen_filter(context, name);
-  if (*filter != NULL && may_equal_another_kind(*filter, key)) *filter = NULL;
-  return 0;
+  struct filter* filter;
+  if (name == NULL || key_of(values[1], key) != 0 || key->kind == 0) return NULL;
+  filter = seen_filter(context, name);
+  return filter == NULL || filter->in_row ? NULL : filter;
 }
 
-/* bf_maybe(path, key): 0 is a certain no, everything else is 1, NULL too: x IS NULL finds rows that no filter has. */
+/* The kinds that an argument names, or -1 after an error of the statement. */
+static int kinds_named(sqlite3_context* context, sqlite3_value* value) {
+  const char* word = (const char*)sqlite3_value_text(value);
+  if (word != NULL && strcmp(word, "numbers") == 0) return NUMBERS;
+  if (word != NULL && strcmp(word, "texts") == 0) return TEXTS;
+  sqlite3_result_error(context, "bf_maybe: the third argument is 'numbers' or 'texts'", -1);
+  return -1;
+}
+
+/* bf_maybe(path, key [, kinds]): 0 is a certain no, everything else is 1, NULL too: x IS NULL finds rows that no filter
+ * has. */
 static void bf_maybe(sqlite3_context* context, int count, sqlite3_value** values) {
+  const int known = count == 3 ? kinds_named(context, values[2]) : 0;
   struct filter* filter;
   struct key key;
-  (void)count;
-  if (key_and_filter(context, values, &key, &filter) != 0) return;
-  sqlite3_result_int(context, filter == NULL || bfs_contains(filter->handle, key.data, key.bytes) != 0);
+  if (known < 0) return;
+  sqlite3_result_int(context, 1);
+  filter = key_and_filter(context, values, &key);
+  if (filter == NULL || may_have(sqlite3_user_data(context), filter->handle, &key)) return;
+  sqlite3_result_int(context, may_equal_another_kind(filter, known, &key, values[1]));
 }
 
 /* bf_count(path, key): 15 is "maybe". */
@@ -180,11 +226,12 @@ static void bf_count(sqlite3_context* context, int count, sqlite3_value** values
   struct key key;
   int32_t number;
   (void)count;
-  if (key_and_filter(context, values, &key, &filter) != 0) return;
-  number = filter == NULL ? 15 : bfs_count(filter->handle, key.data, key.bytes);
+  sqlite3_result_int(context, 15);
+  if ((filter = key_and_filter(context, values, &key)) == NULL) return;
+  number = count_of(sqlite3_user_data(context), filter->handle, &key);
   if (number < 0)
     sqlite3_result_error(context, bfs_strerror(number), -1);
-  else
+  else if (number > 0 || !may_equal_another_kind(filter, 0, &key, values[1]))
     sqlite3_result_int(context, number);
 }
 
@@ -230,7 +277,7 @@ static void bf_remove(sqlite3_context* context, int count, sqlite3_value** value
   (void)count;
   if (name == NULL) return;
   if (key_of(values[1], &key) != 0 || key.kind == 0) {
-    sqlite3_result_error(context, "bf_remove: NULL and real numbers are no keys", -1);
+    sqlite3_result_error(context, "bf_remove: NULL is no key", -1);
     return;
   }
   if (find_filter(sqlite3_user_data(context), name, 0, 0, &filter, &kept) != FOUND_NONE) {
@@ -242,7 +289,7 @@ static void bf_remove(sqlite3_context* context, int count, sqlite3_value** value
     fail(context, filter->path, &error);
   } else if (is_any_databases(filter)) {
     sqlite3_result_error(context, "bf_remove: a table of another database is kept in step with this filter", -1);
-  } else if ((code = bfs_remove(filter->handle, key.data, key.bytes)) < 0) {
+  } else if ((code = remove_key(sqlite3_user_data(context), filter->handle, &key)) < 0) {
     sqlite3_result_error(context, bfs_strerror(code), -1);
   } else {
     sqlite3_result_int(context, code);
@@ -265,6 +312,7 @@ static const struct {
     {"bf_add", 4, 0, bf_add},
     {"bf_add", 5, 0, bf_add},
     {"bf_maybe", 2, 0, bf_maybe},
+    {"bf_maybe", 3, 0, bf_maybe},
     {"bf_count", 2, 0, bf_count},
     {"bf_create", 2, SQLITE_DIRECTONLY, bf_create},
     {"bf_create", 3, SQLITE_DIRECTONLY, bf_create},

@@ -7,8 +7,7 @@
 #include <sqlite3ext.h>
 #include <stdint.h>
 
-/* Kinds of keys, as bits of bfstore_filters.kinds.  A number and a text can be equal in SQL, through a column's
- * affinity, but their bytes differ. */
+/* Kinds of keys, as bits of bfstore_filters.kinds. */
 enum { NUMBERS = 1, TEXTS = 2, BLOBS = 4 };
 
 struct key {
@@ -28,6 +27,7 @@ struct kept {
   int has_synced;
   sqlite3_int64 synced; /* rows up to this position are durable in the filter; without it none is known to be */
   int kinds;
+  uint64_t schema; /* a new number whenever the database's schema changed, or that of the connection's own tables */
   int definitions_good; /* only where it was asked for */
 };
 
@@ -46,6 +46,9 @@ struct filter {
   uint64_t before;          /* the digest that a BEFORE trigger added last */
   unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
+  int in_row;             /* between the triggers of a row whose key only the second one knows */
+  int has_other_triggers; /* the table, at that schema */
+  uint64_t schema_then;   /* 0: never looked */
 };
 
 /* A database of the connection, with the statements that read its bfstore_filters. */
@@ -55,6 +58,7 @@ struct database {
   char* file;
   sqlite3_stmt* row;     /* for writers */
   sqlite3_stmt* checked; /* the same, and whether the triggers and the table are as bf_keep left them */
+  uint64_t number;       /* of `row` among the connection's */
 };
 
 struct connection {
@@ -63,20 +67,37 @@ struct connection {
   uint64_t attached; /* which databases `databases` is about */
   struct database* databases;
   struct filter* filters;
+  uint64_t statements; /* that were prepared as the `row` of a database */
+  char* folded;        /* memory of folded_of */
 };
 
 /* --- keys.c: values as keys --- */
 
-/* Returns 0, or -1 for a value that is refused (a real number). */
+/* Returns 0, or -1: out of memory. */
 int key_of(sqlite3_value* value, struct key* key);
+/* Returns 1: a collation of SQLite may take the text for equal with others, whose common form is *folded, until the
+ * next call; 0: the text is this form; -1: out of memory. */
+int folded_of(struct connection* connection, const struct key* key, struct key* folded);
+int32_t add_key(struct connection* connection, bfs_filter* handle, const struct key* key);
+int32_t remove_key(struct connection* connection, bfs_filter* handle, const struct key* key);
+int may_have(struct connection* connection, const bfs_filter* handle, const struct key* key);
+int32_t count_of(struct connection* connection, const bfs_filter* handle, const struct key* key);
+/* Notes in a filter that no table has that it has keys of these kinds. */
+int32_t mark_kinds(bfs_filter* handle, int kinds);
+/* Whether SQL may take the value for equal with a key of another kind.  known: the kinds that the caller says a filter
+ * that no table has has; 0: none were said. */
+int may_equal_another_kind(const struct filter* filter, int known, const struct key* key, sqlite3_value* value);
 
 /* --- filters.c: handles, and which of them to trust --- */
 
-/* The words of the triggers and of the table, for one row of bfstore_filters in the schema that %w stands for. */
+/* The words of the table, of the triggers and of the view that bf_keep makes last, for one row of bfstore_filters in
+ * the schema that %w stands for.  In the order in which they were made, which VACUUM and copies keep: a trigger that
+ * was dropped, and made again with the same words, comes after the view. */
 #define DEFINITIONS                                                                                                   \
   "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN" \
   " ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path,"                         \
-  " 'bfstore before update ' || path) OR type = 'table' AND name = table_name COLLATE NOCASE ORDER BY type, name))"
+  " 'bfstore before update ' || path) OR type = 'view' AND name = 'bfstore last ' || path OR type = 'table' AND name" \
+  " = table_name COLLATE NOCASE ORDER BY rowid))"
 
 enum found { FOUND_NONE, FOUND_ONE, FOUND_MANY, FOUND_ERROR };
 
@@ -86,8 +107,10 @@ enum found find_filter(struct connection* connection, const char* name, sqlite3_
                        struct filter** out, struct kept* kept);
 /* That of one database, for bf_keep and bf_sync. */
 struct filter* filter_of(struct connection* connection, const char* schema, const char* name);
-/* The filter, if it may be asked now, else NULL: then every answer is "maybe". */
-struct filter* filter_to_ask(struct connection* connection, const char* name);
+/* The filter, if it may be asked now, else NULL: then every answer is "maybe", and *why says why, and the way out. */
+struct filter* filter_to_ask(struct connection* connection, const char* name, bfs_error* why);
+/* Whether a trigger that is not of bf_keep may end a row before those of bf_keep have run.  -1 after an error. */
+int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept);
 int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error);
 void close_filter(struct filter* filter);
 int is_of_epoch(const struct filter* filter, const struct kept* kept);

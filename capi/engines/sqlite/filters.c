@@ -95,6 +95,7 @@ static int prepare(struct connection* connection, struct database* database, int
   int code;
   *out = *cached;
   if (*out != NULL) return SQLITE_OK;
+  database->number = ++connection->statements;
   sql = sqlite3_mprintf("SELECT 1 FROM \"%w\".sqlite_schema WHERE type = 'table' AND name = 'bfstore_filters'",
                         database->schema);
   code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
@@ -137,8 +138,36 @@ static int look_up(struct connection* connection, struct database* database, con
   code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
   if (code == SQLITE_OK) code = sqlite3_step(statement);
   if (code == SQLITE_ROW) read_row(statement, kept);
+  /* SQLite prepares a statement again after each change of a schema. */
+  if (code == SQLITE_ROW)
+    kept->schema = database->number << 32 | (uint32_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
   sqlite3_reset(statement);
   return code;
+}
+
+/* Of the table that has bf_keep's triggers now, whatever its name is. */
+#define OTHER_TRIGGERS                                                                                              \
+  "WITH its(name) AS (SELECT tbl_name FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name = 'bfstore before " \
+  "insert ' || %Q) SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema, its WHERE type = 'trigger' AND tbl_name ="      \
+  " its.name COLLATE NOCASE) OR EXISTS (SELECT 1 FROM \"%w\".sqlite_schema AS s, its WHERE s.type = 'trigger' AND"  \
+  " s.tbl_name = its.name COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM \"%w\".bfstore_filters WHERE"                \
+  " instr(definitions, s.sql)))"
+
+int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept) {
+  sqlite3_stmt* statement = NULL;
+  char* sql;
+  int code;
+  if (filter->schema_then == kept->schema) return filter->has_other_triggers;
+  sql = sqlite3_mprintf(OTHER_TRIGGERS, filter->schema, filter->name, filter->schema, filter->schema);
+  code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  sqlite3_free(sql);
+  if (code == SQLITE_OK) code = sqlite3_step(statement);
+  if (code == SQLITE_ROW) {
+    filter->has_other_triggers = sqlite3_column_int(statement, 0);
+    filter->schema_then = kept->schema;
+  }
+  sqlite3_finalize(statement);
+  return code == SQLITE_ROW ? filter->has_other_triggers : -1;
 }
 
 int run(struct connection* connection, const char* format, ...) {
@@ -245,58 +274,76 @@ enum found find_filter(struct connection* connection, const char* name, sqlite3_
 
 /* --- Trust -------------------------------------------------------------------------------------------------------- */
 
-static void warn(const struct filter* filter, const char* what) {
-  sqlite3_log(SQLITE_WARNING, "bfstore: %s: %s; every answer is \"maybe\"", filter->path, what);
-}
-
-static int open_to_ask(struct filter* filter) {
-  bfs_error error = BFS_ERROR_INIT;
-  if (open_filter(filter, BFS_OPEN_READ, &error) == BFS_OK) return 1;
-  warn(filter, error.message);
+/* Returns 0: not to be asked. */
+static int in_doubt(bfs_error* why, int32_t code, const char* text) {
+  why->code = code;
+  if (text != why->message) sqlite3_snprintf(sizeof why->message, why->message, "%s", text);
   return 0;
 }
 
-static int may_ask_plain(struct filter* filter) {
-  if (filter->handle == NULL || bfs_health(filter->handle) != BFS_OK || bfs_is_current(filter->handle, NULL) != 1)
-    if (!open_to_ask(filter)) return 0;
+static int open_to_ask(struct filter* filter, bfs_error* why) {
+  return open_filter(filter, BFS_OPEN_READ, why) == BFS_OK;
+}
+
+static int is_usable(const struct filter* filter) {
+  return filter->handle != NULL && bfs_health(filter->handle) == BFS_OK && bfs_is_current(filter->handle, NULL) == 1;
+}
+
+static int may_ask_plain(struct filter* filter, bfs_error* why) {
+  if (!is_usable(filter) && !open_to_ask(filter, why)) return 0;
   if (!is_any_databases(filter)) return 1;
-  warn(filter, "is kept in step with a table of a database that is not attached");
-  return 0;
+  return in_doubt(why, BFS_EMISMATCH,
+                  "a table of a database that is not attached is kept in step with it: attach that database, and name"
+                  " the filter as its bf_keep did");
 }
 
-static int may_ask_kept(struct filter* filter, const struct kept* kept) {
-  if (!kept->definitions_good) {
-    warn(filter, "its triggers or its table were changed: call bf_keep");
-    return 0;
-  }
+static int has_triggers_on(sqlite3* db) {
+  int on = 1;
+  return sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &on) != SQLITE_OK || on;
+}
+
+static int may_ask_kept(struct connection* connection, struct filter* filter, const struct kept* kept, bfs_error* why) {
+  if (!kept->definitions_good)
+    return in_doubt(why, BFS_EMISMATCH,
+                    "its triggers, its table or its column were changed, dropped or made again: call bf_keep");
+  if (!has_triggers_on(connection->db))
+    return in_doubt(why, BFS_EMISMATCH,
+                    "this connection has its triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER): switch them on, and call"
+                    " bf_keep if rows were written");
   /* This also asks the kernel whether it failed to write pages of the file. */
-  if (filter->handle != NULL && bfs_health(filter->handle) == BFS_OK && bfs_is_current(filter->handle, NULL) == 1 &&
-      (filter->asks_at == kept->epoch || is_of_epoch(filter, kept))) {
+  if (is_usable(filter) && (filter->asks_at == kept->epoch || is_of_epoch(filter, kept))) {
     filter->asks_at = kept->epoch;
-    return kept->epoch != 0;
+    return kept->epoch != 0 || in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
   }
-  if (!open_to_ask(filter)) return 0;
+  if (!open_to_ask(filter, why)) return 0;
   if (!is_of_epoch(filter, kept)) {
-    warn(filter, "was not compared with the database: call bf_sync");
     close_filter(filter);
-    return 0;
+    return in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
   }
   filter->asks_at = kept->epoch;
   return 1;
 }
 
-struct filter* filter_to_ask(struct connection* connection, const char* name) {
+struct filter* filter_to_ask(struct connection* connection, const char* name, bfs_error* why) {
   struct filter* filter;
   struct kept kept;
+  int may = 0;
   switch (find_filter(connection, name, 0, 1, &filter, &kept)) {
     case FOUND_NONE:
-      return may_ask_plain(filter) ? filter : NULL;
+      may = may_ask_plain(filter, why);
+      break;
     case FOUND_ONE:
-      return may_ask_kept(filter, &kept) ? filter : NULL;
+      may = may_ask_kept(connection, filter, &kept, why);
+      break;
+    case FOUND_MANY:
+      in_doubt(why, BFS_EMISMATCH, "more than one attached database keeps it: detach the others");
+      break;
     default:
-      sqlite3_log(SQLITE_WARNING, "bfstore: %s: not one database keeps it; every answer is \"maybe\"", name);
-      return NULL;
+      in_doubt(why, BFS_ESYSTEM, sqlite3_errmsg(connection->db));
   }
+  if (may) return filter;
+  sqlite3_log(SQLITE_WARNING, "bfstore: %s: %s; every answer is \"maybe\"", name, why->message);
+  return NULL;
 }
 
 /* Not SQLite's own generator: two copies of a virtual machine would have one state of it. */
@@ -380,5 +427,6 @@ void release(void* pointer) {
     sqlite3_free(filter->path);
     sqlite3_free(filter);
   }
+  sqlite3_free(connection->folded);
   sqlite3_free(connection);
 }

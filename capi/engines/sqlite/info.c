@@ -22,13 +22,14 @@ enum {
   FILL_RATIO,
   ESTIMATED_KEYS,
   ESTIMATED_FPR,
+  NOT_SEEN,
   PATH
 };
 
 static const char DECLARATION[] =
     "CREATE TABLE bf_info(state TEXT, message TEXT, kept INTEGER, layout TEXT, hash INTEGER, num_probes INTEGER,"
     " num_bits INTEGER, capacity INTEGER, fpr REAL, body_bytes INTEGER, keys_added INTEGER, keys_removed INTEGER,"
-    " saturated INTEGER, fill_ratio REAL, estimated_keys REAL, estimated_fpr REAL, path HIDDEN)";
+    " saturated INTEGER, fill_ratio REAL, estimated_keys REAL, estimated_fpr REAL, not_seen TEXT, path HIDDEN)";
 
 struct table {
   sqlite3_vtab base;
@@ -41,6 +42,8 @@ struct cursor {
   bfs_filter* handle;
   bfs_error error;
   bfs_statistics facts;
+  bfs_error doubt; /* why every answer is "maybe" */
+  int trusted;
   int kept;
   int at_end;
 };
@@ -108,13 +111,15 @@ static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, 
   (void)text;
   bfs_close(cursor->handle, NULL);
   cursor->handle = NULL;
-  cursor->error = no_error;
+  cursor->error = cursor->doubt = no_error;
   cursor->facts = no_facts;
   cursor->at_end = name == NULL;
   if (cursor->at_end) return SQLITE_OK;
   cursor->kept = find_filter(connection, name, 0, 0, &cursor->filter, &kept) == FOUND_ONE;
-  if (cursor->filter == NULL) return SQLITE_ERROR;
-  if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
+  cursor->trusted = filter_to_ask(connection, name, &cursor->doubt) != NULL;
+  if (cursor->filter == NULL)
+    cursor->error = cursor->doubt;
+  else if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
     bfs_stats(cursor->handle, (number & 2) != 0 ? BFS_STATS_FILL : 0, &cursor->facts, &cursor->error);
   return SQLITE_OK;
 }
@@ -136,15 +141,32 @@ static const char* layout_name(uint32_t layout) {
   return layout == BFS_LAYOUT_BLOCKED ? "blocked" : layout == BFS_LAYOUT_CLASSIC ? "classic" : "counting";
 }
 
+/* What no database shows afterwards. */
+static const char NOT_SEEN_TEXT[] =
+    "rows that were written with triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER), by sqlite3_blob_write, by an edit of"
+    " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
+    " if all of it was made again; comparisons by a collation that is not SQLite's own";
+
+/* What a reader gets, and why, where it is "maybe" for every key. */
+static void state_of(struct cursor* cursor, const char** state, const char** message) {
+  const int32_t health = cursor->error.code != BFS_OK ? cursor->error.code : cursor->facts.health;
+  *state = health != BFS_OK ? bfs_code_name(health) : cursor->trusted ? "good" : "maybe";
+  *message = cursor->error.code != BFS_OK ? cursor->error.message
+             : health != BFS_OK           ? bfs_strerror(health)
+             : cursor->trusted            ? NULL
+                                          : cursor->doubt.message;
+}
+
 /* What is known of every path, also where the file cannot be opened. */
 static int column_of_path(struct cursor* cursor, sqlite3_context* context, int number) {
-  const int32_t code = cursor->error.code != BFS_OK ? cursor->error.code : cursor->facts.health;
-  if (number == STATE) sqlite3_result_text(context, code == BFS_OK ? "good" : bfs_code_name(code), -1, SQLITE_STATIC);
-  if (number == MESSAGE && code != BFS_OK)
-    sqlite3_result_text(context, cursor->error.code != BFS_OK ? cursor->error.message : bfs_strerror(code), -1,
-                        SQLITE_TRANSIENT);
+  const char *state, *message;
+  state_of(cursor, &state, &message);
+  if (number == STATE) sqlite3_result_text(context, state, -1, SQLITE_STATIC);
+  if (number == MESSAGE) sqlite3_result_text(context, message, -1, SQLITE_TRANSIENT); /* NULL is NULL */
   if (number == KEPT) sqlite3_result_int(context, cursor->kept);
-  if (number == PATH) sqlite3_result_text(context, cursor->filter->path, -1, SQLITE_TRANSIENT);
+  if (number == NOT_SEEN && cursor->kept) sqlite3_result_text(context, NOT_SEEN_TEXT, -1, SQLITE_STATIC);
+  if (number == PATH && cursor->filter != NULL)
+    sqlite3_result_text(context, cursor->filter->path, -1, SQLITE_TRANSIENT);
   return SQLITE_OK;
 }
 
@@ -159,7 +181,7 @@ static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int numbe
                                     [KEYS_ADDED] = (sqlite3_int64)facts->keys_added,
                                     [KEYS_REMOVED] = (sqlite3_int64)facts->keys_removed,
                                     [SATURATED] = facts->saturated};
-  if (number <= KEPT || number == PATH) return column_of_path(cursor, context, number);
+  if (number <= KEPT || number >= NOT_SEEN) return column_of_path(cursor, context, number);
   if (cursor->error.code != BFS_OK) return SQLITE_OK;
   if (number == LAYOUT)
     sqlite3_result_text(context, layout_name(facts->layout), -1, SQLITE_STATIC);

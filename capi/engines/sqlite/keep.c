@@ -5,12 +5,15 @@
 #include "extension.h"
 SQLITE_EXTENSION_INIT3
 
-/* A table whose rows have positions: AUTOINCREMENT never gives a rowid again, and VACUUM does not change it. */
+/* A row's position is a rowid of AUTOINCREMENT: VACUUM does not change it, and a row that gets one of an older row is
+ * noted (is_below). */
 struct source {
   const char* schema;
   char* table;
   char* column;
   char* position; /* NULL: a recovery adds the keys of all rows */
+  int is_generated;
+  int has_default; /* in the place of NULL */
 };
 
 static void free_source(struct source* source) {
@@ -40,10 +43,6 @@ static int ask_text(struct connection* connection, char** text, char* sql) {
 
 /* --- Comparing ---------------------------------------------------------------------------------------------------- */
 
-/* What a BEFORE trigger of an INSERT sees as the rowid that SQLite has not given yet.  It will be a higher one than all
- * that were there.  A row that was given this one on purpose looks the same: so that row is always added again. */
-#define UNGIVEN "-1"
-
 /* Adds the keys of the rows after kept->synced, or of all.  Returns how many, or -1. */
 static sqlite3_int64 add_rows(struct connection* connection, struct filter* filter, const struct source* source,
                               struct kept* kept, bfs_error* error) {
@@ -51,23 +50,22 @@ static sqlite3_int64 add_rows(struct connection* connection, struct filter* filt
   sqlite3_int64 rows = 0;
   struct key key;
   int code;
-  char* sql =
-      kept->has_synced && source->position != NULL
-          ? sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" > %lld OR \"%w\" = " UNGIVEN, source->column,
-                            source->schema, source->table, source->position, kept->synced, source->position)
-          : sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\"", source->column, source->schema, source->table);
+  char* sql = kept->has_synced && source->position != NULL
+                  ? sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\" WHERE \"%w\" > %lld", source->column,
+                                    source->schema, source->table, source->position, kept->synced)
+                  : sqlite3_mprintf("SELECT \"%w\" FROM \"%w\".\"%w\"", source->column, source->schema, source->table);
   code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
   sqlite3_free(sql);
   while (code == SQLITE_OK || code == SQLITE_ROW) {
     if ((code = sqlite3_step(statement)) != SQLITE_ROW) break;
     if (key_of(sqlite3_column_value(statement, 0), &key) != 0) {
       sqlite3_finalize(statement);
-      return set_error(connection, error, "the column has a real number, which is no key");
+      return set_error(connection, error, "out of memory");
     }
     kept->kinds |= key.kind;
     if (key.kind == 0) continue;
     ++rows;
-    error->code = bfs_add(filter->handle, key.data, key.bytes);
+    error->code = add_key(connection, filter->handle, &key);
     if (error->code >= 0) continue;
     sqlite3_finalize(statement);
     sqlite3_snprintf(sizeof error->message, error->message, "%s", bfs_strerror(error->code));
@@ -141,7 +139,8 @@ static sqlite3_int64 locked_compare(struct connection* connection, const char* n
       find_filter(connection, name, 0, 1, &filter, &kept) != FOUND_ONE)
     return set_error(connection, error, NULL);
   if (!kept.definitions_good)
-    return set_error(connection, error, "its triggers, its table or its column were changed: call bf_keep");
+    return set_error(connection, error,
+                     "its triggers, its table or its column were changed, dropped or made again: call bf_keep");
   rows = read_source(connection, filter, &source);
   if (rows == 0)
     rows = compare(connection, filter, &source, &kept, error);
@@ -206,33 +205,54 @@ void bf_sync(sqlite3_context* context, int count, sqlite3_value** values) {
   "TEXT NOT NULL, column_name TEXT NOT NULL, position TEXT, epoch INTEGER, file_id BLOB, synced INTEGER, kinds "       \
   "INTEGER NOT NULL DEFAULT 0, definitions TEXT) WITHOUT ROWID"
 
+/* Compared as bytes: a key that a collation takes for equal is another key for other programs. */
+#define HAS_CHANGED "old.\"%w\" IS NOT new.\"%w\" COLLATE BINARY"
+
 /* A BEFORE trigger, since a RETURNING and other AFTER triggers may run before that of bf_keep, and may end the row's
- * triggers by RAISE(IGNORE).  An AFTER trigger, since a default may take the place of NULL only then, and the row's
- * position is known only then (see UNGIVEN). */
+ * triggers.  An AFTER trigger, since SQLite gives a row its number, and puts a default in the place of NULL, only then.
+ */
 static int make_trigger(struct connection* connection, const struct filter* filter, const struct source* source,
                         sqlite3_int64 id, const char* event) {
   const int before = strncmp(event, "before ", 7) == 0, updates = strstr(event, "update") != NULL;
   const char* position = source->position;
-  char* when = !updates ? sqlite3_mprintf("")
-               : position == NULL
-                   ? sqlite3_mprintf(" WHEN old.\"%w\" IS NOT new.\"%w\"", source->column, source->column)
-                   : sqlite3_mprintf(" WHEN old.\"%w\" IS NOT new.\"%w\" OR old.\"%w\" <> new.\"%w\"", source->column,
-                                     source->column, position, position);
-  char* at = position == NULL ? sqlite3_mprintf("NULL")
-             : before && !updates
-                 ? sqlite3_mprintf("iif(new.\"%w\" = " UNGIVEN ", %lld, new.\"%w\")", position, INT64_MAX, position)
-                 : sqlite3_mprintf("new.\"%w\"", position);
+  char* when = !updates           ? sqlite3_mprintf("")
+               : position == NULL ? sqlite3_mprintf(" WHEN " HAS_CHANGED, source->column, source->column)
+                                  : sqlite3_mprintf(" WHEN " HAS_CHANGED " OR old.\"%w\" <> new.\"%w\"", source->column,
+                                                    source->column, position, position);
+  char* at = position == NULL ? sqlite3_mprintf("NULL") : sqlite3_mprintf("new.\"%w\"", position);
+  char* word = !before ? sqlite3_mprintf("")
+                       : sqlite3_mprintf(source->is_generated  ? ", 'late'"
+                                         : source->has_default ? ", iif(new.\"%w\" IS NULL, 'late', 'before')"
+                                                               : ", 'before'",
+                                         source->column);
   int code = SQLITE_NOMEM;
-  if (when != NULL && at != NULL)
+  if (when != NULL && at != NULL && word != NULL)
     code = run(connection,
                "DROP TRIGGER IF EXISTS \"%w\".\"bfstore %s %w\";"
                "CREATE TRIGGER \"%w\".\"bfstore %s %w\" %s%s ON \"%w\"%s BEGIN"
                " SELECT bf_add(%Q, new.\"%w\", %s, %lld%s); END",
                source->schema, event, filter->name, source->schema, event, filter->name, before ? "" : "AFTER ", event,
-               source->table, when, filter->name, source->column, at, id, before ? ", 'before'" : "");
+               source->table, when, filter->name, source->column, at, id, word);
   sqlite3_free(when);
   sqlite3_free(at);
+  sqlite3_free(word);
   return code;
+}
+
+/* See DEFINITIONS. */
+static int make_last(struct connection* connection, const struct filter* filter, const struct source* source) {
+  return run(connection,
+             "DROP VIEW IF EXISTS \"%w\".\"bfstore last %w\";"
+             "CREATE VIEW \"%w\".\"bfstore last %w\" AS SELECT 'bf_keep made this after its triggers' AS why",
+             source->schema, filter->name, source->schema, filter->name);
+}
+
+static int make_triggers(struct connection* connection, const struct filter* filter, const struct source* source,
+                         sqlite3_int64 id) {
+  static const char* const EVENTS[] = {"before insert", "before update", "insert", "update"};
+  int code = SQLITE_OK, i;
+  for (i = 0; i < 4 && code == SQLITE_OK; ++i) code = make_trigger(connection, filter, source, id, EVENTS[i]);
+  return code == SQLITE_OK ? make_last(connection, filter, source) : code;
 }
 
 /* A BEFORE trigger does not see the number that SQLite gives a row. */
@@ -249,7 +269,26 @@ static int check_number(struct connection* connection, const struct source* sour
   return is_key ? 0 : set_error(connection, error, "SQLite gives this number to a row, and only after BEFORE triggers");
 }
 
-/* Keys are compared as bytes: a column that finds 'a' equal to 'A' would be answered "no". */
+static int is_builtin(const char* collation) {
+  return sqlite3_stricmp(collation, "BINARY") == 0 || sqlite3_stricmp(collation, "NOCASE") == 0 ||
+         sqlite3_stricmp(collation, "RTRIM") == 0;
+}
+
+/* What SQLite makes of the column only after BEFORE triggers. */
+static int read_late(struct connection* connection, struct source* source) {
+  char* word = NULL;
+  if (ask_text(
+          connection, &word,
+          sqlite3_mprintf("SELECT CASE WHEN hidden IN (2, 3) THEN 'generated' WHEN \"notnull\" AND dflt_value IS NOT"
+                          " NULL THEN 'default' END FROM pragma_table_xinfo(%Q, %Q) WHERE name = %Q COLLATE NOCASE",
+                          source->table, source->schema, source->column)) != 0)
+    return -1;
+  source->is_generated = word != NULL && strcmp(word, "generated") == 0;
+  source->has_default = word != NULL && !source->is_generated;
+  sqlite3_free(word);
+  return 0;
+}
+
 static int check_source(struct connection* connection, struct source* source, bfs_error* error) {
   const char* collation = NULL;
   int primary, increments;
@@ -259,8 +298,11 @@ static int check_source(struct connection* connection, struct source* source, bf
   code = sqlite3_table_column_metadata(connection->db, source->schema, source->table, source->column, NULL, &collation,
                                        NULL, NULL, NULL);
   if (code != SQLITE_OK) return set_error(connection, error, NULL);
-  if (sqlite3_stricmp(collation, "BINARY") != 0)
-    return set_error(connection, error, "the column's collation is not BINARY, and a filter compares bytes");
+  if (!is_builtin(collation))
+    return set_error(
+        connection, error,
+        "the column's collation is not SQLite's own, and a filter cannot know which texts it takes for equal");
+  if (read_late(connection, source) != 0) return set_error(connection, error, NULL);
   code = sqlite3_table_column_metadata(connection->db, source->schema, source->table, "rowid", NULL, NULL, NULL,
                                        &primary, &increments);
   if (code != SQLITE_OK) return 0; /* WITHOUT ROWID */
@@ -284,10 +326,7 @@ static sqlite3_int64 keep(struct connection* connection, const char* name, struc
           "REPLACE INTO \"%w\".bfstore_filters (path, id, table_name, column_name, position) VALUES"
           " (%Q, %lld, %Q, %Q, %Q)",
           source->schema, name, id, source->table, source->column, source->position) != 0 ||
-      make_trigger(connection, filter, source, id, "before insert") != SQLITE_OK ||
-      make_trigger(connection, filter, source, id, "before update") != SQLITE_OK ||
-      make_trigger(connection, filter, source, id, "insert") != SQLITE_OK ||
-      make_trigger(connection, filter, source, id, "update") != SQLITE_OK ||
+      make_triggers(connection, filter, source, id) != SQLITE_OK ||
       run(connection, "UPDATE \"%w\".bfstore_filters SET definitions = " DEFINITIONS " WHERE path = %Q", source->schema,
           source->schema, name) != 0)
     return set_error(connection, error, NULL);
@@ -300,7 +339,7 @@ void bf_keep(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* table = name == NULL ? NULL : text_of(context, values[1], "bf_keep: the table");
   const char* column = table == NULL ? NULL : text_of(context, values[2], "bf_keep: the column");
   bfs_error error = BFS_ERROR_INIT;
-  struct source source = {"main", NULL, NULL, NULL};
+  struct source source = {"main", NULL, NULL, NULL, 0, 0};
   sqlite3_int64 rows = -1;
   if (column == NULL) return;
   if (count == 4 && (source.schema = text_of(context, values[3], "bf_keep: the database")) == NULL) return;

@@ -1,22 +1,43 @@
-/* bfstore's extension of SQLite: values as keys. */
+/* bfstore's extension of SQLite: values as keys, and what a filter has of each.
+ *
+ * What SQL takes for equal has one key, as far as a value alone shows it: a real number that equals an integer has the
+ * integer's.  How two values are compared is not the values' matter: a comparison may ignore case (NOCASE) or spaces at
+ * the end (RTRIM), and a column's affinity may make a number of a text.  So a filter has a text twice, where the two
+ * differ: as it is, and as all texts that a collation of SQLite takes for equal with it.  And it is known which kinds
+ * of keys a filter has: where it has both numbers and texts, one may equal the other. */
+#include <string.h>
+
 #include "extension.h"
 SQLITE_EXTENSION_INIT3
 
+static void set_number(struct key* key, uint64_t bits) {
+  int i;
+  for (i = 0; i < 8; ++i) key->number[i] = (unsigned char)(bits >> 8 * i);
+  key->data = key->number;
+  key->bytes = sizeof key->number;
+  key->kind = NUMBERS;
+}
+
+/* SQLite compares a real number and an integer exactly.  -0.0 is 0. */
+static uint64_t bits_of_real(double number) {
+  uint64_t bits;
+  if (number >= -0x1p63 && number < 0x1p63 && number == (double)(int64_t)number) return (uint64_t)(int64_t)number;
+  memcpy(&bits, &number, sizeof bits);
+  return bits;
+}
+
 int key_of(sqlite3_value* value, struct key* key) {
   const int type = sqlite3_value_type(value);
-  uint64_t number;
-  int i;
   key->data = "";
   key->bytes = 0;
   key->kind = 0;
-  if (type == SQLITE_FLOAT) return -1;
   if (type == SQLITE_NULL) return 0;
   if (type == SQLITE_INTEGER) {
-    number = (uint64_t)sqlite3_value_int64(value);
-    for (i = 0; i < 8; ++i) key->number[i] = (unsigned char)(number >> 8 * i);
-    key->data = key->number;
-    key->bytes = sizeof key->number;
-    key->kind = NUMBERS;
+    set_number(key, (uint64_t)sqlite3_value_int64(value));
+    return 0;
+  }
+  if (type == SQLITE_FLOAT) {
+    set_number(key, bits_of_real(sqlite3_value_double(value)));
     return 0;
   }
   key->kind = type == SQLITE_TEXT ? TEXTS : BLOBS;
@@ -25,4 +46,119 @@ int key_of(sqlite3_value* value, struct key* key) {
   if (key->data != NULL) return 0;
   key->data = "";
   return key->bytes == 0 && type == SQLITE_BLOB ? 0 : -1; /* no memory for the UTF-8 of a text in UTF-16 */
+}
+
+/* --- Collations --------------------------------------------------------------------------------------------------- */
+
+/* NOCASE looks at no letter after a NUL. */
+static size_t folded_bytes(const struct key* key) {
+  const char* const end = memchr(key->data, 0, key->bytes);
+  size_t bytes = end == NULL ? key->bytes : (size_t)(end - (const char*)key->data);
+  while (bytes > 0 && ((const char*)key->data)[bytes - 1] == ' ') --bytes;
+  return bytes;
+}
+
+static int is_capital(char letter) { return letter >= 'A' && letter <= 'Z'; }
+
+int folded_of(struct connection* connection, const struct key* key, struct key* folded) {
+  const char* const text = key->data;
+  const size_t bytes = folded_bytes(key);
+  size_t i, capital = 0;
+  char* letters;
+  if (key->kind != TEXTS) return 0;
+  while (capital < bytes && !is_capital(text[capital])) ++capital;
+  if (capital == bytes && bytes == key->bytes) return 0;
+  letters = sqlite3_realloc64(connection->folded, bytes + 1);
+  if (letters == NULL) return -1;
+  connection->folded = letters;
+  for (i = 0; i < bytes; ++i) letters[i] = is_capital(text[i]) ? (char)(text[i] - 'A' + 'a') : text[i];
+  folded->data = letters;
+  folded->bytes = bytes;
+  folded->kind = TEXTS;
+  return 1;
+}
+
+/* --- A key in a filter -------------------------------------------------------------------------------------------- */
+
+int32_t add_key(struct connection* connection, bfs_filter* handle, const struct key* key) {
+  struct key folded;
+  const int differs = folded_of(connection, key, &folded);
+  int32_t code;
+  if (differs < 0) return BFS_ENOMEM;
+  if (differs && (code = bfs_add(handle, folded.data, folded.bytes)) < 0) return code;
+  return bfs_add(handle, key->data, key->bytes);
+}
+
+/* What the filter may not give back of the second form costs a false positive. */
+int32_t remove_key(struct connection* connection, bfs_filter* handle, const struct key* key) {
+  struct key folded;
+  const int differs = folded_of(connection, key, &folded);
+  const int32_t code = differs < 0 ? BFS_ENOMEM : bfs_remove(handle, key->data, key->bytes);
+  if (code == 1 && differs && bfs_remove(handle, folded.data, folded.bytes) < 0) return code;
+  return code;
+}
+
+int may_have(struct connection* connection, const bfs_filter* handle, const struct key* key) {
+  struct key folded;
+  int differs;
+  if (bfs_contains(handle, key->data, key->bytes) != 0) return 1;
+  differs = folded_of(connection, key, &folded);
+  return differs < 0 || (differs && bfs_contains(handle, folded.data, folded.bytes) != 0);
+}
+
+int32_t count_of(struct connection* connection, const bfs_filter* handle, const struct key* key) {
+  struct key folded;
+  const int32_t count = bfs_count(handle, key->data, key->bytes);
+  const int differs = count == 0 ? folded_of(connection, key, &folded) : 0;
+  if (differs < 0) return BFS_ENOMEM;
+  return differs ? bfs_count(handle, folded.data, folded.bytes) : count;
+}
+
+/* --- Kinds -------------------------------------------------------------------------------------------------------- */
+
+/* A filter that no table has says by keys of its own which kinds it has.  One that has none of these is of another
+ * program, and may have any. */
+static const struct {
+  int kind;
+  char word[32];
+} MARKS[] = {{NUMBERS, "\0bfstore in SQLite: numbers"},
+             {TEXTS, "\0bfstore in SQLite: texts"},
+             {BLOBS, "\0bfstore in SQLite: blobs"}};
+
+enum { NUMBER_OF_MARKS = sizeof MARKS / sizeof *MARKS };
+
+int32_t mark_kinds(bfs_filter* handle, int kinds) {
+  int32_t code = BFS_OK;
+  int i;
+  for (i = 0; i < NUMBER_OF_MARKS && code >= 0; ++i)
+    if ((kinds & MARKS[i].kind) != 0 && bfs_contains(handle, MARKS[i].word, sizeof MARKS[i].word) == 0)
+      code = bfs_add(handle, MARKS[i].word, sizeof MARKS[i].word);
+  return code;
+}
+
+static int marked_kinds(const bfs_filter* handle) {
+  int kinds = 0, i;
+  for (i = 0; i < NUMBER_OF_MARKS; ++i)
+    if (bfs_contains(handle, MARKS[i].word, sizeof MARKS[i].word) != 0) kinds |= MARKS[i].kind;
+  return kinds == 0 ? NUMBERS | TEXTS | BLOBS : kinds;
+}
+
+/* An infinite number becomes the text "Inf" or "-Inf", which SQLite does not read as a number. */
+static int is_infinite(const char* text) {
+  if (*text == '-' || *text == '+') ++text;
+  return sqlite3_strnicmp(text, "Inf", 3) == 0;
+}
+
+/* The value's own text is not valid after this. */
+static int looks_like_number(sqlite3_value* value) {
+  const char* const text = (const char*)sqlite3_value_text(value);
+  return text == NULL || is_infinite(text) || sqlite3_value_numeric_type(value) != SQLITE_TEXT;
+}
+
+int may_equal_another_kind(const struct filter* filter, int known, const struct key* key, sqlite3_value* value) {
+  const int other = key->kind == NUMBERS ? TEXTS : key->kind == TEXTS ? NUMBERS : 0;
+  int kinds = *filter->schema != 0 ? filter->kinds : known;
+  if (other == 0) return 0;
+  if (kinds == 0 && *filter->schema == 0) kinds = marked_kinds(filter->handle);
+  return (kinds & other) != 0 && (key->kind == NUMBERS || looks_like_number(value));
 }
