@@ -48,8 +48,11 @@ function M.watch(path, seconds)
   ngx.timer.every(seconds, function(premature) if not premature then look(path) end end)
 end
 
+-- Another program may have moved a file to the path since the last look.  Asked after the key: a no is that of the file
+-- that has the path.
 function M.certainly_absent(key)
-  return filter ~= nil and lib.bfs_contains(filter, key, #key) == 0
+  if filter == nil or lib.bfs_contains(filter, key, #key) ~= 0 then return false end
+  return lib.bfs_is_current(filter, nil) == 1
 end
 
 return M
