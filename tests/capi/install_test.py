@@ -91,6 +91,56 @@ def run(*command, **more):
     return done.stdout
 
 
+class Uninstalled(unittest.TestCase):
+    """The build directory's own pkg-config files had paths of an installation that was not there."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="bfstore-uninstalled-")
+        self.addCleanup(folder.cleanup)
+        self.work = folder.name
+        self.environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(BUILD, "meson-uninstalled")}
+        for name in ("PKG_CONFIG_LIBDIR", "PKG_CONFIG_SYSROOT_DIR"):
+            self.environment.pop(name, None)
+
+    def flags(self, *words):
+        return shlex.split(run("pkg-config", *words, env=self.environment))
+
+    def built(self, compiler, *words):
+        program = os.path.join(self.work, "program")
+        run(*compiler, *words, "-o", program, cwd=self.work)
+        return program
+
+    def source(self, name):
+        path = os.path.join(self.work, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PROGRAMS[name])
+        return path
+
+    def test_each_folder_that_pkg_config_names_is_there(self):
+        for name in ("bfstore", "bfstore-cpp"):
+            folders = [flag[2:] for flag in self.flags("--cflags", "--libs", name) if flag.startswith(("-I", "-L"))]
+            self.assertGreaterEqual(len(folders), 2)
+            self.assertEqual([folder for folder in folders if not os.path.isdir(folder)], [])
+
+    def test_a_c_program_is_built_with_the_library_of_the_build_directory(self):
+        program = self.built([CC], EXAMPLE, *self.flags("--cflags", "--libs", "bfstore"))
+        loaded = run("ldd", program, env={**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "capi")})
+        self.assertIn(os.path.join(BUILD, "capi", "libbfstore.so.0"), loaded)
+        out = run(program, program + ".bf", env={**os.environ, "LD_LIBRARY_PATH": os.path.join(BUILD, "capi")})
+        self.assertEqual(out.splitlines()[:2], ["ada: maybe present", "donald: certainly absent"])
+
+    def test_a_c_program_is_built_with_the_archive(self):
+        flags = ["-l:libbfstore.a" if flag == "-lbfstore" else flag for flag in self.flags("--static", "--cflags", "--libs", "bfstore")]
+        program = self.built([CC], EXAMPLE, *flags)
+        self.assertEqual(run(program, program + ".bf").splitlines()[0], "ada: maybe present")
+
+    def test_c_plus_plus_programs_are_built(self):
+        for name, package in (("program.cpp", "bfstore-cpp"), ("abi.cpp", "bfstore-cpp")):
+            program = self.built([CXX, "-std=c++20"], self.source(name), *self.flags("--cflags", "--libs", package))
+            self.assertRegex(run(program, program + ".bf"), r"^bfstore \d")
+            os.unlink(program + ".bf")
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
