@@ -335,12 +335,16 @@ void EachWayToWriteAndToAsk(Place& place) {
   Expect(!place->KeyMayExist({}, place.families[1], "none", &value), "KeyMayExist of what is absent");
 }
 
-void Ingest(Place& place, const std::string& folder) {
+std::string NewTable(const std::string& folder) {
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
   Need(writer.Open(folder + "/new.sst"));
   for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
   Need(writer.Finish());
-  Need(place->IngestExternalFile(place.families[0], {folder + "/new.sst"}, {}));
+  return folder + "/new.sst";
+}
+
+void Ingest(Place& place, const std::string& folder) {
+  Need(place->IngestExternalFile(place.families[0], {NewTable(folder)}, {}));
 }
 
 void IngestedFiles(Place& place, const std::string& folder) {
@@ -443,6 +447,15 @@ void WritePast(const std::string& folder) {
   Families families;
   Need(rocksdb::DB::Open(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
   for (int i = 0; i < 100; ++i) Need(db->Put({}, "past the front " + std::to_string(i), "1"));
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(db->DestroyColumnFamilyHandle(family));
+  delete db;
+}
+
+void IngestPast(const std::string& folder) {
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::Open(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+  Need(db->IngestExternalFile(families[0], {NewTable(folder)}, {}));
   for (rocksdb::ColumnFamilyHandle* family : families) Need(db->DestroyColumnFamilyHandle(family));
   delete db;
 }
@@ -561,6 +574,8 @@ int main(int argc, char** argv) {
     Copy(folder);
   else if (mode == "past")
     WritePast(folder);
+  else if (mode == "ingestpast")
+    IngestPast(folder);
   else if (mode == "ingest")
     IngestAlone(folder);
   else if (mode == "bench")

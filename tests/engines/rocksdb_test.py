@@ -318,6 +318,55 @@ class RocksDB(unittest.TestCase):
                 campaign.check()
                 self.assertEqual(campaign.how["rows"], 2)
 
+    def test_whatever_was_put_to_the_filters_path_no_row_is_answered_no(self):
+        def like_the_first(path):
+            other = self.campaign()
+            other.check()
+            os.replace(other.filter, path)
+        changes = {"removed": pathlib.Path.unlink, "moved away": lambda path: path.rename(path.with_suffix(".away")), "empty": lambda path: os.truncate(path, 0),
+                   "truncated": lambda path: os.truncate(path, HEADER), "junk": lambda path: path.write_bytes(b"junk" * 9000), "of another database": like_the_first}
+        for what, change in changes.items():
+            with self.subTest(what):
+                campaign = self.campaign()
+                killed(campaign.busy_writer("calm"), 0.05)
+                campaign.check()
+                change(campaign.filter)
+                self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask it
+                campaign.how.clear()
+                campaign.check()
+                self.assertGreater(campaign.rows, 100)
+                self.assertEqual(dict(campaign.how), {"rows": 1})
+                self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
+
+    def test_rows_that_a_program_wrote_past_a_closed_front_are_found(self):
+        campaign = self.campaign()
+        campaign.check()
+        campaign.check()
+        run("past", campaign.folder)
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(campaign.how["wal"] + campaign.how["rows"], 2)
+
+    def test_rows_that_a_program_ingested_past_a_closed_front_are_found_if_the_filter_is_removed(self):
+        campaign = self.campaign()
+        campaign.check()
+        run("ingestpast", campaign.folder)
+        campaign.remove_filter()
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(dict(campaign.how), {"rows": 2})
+
+    def test_a_filter_that_stayed_when_its_database_was_removed_is_not_gone_on_with(self):
+        campaign = self.campaign()
+        killed(campaign.busy_writer("calm"), 0.05)
+        campaign.check()
+        shutil.rmtree(campaign.folder / "db")
+        run("past", campaign.folder, "new")
+        campaign.how.clear()
+        campaign.check()
+        self.assertGreaterEqual(campaign.rows, 100)
+        self.assertEqual(dict(campaign.how), {"rows": 1})
+
     def test_rows_that_a_program_wrote_where_others_were_lost(self):
         """At the sequence numbers of rows that the front wrote without a WAL and a kill lost, up to the filter's mark and on."""
         campaign = self.campaign()
