@@ -1,7 +1,9 @@
 // What leveldb_test.py runs.  Exit code 7 is a wrong no.
 //   policy                          every key that was put is found, in filters of all sizes, at any address
 //   write FOLDER SEED               puts numbered rows, and says which are durable, until it is killed
-//   check FOLDER POLICY ROWS        every row of the database is found with this policy; prints how many there are
+//   check FOLDER POLICY ROWS [1]    every row of the database is found with this policy; prints how many there are
+//                                   (1: with paranoid_checks)
+//   repair FOLDER POLICY            RepairDB
 //   reads FOLDER POLICY ROWS GETS   how many blocks absent Gets read, each GET without a cache
 //   table                           rates and times of filters of many sizes, beside the built-in policy
 //   asks POLICY                     the table's questions in filters of 33 keys, in AskAll(): for valgrind to count
@@ -161,10 +163,11 @@ struct Database {
   std::unique_ptr<leveldb::Cache> cache{leveldb::NewLRUCache(0)};
   std::unique_ptr<leveldb::DB> db;
 
-  Database(const std::string& folder, const std::string& words, size_t write_buffer = 64 << 10)
+  Database(const std::string& folder, const std::string& words, size_t write_buffer = 64 << 10, bool paranoid = false)
       : policy(PolicyOf(words)) {
     leveldb::Options options;
     options.create_if_missing = true;
+    options.paranoid_checks = paranoid;
     options.filter_policy = policy.get();
     options.env = &env;
     options.block_cache = cache.get();
@@ -194,8 +197,8 @@ void Write(const std::string& folder, const std::string& words, uint64_t from, u
   }
 }
 
-void Check(const std::string& folder, const std::string& words, uint64_t rows) {
-  Database place(folder, words);
+void Check(const std::string& folder, const std::string& words, uint64_t rows, bool paranoid) {
+  Database place(folder, words, 64 << 10, paranoid);
   uint64_t found = 0;
   std::unique_ptr<leveldb::Iterator> all(place.db->NewIterator({}));
   for (all->SeekToFirst(); all->Valid(); all->Next(), ++found)
@@ -203,6 +206,13 @@ void Check(const std::string& folder, const std::string& words, uint64_t rows) {
   Need(all->status());
   for (uint64_t number = 0; number < rows; ++number) Expect(place.Has(RowKey(number)), "row " + std::to_string(number));
   std::cout << found << std::endl;
+}
+
+void Repair(const std::string& folder, const std::string& words) {
+  const Policy policy = PolicyOf(words);
+  leveldb::Options options;
+  options.filter_policy = policy.get();
+  Need(leveldb::RepairDB(folder, options));
 }
 
 void Reads(const std::string& folder, const std::string& words, uint64_t rows, uint64_t gets) {
@@ -366,7 +376,9 @@ int main(int argc, char** argv) {
   else if (mode == "write")
     Write(folder, words, first, second);
   else if (mode == "check")
-    Check(folder, words, first);
+    Check(folder, words, first, second == 1);
+  else if (mode == "repair")
+    Repair(folder, words);
   else if (mode == "reads")
     Reads(folder, words, first, second);
   else if (mode == "table")

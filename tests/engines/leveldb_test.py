@@ -42,6 +42,26 @@ def run(*arguments, program=DRIVER):
     return done.stdout
 
 
+def varint(words, at):
+    number = shift = 0
+    while True:
+        byte = words[at]
+        number |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return number, at
+
+
+def filters_of(table):
+    """Where a table's block of filters is, and its size (LevelDB's table_format.md)."""
+    index, at = varint(table, len(table) - 48)
+    size, _ = varint(table, at)
+    name = b"filter.bfstore.bare.1"
+    at = table.index(name, index, index + size) + len(name)
+    begin, at = varint(table, at)
+    return begin, varint(table, at)[0]
+
+
 class LevelDB(unittest.TestCase):
     def folder(self):
         folder = engines.folder()
@@ -86,6 +106,39 @@ class LevelDB(unittest.TestCase):
             if rows > 50000:  # each check asks for all of them
                 folder, rows = self.folder(), 0
         self.assertGreaterEqual(busy, KILLS // 2, "writers that had written")
+
+    def test_a_database_that_was_repaired_has_all_its_rows(self):
+        for policies in (("10", "10"), ("10", "none"), ("none", "10"), ("builtin:10", "10")):
+            with self.subTest(policies):
+                folder = self.folder()
+                run("write", folder, policies[0], 0, 3000)
+                (folder / "CURRENT").unlink()
+                run("repair", folder, policies[1])
+                for opens in policies:
+                    self.assertEqual(run("check", folder, opens, 3000), "3000\n")
+
+    def rot(self, folder):
+        """Takes all bits out of the bodies of all filters, and leaves their trailers."""
+        tables = list(folder.glob("*.ldb"))
+        for path in tables:
+            table = bytearray(path.read_bytes())
+            at, size = filters_of(table)
+            array = int.from_bytes(table[at + size - 5:at + size - 1], "little")
+            ends = [int.from_bytes(table[at + place:at + place + 4], "little") for place in range(array, size - 1, 4)]
+            for begin, end in zip(ends, ends[1:]):
+                if end - begin > 8:
+                    table[at + begin:at + end - 8] = bytes(end - 8 - begin)
+            path.write_bytes(table)
+        self.assertGreater(len(tables), 0)
+
+    def test_filters_that_rot_are_not_asked_with_paranoid_checks(self):
+        folder = self.folder()
+        run("write", folder, "10", 0, 3000)
+        run("check", folder, "10", 3000)  # the last rows get into a table
+        self.rot(folder)
+        with self.assertRaisesRegex(AssertionError, "exit 7"):  # README's limit
+            run("check", folder, "10", 3000)
+        self.assertEqual(run("check", folder, "10", 3000, 1), "3000\n")
 
     def test_fewer_blocks_are_read_than_with_the_built_in_policy_and_as_many_bytes(self):
         reads, sizes = {}, {}
