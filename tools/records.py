@@ -41,7 +41,7 @@ ENGINES = {name: [f"capi/engines/{name}/**/*", f"tests/engines/{name}_*"]
            for name in ("rocksdb", "leveldb", "sqlite", "postgresql", "redis", "nginx", "scrapy")}
 OF_PYTHON = ["capi/bindings/python/**/*.[pcht]*", "tests/bindings/python.py"]
 ENGINES["dask"] = ["capi/examples/dask_parts.py", "capi/examples/spread.py", "tests/engines/dask*", *OF_PYTHON]
-ENGINES["scrapy"] += ["tests/engines/debian_urls.py", *OF_PYTHON]
+ENGINES["scrapy"] += ["tests/engines/debian_urls.py", "tests/engines/scrapy.lock", *OF_PYTHON]
 ENGINES["redis"] += ["tests/engines/valkey.lock"]
 OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
               "tests/bindings/languages.py", "tests/meson.build", "tests/format/meson.build"]
