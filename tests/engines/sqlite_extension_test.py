@@ -947,6 +947,23 @@ class BehindItsBack(Case):
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         self.assert_state("good", "", database)
 
+    def test_what_is_not_seen_is_found_after_bf_keep(self):
+        """README's limits, which bf_info names."""
+        def blob(database):
+            with database.blobopen("rows", "key", 1) as key:
+                key[:] = b"c"
+        for change in (blob, self.remake("trigger", "view")):
+            with self.subTest(change):
+                database = self.kept(keys=(b"a", b"b"))
+                change(database)
+                self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf') WHERE not_seen LIKE '%blob_write%all of it was made again%'").fetchone(), ("good",))
+                self.assertEqual(wrong_noes(database), 1, "it is seen now: README and bf_info need not say otherwise")
+                self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                self.assertEqual(wrong_noes(database), 0)
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
     def copied(self, make, folder="copy", path="rows.bf"):
         """Another database with what the first one has, and each gets a row."""
         database = self.connect()
