@@ -451,6 +451,22 @@ void WritePast(const std::string& folder) {
   delete db;
 }
 
+// Then the front syncs: a mark above these rows would hide them from every later opening.
+void WritePastOpen(const std::string& folder, const std::string& then) {
+  Place place(folder);
+  rocksdb::WriteOptions how;
+  how.disableWAL = then == "flush";
+  for (int i = 0; i < 100; ++i) Need(place->GetBaseDB()->Put(how, "past the open front " + std::to_string(i), "1"));
+  Expect(!Has(place, "past the open front 1"), "README says that it is not seen");
+  if (then == "flush") Need(place->Flush({}, place.families));
+  if (then == "rebuild") Need(place->Rebuild(place.families));
+  if (then == "sync") Need(place->Sync());
+  if (then != "flush")
+    Need(place->Put({}, "through the front", "1"));
+  else
+    Expect(place->Sync().IsAborted(), "rows that the WAL lacks");
+}
+
 void IngestPast(const std::string& folder) {
   rocksdb::DB* db = nullptr;
   Families families;
@@ -574,6 +590,8 @@ int main(int argc, char** argv) {
     Copy(folder);
   else if (mode == "past")
     WritePast(folder);
+  else if (mode == "pastopen")
+    WritePastOpen(folder, more);
   else if (mode == "ingestpast")
     IngestPast(folder);
   else if (mode == "ingest")

@@ -347,6 +347,16 @@ class RocksDB(unittest.TestCase):
         self.assertGreaterEqual(campaign.rows, 100)
         self.assertEqual(campaign.how["wal"] + campaign.how["rows"], 2)
 
+    def test_rows_that_were_written_past_an_open_front_are_found_after_its_next_sync_or_opening(self):
+        """The front's mark was above them: no later opening missed them."""
+        for then in ("sync", "rebuild", "close", "flush"):
+            with self.subTest(then):
+                campaign = self.campaign()
+                campaign.check()
+                run("pastopen", campaign.folder, then)
+                campaign.check()
+                self.assertGreaterEqual(campaign.rows, 100)
+
     def test_rows_that_a_program_ingested_past_a_closed_front_are_found_if_the_filter_is_removed(self):
         campaign = self.campaign()
         campaign.check()

@@ -318,10 +318,10 @@ class Asking : public rocksdb::StackableDB {
 enum class RocksDBRecovery { kNothingMissing, kFromWal, kFromAllRows };
 
 // For the process that writes.  Every write of every process goes through it, from the first one on: what is written or
-// ingested past it is answered "no" while it is open.  Before it is opened again no program may ingest past it, either:
-// ingested rows may have no sequence number of their own, and Open would not miss them.  If one did, remove the filter
-// first.  It takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order than
-// that of bytes are not in the filter's answers: Get reads them always.
+// ingested past it is answered "no" until its next Sync.  Before it is opened again no program may ingest past it,
+// either: ingested rows may have no sequence number of their own, and Open would not miss them.  If one did, remove the
+// filter first.  It takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order
+// than that of bytes are not in the filter's answers: Get reads them always.
 class RocksDBFront : public rocksdb_front::Asking {
   using Status = rocksdb::Status;
   using Slice = rocksdb::Slice;
@@ -360,8 +360,10 @@ class RocksDBFront : public rocksdb_front::Asking {
     {
       Gate::Closed no_writes(writes_);
       if (filter_ == nullptr) return Refused();
-      const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_);
+      Status written = AddWhatWentPast(filter_);
+      if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_);
       if (!written.ok()) return written;
+      passed_ = record_.mark;
       epoch = record_.epoch;
       mark = record_.mark;
     }
@@ -427,7 +429,11 @@ class RocksDBFront : public rocksdb_front::Asking {
     rocksdb_front::KeyAdder adder(filter_, next_);
     const Status added = batch->Iterate(&adder);
     if (adder.next_refused()) next_refused_ = true;
-    return added.ok() ? db_->Write(options, batch) : added;
+    if (!added.ok()) return added;
+    const uint32_t count = batch->Count();
+    const Status written = db_->Write(options, batch);
+    if (written.ok()) passed_ += count;
+    return written;
   }
 
   using StackableDB::Put;
@@ -448,6 +454,23 @@ class RocksDBFront : public rocksdb_front::Asking {
   using StackableDB::Merge;
   Status Merge(const rocksdb::WriteOptions& options, Family* family, const Slice& key, const Slice& value) override {
     return DB::Merge(options, family, key, value);
+  }
+
+  // They have no keys to add.  Their sequence numbers are counted by Write.
+  using StackableDB::Delete;
+  Status Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) override {
+    return DB::Delete(options, family, key);
+  }
+
+  using StackableDB::SingleDelete;
+  Status SingleDelete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) override {
+    return DB::SingleDelete(options, family, key);
+  }
+
+  using StackableDB::DeleteRange;
+  Status DeleteRange(const rocksdb::WriteOptions& options, Family* family, const Slice& begin,
+                     const Slice& end) override {
+    return DB::DeleteRange(options, family, begin, end);
   }
 
   // These rows are not in the WAL: their keys are made durable first.  An older filter, which lacks them, may come
@@ -474,7 +497,12 @@ class RocksDBFront : public rocksdb_front::Asking {
       }
     }
     const Status synced = NewEpoch();
-    return synced.ok() ? db_->IngestExternalFiles(args) : synced;
+    if (!synced.ok()) return synced;
+    Gate::Closed no_writes(writes_);  // RocksDB stops them, too
+    const uint64_t before = db_->GetLatestSequenceNumber();
+    const Status ingested = db_->IngestExternalFiles(args);
+    passed_ += db_->GetLatestSequenceNumber() - before;
+    return ingested;
   }
 
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
@@ -533,7 +561,8 @@ class RocksDBFront : public rocksdb_front::Asking {
   Status NewEpoch() {
     Gate::Closed no_writes(writes_);
     rocksdb_front::Record next;
-    Status status = Announce(filter_, &next);
+    Status status = AddWhatWentPast(filter_);
+    if (status.ok()) status = Announce(filter_, &next);
     if (status.ok()) status = SyncHandle(filter_, &next);
     if (status.ok()) record_ = next;
     return status;
@@ -563,7 +592,19 @@ class RocksDBFront : public rocksdb_front::Asking {
   // No thread writes: the keys of all rows up to the record were added before them.
   Status SyncHandle(bfs_filter* filter, rocksdb_front::Record* record) {
     const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record);
-    return written.ok() ? StoreMark(filter, record->epoch, record->mark) : written;
+    if (!written.ok()) return written;
+    passed_ = record->mark;
+    return StoreMark(filter, record->epoch, record->mark);
+  }
+
+  // A mark above a row that was written past the front would hide it from every later opening.  No thread writes.
+  Status AddWhatWentPast(bfs_filter* filter) {
+    const uint64_t latest = db_->GetLatestSequenceNumber();
+    if (passed_ == latest) return Status::OK();
+    Status status = db_->FlushWAL(false);
+    if (status.ok()) status = AddFromWal(filter, record_.mark, latest);
+    if (status.ok()) passed_ = latest;
+    return status.ok() ? status : Status::Aborted("bfstore", "rows were written past the front: call Recover");
   }
 
   // The log first: the database has to know the epoch and the mark before the filter does.
@@ -583,6 +624,7 @@ class RocksDBFront : public rocksdb_front::Asking {
   // No thread writes: filter_ is NULL.
   Status StartAlone(const Families& families) {
     for (const Family* family : families) SawFamily(family);
+    passed_ = db_->GetLatestSequenceNumber();
     rocksdb_front::Record record;
     Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record);
     if (!status.ok()) return status;
@@ -714,7 +756,8 @@ class RocksDBFront : public rocksdb_front::Asking {
       next.previous = record_.epoch;
       next.previous_mark = record_.mark;
     }
-    Status status = Announce(fresh, &next);
+    Status status = AddWhatWentPast(fresh);
+    if (status.ok()) status = Announce(fresh, &next);
     if (status.ok()) status = SyncHandle(fresh, &next);
     const int32_t code = status.ok() ? bfs_publish(fresh, &error) : BFS_OK;
     bfs_close(fresh, nullptr);
@@ -775,8 +818,9 @@ class RocksDBFront : public rocksdb_front::Asking {
   std::mutex changing_;         // Rebuild, Recover, Close
   bfs_filter* next_ = nullptr;  // a filter that is being built
   std::atomic<bool> next_refused_{false};
-  rocksdb_front::Record record_;  // as the database has it, of filter_; changes while writes_ is closed
-  uint64_t built_at_ = 0;         // the sequence number from which on filter_ has every key
+  std::atomic<uint64_t> passed_{0};  // the last sequence number, if every row since record_ has passed through here
+  rocksdb_front::Record record_;     // as the database has it, of filter_; changes while writes_ is closed
+  uint64_t built_at_ = 0;            // the sequence number from which on filter_ has every key
   std::atomic<uint32_t> highest_family_{0};
   std::set<uint32_t> dropped_;   // their names may be those of other families now
   std::vector<bool> in_filter_;  // by id of the families that were there when it was built; later ones are in it
