@@ -94,7 +94,7 @@ class Cluster:
              "-D", self.data], cwd=folder)
         with open(self.data / "postgresql.conf", "a", encoding="utf-8") as settings:
             settings.write("listen_addresses = ''\nshared_buffers = 32MB\nmax_connections = 30\nrestart_after_crash = on\n"
-                           "autovacuum = off\nmax_prepared_transactions = 4\nauthentication_timeout = 600\n"
+                           "autovacuum = off\nmax_prepared_transactions = 4\nauthentication_timeout = 600\nwal_level = logical\n"
                            "dynamic_shared_memory_type = mmap\n")  # /dev/shm would keep that of a killed server
 
     @property
@@ -263,13 +263,13 @@ class Kills(unittest.TestCase):
         self.rounds(self.kill_the_server)
 
 
-class Files(unittest.TestCase):
-    """What happens to the file while the database does not look."""
+class Kept(unittest.TestCase):
+    """A table of 500 keys, and its filter."""
 
     number = 0
 
     def setUp(self):
-        Files.number += 1
+        Kept.number += 1
         self.table, self.path = f"files{self.number}", MAIN.folder / f"files{self.number}.bf"
         MAIN.ask("CREATE EXTENSION IF NOT EXISTS bfstore",
                  f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1, 500) AS i")
@@ -298,6 +298,15 @@ class Files(unittest.TestCase):
         others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
         engines.wait_until(lambda: MAIN.ask(others) == "0", "the end of the backends")
 
+    def refused(self, statement):
+        words = MAIN.refused(statement)
+        self.assertIsNotNone(words, f"{statement} was not refused")
+        return words
+
+
+class Files(Kept):
+    """What happens to the file while the database does not look."""
+
     def test_an_older_copy_is_not_believed_and_takes_no_row(self):
         MAIN.ask(self.insert(1001))
         self.closed(), self.saved()
@@ -310,11 +319,6 @@ class Files(unittest.TestCase):
         self.attach()
         MAIN.ask(self.insert(1003))
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
-
-    def refused(self, statement):
-        words = MAIN.refused(statement)
-        self.assertIsNotNone(words, f"{statement} was not refused")
-        return words
 
     def test_a_copy_of_a_file_in_use_is_unclean_like_one_after_a_power_cut(self):
         with subprocess.Popen(["psql", "-qAtX", "-c", self.insert(1001), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
@@ -435,6 +439,9 @@ class Files(unittest.TestCase):
                 done = MAIN.psql("-c", f"SELECT count(*) FROM typed WHERE id = {present} AND bf_maybe('{path}', {present})",
                                  "-c", f"SELECT bf_maybe('{path}', {absent})")
                 self.assertEqual(done.stdout.split(), ["1", "f"], done.stderr)
+                self.assertNotIn("WARNING", done.stderr, "an untyped literal has the column's type")
+                done = MAIN.psql("-c", f"SELECT bf_maybe('{path}', 'absent'::text)")
+                self.assertEqual(done.stdout.split(), ["t" if kind in ("bigint", "uuid", "bytea") else "f"], done.stderr)
                 self.assertEqual("another type" in done.stderr, kind in ("bigint", "uuid", "bytea"), done.stderr)
         MAIN.ask(f"SELECT bf_build('{self.path}.count', 'SELECT ''5''::text', layout => 'counting')")
         self.assertEqual(MAIN.ask(f"SELECT bf_count('{self.path}.count', '5'), bf_count('{self.path}.count', 5)"), "1|15")
@@ -483,11 +490,521 @@ class Files(unittest.TestCase):
         self.assertEqual(told.split(), ["f", "0"], "on one machine a standby shares the file")
         self.assertEqual(standby.ask("SELECT pg_promote(true, 10000)"), "t")
         self.assertEqual((self.wrong(standby), self.believed(standby)), ("0", False))
-        self.assertIn("promoted", standby.refused(self.insert(1003)) or "")
+        self.assertIn("another database keeps", standby.refused(self.insert(1003)) or "")
+        attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"
+        self.assertIn(f"{MAIN.data}", standby.refused(attach) or "", "the old primary may still run")
+        self.assertTrue(self.believed())
+        pathlib.Path(self.path).unlink()
         self.attach(cluster=standby)
         self.assertEqual((self.wrong(standby), self.believed(standby)), ("0", True))
         self.assertEqual((self.wrong(), self.believed()), ("0", False), "the file is the other server's now")
         standby.stop()
+
+
+class Behind(Kept):
+    """What happens to the table, or to its description, without the filter's hearing of it."""
+
+    ROW = -77  # a key that no build has seen
+
+    def setUp(self):
+        super().setUp()
+        self.past = f"INSERT INTO {self.table} VALUES ({self.ROW})"
+
+    def health(self):
+        return MAIN.ask(f"SELECT health FROM bf_info('{self.path}')")
+
+    def trigger(self, how, which="ALL"):
+        return f"ALTER TABLE {self.table} {how} TRIGGER {which}"
+
+    def always(self):
+        return ", ".join(f'ENABLE ALWAYS TRIGGER "~bfstore {moment} 1"' for moment in ("before", "after"))
+
+    def both_always(self):
+        return f"ALTER TABLE {self.table} {self.always()}"
+
+    def check_doubt(self, words, table=None):
+        """Every answer is "maybe", and the warning and bf_info say why. A build ends it."""
+        done = MAIN.psql("-c", f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', -2)")
+        self.assertEqual(done.stdout.split(), ["t|t"], done.stderr)
+        self.assertIn(words, done.stderr)
+        self.assertEqual(done.stderr.count("WARNING"), 1, "once in a statement")
+        self.assertIn(words, self.health())
+        table = table or self.table
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {table} WHERE NOT bf_maybe('{self.path}', key)"), "0")
+
+    def check_build(self):
+        self.attach()
+        self.assertEqual((self.wrong(), self.believed(), self.health()), ("0", True, "BFS_OK"))
+
+    def test_a_row_that_came_while_the_triggers_were_disabled_is_maybe_when_they_are_enabled_again(self):
+        """pg_restore --data-only --disable-triggers does the first."""
+        ways = {"pg_restore's": [self.trigger("DISABLE"), self.past, self.trigger("ENABLE")],
+                "again ALWAYS": [self.trigger("DISABLE"), self.past, self.trigger("ENABLE"), self.both_always()],
+                "never another state after the commit": ["BEGIN", self.trigger("DISABLE", "USER"), self.past, self.both_always(), "COMMIT"],
+                "a savepoint": ["BEGIN", "SAVEPOINT a", self.trigger("DISABLE"), self.past, self.both_always(), "RELEASE a", "COMMIT"],
+                "the trigger alone": [self.trigger("DISABLE", '"~bfstore before 1"'), self.trigger("DISABLE", '"~bfstore after 1"'),
+                                      self.past, self.both_always()],
+                "the system's table": ["UPDATE pg_trigger SET tgenabled = 'D' WHERE tgname LIKE '~bfstore%'", self.past,
+                                       "UPDATE pg_trigger SET tgenabled = 'A' WHERE tgname LIKE '~bfstore%'"]}
+        for name, statements in ways.items():
+            with self.subTest(name):
+                self.assertTrue(self.believed())
+                MAIN.ask(*statements)
+                self.check_doubt("ENABLE ALWAYS" if name == "pg_restore's" else "altered")
+                for command in (f"VACUUM FREEZE {self.table}", "VACUUM FREEZE pg_trigger", "VACUUM FULL pg_trigger"):
+                    MAIN.ask(command)
+                self.check_doubt("ENABLE ALWAYS" if name == "pg_restore's" else "altered")
+                MAIN.ask(f"DELETE FROM {self.table} WHERE key = {self.ROW}")
+                self.check_build()
+
+    def test_pg_restore_without_triggers(self):
+        dump = MAIN.folder / "data.dump"
+        run([BIN / "pg_dump", "--data-only", "-Fc", "-t", self.table, "-f", dump], env=MAIN.environment)
+        MAIN.ask(f"TRUNCATE {self.table}")
+        self.attach()
+        run([BIN / "pg_restore", "--data-only", "--disable-triggers", "-d", "postgres", dump], env=MAIN.environment)
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {self.table}"), "500")
+        self.check_doubt("ENABLE ALWAYS")
+        self.check_build()
+
+    def test_a_row_that_came_past_the_triggers_in_the_transaction_that_built_the_file_is_maybe(self):
+        attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
+        MAIN.ask("BEGIN", attach, self.trigger("DISABLE"), self.past, self.both_always(), "COMMIT")
+        self.check_doubt("altered")
+        self.check_build()
+
+    def test_triggers_that_enable_trigger_left_without_always_are_seen_before_a_replica_adds_a_row(self):
+        for which in ("ALL", "USER"):
+            with self.subTest(which):
+                MAIN.ask(self.trigger("ENABLE", which), "SET session_replication_role = replica", self.past)
+                self.check_doubt("ENABLE ALWAYS")
+                self.check_build()
+
+    def test_a_replica_adds_rows_with_their_keys(self):
+        MAIN.ask("SET session_replication_role = replica", self.past)
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_subscription_adds_rows_with_their_keys_and_not_when_its_triggers_are_not_always(self):
+        MAIN.ask("CREATE DATABASE publisher")
+        table = f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1001, 1005) AS i"
+        ask = ["-d", "publisher", "-c", table, "-c", f"ALTER TABLE {self.table} REPLICA IDENTITY FULL", "-c", "CREATE PUBLICATION p FOR ALL TABLES",
+               "-c", "SELECT pg_create_logical_replication_slot('s', 'pgoutput')"]
+        self.assertEqual(MAIN.psql(*ask).returncode, 0)
+        MAIN.ask(f"CREATE SUBSCRIPTION s CONNECTION 'host={MAIN.folder} port={MAIN.port} dbname=publisher user=postgres' "
+                 "PUBLICATION p WITH (create_slot = false)")
+        rows = f"SELECT count(*) FROM {self.table} WHERE key > 1000"
+
+        def insert(key):
+            self.assertEqual(MAIN.psql("-d", "publisher", "-c", self.insert(key)).returncode, 0)
+        try:
+            engines.wait_until(lambda: MAIN.ask(rows) == "5", "the first copy")
+            insert(1006)
+            engines.wait_until(lambda: MAIN.ask(rows) == "6", "a row")
+            self.assertEqual((self.wrong(), self.believed()), ("0", True))
+            MAIN.ask(self.trigger("ENABLE"))
+            insert(1007)
+            engines.wait_until(lambda: MAIN.ask(rows) == "7", "another row")
+            self.check_doubt("ENABLE ALWAYS")
+        finally:
+            MAIN.ask("DROP SUBSCRIPTION s")
+        self.check_build()
+
+    def test_triggers_that_are_gone_renamed_or_other_ones_are_seen(self):
+        for statement in (f'DROP TRIGGER "~bfstore after 1" ON {self.table}', f'DROP TRIGGER "~bfstore before 1" ON {self.table}',
+                          f'ALTER TRIGGER "~bfstore before 1" ON {self.table} RENAME TO other',
+                          f'UPDATE pg_class SET relhastriggers = false WHERE oid = \'{self.table}\'::regclass'):
+            with self.subTest(statement):
+                MAIN.ask(statement, self.past)
+                self.check_doubt("not both triggers")
+                MAIN.ask(f"DELETE FROM {self.table} WHERE key = {self.ROW}",
+                         f"UPDATE pg_class SET relhastriggers = true WHERE oid = '{self.table}'::regclass",
+                         f'DROP TRIGGER IF EXISTS other ON {self.table}')
+                self.check_build()
+        arguments = f"'{self.path}', 'key', '20', 'error', '1'"
+        MAIN.ask(f'CREATE OR REPLACE TRIGGER "~bfstore before 1" BEFORE INSERT ON {self.table} FOR EACH ROW WHEN (false) '
+                 f"EXECUTE FUNCTION bf_keep({arguments})", self.both_always())
+        self.check_doubt("altered")
+
+    def test_values_that_alter_column_type_makes_are_maybe(self):
+        other = f"ALTER TABLE {self.table} ALTER COLUMN key TYPE "
+        MAIN.ask(other + "bigint USING key + 5000")
+        self.check_doubt("written anew")
+        self.check_build()
+        MAIN.ask(other + "text USING 'x' || key", other + "bigint USING substr(key, 2)::bigint + 90000")
+        self.check_doubt("written anew")
+        self.check_build()
+        MAIN.ask("BEGIN", other + "bigint USING key - 1", "ROLLBACK")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        MAIN.ask(other + "int")
+        self.check_doubt("another type")
+
+    def test_a_column_of_another_collation_is_maybe(self):
+        MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+                 f"ALTER TABLE {self.table} ALTER COLUMN key TYPE text")
+        self.attach()
+        MAIN.ask(f"ALTER TABLE {self.table} ALTER COLUMN key TYPE text COLLATE nocase")
+        self.check_doubt("another collation")
+        MAIN.ask(f"ALTER TABLE {self.table} ALTER COLUMN key TYPE text COLLATE \"default\"")
+        self.assertEqual((self.wrong(), MAIN.ask(f"SELECT bf_maybe('{self.path}', 'absent')")), ("0", "f"), "no row was written")
+
+    def test_a_table_a_column_or_a_schema_that_has_the_name_of_the_kept_one_is_maybe(self):
+        swap = [f"ALTER TABLE {self.table} RENAME TO {self.table}_old", f"CREATE TABLE {self.table} AS SELECT -5::bigint AS key"]
+        MAIN.ask(*swap)
+        self.check_doubt("renamed")
+        MAIN.ask(f"DROP TABLE {self.table}", f"ALTER TABLE {self.table}_old RENAME TO {self.table}")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        MAIN.ask(f"ALTER TABLE {self.table} RENAME key TO old", f"ALTER TABLE {self.table} ADD COLUMN key bigint DEFAULT 5000")
+        self.check_doubt("renamed")
+        MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key", f"ALTER TABLE {self.table} RENAME old TO key")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        MAIN.ask("CREATE SCHEMA one", "CREATE SCHEMA two", f"ALTER TABLE {self.table} SET SCHEMA one",
+                 f"CREATE TABLE two.{self.table} AS SELECT -6::bigint AS key")
+        MAIN.ask(f"SELECT bf_attach('one.{self.table}', 'key', '{self.path}')")
+        MAIN.ask("ALTER SCHEMA one RENAME TO three", "ALTER SCHEMA two RENAME TO one")
+        self.check_doubt("renamed", f"one.{self.table}")
+        MAIN.ask("DROP SCHEMA one, three CASCADE")
+        self.assertFalse(self.believed())
+        self.assertIn("gone", self.health())
+
+    def test_a_table_that_was_dropped_and_made_again_is_maybe(self):
+        MAIN.ask(f"DROP TABLE {self.table}", f"CREATE TABLE {self.table} AS SELECT {self.ROW}::bigint AS key")
+        self.check_doubt("gone")
+        MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint")
+        self.attach()
+        MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint DEFAULT {self.ROW}")
+        self.check_doubt("gone")
+
+    def test_rows_of_children_are_maybe(self):
+        MAIN.ask(f"CREATE TABLE {self.table}_child (key bigint)", f"INSERT INTO {self.table}_child VALUES ({self.ROW})",
+                 f"ALTER TABLE {self.table}_child INHERIT {self.table}")
+        self.check_doubt("inherit")
+        MAIN.ask(f"DROP TABLE {self.table}_child", f"ANALYZE {self.table}")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_partition_gets_the_keys_of_rows_that_its_parent_routes_to_it(self):
+        MAIN.ask(f"CREATE TABLE {self.table}_whole (key bigint) PARTITION BY RANGE (key)",
+                 f"CREATE TABLE {self.table}_rest PARTITION OF {self.table}_whole DEFAULT",
+                 f"ALTER TABLE {self.table}_whole ATTACH PARTITION {self.table} FOR VALUES FROM (0) TO (100000)",
+                 f"INSERT INTO {self.table}_whole VALUES (2000), (-3000)", f"UPDATE {self.table}_whole SET key = 3000 WHERE key = -3000")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key >= 2000"), "2")
+
+    def test_a_copy_of_the_table_leaves_the_filter_as_it_is(self):
+        MAIN.ask(f"CREATE TABLE {self.table}_like (LIKE {self.table} INCLUDING ALL)", f"INSERT INTO {self.table}_like VALUES (-1)",
+                 f"CREATE TABLE {self.table}_as AS TABLE {self.table}")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_what_changes_no_value_leaves_the_filter_as_it_is(self):
+        harmless = ["VACUUM FREEZE {}", "VACUUM FULL {}", "ANALYZE {}", "ALTER TABLE {} ADD COLUMN more int DEFAULT random() * 10",
+                    "DELETE FROM {} WHERE key IS NULL", "ALTER TABLE {} ALTER COLUMN key SET NOT NULL", "ALTER TABLE {} ADD PRIMARY KEY (key)",
+                    "ALTER TABLE {} ALTER COLUMN key SET STATISTICS 50", "GRANT SELECT ON {} TO PUBLIC", "REINDEX TABLE {}",
+                    "ALTER TABLE {} SET (fillfactor = 90)", "ALTER TABLE {} REPLICA IDENTITY FULL", "VACUUM FULL pg_trigger",
+                    "VACUUM FREEZE pg_trigger", "CREATE INDEX ON {} (key)", "CREATE RULE r AS ON UPDATE TO {} DO ALSO SELECT 1",
+                    "ALTER TABLE {} ENABLE ROW LEVEL SECURITY", "TRUNCATE {}", "INSERT INTO {} VALUES (4000), (4001)"]
+        for statement in harmless[:5]:
+            MAIN.ask(statement.format(self.table))
+            self.assertEqual((self.wrong(), self.believed()), ("0", True), statement)
+        self.attach()  # a column that was altered, and a table that was written anew: taken for ALTER TYPE
+        for statement in harmless[5:]:
+            MAIN.ask(statement.format(self.table))
+            if statement.startswith("TRUNCATE"):
+                self.attach()
+            self.assertEqual((self.wrong(), self.believed()), ("0", True), statement)
+        MAIN.ask("BEGIN", self.trigger("DISABLE"), "ROLLBACK")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True), "a command that was rolled back")
+
+    # --- Snapshots: who is asked when
+
+    def session(self, *words):
+        done = MAIN.psql(*[word for each in words for word in ("-c", each)])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.split()
+
+    def elsewhere(self, *statements):
+        quoted = " ".join(f"-c '{statement}'" for statement in statements)
+        self.assertNotIn("'", "".join(statements))
+        return f"\\! psql -qAtX {quoted}"
+
+    def test_rows_that_an_old_snapshot_sees_though_they_came_later_are_maybe(self):
+        """COPY FREEZE, and children, are seen by every snapshot; the triggers as of that snapshot were good."""
+        count = f"SELECT count(*) FROM {self.table} WHERE NOT bf_maybe('{self.path}', key)"
+        begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 'began'", f"SELECT bf_maybe('{self.path}', {self.ROW})"]
+        (MAIN.folder / "frozen").write_text(f"{self.ROW}\n", encoding="utf-8")
+        frozen = self.elsewhere("BEGIN", f"TRUNCATE {self.table}", self.trigger("DISABLE"),
+                                f"COPY {self.table} FROM $${MAIN.folder}/frozen$$ WITH (FREEZE)", self.both_always(), "COMMIT")
+        self.assertEqual(self.session(*begin, frozen, f"SELECT count(*) FROM {self.table}", count, "COMMIT"), ["began", "f", "1", "0"])
+        MAIN.ask(f"TRUNCATE {self.table}")
+        self.check_build()
+        MAIN.ask(f"CREATE TABLE {self.table}_child AS SELECT {self.ROW}::bigint AS key")
+        child = self.elsewhere(f"ALTER TABLE {self.table}_child INHERIT {self.table}")
+        self.assertEqual(self.session(*begin, child, f"SELECT count(*) FROM {self.table}", count, "COMMIT"), ["began", "f", "1", "0"])
+
+    def watched(self, meanwhile):
+        """One DO asks until it sees the row, whatever happened to the file or the table before that row came."""
+        go = f"go_{self.table}"
+        MAIN.ask(f"DROP TABLE IF EXISTS {go}", f"CREATE TABLE {go} (n int)", f"INSERT INTO {go} VALUES (0)")
+        statement = (f"DO $$ DECLARE rows int; found int; BEGIN SELECT count(*) INTO rows FROM {self.table} WHERE bf_maybe('{self.path}', {self.ROW}); "
+                     f"PERFORM pg_notify('asked', ''); PERFORM pg_advisory_lock(77); WHILE NOT EXISTS (SELECT FROM {go} WHERE n = 1) LOOP PERFORM pg_sleep(0.01); END LOOP; "
+                     f"SELECT count(*), count(*) FILTER (WHERE bf_maybe('{self.path}', key)) INTO rows, found FROM {self.table} WHERE key = {self.ROW}; "
+                     "RAISE NOTICE 'rows %, found %', rows, found; END $$")
+        with subprocess.Popen(["psql", "-qAtX", "-c", statement], env=MAIN.environment, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as reader:
+            locked = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = 77 AND granted"
+            engines.wait_until(lambda: MAIN.ask(locked) == "1", "the first question")
+            meanwhile()
+            MAIN.ask(f"UPDATE {go} SET n = 1")
+            words = engines.finished(reader, "a reader")[1]
+        self.assertIn("rows 1, found 1", words)
+
+    def test_one_statement_with_many_snapshots_sees_what_happened_between_them(self):
+        self.watched(lambda: MAIN.ask(self.trigger("DISABLE"), self.past, self.both_always()))
+        MAIN.ask(f"DELETE FROM {self.table} WHERE key = {self.ROW}")
+
+        def removed_and_built():
+            pathlib.Path(self.path).unlink()
+            self.attach()
+            MAIN.ask(self.past)
+        self.check_build()
+        self.watched(removed_and_built)
+        MAIN.ask(f"DELETE FROM {self.table} WHERE key = {self.ROW}")
+
+        def removed_and_dropped():
+            pathlib.Path(self.path).unlink()
+            MAIN.ask(self.past)
+        self.attach("drop")
+        self.watched(removed_and_dropped)
+
+    # --- What a statement sees of its own rows
+
+    def asks_for_its_own_row(self, ask_again=""):
+        """An AFTER trigger that fires before bfstore's, and RETURNING."""
+        name = self.table
+        MAIN.ask(f"CREATE FUNCTION {name}_look(asked text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$ DECLARE n int; m int; BEGIN "
+                 f"SELECT count(*) INTO n FROM {name} WHERE key = asked; SELECT count(*) INTO m FROM {name} WHERE key = asked AND bf_maybe('{self.path}', asked); "
+                 "RETURN n || ' ' || m; END $$",
+                 f"CREATE FUNCTION {name}_audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '%', {name}_look(NEW.key); RETURN NULL; END $$",
+                 f"CREATE TRIGGER audit AFTER INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION {name}_audit()")
+
+    def check_own_rows(self, *statements):
+        for settings in ([], ["SET force_parallel_mode = on"]):
+            done = MAIN.psql("-v", "VERBOSITY=terse", *[word for each in [*settings, "BEGIN", *statements, "ROLLBACK"] for word in ("-c", each)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = [line for line in done.stderr.splitlines() if "NOTICE" in line] + [line for line in done.stdout.splitlines() if line]
+            self.assertGreaterEqual(len(told), 2)
+            for line in told:
+                self.assertRegex(line, r"(^|NOTICE:  )(\d+) \2$", done.stderr)
+
+    def test_a_generated_column_and_a_reader_in_the_statement(self):
+        name = self.table
+        MAIN.ask(f"DROP TABLE {name}", f"CREATE TABLE {name} (id int, b text, key text GENERATED ALWAYS AS (b || '!') STORED)",
+                 f"SELECT bf_attach('{name}', 'key', '{self.path}')")
+        self.asks_for_its_own_row()
+        self.check_own_rows(f"INSERT INTO {name} (id, b) VALUES (1, 'x1'), (2, 'x2')", f"INSERT INTO {name} (id, b) VALUES (3, 'x3') RETURNING {name}_look(key)",
+                            f"UPDATE {name} SET b = 'y' || id RETURNING {name}_look(key)")
+        MAIN.ask(f"INSERT INTO {name} (id, b) VALUES (1, 'x1')")
+        self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{self.path}', 'x1!'), bf_maybe('{self.path}', 'x1')"), "t|f")
+        self.assertIn("may change the key", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}')"))
+
+    def test_a_trigger_that_changes_the_key_after_the_filters_trigger_and_a_reader_in_the_statement(self):
+        name = self.table
+        MAIN.ask(f"DROP TABLE {name}", f"CREATE TABLE {name} (id int, key text)",
+                 "CREATE OR REPLACE FUNCTION low() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.key := lower(NEW.key); RETURN NEW; END $$",
+                 f"SELECT bf_attach('{name}', 'key', '{self.path}')",
+                 f'CREATE TRIGGER "~normalize" BEFORE INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION low()')
+        self.asks_for_its_own_row()
+        self.check_own_rows(f"INSERT INTO {name} VALUES (1, 'ABC'), (2, 'DEF')", f"INSERT INTO {name} VALUES (3, 'GHI') RETURNING {name}_look(key)",
+                            f"UPDATE {name} SET key = 'NEW' || id RETURNING {name}_look(key)")
+        MAIN.ask(f'DROP TRIGGER "~normalize" ON {name}', f"INSERT INTO {name} VALUES (4, 'JKL')")
+        answer = MAIN.psql("-c", "BEGIN", "-c", f"INSERT INTO {name} VALUES (5, 'MNO')", "-c", f"SELECT bf_maybe('{self.path}', 'MNO'), bf_maybe('{self.path}', '-')")
+        self.assertEqual(answer.stdout.split(), ["t|f"], "the trigger before the row sees what is stored")
+
+
+class Keys(Kept):
+    """Values that are equal to a stored one, and have other bytes or another type."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = f"{self.path}.k"
+
+    def equal(self, column, stored, asked, join=True):
+        """(rows that `column = asked` finds, and those with bf_maybe, too), where `asked` is an expression and a column."""
+        MAIN.ask("DROP TABLE IF EXISTS k, o CASCADE", f"CREATE TABLE k (key {column})", f"INSERT INTO k VALUES ({stored})",
+                 f"CREATE TABLE o AS SELECT {asked} AS asked", f"SELECT bf_attach('k', 'key', '{self.path}')")
+        out = MAIN.ask(f"SELECT count(*), count(*) FILTER (WHERE bf_maybe('{self.path}', asked)) FROM k JOIN o ON key = asked",
+                       f"SELECT count(*), count(*) FILTER (WHERE bf_maybe('{self.path}', {asked})) FROM k WHERE key = {asked}")
+        MAIN.ask(f"SELECT bf_detach('k', 'key')")
+        return out.split()
+
+    def test_a_value_that_is_equal_in_another_type_is_not_answered_no(self):
+        MAIN.ask("CREATE EXTENSION IF NOT EXISTS citext", "CREATE DOMAIN padded AS char(8)", "CREATE DOMAIN folded AS citext",
+                 "CREATE DOMAIN id AS bigint",
+                 "CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+        for column, stored, asked in (("varchar", "'abc  '", "'abc'::char(8)"), ("varchar(20)", "'abc  '", "'abc'::bpchar"),
+                                      ("varchar", "'abc'", "'abc'::char(8)"), ("varchar", "'abc  '", "'abc'::padded"),
+                                      ("char(3)", "'abc'", "'abc'::char(8)"), ("char(8)", "'abc'", "'abc   '::varchar::bpchar"),
+                                      ("char(8)", "'abc'", "'abc   '::bpchar"), ("padded", "'abc'", "'abc  '::bpchar"),
+                                      ("text", "'abc'", "'abc'::name"), ("text", "'abc'", "'abc'::char(8)"),
+                                      ("varchar", "'abc'", "'abc'::folded"), ("text", "'abc'", "'abc'::citext"),
+                                      ("text", "'abc'", "'ABC' COLLATE nocase"), ("varchar", "'abc'", "'ABC' COLLATE nocase"),
+                                      ("bigint", "5", "5.000::numeric"), ("bigint", "0", "'-0'::float8"), ("int", "5", "5::float4"),
+                                      ("bigint", "5", "5::oid"), ("smallint", "5", "5::id"), ("id", "5", "5::smallint"), ("int", "5", "5::bigint"),
+                                      ("uuid", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'", "'a0eebc999c0b4ef8bb6d6bb9bd380a11'::uuid"),
+                                      ("bytea", "'\\x41'", "'A'::bytea")):
+            with self.subTest(f"{column} {stored} = {asked}"):
+                self.assertEqual(self.equal(column, stored, asked), ["1|1", "1|1"])
+
+    def test_a_comparison_of_another_type_than_the_columns_is_maybe_where_the_key_shows_it(self):
+        MAIN.ask("CREATE EXTENSION IF NOT EXISTS citext", "DROP TABLE IF EXISTS k", "CREATE TABLE k (key text)", "INSERT INTO k VALUES ('A@B.C'), ('x  ')",
+                 f"SELECT bf_attach('k', 'key', '{self.path}')")
+        for asked in ("'a@b.c'::citext", "5.5", "now()", "'1 day'::interval", "'{}'::jsonb", "ARRAY['x']", "ROW(1, 2)", "true", "1::oid", "'x'::name", "'\\x00'::bytea", "7"):
+            with self.subTest(asked):
+                done = MAIN.psql("-c", f"SELECT bf_maybe('{self.path}', {asked})")
+                self.assertEqual(done.stdout.split(), ["t"], done.stderr)
+                self.assertIn("another type", done.stderr)
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM k WHERE key::bpchar = 'x' AND bf_maybe('{self.path}', 'x'::bpchar)"), "1")
+        self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{self.path}', 'y'), bf_maybe('{self.path}', 'y'::varchar), bf_maybe('{self.path}', 'x')"), "f|f|t")
+        self.assertIsNotNone(MAIN.refused(f"PREPARE p AS SELECT bf_maybe('{self.path}', $1)"), "a parameter needs a type")
+        self.assertEqual(MAIN.ask(f"PREPARE p AS SELECT count(*) FROM k WHERE key = $1 AND bf_maybe('{self.path}', $1)", "EXECUTE p('x  ')"), "1")
+
+    def test_an_untyped_literal_is_read_as_the_columns_type(self):
+        MAIN.ask("DROP TABLE IF EXISTS k", "CREATE TABLE k (key bigint)", "INSERT INTO k VALUES (5)", f"SELECT bf_attach('k', 'key', '{self.path}')")
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM k WHERE key = ' 5 ' AND bf_maybe('{self.path}', ' 5 ') AND NOT bf_maybe('{self.path}', '6')"), "1")
+        self.assertIn("invalid input syntax", self.refused(f"SELECT bf_maybe('{self.path}', 'x')"))
+
+    def test_the_spaces_at_the_end_of_a_key_stay_in_the_file_for_other_programs(self):
+        MAIN.ask("DROP TABLE IF EXISTS k", "CREATE TABLE k (key varchar)", "INSERT INTO k VALUES ('one  ')", f"SELECT bf_attach('k', 'key', '{self.path}')",
+                 "INSERT INTO k VALUES ('two  ')")
+        ask = f"SELECT bf_maybe('{self.path}', key) FROM (VALUES ('one'), ('one  '), ('two'), ('two  '), ('absent')) AS v (key)"
+        self.assertEqual(MAIN.ask(ask).split(), ["t", "t", "t", "t", "f"])
+        self.assertEqual(MAIN.ask(f"SELECT keys_added FROM bf_info('{self.path}')"), "4", "each with its spaces, and without")
+
+    def test_a_query_of_a_nondeterministic_collation_is_refused(self):
+        MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
+        self.assertIn("nondeterministic", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT ''a'' COLLATE nocase')"))
+        self.assertIn("no key has the type", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT 1.50')"))
+
+
+class Copies(Kept):
+    """Databases and servers that are copies of the one that keeps the file."""
+
+    def check_refused(self, ask):
+        """`ask` runs a statement in the copy. Whatever is called there, the file stays that of the original."""
+        MAIN.ask(self.insert(1001))
+        build = (f"SELECT bf_attach('{self.table}', 'key', '{self.path}')", f"SELECT bf_build('{self.path}', 'SELECT 1')",
+                 f"SELECT bf_create('{self.path}', 100, replace => true)", f"SELECT bf_detach('{self.table}', 'key')", self.insert(1))
+        before = pathlib.Path(self.path).stat()
+        for statement in build:
+            done = ask(statement)
+            self.assertNotEqual(done.returncode, 0, statement)
+            self.assertRegex(done.stderr, "another database keeps" if "bf_build" not in statement else "another database keeps|is the filter of a table")
+            after = pathlib.Path(self.path).stat()
+            self.assertEqual((after.st_ino, self.wrong(), self.believed()), (before.st_ino, "0", True), statement)
+        MAIN.ask(self.insert(1002))
+        done = ask(f"SELECT bf_maybe('{self.path}', -1), (SELECT health FROM bf_info('{self.path}'))")
+        self.assertRegex(done.stdout, r"^t\|.*another database keeps the file")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def in_database(self, name):
+        return lambda statement: MAIN.psql("-d", name, "-c", statement)
+
+    def terminated(self):
+        MAIN.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+        others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+        engines.wait_until(lambda: MAIN.ask(others) == "0", "the end of the backends")
+
+    def test_a_database_made_from_a_template_does_not_take_the_file(self):
+        self.terminated()
+        self.assertEqual(MAIN.psql("-d", "template1", "-c", f"CREATE DATABASE copy_{self.table} TEMPLATE postgres").returncode, 0)
+        self.check_refused(self.in_database(f"copy_{self.table}"))
+
+    def test_a_restored_dump_does_not_take_the_file(self):
+        name, dump = f"restored_{self.table}", MAIN.folder / "whole.dump"
+        run([BIN / "pg_dump", "-Fc", "-t", self.table, "-e", "bfstore", "-f", dump], env=MAIN.environment)
+        MAIN.ask(f"CREATE DATABASE {name}")
+        run([BIN / "pg_restore", "-d", name, dump], env=MAIN.environment)
+        self.assertEqual(MAIN.psql("-d", name, "-c", f"SELECT count(*) FROM {self.table}").stdout.split(), ["500"])
+        self.check_refused(self.in_database(name))
+
+    def test_a_data_directory_that_was_copied_is_another_server(self):
+        base = FOLDER / f"copied-{self.table}"
+        run(["pg_basebackup", "-D", base, "-X", "stream", "-c", "fast", "--no-sync"], env=MAIN.environment)
+        if AS_USER:
+            run(["chown", "-R", "nobody:nogroup", base])
+        copy = Cluster(INSTALLATION, FOLDER / f"copy-{self.table}", base).start()
+        try:
+            self.check_refused(lambda statement: copy.psql("-c", statement))
+        finally:
+            copy.stop()
+
+    def test_the_file_of_another_database_that_cannot_be_opened_is_not_replaced(self):
+        """Unclean: its note is read from its bytes."""
+        MAIN.ask(f"CREATE DATABASE unclean_{self.table}")
+        with subprocess.Popen(["psql", "-qAtX", "-c", self.insert(1001), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as writer:
+            engines.wait_until(lambda: MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key = 1001") == "1", "the row")
+            self.saved()
+            writer.kill()
+        self.terminated(), self.put_back()
+        self.assertIn("not closed cleanly", MAIN.ask(f"SELECT health FROM bf_info('{self.path}')"))
+        for statement in (f"SELECT bf_create('{self.path}', 100, replace => true)", f"SELECT bf_build('{self.path}', 'SELECT 1')"):
+            done = MAIN.psql("-d", f"unclean_{self.table}", "-c", "CREATE EXTENSION IF NOT EXISTS bfstore", "-c", statement)
+            self.assertIn("another database keeps", done.stderr)
+        self.attach()
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+
+class Rollbacks(Kept):
+    """A build counts when it commits. Until then, and without it, the old file does."""
+
+    def attached(self, path=None):
+        return f"SELECT bf_attach('{self.table}', 'key', '{path or self.path}', 10000, 0.0001)"
+
+    def check_good(self):
+        MAIN.ask(self.insert(1000 + self.number))
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_build_that_is_rolled_back_leaves_the_old_file(self):
+        before = pathlib.Path(self.path).stat().st_ino
+        MAIN.ask("BEGIN", self.attached(), "ROLLBACK")
+        self.check_good()
+        MAIN.ask("BEGIN", "SAVEPOINT a", self.attached(), self.insert(2000), "ROLLBACK TO a", self.insert(2001), "COMMIT")
+        self.check_good()
+        self.assertIsNotNone(MAIN.refused("BEGIN", self.attached(), self.insert(2002), "SELECT 1 / 0"))
+        self.check_good()
+        self.assertIn("cannot be prepared", MAIN.refused("BEGIN", self.attached(), "PREPARE TRANSACTION 'built'"))
+        self.check_good()
+        MAIN.ask("CREATE TABLE IF NOT EXISTS parents (id int PRIMARY KEY)",
+                 f"CREATE TABLE {self.table}_late (id int REFERENCES parents DEFERRABLE INITIALLY DEFERRED)")
+        self.assertIn("violates foreign key", MAIN.refused("BEGIN", self.attached(), f"INSERT INTO {self.table}_late VALUES (1)", "COMMIT"))
+        self.check_good()
+        with subprocess.Popen(["psql", "-qAtX", "-c", "BEGIN", "-c", self.attached(), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as builder:
+            sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            engines.wait_until(lambda: MAIN.ask(sleeping) == "1", "the build")
+            self.assertEqual((self.wrong(), self.believed()), ("0", True), "readers use the old file meanwhile")
+            MAIN.ask("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+            engines.wait_until(lambda: builder.poll() is not None, "the end of the builder")
+        self.check_good()
+        self.assertEqual(pathlib.Path(self.path).stat().st_ino, before)
+
+    def test_a_first_build_that_is_rolled_back_leaves_no_file(self):
+        path = f"{self.path}.first"
+        MAIN.ask(f"SELECT bf_detach('{self.table}', 'key')", "BEGIN", self.attached(path), "ROLLBACK", self.insert(1))
+        self.assertFalse(pathlib.Path(path).exists())
+
+    def test_rows_of_the_transaction_that_builds_are_in_the_file(self):
+        MAIN.ask("BEGIN", self.insert(1), self.attached(), self.insert(3001), "SAVEPOINT a", self.insert(3002), self.attached(), self.insert(3003),
+                 "ROLLBACK TO a", self.insert(3004), "SAVEPOINT b", self.attached(), self.insert(3005), "RELEASE b", self.insert(3006), "COMMIT")
+        self.check_good()
+        self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key > 3000"), "4")
+        MAIN.ask("BEGIN", self.attached(), f"SELECT bf_detach('{self.table}', 'key')", self.insert(3007), "COMMIT")
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
+
+    def test_a_detach_that_is_rolled_back_refuses_no_row(self):
+        MAIN.ask("BEGIN", f"SELECT bf_detach('{self.table}', 'key')", "ROLLBACK", self.insert(1001))
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
+        self.attach()
+        self.check_good()
 
 
 class Foreign(unittest.TestCase):

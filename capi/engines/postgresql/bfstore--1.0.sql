@@ -11,7 +11,8 @@ CREATE TABLE bfstore.opened (
   file_id bytea,
   timeline bigint,
   built_by xid8,
-  key_type regtype
+  key_type regtype,
+  definition text
 );
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;
@@ -19,26 +20,15 @@ REVOKE ALL ON bfstore.opened FROM PUBLIC;
 -- STABLE: other processes write to the file, so a plan may not keep the answer (IMMUTABLE), but within a statement every
 -- key that its snapshot sees stays "maybe". Without VOLATILE a call with constants is a One-Time Filter. Not STRICT:
 -- an argument that is NULL is "maybe", not NULL, which WHERE takes for false.
-CREATE FUNCTION bf_maybe(path text, key text) RETURNS bool AS 'MODULE_PATHNAME', 'bf_maybe_text'
+-- "any": the function has to know the type of what is asked, and a cast to one of its own would hide it.
+CREATE FUNCTION bf_maybe(path text, key "any") RETURNS bool AS 'MODULE_PATHNAME'
   LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_maybe(path text, key bytea) RETURNS bool AS 'MODULE_PATHNAME', 'bf_maybe_bytea'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_maybe(path text, key bigint) RETURNS bool AS 'MODULE_PATHNAME', 'bf_maybe_bigint'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_maybe(path text, key uuid) RETURNS bool AS 'MODULE_PATHNAME', 'bf_maybe_uuid'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-
-CREATE FUNCTION bf_count(path text, key text) RETURNS int AS 'MODULE_PATHNAME', 'bf_count_text'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_count(path text, key bytea) RETURNS int AS 'MODULE_PATHNAME', 'bf_count_bytea'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_count(path text, key bigint) RETURNS int AS 'MODULE_PATHNAME', 'bf_count_bigint'
-  LANGUAGE C STABLE PARALLEL SAFE COST 5;
-CREATE FUNCTION bf_count(path text, key uuid) RETURNS int AS 'MODULE_PATHNAME', 'bf_count_uuid'
+CREATE FUNCTION bf_count(path text, key "any") RETURNS int AS 'MODULE_PATHNAME'
   LANGUAGE C STABLE PARALLEL SAFE COST 5;
 
 CREATE FUNCTION bf_info(path text, OUT health text, OUT layout text, OUT num_bits bigint, OUT num_probes int,
-    OUT capacity bigint, OUT fpr float8, OUT keys_added bigint, OUT saturated bool, OUT kept bool)
+    OUT capacity bigint, OUT fpr float8, OUT keys_added bigint, OUT saturated bool, OUT kept bool, OUT answers_for text,
+    OUT unseen text)
   AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
 
 CREATE FUNCTION bf_create(path text, capacity bigint, fpr float8 DEFAULT 0.01, layout text DEFAULT 'blocked',
@@ -61,7 +51,8 @@ CREATE FUNCTION bf_remove(path text, key bigint, deleted_by xid8) RETURNS bool A
 CREATE FUNCTION bf_remove(path text, key uuid, deleted_by xid8) RETURNS bool AS 'MODULE_PATHNAME', 'bf_remove_uuid'
   LANGUAGE C VOLATILE PARALLEL UNSAFE;
 CREATE FUNCTION bf_sync(path text) RETURNS pg_lsn AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-CREATE FUNCTION bfstore.build(path text, query text, capacity bigint, fpr float8, layout text) RETURNS bigint
+CREATE FUNCTION bfstore.build(path text, query text, capacity bigint, fpr float8, layout text, tab regclass DEFAULT NULL,
+    attnum smallint DEFAULT NULL) RETURNS bigint
   AS 'MODULE_PATHNAME', 'bf_build' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 CREATE FUNCTION bfstore.drop(path text) RETURNS void
   AS 'MODULE_PATHNAME', 'bf_drop' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
@@ -156,16 +147,22 @@ BEGIN
     RAISE EXCEPTION 'bfstore: % has another column''s filter, or column % has another filter', path, col
       USING HINT = 'Call bf_detach first.';
   END IF;
-  FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
-    EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
-                   ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L, %L)',
-                   format('~bfstore %s %s', moment, key.attnum), moment, tab, path, col, key.base, policy, key.attnum);
-    EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER %I', tab, format('~bfstore %s %s', moment, key.attnum));
-  END LOOP;
+  -- In a subtransaction of their own, whose number no other command gives to the triggers' rows: see definition.c.
+  BEGIN
+    FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
+      EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
+                     ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L, %L)',
+                     format('~bfstore %s %s', moment, key.attnum), moment, tab, path, col, key.base, policy, key.attnum);
+      EXECUTE format('ALTER TABLE ONLY %s ENABLE ALWAYS TRIGGER %I', tab,
+                     format('~bfstore %s %s', moment, key.attnum));
+    END LOOP;
+  EXCEPTION WHEN OTHERS THEN
+    RAISE;
+  END;
   IF capacity IS NULL THEN
     EXECUTE format('SELECT greatest(10000, 2 * count(*)) FROM ONLY %s', tab) INTO capacity;
   END IF;
-  RETURN bfstore.build(path, format('SELECT %I FROM ONLY %s', col, tab), capacity, fpr, 'blocked');
+  RETURN bfstore.build(path, format('SELECT %I FROM ONLY %s', col, tab), capacity, fpr, 'blocked', tab, key.attnum);
 END
 $body$;
 

@@ -38,7 +38,9 @@ void _PG_init(void) {
   DefineCustomBoolVariable("bfstore.trust_other_databases", "Believe a filter that another database keeps.", NULL,
                            &trust_other_databases, false, PGC_SUSET, 0, NULL, NULL, NULL);
   MarkGUCPrefixReserved("bfstore");
+  definitions_begin();
   handles_begin();
+  builds_begin();
 }
 
 /* As COPY does. */
@@ -127,7 +129,9 @@ static void key_of(Datum value, Oid type, Key* key) {
   }
 }
 
-/* --- Lookups ------------------------------------------------------------------------------------------------------ */
+/* Spaces at the end count for text, and not for character(n).  A varchar column may be compared as either, and a key
+ * does not say as which.  So a file of rows has both keys, and is asked for the shorter one. */
+static size_t trimmed(const Key* key) { return (size_t)bpchartruelen((char*)key->data, (int)key->bytes); }
 
 /* The SQL type whose keys have the same bytes as those of `type`. */
 static Oid class_of(Oid type) {
@@ -135,27 +139,74 @@ static Oid class_of(Oid type) {
   return type == VARCHAROID || type == BPCHAROID ? TEXTOID : type;
 }
 
-/* The type to take a key of this type for, or InvalidOid: keys of the column are equal to it and have other bytes.  An
- * untyped literal or parameter is text here, and the column's type in a comparison.  character(n) ignores the spaces at
- * the end. */
-static Oid type_of_lookup(Entry* entry, Oid type) {
-  TimestampTz statement = GetCurrentStatementStartTimestamp();
-  if (!entry->kept || !OidIsValid(entry->key_type)) return type;
-  if (class_of(entry->key_type) == type) return entry->key_type == BPCHAROID ? BPCHAROID : type;
-  if (entry->told != statement)
-    ereport(WARNING, (errmsg("bfstore: a key for %s has another type than the column: %s, not %s", entry->path,
-                             format_type_be(type), format_type_be(entry->key_type)),
-                      errdetail("Every such key is answered \"maybe\"."), errhint("Cast the key.")));
-  entry->told = statement;
-  return InvalidOid;
+/* --- Lookups ------------------------------------------------------------------------------------------------------ */
+
+/* What the query asks for, before any cast: found out once for each call in a plan. */
+typedef struct Asked {
+  Oid type; /* without its domain */
+  bool deterministic;
+} Asked;
+
+static const Asked* asked_by(FunctionCallInfo fcinfo) {
+  Asked* asked = fcinfo->flinfo->fn_extra;
+  if (asked != NULL) return asked;
+  asked = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *asked);
+  asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid: not called by a query */
+  if (OidIsValid(asked->type)) asked->type = getBaseType(asked->type);
+  asked->deterministic = !OidIsValid(PG_GET_COLLATION()) || get_collation_isdeterministic(PG_GET_COLLATION());
+  fcinfo->flinfo->fn_extra = asked;
+  return asked;
 }
 
-static bool is_usable(const Entry* entry) {
-  return entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
+/* An untyped literal has the column's type in a comparison, so here, too. */
+static Datum literal(Datum value, Oid type) {
+  Oid input, parameter;
+  getTypeInputInfo(type, &input, &parameter);
+  return OidInputFunctionCall(input, DatumGetCString(value), parameter, -1);
 }
+
+/* False: keys of the column may be equal to this one and have other bytes. */
+static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) {
+  Oid column = entry->kept ? entry->key_type : InvalidOid; /* invalid: not known */
+  Oid type = asked->type;
+  if (type == UNKNOWNOID) {
+    type = OidIsValid(column) ? column : TEXTOID;
+    value = literal(value, type);
+  }
+  if (!is_key_type(type) || (OidIsValid(column) && class_of(type) != class_of(column))) {
+    if (is_to_be_told(entry))
+      ereport(WARNING, (errmsg("bfstore: a key for %s has another type than the column: %s, not %s", entry->path,
+                               format_type_be(type), OidIsValid(column) ? format_type_be(column) : "one of keys"),
+                        errdetail("Every such key is answered \"maybe\"."), errhint("Cast the key.")));
+    return false;
+  }
+  if (!asked->deterministic) {
+    if (is_to_be_told(entry))
+      ereport(WARNING, (errmsg("bfstore: a key for %s has a nondeterministic collation", entry->path),
+                        errdetail("Every such key is answered \"maybe\".")));
+    return false;
+  }
+  key_of(value, type, key);
+  if (entry->trimmed && class_of(type) == TEXTOID) key->bytes = trimmed(key);
+  return true;
+}
+
+/* Triggers after the row may still have to run in a transaction that has written. */
+static bool may_lack_own_rows(Entry* entry) {
+  if (!entry->of_table || !entry->now.changes_late || !TransactionIdIsValid(GetTopTransactionIdIfAny())) return false;
+  if (is_to_be_told(entry))
+    ereport(WARNING,
+            (errmsg("bfstore: %s: a later trigger, or an expression, may still change the key of a row", entry->path),
+             errdetail("Every key is answered \"maybe\" in a transaction that has written.")));
+  return true;
+}
+
+static bool is_usable(Entry* entry) { return entry->counts && !may_lack_own_rows(entry); }
 
 /* Never null, and never an error because of the file: only a certain no is false. */
-static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
+PG_FUNCTION_INFO_V1(bf_maybe);
+extern PGDLLEXPORT Datum bf_maybe(PG_FUNCTION_ARGS);
+Datum bf_maybe(PG_FUNCTION_ARGS) {
   char path[MAXPGPATH];
   Entry* entry;
   Key key;
@@ -167,21 +218,21 @@ static Datum maybe(FunctionCallInfo fcinfo, Oid type) {
   }
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
-  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_BOOL(true);
-  key_of(PG_GETARG_DATUM(1), type, &key);
+  if (!is_usable(entry) || !lookup_key(entry, asked_by(fcinfo), PG_GETARG_DATUM(1), &key)) PG_RETURN_BOOL(true);
   PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
 }
 
 /* 15 is also "15 or more", and every doubt. */
-static Datum count(FunctionCallInfo fcinfo, Oid type) {
+PG_FUNCTION_INFO_V1(bf_count);
+extern PGDLLEXPORT Datum bf_count(PG_FUNCTION_ARGS);
+Datum bf_count(PG_FUNCTION_ARGS) {
   Entry* entry;
   Key key;
   int32_t times;
   may_read();
   if (PG_ARGISNULL(1)) PG_RETURN_INT32(15);
   entry = reader_of(path_argument(fcinfo));
-  if (!is_usable(entry) || !OidIsValid(type = type_of_lookup(entry, type))) PG_RETURN_INT32(15);
-  key_of(PG_GETARG_DATUM(1), type, &key);
+  if (!is_usable(entry) || !lookup_key(entry, asked_by(fcinfo), PG_GETARG_DATUM(1), &key)) PG_RETURN_INT32(15);
   times = bfs_count(entry->filter, key.data, key.bytes);
   if (times < 0) fail_with(entry->path, times);
   PG_RETURN_INT32(times);
@@ -204,6 +255,15 @@ static int32_t add_key(Entry** entry, const char* path, const Key* key) {
     (*entry)->statement = 0; /* the path may name another file by now */
   }
   return code;
+}
+
+/* See trimmed(). */
+static int32_t add_row_key(Entry** entry, const char* path, Oid type, Key* key) {
+  int32_t code = add_key(entry, path, key);
+  size_t bytes = class_of(type) == TEXTOID ? trimmed(key) : key->bytes;
+  if (code < 0 || bytes == key->bytes) return code;
+  key->bytes = bytes;
+  return add_key(entry, path, key);
 }
 
 static Datum add(FunctionCallInfo fcinfo, Oid type) {
@@ -254,18 +314,10 @@ static Datum remove_key(FunctionCallInfo fcinfo, Oid type) {
   extern PGDLLEXPORT Datum name(PG_FUNCTION_ARGS); \
   Datum name(PG_FUNCTION_ARGS) { return helper(fcinfo, type); }
 
-FOR_KEY_TYPE(bf_maybe_text, maybe, TEXTOID)
-FOR_KEY_TYPE(bf_maybe_bytea, maybe, BYTEAOID)
-FOR_KEY_TYPE(bf_maybe_bigint, maybe, INT8OID)
-FOR_KEY_TYPE(bf_maybe_uuid, maybe, UUIDOID)
 FOR_KEY_TYPE(bf_add_text, add, TEXTOID)
 FOR_KEY_TYPE(bf_add_bytea, add, BYTEAOID)
 FOR_KEY_TYPE(bf_add_bigint, add, INT8OID)
 FOR_KEY_TYPE(bf_add_uuid, add, UUIDOID)
-FOR_KEY_TYPE(bf_count_text, count, TEXTOID)
-FOR_KEY_TYPE(bf_count_bytea, count, BYTEAOID)
-FOR_KEY_TYPE(bf_count_bigint, count, INT8OID)
-FOR_KEY_TYPE(bf_count_uuid, count, UUIDOID)
 FOR_KEY_TYPE(bf_remove_text, remove_key, TEXTOID)
 FOR_KEY_TYPE(bf_remove_bytea, remove_key, BYTEAOID)
 FOR_KEY_TYPE(bf_remove_bigint, remove_key, INT8OID)
@@ -321,8 +373,8 @@ Datum bf_keep(PG_FUNCTION_ARGS) {
   value = SPI_getbinval(row, fired->tg_relation->rd_att, number, &is_null);
   if (is_null) return PointerGetDatum(row);
   key_of(value, type, &key);
-  if (add_key(&entry, arguments[0], &key) < 0 || !entry->kept) {
-    if (strcmp(arguments[3], "drop") != 0)
+  if (add_row_key(&entry, arguments[0], type, &key) < 0 || !entry->kept) {
+    if (strcmp(arguments[3], "drop") != 0 || entry->building)
       ereport(ERROR,
               (errcode(ERRCODE_IO_ERROR),
                errmsg("bfstore: %s", entry->kept || entry->filter == NULL ? entry->problem : "no table keeps the file"),
@@ -345,6 +397,17 @@ static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
 }
 
+/* The table would take no row with another file there. */
+static void refuse_kept_file(const char* path) {
+  Registered known;
+  Definition now;
+  refuse_file_of_others(path);
+  if (!registry_read(path, GetLatestSnapshot(), &known) || !known.of_table) return;
+  if (!definition_read(known.table.tab, known.table.attnum, &now) || !definition_has_triggers(&now)) return;
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: %s is the filter of %s", path, now.name),
+                  errhint("Call bf_attach to build it again, or bf_detach first.")));
+}
+
 /* bf_create(path, capacity, fpr, layout, replace): an empty file that no table keeps. */
 PG_FUNCTION_INFO_V1(bf_create);
 extern PGDLLEXPORT Datum bf_create(PG_FUNCTION_ARGS);
@@ -359,6 +422,7 @@ Datum bf_create(PG_FUNCTION_ARGS) {
   options.fpr = PG_GETARG_FLOAT8(2);
   options.layout = layout_argument(fcinfo, 3);
   if (PG_GETARG_BOOL(4)) options.flags |= BFS_OPTION_REPLACE;
+  refuse_kept_file(path);
   if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) fail(error.message);
   PG_RETURN_VOID();
 }
@@ -384,6 +448,8 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
     if (is_null) continue;
     key_of(value, type, &key);
     code = bfs_add(filter, key.data, key.bytes);
+    if (code >= 0 && class_of(type) == TEXTOID && trimmed(&key) < key.bytes)
+      code = bfs_add(filter, key.data, trimmed(&key));
     if (code < 0) fail_with(path, code);
     MemoryContextReset(own);
     ++keys;
@@ -396,15 +462,19 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
 /* The query's first column, whose type is `key_type`. */
 static int64 add_query(bfs_filter* filter, const char* path, const char* query, Oid* key_type) {
   int64 keys = 0;
-  Oid type;
+  Oid type, collation;
   Portal portal;
   SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
   if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
   portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
   *key_type = type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
+  collation = TupleDescAttr(portal->tupDesc, 0)->attcollation;
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
+  if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+    ereport(ERROR, (errcode(ERRCODE_COLLATION_MISMATCH),
+                    errmsg("bfstore: equal keys of a nondeterministic collation have different bytes")));
   do {
     SPI_cursor_fetch(portal, true, 1000);
     keys += add_rows(filter, path, type);
@@ -414,16 +484,13 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   return keys;
 }
 
-/* Everything is in the file, and durable, before it has its name; and until this transaction commits, its users answer
- * "maybe". */
-static void publish(bfs_filter* filter, const char* path, uint64 position, Oid key_type) {
+/* Until this transaction commits, the users of the file that has the name know of no other. */
+static void register_file(bfs_filter* filter, const char* path, uint64 position, Oid key_type,
+                          const Definition* table) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (bfs_stats(filter, 0, &facts, &error) != BFS_OK) fail(error.message);
-  registry_add_file(path, facts.file_id, position, key_type);
-  if (bfs_sync(filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK ||
-      bfs_publish(filter, &error) != BFS_OK)
-    fail(error.message);
+  registry_add_file(path, facts.file_id, position, key_type, table);
 }
 
 static void begin_build(const char* path) {
@@ -433,12 +500,19 @@ static void begin_build(const char* path) {
     ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
                     errmsg("bfstore: filters are built in READ COMMITTED transactions")));
   PreventCommandIfReadOnly("bf_build()");
+  refuse_file_of_others(path);
   forget_handles(path);
 }
 
-/* bfstore.build(path, query, capacity, fpr, layout), for bf_build and bf_attach, which lock the path: the
- * rows that a snapshot of now sees.  Returns the number of
- * keys. */
+static void read_kept_table(FunctionCallInfo fcinfo, Definition* out) {
+  require_value(fcinfo, 6, "column");
+  if (definition_read(PG_GETARG_OID(5), PG_GETARG_INT16(6), out) && definition_has_triggers(out)) return;
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("bfstore: the table has not both triggers"),
+                  errhint("Call bf_attach.")));
+}
+
+/* bfstore.build(path, query, capacity, fpr, layout, tab, attnum), for bf_build and bf_attach, which lock the path: the
+ * rows that a snapshot of now sees.  `tab` is NULL if no trigger keeps the file.  Returns the number of keys. */
 PG_FUNCTION_INFO_V1(bf_build);
 extern PGDLLEXPORT Datum bf_build(PG_FUNCTION_ARGS);
 Datum bf_build(PG_FUNCTION_ARGS) {
@@ -447,11 +521,17 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   bfs_filter* filter;
   char path[MAXPGPATH], note[NOTE_BYTES];
   char* query = text_argument(fcinfo, 1, "query");
+  Definition table;
+  bool of_table = !PG_ARGISNULL(5);
   int64 keys = 0;
   uint64 position;
   canonical_path(path_argument(fcinfo), path);
   require_value(fcinfo, 3, "fpr");
   begin_build(path);
+  if (of_table)
+    read_kept_table(fcinfo, &table);
+  else
+    refuse_kept_file(path);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   position = next_position();
   options.capacity = (uint64)Max(PG_ARGISNULL(2) ? count_rows(query) : PG_GETARG_INT64(2), 1);
@@ -466,10 +546,14 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   {
     Oid key_type;
     keys = add_query(filter, path, query, &key_type);
-    publish(filter, path, position, key_type);
+    register_file(filter, path, position, key_type, of_table ? &table : NULL);
+    build_keep(path, filter);
   }
-  PG_FINALLY();
-  { bfs_close(filter, NULL); }
+  PG_CATCH();
+  {
+    bfs_close(filter, NULL);
+    PG_RE_THROW();
+  }
   PG_END_TRY();
   SPI_finish();
   PG_RETURN_INT64(keys);
@@ -479,8 +563,12 @@ Datum bf_build(PG_FUNCTION_ARGS) {
 PG_FUNCTION_INFO_V1(bf_drop);
 extern PGDLLEXPORT Datum bf_drop(PG_FUNCTION_ARGS);
 Datum bf_drop(PG_FUNCTION_ARGS) {
+  char path[MAXPGPATH];
   may_write();
-  drop_filter(writer_of(path_argument(fcinfo)));
+  canonical_path(path_argument(fcinfo), path);
+  forget_builds(path);
+  drop_filter(writer_of(path));
+  registry_forget(path);
   PG_RETURN_VOID();
 }
 
@@ -496,6 +584,7 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
   may_write();
   entry = writer_of(path);
   if (entry->filter == NULL) fail(entry->problem);
+  if (entry->building) fail("this transaction has built the file: commit first");
   position = next_position();
   if (!entry->kept || entry->filling) {
     if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
@@ -509,11 +598,30 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
+#define NUM_FACTS 11 /* of bf_info */
+
+/* What no lookup sees: README has the whole table. */
+#define LIMITS_OF_TABLE                                                                                        \
+  "unseen: a query that reads another table (search_path, a temporary table of the same name), or that "       \
+  "compares as another type or collation than the key has here; rows that come past PostgreSQL's commands "    \
+  "(pg_surgery, an older copy of the table's files, UPDATE of pg_class); programs that read the file without " \
+  "bf_maybe see nothing of its doubts"
+
+static const char* limits_of(const Entry* entry) {
+  if (!entry->kept) return "a plain file: it answers for the keys that were added to it, and for no table";
+  if (!entry->of_table) return "rows that came since the build are not in the file";
+  if (entry->now.changes_late)
+    return "a later trigger or an expression may change the key: \"maybe\" in transactions that have "
+           "written; " LIMITS_OF_TABLE;
+  return LIMITS_OF_TABLE;
+}
+
 static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   static const char* const layouts[] = {"", "blocked", "classic", "counting"};
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return;
-  memset(nulls, false, 9);
+  memset(nulls, false, NUM_FACTS);
+  nulls[9] = !entry->of_table;
   values[1] = CStringGetTextDatum(facts.layout < lengthof(layouts) ? layouts[facts.layout] : "?");
   values[2] = Int64GetDatum((int64)facts.num_bits);
   values[3] = Int32GetDatum((int32)facts.num_probes);
@@ -522,6 +630,9 @@ static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   values[6] = Int64GetDatum((int64)facts.keys_added);
   values[7] = BoolGetDatum(facts.saturated != 0);
   values[8] = BoolGetDatum(entry->kept);
+  if (entry->of_table)
+    values[9] = CStringGetTextDatum(psprintf("%s, compared as %s", entry->table.name, format_type_be(entry->key_type)));
+  values[10] = CStringGetTextDatum(limits_of(entry));
 }
 
 /* One row.  Never an error because of the file: `health` says what is wrong. */
@@ -529,8 +640,8 @@ PG_FUNCTION_INFO_V1(bf_info);
 extern PGDLLEXPORT Datum bf_info(PG_FUNCTION_ARGS);
 Datum bf_info(PG_FUNCTION_ARGS) {
   TupleDesc row;
-  Datum values[9] = {0};
-  bool nulls[9] = {false, true, true, true, true, true, true, true, true};
+  Datum values[NUM_FACTS] = {0};
+  bool nulls[NUM_FACTS] = {false, true, true, true, true, true, true, true, true, true, true};
   Entry* entry;
   may_read();
   if (get_call_result_type(fcinfo, NULL, &row) != TYPEFUNC_COMPOSITE) elog(ERROR, "bfstore: bf_info returns a row");

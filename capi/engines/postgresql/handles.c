@@ -1,12 +1,20 @@
-/* The filters that this backend has open, and whether a "no" of theirs counts.  A path is looked at once in each
- * statement of the client, and in each transaction of it: a file that took its place is noticed there. */
+/* The filters that this backend has open, and whether a "no" of theirs counts.  A reader looks at the path and at the
+ * table again in each statement of the client, and for each snapshot: a snapshot that sees a row sees what happened to
+ * the file and to the triggers before.  A writer looks at the path in each statement, and in each transaction of it. */
 #include "internal.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "common/string.h"
 #include "miscadmin.h"
 #include "replication/message.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/snapmgr.h"
 
@@ -22,7 +30,8 @@ static uint64 uses = 0;
 static void close_entry(Entry* entry) {
   if (entry->filter != NULL) bfs_close(entry->filter, NULL);
   entry->filter = NULL;
-  entry->registered = entry->registered_just_now = entry->filling = entry->kept = false;
+  entry->registered = entry->registered_just_now = entry->filling = entry->kept = entry->trimmed = false;
+  entry->of_table = entry->counts = false;
   entry->built_by = InvalidTransactionId;
   entry->key_type = InvalidOid;
 }
@@ -42,7 +51,7 @@ static void end_openings_of_now(bool committed) {
   int i;
   for (i = 0; i < NUM_ENTRIES; ++i) {
     Entry* entry = &entries[i];
-    entry->statement = 0;
+    entry->statement = entry->looked.statement = 0;
     if (!committed && entry->registered_just_now) entry->registered = false;
     entry->registered_just_now = false;
     if (committed || entry->writes || !entry->kept) continue;
@@ -95,7 +104,7 @@ static Entry* entry_of(const char* given, bool writes) {
   canonical_path(given, oldest->path);
   strlcpy(oldest->given, given, MAXPGPATH);
   oldest->writes = writes;
-  oldest->statement = 0;
+  oldest->statement = oldest->looked.statement = 0;
   oldest->used = ++uses;
   return oldest;
 }
@@ -105,14 +114,48 @@ void forget_handles(const char* path) {
   for (i = 0; i < NUM_ENTRIES; ++i) {
     if (entries[i].given[0] == '\0' || strcmp(entries[i].path, path) != 0) continue;
     close_entry(&entries[i]);
-    entries[i].statement = 0;
+    entries[i].statement = entries[i].looked.statement = 0;
   }
 }
 
 /* --- Which file it is --------------------------------------------------------------------------------------------- */
 
+/* The data directory is in it: a copy of that directory has the same system identifier, and is another server. */
 void own_note(char note[NOTE_BYTES]) {
-  snprintf(note, NOTE_BYTES, "postgresql " UINT64_FORMAT " %u", GetSystemIdentifier(), MyDatabaseId);
+  char directory[PATH_MAX];
+  snprintf(note, NOTE_BYTES, "postgresql " UINT64_FORMAT " %u %s", GetSystemIdentifier(), MyDatabaseId,
+           realpath(DataDir, directory) != NULL ? directory : DataDir);
+}
+
+static int length_without_directory(const char* note) {
+  const char* system = strchr(note, ' ');
+  const char* database = system != NULL ? strchr(system + 1, ' ') : NULL;
+  const char* directory = database != NULL ? strchr(database + 1, ' ') : NULL;
+  return directory != NULL ? (int)(directory - note) : (int)strlen(note);
+}
+
+/* A standby has another directory than the primary whose file it shares. */
+static bool is_own_note(const char* note) {
+  char own[NOTE_BYTES];
+  int length;
+  own_note(own);
+  if (!RecoveryInProgress()) return strcmp(note, own) == 0;
+  length = length_without_directory(own);
+  return length_without_directory(note) == length && strncmp(note, own, (size_t)length) == 0;
+}
+
+/* The note of a file that cannot be opened is in its first page, as in that of any other: see FORMAT.md. */
+void refuse_file_of_others(const char* path) {
+  char page[4096 + 1] = "";
+  int file = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
+  int bytes = file >= 0 ? (int)read(file, page, sizeof page - 1) : 0;
+  char* note = bytes > 0 ? memmem(page, (size_t)bytes, "postgresql ", 11) : NULL;
+  if (file >= 0) CloseTransientFile(file);
+  if (note == NULL || is_own_note(note)) return;
+  pg_clean_ascii(note);
+  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: another database keeps %s", path),
+                  errdetail("The file's note is \"%s\".", note),
+                  errhint("Choose another path.  If that database is gone, remove the file first.")));
 }
 
 /* The owner of the marks. */
@@ -126,11 +169,21 @@ uint64 next_position(void) {
   return position;
 }
 
+/* NULL, or why rows may be in the table that are not in the file. */
+static const char* doubt_of_table(Entry* entry) {
+  const char* difference;
+  if (!definition_read(entry->table.tab, entry->table.attnum, &entry->now))
+    return psprintf("%s is gone", entry->table.name);
+  difference = definition_difference(&entry->table, &entry->now);
+  return difference != NULL ? psprintf("%s %s", entry->table.name, difference) : NULL;
+}
+
 /* What is known of the file in the registry. */
 static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   Registered known;
   bool standby = RecoveryInProgress();
+  const char* why;
   if (!registry_read(entry->path, snapshot, &known)) return "this database does not know the file (yet)";
   if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return "the file cannot be read";
   if (memcmp(facts.file_id, known.file_id, FILE_ID_BYTES) != 0) return "the file is not the one that was built last";
@@ -140,6 +193,9 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   if (*mark < known.mark || registry_has_opening_after(entry->path, *mark)) return "the file is an older copy";
   if (!standby && *mark > GetXLogInsertRecPtr()) return "the database is older than the file";
   entry->key_type = known.key_type;
+  entry->of_table = known.of_table;
+  entry->table = known.table;
+  if (!entry->writes && known.of_table && (why = doubt_of_table(entry)) != NULL) return why;
   entry->built_by = XidFromFullTransactionId(known.built_by);
   /* So long ago that 32 bits do not tell it any more. */
   if (U64FromFullTransactionId(ReadNextFullTransactionId()) - U64FromFullTransactionId(known.built_by) > (1u << 30))
@@ -149,23 +205,24 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
 
 /* NULL, or why a "no" of this file counts for nothing. */
 static const char* doubt(Entry* entry, Snapshot snapshot, uint64* mark) {
-  char note[NOTE_BYTES] = "", own[NOTE_BYTES];
+  char note[NOTE_BYTES] = "";
   Registered known;
+  bool is_known;
   int64 bytes = bfs_get_note(entry->filter, note, sizeof note - 1, NULL);
-  entry->kept = bytes > 0 && strncmp(note, "postgresql ", 11) == 0;
+  entry->kept = entry->trimmed = bytes > 0 && strncmp(note, "postgresql ", 11) == 0;
   if (bytes < 0) return "its note cannot be read";
-  own_note(own);
-  entry->foreign = entry->kept && strcmp(note, own) != 0;
-  if (entry->kept && !entry->foreign) return compare(entry, snapshot, mark);
-  if (registry_read(entry->path, snapshot, &known)) return "the file is not the one that was built last";
-  if (!entry->kept) return NULL;
-  if (entry->writes || !trust_other_databases) return "another database keeps the file";
+  if (entry->kept && is_own_note(note)) return compare(entry, snapshot, mark);
+  is_known = registry_read(entry->path, snapshot, &known);
+  if (entry->kept && (entry->writes || is_known || !trust_other_databases)) {
+    pg_clean_ascii(note);
+    return psprintf("another database keeps the file (%s)", note);
+  }
   entry->kept = false;
-  return NULL;
+  return is_known ? "the file is not the one that was built last" : NULL;
 }
 
 /* The snapshot of a cursor, or of REPEATABLE READ, may see rows that were deleted before the file was built. */
-bool counts_in(const Entry* entry, Snapshot snapshot) {
+static bool counts_in(const Entry* entry, Snapshot snapshot) {
   if (!entry->kept || !TransactionIdIsValid(entry->built_by)) return true;
   return snapshot != NULL && snapshot->snapshot_type == SNAPSHOT_MVCC &&
          !TransactionIdIsCurrentTransactionId(entry->built_by) && !XidInMVCCSnapshot(entry->built_by, snapshot);
@@ -179,11 +236,39 @@ static bool open_entry(Entry* entry) {
   /* Guarded: SIGBUS of a backend would restart the whole server. */
   options.flags = (entry->writes ? BFS_OPEN_WRITE : BFS_OPEN_READ) | BFS_OPEN_GUARD;
   if (!entry->writes) options.lock_timeout_ms = LOOKUP_WAITS_MS;
-  entry->foreign = false;
   if (bfs_open_with(entry->path, &options, &entry->filter, &error) == BFS_OK) return true;
   entry->filter = NULL;
   snprintf(entry->problem, sizeof entry->problem, "%s", error.message);
   return false;
+}
+
+bool is_to_be_told(Entry* entry) {
+  TimestampTz statement = GetCurrentStatementStartTimestamp();
+  if (entry->told == statement) return false;
+  entry->told = statement;
+  return true;
+}
+
+static Moment moment(void) {
+  Moment now = {GetCurrentStatementStartTimestamp(), 0, 0, 0, 0, definitions_changes};
+  if (ActiveSnapshotSet()) {
+    Snapshot snapshot = GetActiveSnapshot();
+    now.xmax = snapshot->xmax;
+    now.xcnt = snapshot->xcnt;
+    now.subxcnt = snapshot->subxcnt;
+    now.command = snapshot->curcid;
+  }
+  return now;
+}
+
+/* No transaction has ended between the two. */
+static bool same_transactions(const Moment* one, const Moment* other) {
+  return one->xmax == other->xmax && one->xcnt == other->xcnt && one->subxcnt == other->subxcnt;
+}
+
+static bool same_moment(const Moment* one, const Moment* other) {
+  return one->statement == other->statement && same_transactions(one, other) && one->command == other->command &&
+         one->changes == other->changes;
 }
 
 static bool is_in_doubt(const bfs_filter* filter) {
@@ -196,28 +281,46 @@ static void refuse(Entry* entry, const char* why) {
   close_entry(entry);
 }
 
-static void look_at_reader(Entry* entry) {
+static bool table_is_as_it_was(Entry* entry, const Moment* now) {
+  if (!entry->of_table) return true;
+  if (now->changes == entry->looked.changes) {
+    if (same_transactions(now, &entry->looked)) return true;
+    if (definition_is_untouched(&entry->now, now->changes)) return true;
+  }
+  return doubt_of_table(entry) == NULL;
+}
+
+/* A file that another one replaced, or whose table is not what it was, is opened again: what is known of it may be
+ * newer, too. */
+static void close_if_outdated(Entry* entry, const Moment* now) {
+  if (entry->filter == NULL) return;
+  if (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 || !table_is_as_it_was(entry, now))
+    close_entry(entry);
+}
+
+static void look_at_reader(Entry* entry, const Moment* now) {
   const char* why;
   uint64 mark;
-  if (entry->filter != NULL && (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1))
-    close_entry(entry);
-  if (entry->filter != NULL && (!RecoveryInProgress() || trust_on_standby)) return;
-  if (RecoveryInProgress() && !trust_on_standby) {
+  close_if_outdated(entry, now);
+  if (build_of(entry->path) != NULL) {
+    refuse(entry, "this transaction has built the file, which counts from the commit on");
+  } else if (RecoveryInProgress() && !trust_on_standby) {
     refuse(entry, "a standby does not get the file's keys");
-  } else if (open_entry(entry)) {
+  } else if (entry->filter == NULL && open_entry(entry)) {
     why = ActiveSnapshotSet() ? doubt(entry, InvalidSnapshot, &mark) : "there is no snapshot";
     if (why != NULL) refuse(entry, why);
   }
-  if (entry->filter == NULL)
+  if (entry->filter == NULL && is_to_be_told(entry))
     ereport(WARNING, (errmsg("bfstore: %s", entry->problem), errdetail("Every key is answered \"maybe\".")));
 }
 
 Entry* reader_of(const char* given) {
   Entry* entry = entry_of(given, false);
-  TimestampTz statement = GetCurrentStatementStartTimestamp();
-  if (entry->statement != statement) {
-    entry->statement = statement;
-    look_at_reader(entry);
+  Moment now = moment();
+  if (!same_moment(&entry->looked, &now)) {
+    look_at_reader(entry, &now);
+    entry->counts = entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
+    entry->looked = now;
   }
   return entry;
 }
@@ -264,6 +367,8 @@ static void look_at_writer(Entry* entry) {
 Entry* writer_of(const char* given) {
   Entry* entry = entry_of(given, true);
   TimestampTz statement = GetCurrentStatementStartTimestamp();
+  Entry* built = build_of(entry->path);
+  if (built != NULL) return built;
   if (entry->statement != statement || entry->filter == NULL || (!entry->registered && !entry->filling)) {
     entry->statement = 0;
     look_at_writer(entry);
@@ -272,13 +377,12 @@ Entry* writer_of(const char* given) {
   return entry;
 }
 
-/* The file of another database is not this one's to drop.  Handles of the file that it replaces answer "maybe" at once,
- * and those of this one until it is built again. */
+/* Handles of the file that it replaces answer "maybe" at once, and those of this one until it is built again. */
 void drop_filter(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_options options = BFS_OPTIONS_INIT;
   char note[NOTE_BYTES];
-  if (entry->foreign) ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", entry->problem)));
+  refuse_file_of_others(entry->path);
   close_entry(entry);
   own_note(note);
   options.capacity = 1024;

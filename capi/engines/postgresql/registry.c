@@ -24,13 +24,14 @@
 typedef struct Statement {
   const char* text;
   int num_args;
-  Oid types[5];
+  Oid types[6];
   SPIPlanPtr plan;
 } Statement;
 
 /* Operators are qualified: these run as the table's owner, and search_path is the caller's. */
 static Statement read_file = {
-    "SELECT b.file_id, b.timeline, b.built_by, b.key_type, (SELECT pg_catalog.max(o.mark) FROM bfstore.opened AS o"
+    "SELECT b.file_id, b.timeline, b.built_by, b.key_type, b.definition, (SELECT pg_catalog.max(o.mark) FROM "
+    "bfstore.opened AS o"
     " WHERE o.path OPERATOR(pg_catalog.=) b.path)"
     " FROM bfstore.opened AS b WHERE b.path OPERATOR(pg_catalog.=) $1 AND b.file_id IS NOT NULL",
     1,
@@ -39,10 +40,10 @@ static Statement read_file = {
 static Statement add_opening = {"INSERT INTO bfstore.opened (path, mark) VALUES ($1, $2)", 2, {TEXTOID, LSNOID}, NULL};
 static Statement forget_path = {"DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1", 1, {TEXTOID}, NULL};
 static Statement add_file = {
-    "INSERT INTO bfstore.opened (path, mark, file_id, timeline, built_by, key_type)"
-    " VALUES ($1, $2, $3, $4, pg_catalog.pg_current_xact_id(), $5)",
-    5,
-    {TEXTOID, LSNOID, BYTEAOID, INT8OID, REGTYPEOID},
+    "INSERT INTO bfstore.opened (path, mark, file_id, timeline, built_by, key_type, definition)"
+    " VALUES ($1, $2, $3, $4, pg_catalog.pg_current_xact_id(), $5, $6)",
+    6,
+    {TEXTOID, LSNOID, BYTEAOID, INT8OID, REGTYPEOID, TEXTOID},
     NULL};
 static Statement forget_openings = {
     "DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1 AND file_id IS NULL"
@@ -82,6 +83,7 @@ static Datum column(int number, bool* is_null) {
 
 bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
   Datum values[1] = {CStringGetTextDatum(path)};
+  char* text;
   bool is_null, found;
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   run(&read_file, values, snapshot, true, SPI_OK_SELECT);
@@ -93,7 +95,10 @@ bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
     out->timeline = DatumGetInt64(column(2, &is_null));
     out->built_by = DatumGetFullTransactionId(column(3, &is_null));
     out->key_type = DatumGetObjectId(column(4, &is_null));
-    out->mark = DatumGetLSN(column(5, &is_null));
+    out->mark = DatumGetLSN(column(6, &is_null));
+    text = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 5);
+    out->of_table = text != NULL && text[0] != '\0';
+    found = found && text != NULL && (!out->of_table || definition_parse(text, out->key_type, &out->table));
   }
   SPI_finish();
   return found;
@@ -126,15 +131,21 @@ void registry_add_opening(const char* path, uint64 mark) {
   change(&add_opening, values, SPI_OK_INSERT);
 }
 
-void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type) {
-  Datum values[5] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
+void registry_forget(const char* path) {
+  Datum values[1] = {CStringGetTextDatum(path)};
+  change(&forget_path, values, SPI_OK_DELETE);
+}
+
+void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type, const Definition* table) {
+  Datum values[6] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
   bytea* id = palloc(VARHDRSZ + FILE_ID_BYTES);
   SET_VARSIZE(id, VARHDRSZ + FILE_ID_BYTES);
   memcpy(VARDATA(id), file_id, FILE_ID_BYTES);
   values[2] = PointerGetDatum(id);
   values[3] = Int64GetDatum((int64)GetWALInsertionTimeLine());
   values[4] = ObjectIdGetDatum(key_type);
-  change(&forget_path, values, SPI_OK_DELETE);
+  values[5] = CStringGetTextDatum(table != NULL ? definition_text(table) : "");
+  registry_forget(path);
   change(&add_file, values, SPI_OK_INSERT);
 }
 

@@ -1,0 +1,88 @@
+/* The files that this transaction has built.  A file gets its name as the transaction commits.  If that is rolled back,
+ * the old file has never lost its name, and takes rows as before.  Meanwhile the new file takes the keys of this
+ * transaction's rows: the lock of the table holds off others. */
+#include "internal.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "utils/memutils.h"
+
+typedef struct Build {
+  struct Build* before;
+  SubTransactionId made_in;
+  Entry entry;
+} Build;
+
+static Build* newest = NULL;
+
+Entry* build_of(const char* path) {
+  Build* build = newest;
+  while (build != NULL && strcmp(build->entry.path, path) != 0) build = build->before;
+  return build != NULL ? &build->entry : NULL;
+}
+
+void build_keep(const char* path, bfs_filter* filter) {
+  Build* build = MemoryContextAllocZero(TopMemoryContext, sizeof *build);
+  build->before = newest;
+  build->made_in = GetCurrentSubTransactionId();
+  build->entry.filter = filter;
+  build->entry.writes = build->entry.kept = build->entry.registered = build->entry.building = true;
+  strlcpy(build->entry.given, path, sizeof build->entry.given);
+  strlcpy(build->entry.path, path, sizeof build->entry.path);
+  newest = build;
+}
+
+/* NULL for any path, InvalidSubTransactionId for any subtransaction. */
+static void forget(const char* path, SubTransactionId made_in) {
+  Build** place = &newest;
+  while (*place != NULL) {
+    Build* build = *place;
+    if ((path != NULL && strcmp(build->entry.path, path) != 0) ||
+        (made_in != InvalidSubTransactionId && build->made_in != made_in)) {
+      place = &build->before;
+      continue;
+    }
+    *place = build->before;
+    bfs_close(build->entry.filter, NULL);
+    pfree(build);
+  }
+}
+
+void forget_builds(const char* path) { forget(path, InvalidSubTransactionId); }
+
+/* Everything is in the file, and durable, before it has its name. */
+static void publish(Entry* entry) {
+  bfs_error error = BFS_ERROR_INIT;
+  refuse_file_of_others(entry->path);
+  if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), next_position(), &error) != BFS_OK ||
+      bfs_publish(entry->filter, &error) != BFS_OK)
+    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", error.message)));
+}
+
+static void publish_all(void) {
+  Build* build;
+  for (build = newest; build != NULL; build = build->before)
+    if (build_of(build->entry.path) == &build->entry) publish(&build->entry);
+}
+
+static void at_transaction_end(XactEvent event, void* argument) {
+  (void)argument;
+  if (event == XACT_EVENT_PRE_COMMIT) publish_all();
+  if (event == XACT_EVENT_PRE_PREPARE && newest != NULL)
+    ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                    errmsg("bfstore: a transaction that has built a filter cannot be prepared")));
+  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT) forget(NULL, InvalidSubTransactionId);
+}
+
+static void at_subtransaction_end(SubXactEvent event, SubTransactionId self, SubTransactionId parent, void* argument) {
+  Build* build;
+  (void)argument;
+  if (event == SUBXACT_EVENT_ABORT_SUB) forget(NULL, self);
+  for (build = newest; event == SUBXACT_EVENT_COMMIT_SUB && build != NULL; build = build->before)
+    if (build->made_in == self) build->made_in = parent;
+}
+
+void builds_begin(void) {
+  RegisterXactCallback(at_transaction_end, NULL);
+  RegisterSubXactCallback(at_subtransaction_end, NULL);
+}
