@@ -953,6 +953,42 @@ class Copies(Kept):
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
 
 
+class Restored(unittest.TestCase):
+    def test_a_data_directory_that_was_put_back_is_older_than_the_file(self):
+        """In its own place, and without recovery: neither the timeline nor the server differs."""
+        server = Cluster(INSTALLATION, FOLDER / "restored").start()
+        path, saved = server.folder / "t.bf", server.folder / "saved"
+        server.ask("CREATE EXTENSION bfstore", "CREATE TABLE t AS SELECT i AS key FROM generate_series(1, 500) AS i",
+                   f"SELECT bf_attach('t', 'key', '{path}')")
+        server.stop()
+        run([*AS_USER, "cp", "-a", server.data, saved])
+        fill = "CREATE TABLE filler AS SELECT repeat('x', 1000) FROM generate_series(1, {})"
+        server.start().ask(fill.format(5000), "INSERT INTO t VALUES (1001)")
+        server.stop()
+        run([*AS_USER, "rm", "-r", server.data]), run([*AS_USER, "mv", saved, server.data])
+        server.start()
+        ask = f"SELECT bf_maybe('{path}', -1), (SELECT count(*) FROM t WHERE NOT bf_maybe('{path}', key))"
+        self.assertEqual(server.ask(ask), "t|0")
+        self.assertIn("older than the file", server.refused("INSERT INTO t VALUES (1002)") or "")
+        server.ask(fill.format(10000), "INSERT INTO t VALUES (1003)")
+        self.assertEqual(server.ask(ask), "f|0", "the file has every key of the older table, and of the rows since")
+        server.stop()
+
+    def test_an_extension_that_was_dropped_and_made_again_knows_no_file(self):
+        path = MAIN.folder / "again.bf"
+        MAIN.ask("CREATE DATABASE again")
+
+        def ask(*statements):
+            done = MAIN.psql("-d", "again", *[word for each in statements for word in ("-c", each)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.split()
+        attach = f"SELECT bf_attach('t', 'key', '{path}') > 0"
+        ask("CREATE EXTENSION bfstore", "CREATE TABLE t AS SELECT 1 AS key", attach)
+        found = ask("DROP EXTENSION bfstore CASCADE", "INSERT INTO t VALUES (2)", "CREATE EXTENSION bfstore", f"SELECT bf_maybe('{path}', 2)")
+        self.assertEqual(found, ["t"])
+        self.assertEqual(ask(attach, f"SELECT bf_maybe('{path}', 2), bf_maybe('{path}', 3)"), ["t", "t|f"])
+
+
 class Rollbacks(Kept):
     """A build counts when it commits. Until then, and without it, the old file does."""
 
@@ -987,6 +1023,11 @@ class Rollbacks(Kept):
         self.check_good()
         self.assertEqual(pathlib.Path(self.path).stat().st_ino, before)
 
+    def test_a_build_of_a_query_that_is_rolled_back_leaves_the_old_file(self):
+        path = f"{self.path}.query"
+        MAIN.ask(f"SELECT bf_build('{path}', 'SELECT 1')", "BEGIN", f"SELECT bf_build('{path}', 'SELECT 2')", "ROLLBACK")
+        self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{path}', 1), bf_maybe('{path}', 2)"), "t|f")
+
     def test_a_first_build_that_is_rolled_back_leaves_no_file(self):
         path = f"{self.path}.first"
         MAIN.ask(f"SELECT bf_detach('{self.table}', 'key')", "BEGIN", self.attached(path), "ROLLBACK", self.insert(1))
@@ -997,14 +1038,19 @@ class Rollbacks(Kept):
                  "ROLLBACK TO a", self.insert(3004), "SAVEPOINT b", self.attached(), self.insert(3005), "RELEASE b", self.insert(3006), "COMMIT")
         self.check_good()
         self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key > 3000"), "4")
-        MAIN.ask("BEGIN", self.attached(), f"SELECT bf_detach('{self.table}', 'key')", self.insert(3007), "COMMIT")
-        self.assertEqual((self.wrong(), self.believed()), ("0", False))
 
-    def test_a_detach_that_is_rolled_back_refuses_no_row(self):
-        MAIN.ask("BEGIN", f"SELECT bf_detach('{self.table}', 'key')", "ROLLBACK", self.insert(1001))
-        self.assertEqual((self.wrong(), self.believed()), ("0", False))
-        self.attach()
+    def test_a_detach_that_is_rolled_back_leaves_the_filter(self):
+        detach = f"SELECT bf_detach('{self.table}', 'key')"
+        MAIN.ask("BEGIN", detach, "ROLLBACK")
         self.check_good()
+        MAIN.ask("BEGIN", "SAVEPOINT a", detach, "ROLLBACK TO a", self.insert(2001), "COMMIT")
+        self.check_good()
+        MAIN.ask("BEGIN", detach, self.attached(), self.insert(2002), "COMMIT")
+        self.check_good()
+        MAIN.ask("BEGIN", "SAVEPOINT a", self.attached(), detach, "ROLLBACK TO a", self.insert(2003), "COMMIT")
+        self.check_good()
+        MAIN.ask("BEGIN", self.attached(), detach, self.insert(3007), "COMMIT")
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
 
 
 class Foreign(unittest.TestCase):

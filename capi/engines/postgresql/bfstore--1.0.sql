@@ -166,7 +166,8 @@ BEGIN
 END
 $body$;
 
--- Every answer is "maybe" from now on, before the triggers are gone. The file may be removed then.
+-- Every answer is "maybe" from the commit on, before the lock lets another transaction add a row. The file may be removed
+-- then.
 CREATE FUNCTION bf_detach(tab regclass, col name) RETURNS void
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, @extschema@, pg_temp
 AS $body$

@@ -1,6 +1,6 @@
-/* The files that this transaction has built.  A file gets its name as the transaction commits.  If that is rolled back,
- * the old file has never lost its name, and takes rows as before.  Meanwhile the new file takes the keys of this
- * transaction's rows: the lock of the table holds off others. */
+/* The files that this transaction has built, and those that it drops.  A file gets its name, or is dropped, as the
+ * transaction commits.  If that is rolled back, the old file has never lost its name, and takes rows as before.
+ * Meanwhile the new file takes the keys of this transaction's rows: the lock of the table holds off others. */
 #include "internal.h"
 
 #include "access/xact.h"
@@ -10,7 +10,7 @@
 typedef struct Build {
   struct Build* before;
   SubTransactionId made_in;
-  Entry entry;
+  Entry entry; /* without a filter if the file is dropped */
 } Build;
 
 static Build* newest = NULL;
@@ -29,16 +29,16 @@ void build_keep(const char* path, bfs_filter* filter) {
   build->entry.writes = build->entry.kept = build->entry.registered = build->entry.building = true;
   strlcpy(build->entry.given, path, sizeof build->entry.given);
   strlcpy(build->entry.path, path, sizeof build->entry.path);
+  strlcpy(build->entry.problem, "this transaction has detached the filter", sizeof build->entry.problem);
   newest = build;
 }
 
-/* NULL for any path, InvalidSubTransactionId for any subtransaction. */
-static void forget(const char* path, SubTransactionId made_in) {
+/* Those of a subtransaction, or all: InvalidSubTransactionId. */
+static void forget(SubTransactionId made_in) {
   Build** place = &newest;
   while (*place != NULL) {
     Build* build = *place;
-    if ((path != NULL && strcmp(build->entry.path, path) != 0) ||
-        (made_in != InvalidSubTransactionId && build->made_in != made_in)) {
+    if (made_in != InvalidSubTransactionId && build->made_in != made_in) {
       place = &build->before;
       continue;
     }
@@ -48,11 +48,13 @@ static void forget(const char* path, SubTransactionId made_in) {
   }
 }
 
-void forget_builds(const char* path) { forget(path, InvalidSubTransactionId); }
-
 /* Everything is in the file, and durable, before it has its name. */
 static void publish(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
+  if (entry->filter == NULL) {
+    drop_filter(entry);
+    return;
+  }
   refuse_file_of_others(entry->path);
   if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), next_position(), &error) != BFS_OK ||
       bfs_publish(entry->filter, &error) != BFS_OK)
@@ -71,13 +73,13 @@ static void at_transaction_end(XactEvent event, void* argument) {
   if (event == XACT_EVENT_PRE_PREPARE && newest != NULL)
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("bfstore: a transaction that has built a filter cannot be prepared")));
-  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT) forget(NULL, InvalidSubTransactionId);
+  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT) forget(InvalidSubTransactionId);
 }
 
 static void at_subtransaction_end(SubXactEvent event, SubTransactionId self, SubTransactionId parent, void* argument) {
   Build* build;
   (void)argument;
-  if (event == SUBXACT_EVENT_ABORT_SUB) forget(NULL, self);
+  if (event == SUBXACT_EVENT_ABORT_SUB) forget(self);
   for (build = newest; event == SUBXACT_EVENT_COMMIT_SUB && build != NULL; build = build->before)
     if (build->made_in == self) build->made_in = parent;
 }

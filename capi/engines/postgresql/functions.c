@@ -559,15 +559,15 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   PG_RETURN_INT64(keys);
 }
 
-/* Of a kept file: every answer is "maybe" from now on, also if this transaction is rolled back. */
+/* Every answer is "maybe" from the commit on, before another transaction can add a row. */
 PG_FUNCTION_INFO_V1(bf_drop);
 extern PGDLLEXPORT Datum bf_drop(PG_FUNCTION_ARGS);
 Datum bf_drop(PG_FUNCTION_ARGS) {
   char path[MAXPGPATH];
   may_write();
   canonical_path(path_argument(fcinfo), path);
-  forget_builds(path);
-  drop_filter(writer_of(path));
+  refuse_file_of_others(path);
+  build_keep(path, NULL);
   registry_forget(path);
   PG_RETURN_VOID();
 }

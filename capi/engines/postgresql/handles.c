@@ -303,7 +303,7 @@ static void look_at_reader(Entry* entry, const Moment* now) {
   uint64 mark;
   close_if_outdated(entry, now);
   if (build_of(entry->path) != NULL) {
-    refuse(entry, "this transaction has built the file, which counts from the commit on");
+    refuse(entry, "this transaction has built or detached the filter, which counts from the commit on");
   } else if (RecoveryInProgress() && !trust_on_standby) {
     refuse(entry, "a standby does not get the file's keys");
   } else if (entry->filter == NULL && open_entry(entry)) {

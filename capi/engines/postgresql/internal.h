@@ -133,10 +133,9 @@ extern void drop_filter(Entry* entry);
 /* --- builds.c ----------------------------------------------------------------------------------------------------- */
 
 extern void builds_begin(void);
-/* The file gets its name when this transaction commits.  Until then the old one has it. */
+/* The file gets its name when this transaction commits.  Until then the old one has it.  NULL: that one is dropped. */
 extern void build_keep(const char* path, bfs_filter* filter);
-/* What this transaction has built last, or NULL.  It takes the keys of rows that follow in the transaction. */
+/* What this transaction has built or dropped last, or NULL.  It takes the keys of rows that follow in it. */
 extern Entry* build_of(const char* path);
-extern void forget_builds(const char* path);
 
 #endif
