@@ -193,6 +193,16 @@ class Readme(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout.split()), (0, ["2", "a@b.c"]), done.stderr)
 
 
+    def test_every_test_that_its_tables_name_is_here(self):
+        text = (TREE.root / "capi/engines/postgresql/README.md").read_text("utf-8")
+        table = re.search(r"\| what was done \|.*?(?=\n\n)", text, re.S)[0]
+        named = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[3])]
+        tests = [name for kind in (Behind, Copies, Files, Restored) for name in dir(kind)]
+        self.assertGreater(len(named), 20)
+        for name in named:
+            self.assertTrue(any(each.startswith(f"test_{name}") for each in tests), name)
+
+
 class Kills(unittest.TestCase):
     """Writers insert, and are killed with or without their server. What a new server shows is "maybe" in the filter."""
 
@@ -722,7 +732,15 @@ class Behind(Kept):
         MAIN.ask("BEGIN", self.trigger("DISABLE"), "ROLLBACK")
         self.assertEqual((self.wrong(), self.believed()), ("0", True), "a command that was rolled back")
 
-    # --- Snapshots: who is asked when
+    def test_bf_info_has_the_limits_that_no_lookup_can_see(self):
+        facts = f"SELECT answers_for, unseen FROM bf_info('{self.path}')"
+        words = rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery"
+        self.assertRegex(MAIN.ask(facts), words)
+        MAIN.ask(f"SELECT bf_build('{self.path}.q', 'SELECT 1')", f"SELECT bf_create('{self.path}.p', 10)")
+        self.assertIn("since the build", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}.q')"))
+        self.assertIn("a plain file", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}.p')"))
+
+    # --- Snapshots
 
     def session(self, *words):
         done = MAIN.psql(*[word for each in words for word in ("-c", each)])
@@ -736,7 +754,8 @@ class Behind(Kept):
 
     def test_rows_that_an_old_snapshot_sees_though_they_came_later_are_maybe(self):
         """COPY FREEZE, and children, are seen by every snapshot; the triggers as of that snapshot were good."""
-        look = [f"SELECT count(*) FROM {self.table}", f"SELECT count(*) FROM {self.table} WHERE NOT bf_maybe('{self.path}', key)"]
+        count = f"SELECT count(*) FROM {self.table}"
+        look = [count, f"{count} WHERE NOT bf_maybe('{self.path}', key)"]
         begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 'began'", f"SELECT bf_maybe('{self.path}', {self.ROW})"]
         (MAIN.folder / "frozen").write_text(f"{self.ROW}\n", encoding="utf-8")
         frozen = self.elsewhere("BEGIN", f"TRUNCATE {self.table}", self.trigger("DISABLE"),
@@ -793,7 +812,8 @@ class Behind(Kept):
         name = self.table
         rows = f"SELECT count(*) INTO {{}} FROM {name} WHERE key = asked"
         MAIN.ask(f"CREATE FUNCTION {name}_look(asked text) RETURNS text LANGUAGE plpgsql VOLATILE AS $$ DECLARE n int; m int; "
-                 f"BEGIN {rows.format('n')}; {rows.format('m')} AND bf_maybe('{self.path}', asked); RETURN n || ' ' || m; END $$",
+                 f"BEGIN {rows.format('n')}; {rows.format('m')} AND bf_maybe('{self.path}', asked); "
+                 "RETURN n || ' ' || m; END $$",
                  f"CREATE FUNCTION {name}_audit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
                  f"RAISE NOTICE '%', {name}_look(NEW.key); RETURN NULL; END $$",
                  f"CREATE TRIGGER audit AFTER INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION {name}_audit()")
@@ -818,7 +838,7 @@ class Behind(Kept):
                             f"UPDATE {name} SET b = 'y' || id RETURNING {name}_look(key)")
         MAIN.ask(f"INSERT INTO {name} (id, b) VALUES (1, 'x1')")
         self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{self.path}', 'x1!'), bf_maybe('{self.path}', 'x1')"), "t|f")
-        self.assertIn("may change the key", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}')"))
+        self.assertIn("may change the key", MAIN.ask(f"SELECT answers_for FROM bf_info('{self.path}')"))
 
     def test_a_trigger_that_changes_the_key_after_the_filters_trigger_and_a_reader_in_the_statement(self):
         name = self.table
@@ -919,8 +939,7 @@ class Copies(Kept):
         """`ask` runs a statement in the copy. Whatever is called there, the file stays that of the original."""
         MAIN.ask(self.insert(1001))
         build = (f"SELECT bf_attach('{self.table}', 'key', '{self.path}')", f"SELECT bf_build('{self.path}', 'SELECT 1')",
-                 f"SELECT bf_create('{self.path}', 100, replace => true)", f"SELECT bf_detach('{self.table}', 'key')",
-                 self.insert(1))
+                 f"SELECT bf_create('{self.path}', 100, replace => true)", self.insert(1))
         before = pathlib.Path(self.path).stat()
         for statement in build:
             done = ask(statement)
@@ -932,6 +951,12 @@ class Copies(Kept):
         MAIN.ask(self.insert(1002))
         done = ask(f"SELECT bf_maybe('{self.path}', -1), (SELECT health FROM bf_info('{self.path}'))")
         self.assertRegex(done.stdout, r"^t\|.*another database keeps the file")
+        for statement in (f"SELECT bf_detach('{self.table}', 'key')", self.insert(1),
+                          f"SELECT bf_attach('{self.table}', 'key', '{self.path}.copy')", self.insert(2)):
+            done = ask(statement)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = ask(f"SELECT bf_maybe('{self.path}.copy', 2), bf_maybe('{self.path}.copy', -1)")
+        self.assertEqual(done.stdout.split(), ["t|f"], done.stderr)
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
 
     def in_database(self, name):
@@ -977,8 +1002,9 @@ class Copies(Kept):
             writer.kill()
         self.terminated(), self.put_back()
         self.assertIn("not closed cleanly", MAIN.ask(f"SELECT health FROM bf_info('{self.path}')"))
+        create = "CREATE EXTENSION IF NOT EXISTS bfstore"
         for call in (f"bf_create('{self.path}', 100, replace => true)", f"bf_build('{self.path}', 'SELECT 1')"):
-            done = MAIN.psql("-d", f"unclean_{self.table}", "-c", "CREATE EXTENSION IF NOT EXISTS bfstore", "-c", f"SELECT {call}")
+            done = MAIN.psql("-d", f"unclean_{self.table}", "-c", create, "-c", f"SELECT {call}")
             self.assertIn("another database keeps", done.stderr)
         self.attach()
         self.assertEqual((self.wrong(), self.believed()), ("0", True))

@@ -566,8 +566,10 @@ Datum bf_drop(PG_FUNCTION_ARGS) {
   char path[MAXPGPATH];
   may_write();
   canonical_path(path_argument(fcinfo), path);
-  refuse_file_of_others(path);
-  build_keep(path, NULL);
+  if (is_file_of_others(path))
+    ereport(NOTICE, (errmsg("bfstore: %s stays as it is, for another database keeps it", path)));
+  else
+    build_keep(path, NULL);
   registry_forget(path);
   PG_RETURN_VOID();
 }
@@ -601,18 +603,15 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 #define NUM_FACTS 11 /* of bf_info */
 
 /* What no lookup sees: README has the whole table. */
-#define LIMITS_OF_TABLE                                                                                        \
-  "unseen: a query that reads another table (search_path, a temporary table of the same name), or that "       \
-  "compares as another type or collation than the key has here; rows that come past PostgreSQL's commands "    \
-  "(pg_surgery, an older copy of the table's files, UPDATE of pg_class); programs that read the file without " \
-  "bf_maybe see nothing of its doubts"
+#define LIMITS_OF_TABLE                                                                                             \
+  "a query that reads another table (search_path, a temporary table, a view), or that compares as another type or " \
+  "collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes pages, " \
+  "an older file of the table, UPDATE of pg_class); programs that read the file themselves do not see that it is "  \
+  "in doubt; keys that others added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
   if (!entry->kept) return "a plain file: it answers for the keys that were added to it, and for no table";
   if (!entry->of_table) return "rows that came since the build are not in the file";
-  if (entry->now.changes_late)
-    return "a later trigger or an expression may change the key: \"maybe\" in transactions that have "
-           "written; " LIMITS_OF_TABLE;
   return LIMITS_OF_TABLE;
 }
 
@@ -631,7 +630,11 @@ static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   values[7] = BoolGetDatum(facts.saturated != 0);
   values[8] = BoolGetDatum(entry->kept);
   if (entry->of_table)
-    values[9] = CStringGetTextDatum(psprintf("%s, compared as %s", entry->table.name, format_type_be(entry->key_type)));
+    values[9] = CStringGetTextDatum(psprintf("%s, compared as %s%s", entry->table.name, format_type_be(entry->key_type),
+                                             entry->now.changes_late
+                                                 ? ", but not in transactions that have written: a later trigger or an "
+                                                   "expression may change the key"
+                                                 : ""));
   values[10] = CStringGetTextDatum(limits_of(entry));
 }
 

@@ -145,17 +145,30 @@ static bool is_own_note(const char* note) {
 }
 
 /* The note of a file that cannot be opened is in its first page, as in that of any other: see FORMAT.md. */
-void refuse_file_of_others(const char* path) {
+static bool read_note_of_others(const char* path, char note[NOTE_BYTES]) {
   char page[4096 + 1] = "";
   int file = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
   int bytes = file >= 0 ? (int)read(file, page, sizeof page - 1) : 0;
-  char* note = bytes > 0 ? memmem(page, (size_t)bytes, "postgresql ", 11) : NULL;
+  char* found = bytes > 0 ? memmem(page, (size_t)bytes, "postgresql ", 11) : NULL;
   if (file >= 0) CloseTransientFile(file);
-  if (note == NULL || is_own_note(note)) return;
-  pg_clean_ascii(note);
+  if (found == NULL || is_own_note(found)) return false;
+  pg_clean_ascii(found);
+  strlcpy(note, found, NOTE_BYTES);
+  return true;
+}
+
+bool is_file_of_others(const char* path) {
+  char note[NOTE_BYTES];
+  return read_note_of_others(path, note);
+}
+
+void refuse_file_of_others(const char* path) {
+  char note[NOTE_BYTES];
+  if (!read_note_of_others(path, note)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: another database keeps %s", path),
                   errdetail("The file's note is \"%s\".", note),
-                  errhint("Choose another path.  If that database is gone, remove the file first.")));
+                  errhint("Call bf_detach here, and bf_attach with another path.  If that database is gone, remove "
+                          "the file first.")));
 }
 
 /* The owner of the marks. */

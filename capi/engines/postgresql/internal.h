@@ -122,7 +122,9 @@ extern void forget_handles(const char* path);
 extern bool is_to_be_told(Entry* entry);
 extern void canonical_path(const char* given, char* path);
 extern void own_note(char note[NOTE_BYTES]);
-/* An error if the file of that path is kept by another database, whatever its state. */
+/* Whatever the state of the file is. */
+extern bool is_file_of_others(const char* path);
+/* An error if it is. */
 extern void refuse_file_of_others(const char* path);
 extern uint64 own_number(void);
 /* In the server's log: whatever committed before it has its keys in the files. */
