@@ -1100,6 +1100,21 @@ class Rollbacks(Kept):
         self.check_good()
         self.assertEqual(MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key > 3000"), "4")
 
+    def test_a_commit_that_fails_after_a_file_has_its_name_refuses_no_row(self):
+        """The second build of a transaction cannot be published."""
+        folder = MAIN.folder / f"{self.table}.folder"
+        folder.mkdir()
+        give(folder)
+        other = f"{self.table}_other"
+        MAIN.ask(f"CREATE TABLE {other} AS SELECT 1 AS key")
+        done = MAIN.psql("-c", "BEGIN", "-c", f"SELECT bf_attach('{other}', 'key', '{folder}/other.bf')", "-c", self.attached(),
+                         "-c", f"\\! rmdir {folder}", "-c", "COMMIT")
+        self.assertIn("other.bf", done.stderr)
+        MAIN.ask(self.insert(1001), f"INSERT INTO {other} VALUES (2)")
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
+        self.attach()
+        self.check_good()
+
     def test_a_detach_that_is_rolled_back_leaves_the_filter(self):
         detach = f"SELECT bf_detach('{self.table}', 'key')"
         MAIN.ask("BEGIN", detach, "ROLLBACK")

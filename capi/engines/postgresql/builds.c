@@ -10,6 +10,7 @@
 typedef struct Build {
   struct Build* before;
   SubTransactionId made_in;
+  bool has_its_name;
   Entry entry; /* without a filter if the file is dropped */
 } Build;
 
@@ -33,8 +34,10 @@ void build_keep(const char* path, bfs_filter* filter) {
   newest = build;
 }
 
-/* Those of a subtransaction, or all: InvalidSubTransactionId. */
-static void forget(SubTransactionId made_in) {
+/* Those of a subtransaction, or all: InvalidSubTransactionId.  A commit may fail when a file has its name already.  No
+ * row counts on that file then, and the old one is gone. */
+static void forget(SubTransactionId made_in, bool aborts) {
+  bfs_error ignored = BFS_ERROR_INIT;
   Build** place = &newest;
   while (*place != NULL) {
     Build* build = *place;
@@ -43,6 +46,7 @@ static void forget(SubTransactionId made_in) {
       continue;
     }
     *place = build->before;
+    if (aborts && build->has_its_name) make_filling(&build->entry, &ignored);
     bfs_close(build->entry.filter, NULL);
     pfree(build);
   }
@@ -64,7 +68,10 @@ static void publish(Entry* entry) {
 static void publish_all(void) {
   Build* build;
   for (build = newest; build != NULL; build = build->before)
-    if (build_of(build->entry.path) == &build->entry) publish(&build->entry);
+    if (build_of(build->entry.path) == &build->entry) {
+      publish(&build->entry);
+      build->has_its_name = true;
+    }
 }
 
 static void at_transaction_end(XactEvent event, void* argument) {
@@ -73,13 +80,14 @@ static void at_transaction_end(XactEvent event, void* argument) {
   if (event == XACT_EVENT_PRE_PREPARE && newest != NULL)
     ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                     errmsg("bfstore: a transaction that has built a filter cannot be prepared")));
-  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT) forget(InvalidSubTransactionId);
+  if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+    forget(InvalidSubTransactionId, event == XACT_EVENT_ABORT);
 }
 
 static void at_subtransaction_end(SubXactEvent event, SubTransactionId self, SubTransactionId parent, void* argument) {
   Build* build;
   (void)argument;
-  if (event == SUBXACT_EVENT_ABORT_SUB) forget(self);
+  if (event == SUBXACT_EVENT_ABORT_SUB) forget(self, true);
   for (build = newest; event == SUBXACT_EVENT_COMMIT_SUB && build != NULL; build = build->before)
     if (build->made_in == self) build->made_in = parent;
 }

@@ -390,12 +390,9 @@ Entry* writer_of(const char* given) {
   return entry;
 }
 
-/* Handles of the file that it replaces answer "maybe" at once, and those of this one until it is built again. */
-void drop_filter(Entry* entry) {
-  bfs_error error = BFS_ERROR_INIT;
+bool make_filling(Entry* entry, bfs_error* error) {
   bfs_options options = BFS_OPTIONS_INIT;
   char note[NOTE_BYTES];
-  refuse_file_of_others(entry->path);
   close_entry(entry);
   own_note(note);
   options.capacity = 1024;
@@ -403,10 +400,18 @@ void drop_filter(Entry* entry) {
   options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILLING | BFS_OPEN_GUARD;
   options.note = note;
   options.note_bytes = strlen(note);
-  if (bfs_create(entry->path, &options, &entry->filter, &error) != BFS_OK) {
+  if (bfs_create(entry->path, &options, &entry->filter, error) != BFS_OK) {
     entry->filter = NULL;
-    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", error.message),
-                    errdetail("The filter could neither take the row's key nor be dropped.")));
+    return false;
   }
   entry->kept = entry->filling = true;
+  return true;
+}
+
+void drop_filter(Entry* entry) {
+  bfs_error error = BFS_ERROR_INIT;
+  refuse_file_of_others(entry->path);
+  if (!make_filling(entry, &error))
+    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", error.message),
+                    errdetail("The filter could neither take the row's key nor be dropped.")));
 }

@@ -129,7 +129,10 @@ extern void refuse_file_of_others(const char* path);
 extern uint64 own_number(void);
 /* In the server's log: whatever committed before it has its keys in the files. */
 extern uint64 next_position(void);
-/* Every process answers "maybe" from now on, until the file is built again. */
+/* Handles of the file that it replaces answer "maybe" at once, and those of the new one until it is built again.  The
+ * new one takes rows.  Raises no error. */
+extern bool make_filling(Entry* entry, bfs_error* error);
+/* The same with an error, also if another database keeps the file. */
 extern void drop_filter(Entry* entry);
 
 /* --- builds.c ----------------------------------------------------------------------------------------------------- */
