@@ -8,6 +8,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
@@ -147,13 +148,17 @@ typedef struct Asked {
   bool deterministic;
 } Asked;
 
+static bool is_deterministic(Oid collation) {
+  return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
+}
+
 static const Asked* asked_by(FunctionCallInfo fcinfo) {
   Asked* asked = fcinfo->flinfo->fn_extra;
   if (asked != NULL) return asked;
   asked = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *asked);
   asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid: not called by a query */
-  if (OidIsValid(asked->type)) asked->type = getBaseType(asked->type);
-  asked->deterministic = !OidIsValid(PG_GET_COLLATION()) || get_collation_isdeterministic(PG_GET_COLLATION());
+  if (OidIsValid(asked->type) && !is_key_type(asked->type)) asked->type = getBaseType(asked->type);
+  asked->deterministic = is_deterministic(PG_GET_COLLATION());
   fcinfo->flinfo->fn_extra = asked;
   return asked;
 }
@@ -472,7 +477,7 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
-  if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
+  if (!is_deterministic(collation))
     ereport(ERROR, (errcode(ERRCODE_COLLATION_MISMATCH),
                     errmsg("bfstore: equal keys of a nondeterministic collation have different bytes")));
   do {
