@@ -226,9 +226,9 @@ typedef struct bfs_filter bfs_filter;
 /* What a new file is like. */
 #define BFS_OPTION_SEED 0x100000ull /* c b.  bfs_options.seed is given (otherwise the seed is random). */
 #define BFS_OPTION_REPLACE 0x200000ull
-/* c s f i.  Take the place of another file, whose users learn of it, and keep its owner and, where no mode is given,
- * its mode and access list as far as the system allows it.  A file that was not there when the call began is not
- * replaced: it has writers of its own (BFS_EBUSY). */
+/* c s f i.  Take the place of another file, whose users learn of it.  Where no mode is given, keep its owner, group,
+ * mode and access list as far as the system allows it.  A file that was not there when the call began is not replaced:
+ * it has writers of its own (BFS_EBUSY). */
 #define BFS_OPTION_UNPUBLISHED 0x400000ull /* c.  No name in the file system until bfs_publish. */
 #define BFS_OPTION_FILE_ID 0x8000000ull
 /* c b f d.  The file_id is not random: in c and b it is bfs_options.file_id, in f and d that of the filter that is

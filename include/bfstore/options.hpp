@@ -214,8 +214,8 @@ struct Options {
   bool exclusive = false;
 
   // Files only.
-  // Permission bits, less the umask. Without them, as they are: those of the file that is replaced, or 0600. The owner
-  // of a file that is replaced is kept as far as the system allows it.
+  // Permission bits, less the umask. Without them, as they are: those of the file that is replaced, with its owner, its
+  // group and its access list as far as the system allows it, or 0600.
   std::optional<std::uint32_t> mode{};
   bool replace = false;      // take the place of another file, whose users learn of it (kSuperseded)
   bool unpublished = false;  // no name in the file system until Filter::publish(); the only writer until then

@@ -66,6 +66,23 @@ bool copy_access_list(int from, int to) noexcept {
   return has_none && (fremovexattr(to, kName) == 0 || errno == ENODATA || errno == EOPNOTSUPP);
 }
 
+// A user or a group that a user namespace has no number for is shown as this one, which may be another's there
+// (user_namespaces(7)). Where all numbers are mapped, it is one of them.
+bool is_known(unsigned id, const char* map) noexcept {
+  constexpr unsigned kOverflow = 65'534;
+  if (id != kOverflow) return true;
+  std::array<char, 64> line{};
+  const int file = open((std::string("/proc/self/") + map).c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const ssize_t bytes = read(file, line.data(), line.size() - 1);
+  close(file);
+  unsigned inside = 0;
+  unsigned outside = 0;
+  unsigned count = 0;
+  return bytes > 0 && std::sscanf(line.data(), "%u %u %u", &inside, &outside, &count) == 3 && inside == 0 &&
+         outside == 0 && count == UINT32_MAX;
+}
+
 // The numbers that <linux/magic.h> of Debian 12 leaves out are the kernel's own (fs/*/super.c, fs/orangefs/protocol.h
 // and statfs(2)), or, of filesystems that are not in the kernel, those of src/stat.c of GNU coreutils, which calls them
 // remote. FUSE's is virtiofs's, too.
@@ -294,6 +311,13 @@ Error File::check_descriptor() const {
                     path_ + ": other code of this process closed the descriptor of this filter. Open it again.");
 }
 
+Error File::check_folder() const {
+  if (folder_ == nullptr || folder_->descriptor() >= 0) return {};
+  return base::fail(Code::kLost, path_ +
+                                     ": other code of this process closed the descriptor of the folder of this filter. "
+                                     "Open it again.");
+}
+
 Result<FileFacts> File::facts() const {
   struct stat facts {};
   if (fstat(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its size");
@@ -357,7 +381,8 @@ void File::read_nothing_ahead() const noexcept {
 
 // The position is what tells this descriptor from another one (descriptor.cpp).
 bool File::is_hole(std::uint64_t from, std::uint64_t to) const noexcept {
-  if (from >= to || folder_ == nullptr) return true;
+  if (from >= to) return true;
+  if (folder_ == nullptr) return false;
   const off_t position = lseek(descriptor(), 0, SEEK_CUR);
   const off_t data = lseek(descriptor(), static_cast<off_t>(from), SEEK_DATA);
   const bool none_follows = data < 0 && errno == ENXIO;
@@ -522,17 +547,19 @@ Error File::sync_inode() const {
   return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
 }
 
-void File::take_rights_of(const File& other, bool mode_too) noexcept {
+// The owner comes last: who is no longer it may not change the rest.
+void File::take_rights_of(const File& other) noexcept {
   struct stat theirs {};
   if (fstat(other.descriptor(), &theirs) != 0) return;
-  const bool owned = fchown(descriptor(), theirs.st_uid, theirs.st_gid) == 0;
-  const bool grouped = owned || fchown(descriptor(), static_cast<uid_t>(-1), theirs.st_gid) == 0;
-  if (!mode_too) return;
   constexpr mode_t kGroups = S_IRWXG;
+  constexpr auto kSameUser = static_cast<uid_t>(-1);
+  constexpr auto kSameGroup = static_cast<gid_t>(-1);
+  const bool grouped = is_known(theirs.st_gid, "gid_map") && fchown(descriptor(), kSameUser, theirs.st_gid) == 0;
   const bool listed = copy_access_list(other.descriptor(), descriptor());
   const mode_t mode = theirs.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
   const mode_t as_others = (mode << 3) & kGroups;
-  published_mode_ = listed && grouped ? mode : mode & (~kGroups | as_others);
+  if (fchmod(descriptor(), listed && grouped ? mode : mode & (~kGroups | as_others)) == 0) published_mode_.reset();
+  if (is_known(theirs.st_uid, "uid_map")) static_cast<void>(fchown(descriptor(), theirs.st_uid, kSameGroup));
 }
 
 Error File::publish(bool replace, const std::function<Error()>& last_look) {

@@ -103,8 +103,8 @@ class File {
   // From now on read_at() brings no more into memory than it reads.
   void read_nothing_ahead() const noexcept;
 
-  // Whether the file has no data from the one offset to the other, for a thread that alone has this object. By a
-  // descriptor of the program it is believed, for the question would move that one's position.
+  // Whether the file is known to have no data from the one offset to the other, for a thread that alone has this
+  // object. By a descriptor of the program it is not, for the question would move that one's position.
   [[nodiscard]] bool is_hole(std::uint64_t from, std::uint64_t to) const noexcept;
 
   // Pages that no process maps are read from the disk next time.
@@ -139,10 +139,13 @@ class File {
   // The same, asked by a sync, for a descriptor on an overlay, which the system tells in no other way.
   [[nodiscard]] int failed_sync() const noexcept;
 
-  // From the time when it is published this file has the owner and the group of the other one, and, if asked, the mode
-  // and the access list (acl(5)). What the system refuses stays as it is. If the group stays, or the list cannot be
-  // taken, the group gets no right that the others have not.
-  void take_rights_of(const File& other, bool mode_too) noexcept;
+  // Right before it is published: this file has the owner, the group, the mode and the access list (acl(5)) of the
+  // other one. What the system refuses stays as it is. If the group stays, or the list cannot be taken, the group gets
+  // no right that the others have not.
+  void take_rights_of(const File& other) noexcept;
+
+  // kLost if other code of this process closed the descriptor of its folder, so that nothing is known of its name.
+  [[nodiscard]] Error check_folder() const;
 
   // Gives a file made by create_unnamed its name, durably and atomically. Without `replace`, kExists if the name is
   // taken. With it, `last_look` is called right before the renaming, after all that waits for the disk; if it returns

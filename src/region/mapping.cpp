@@ -208,7 +208,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
 
 Result<Mapping> Mapping::room_for_copy(const File& file, std::span<const std::byte> head, std::uint64_t from,
                                        std::uint64_t bytes) {
-  const std::uint64_t available = std::min(available_bytes(), memory_limit());
+  const std::uint64_t available = std::min(available_bytes(), memory_for_files());
   if (bytes - from > available) {
     return base::fail(Code::kNoMemory, file.path() + ": a copy of " + std::to_string(bytes - from) +
                                            " bytes does not fit in the " + std::to_string(available) +
@@ -314,15 +314,16 @@ Error Mapping::fill_holes(const File& file, std::uint64_t offset, const std::vec
   if (!facts) return facts.error();
   if (held_->copy.ok() || facts->allocated_bytes >= facts->bytes || !holes_take_memory(file.descriptor())) return {};
   const std::uint64_t missing = may_be_missing(file, *facts, parts);
-  bool there = fits_in_memory(missing);
+  bool there = missing <= memory_for_files();
   for (const Extent& part : parts) {
     if (missing != 0 && there) there = madvise(data() + (part.offset - offset), part.bytes, MADV_POPULATE_READ) == 0;
   }
   if (there) return {};
   return Error{Code::kNoSpace, ENOSPC,
                held_->path +
-                   ": has holes, which take memory when they are read, and this filesystem in memory has no "
-                   "room for them. Make room there, or copy the file with cp --sparse=never."};
+                   ": has holes, which take memory when they are read, and this filesystem in memory, or the "
+                   "process's control group, has no room for them. Make room, or copy the file with cp "
+                   "--sparse=never."};
 }
 
 // Maps the same memory again and again: mremap of shared pages with an old length of 0 maps them once more. Each time

@@ -93,8 +93,6 @@ std::uint64_t memory_of_machine() noexcept {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-bool fits(std::uint64_t bytes, std::uint64_t limit) noexcept { return bytes <= limit - limit / 8; }
-
 }  // namespace
 
 std::uint64_t memory_limit_in(const std::string& proc, std::uint64_t machine) {
@@ -102,19 +100,25 @@ std::uint64_t memory_limit_in(const std::string& proc, std::uint64_t machine) {
   for (const Hierarchy& hierarchy : hierarchies_in(proc)) {
     const auto group = group_in(proc, hierarchy.version_2);
     if (!group) continue;
-    for (const std::string& folder : folders_of(hierarchy, *group)) least = std::min(least, limit_of(hierarchy, folder));
+    for (const std::string& folder : folders_of(hierarchy, *group))
+      least = std::min(least, limit_of(hierarchy, folder));
   }
   return least;
 }
 
 std::uint64_t memory_limit() { return memory_limit_in("/proc", memory_of_machine()); }
 
+std::uint64_t memory_for_files() {
+  const std::uint64_t limit = memory_limit();
+  return limit - limit / 8;
+}
+
 bool fits_in_memory(std::uint64_t bytes) {
   static std::atomic<std::uint64_t> first{0};
-  if (bytes > memory_of_machine() / 8) return fits(bytes, memory_limit());
-  std::uint64_t limit = first.load(std::memory_order_relaxed);
-  if (limit == 0) first.store(limit = memory_limit(), std::memory_order_relaxed);
-  return fits(bytes, limit);
+  if (bytes > memory_of_machine() / 8) return bytes <= memory_for_files();
+  std::uint64_t most = first.load(std::memory_order_relaxed);
+  if (most == 0) first.store(most = memory_for_files(), std::memory_order_relaxed);
+  return bytes <= most;
 }
 
 }  // namespace bfstore::region

@@ -14,9 +14,12 @@ std::uint64_t memory_limit();
 // The same of a system whose /proc is that folder: for tests.
 std::uint64_t memory_limit_in(const std::string& proc, std::uint64_t machine);
 
-// Whether a file of that size stays in memory beside what the process needs itself: with at most seven eighths of the
-// limit. The limit is asked for anew if the file is larger than an eighth of the machine's memory. For others the
-// answer of the first time is kept, because asking takes longer than opening a file.
+// Seven eighths of it: the process needs some itself. Asks the system. What the groups use already is not counted.
+std::uint64_t memory_for_files();
+
+// Whether a file of that size stays in that memory. The limit is asked for anew if the file is larger than an eighth of
+// the machine's memory. For others the answer of the first time is kept, because asking takes longer than opening a
+// file.
 bool fits_in_memory(std::uint64_t bytes);
 
 }  // namespace bfstore::region

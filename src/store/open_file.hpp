@@ -112,7 +112,7 @@ class OpenFile {
   // From now on the file is that. Only before it has a name.
   Error become(format::Identity identity);
   // File::take_rights_of() and File::publish().
-  void take_rights_of(const region::File& other, bool mode_too) noexcept { file_.take_rights_of(other, mode_too); }
+  void take_rights_of(const region::File& other) noexcept { file_.take_rights_of(other); }
   Error take_name(bool replace, const std::function<Error()>& last_look) { return file_.publish(replace, last_look); }
   // The file may have lost keys on disk: for good, in every process. Always an error.
   Error poison(const Error& cause) const;

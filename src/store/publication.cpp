@@ -7,7 +7,7 @@ using base::fail;
 
 Publication::Publication(const Making& how) noexcept
     : replace_(how.name != NameBefore::kNothing),
-      keeps_mode_(!how.mode),
+      keeps_rights_(!how.mode),
       found_(how.name == NameBefore::kWasFree ? Found::kFreeName : Found::kAnyFile) {}
 
 // The file that was superseded must still have the name. Another file there has its own writers, whose keys the caller
@@ -55,7 +55,7 @@ Error Publication::give_name(OpenFile& made) {
     if (Error error = begin_replacing(made); !error.ok()) return error;
     const bool replaces = replaced_ != nullptr;
     if (replaced_ != nullptr) {
-      made.take_rights_of(replaced_->file(), keeps_mode_);
+      if (keeps_rights_) made.take_rights_of(replaced_->file());
       replaced_->about_to_go();
     }
     Error error = made.take_name(replaces, last_look);

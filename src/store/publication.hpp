@@ -25,7 +25,7 @@ class Publication {
 
   // A name that was free when it was looked at last is given only if it is still free: what is there now has writers of
   // its own (kBusy). A publish that was refused so is refused again, until supersede() has looked again. A file that is
-  // replaced gives its owner to the new one, and its mode, if the caller named none.
+  // replaced gives its owner, its mode and its access list to the new one, unless the caller named a mode.
   //
   // On an error the name leads where it led before. The exception is kPoisoned: `made` has the name, and no process may
   // ever believe it. kLost, again and again, if the lock of the file that was superseded is gone: supersede() comes
@@ -45,7 +45,7 @@ class Publication {
   Error take_free_name(OpenFile& made);
 
   bool replace_;
-  bool keeps_mode_;  // of the file that is replaced
+  bool keeps_rights_;                   // of the file that is replaced
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
   Found found_;
 };

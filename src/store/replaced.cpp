@@ -92,6 +92,7 @@ Error Replaced::tell() {
 
 Error Replaced::check() const {
   if (Error error = file_.check_descriptor(); !error.ok()) return error;
+  if (Error error = file_.check_folder(); !error.ok()) return error;
   return state_lock_.check(file_);
 }
 

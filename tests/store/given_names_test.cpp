@@ -1,11 +1,17 @@
 // A new file gets a name, in every call that gives one and may replace a file: it replaces none that came after the
 // call began, and it keeps the rights of the one that it replaces.
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 #include <bfstore/seal.hpp>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -118,6 +124,38 @@ Rights rights_of(const std::string& path) {
   return {facts.st_mode & 07777U, facts.st_uid, facts.st_gid};
 }
 
+// For in_child.
+bool drop_capability(int capability) {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> sets{};
+  if (syscall(SYS_capget, &header, sets.data()) != 0) return false;
+  sets[static_cast<std::size_t>(capability) / 32].effective &= ~(1U << capability % 32);
+  return syscall(SYS_capset, &header, sets.data()) == 0;
+}
+
+// For in_child. The parent of a namespace writes its maps: a child of this one does, which stays outside.
+bool become_root_of_namespace(unsigned first, unsigned count) {
+  std::array<int, 2> pipe{};
+  if (pipe2(pipe.data(), O_CLOEXEC) != 0) return false;
+  const pid_t self = getpid();
+  const pid_t outside = fork();
+  if (outside == 0) {
+    char ready = 0;
+    if (read(pipe[0], &ready, 1) != 1) _exit(1);
+    const std::string map = "0 " + std::to_string(first) + " " + std::to_string(count);
+    for (const char* const name : {"uid_map", "gid_map"}) {
+      const int file = open(("/proc/" + std::to_string(self) + "/" + name).c_str(), O_WRONLY | O_CLOEXEC);
+      if (write(file, map.data(), map.size()) != static_cast<ssize_t>(map.size())) _exit(1);
+    }
+    _exit(0);
+  }
+  const bool own = unshare(CLONE_NEWUSER) == 0 && write(pipe[1], "r", 1) == 1;
+  close(pipe[1]);
+  int status = 1;
+  waitpid(outside, &status, 0);
+  return own && status == 0 && setgid(0) == 0 && setuid(0) == 0;
+}
+
 // acl(5): what the kernel stores. The user 77 may read, and the mask is 6.
 std::string list_for_another_user() {
   const auto entry = [](std::uint16_t tag, std::uint16_t may, std::uint32_t id) {
@@ -202,7 +240,7 @@ TEST_CASE("a file that is replaced gives its mode to the new one, unless the cal
   umask(before);
 }
 
-TEST_CASE("a file that is replaced gives its owner and its group to the new one") {
+TEST_CASE("a file that is replaced gives its owner and its group to the new one, unless the call names a mode") {
   if (geteuid() != 0) {
     tests::skip_case("only root may give a file to another user");
     return;
@@ -213,12 +251,60 @@ TEST_CASE("a file that is replaced gives its owner and its group to the new one"
     make_sources(dir);
     CHECK(created(dir.file()).close().ok());
     REQUIRE(chown(dir.file().c_str(), 12'345, 12'346) == 0);
-    for (const auto& mode : {std::optional<std::uint32_t>(), std::optional<std::uint32_t>(0660)}) {
-      CHECK(call.make(dir, dir.file(), mode).ok());
-      CHECK(rights_of(dir.file()).owner == 12'345);
-      CHECK(rights_of(dir.file()).group == 12'346);
-    }
+    CHECK(call.make(dir, dir.file(), std::nullopt).ok());
+    CHECK(rights_of(dir.file()).owner == 12'345);
+    CHECK(rights_of(dir.file()).group == 12'346);
+    CHECK(call.make(dir, dir.file(), 0660).ok());
+    CHECK(rights_of(dir.file()).owner == 0);
+    CHECK(rights_of(dir.file()).group == getegid());
   }
+}
+
+// As in a container that lacks CAP_FOWNER: what is given away can not be changed any more.
+TEST_CASE("root without power over other users' files replaces one, and gives it back to its owner") {
+  if (geteuid() != 0) {
+    tests::skip_case("only root may give a file to another user");
+    return;
+  }
+  for (const unsigned mode : {0640U, 0440U}) {
+    TempDir dir;
+    CHECK(created(dir.file()).close().ok());
+    REQUIRE(chown(dir.file().c_str(), 12'345, 12'346) == 0);
+    REQUIRE(chmod(dir.file().c_str(), mode) == 0);
+    REQUIRE(chmod(dir.path().c_str(), 0777) == 0);
+    CHECK(in_child([&] {
+            if (!drop_capability(CAP_FOWNER)) return 1;
+            return create_at(dir.file(), std::nullopt, false).ok() ? 0 : 2;
+          }) == 0);
+    CHECK(rights_of(dir.file()).owner == 12'345);
+    CHECK(rights_of(dir.file()).group == 12'346);
+    CHECK(rights_of(dir.file()).mode == mode);
+  }
+}
+
+// The file of a user that the container has no number for is shown as the container's nobody's.
+TEST_CASE("the file of a user that is unknown in a user namespace is not given to nobody") {
+  if (geteuid() != 0) {
+    tests::skip_case("only root may make a namespace with two users");
+    return;
+  }
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  REQUIRE(chown(dir.file().c_str(), 12'345, 12'346) == 0);
+  REQUIRE(chmod(dir.file().c_str(), 0666) == 0);
+  REQUIRE(chmod(dir.path().c_str(), 0777) == 0);
+  const int code = in_child([&] {
+    if (!become_root_of_namespace(100'000, 65'536)) return 77;
+    return create_at(dir.file(), std::nullopt, false).ok() ? 0 : 2;
+  });
+  if (code == 77) {
+    tests::skip_case("user namespaces are not allowed here");
+    return;
+  }
+  CHECK(code == 0);
+  CHECK(rights_of(dir.file()).owner == 100'000);
+  CHECK(rights_of(dir.file()).group == 100'000);
+  CHECK(rights_of(dir.file()).mode == 0666);
 }
 
 TEST_CASE("who may not open a file is told its mode and its owner") {

@@ -167,6 +167,37 @@ TEST_CASE("a reader of a copy with holes, in memory that is full by now, is refu
   }
 }
 
+// The file's other bytes have pages enough for all of the filter. And no question may move the position of the
+// program's descriptor.
+TEST_CASE(
+    "a reader by a descriptor of a range with holes, in memory that is full by now, is refused, and has no SIGBUS") {
+  constexpr std::uint64_t kFront = std::uint64_t{384} << 10;
+  const TempDir dir(small_disk);
+  const TempDir elsewhere;
+  {
+    Filter young = created(elsewhere.file(), of_bytes(std::uint64_t{256} << 10));
+    add_keys(young, 1, 0, 5);
+    CHECK(young.close().ok());
+    write_embedded(elsewhere.file());
+  }
+  const std::string filter = read_bytes(elsewhere.file());
+  std::ofstream(elsewhere.file(), std::ios::binary | std::ios::trunc) << std::string(kFront, 'x') << filter;
+  copy_sparsely(elsewhere.file(), dir.file());
+  const int file = open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(lseek(file, 77, SEEK_SET) == 77);
+  const auto ask = [&] {
+    const auto opened = Filter::open_range("", kFront, UINT64_MAX, {.descriptor = file});
+    return code_of(opened) == Code::kOk && maybes(*opened, 1, 0, 5) == 5 && answers_no(*opened) ? Code::kOk
+                                                                                                : code_of(opened);
+  };
+  fill_up(dir.file("rubbish"));
+  CHECK(in_child([&] { return ask() == Code::kNoSpace ? 0 : 1; }) == 0);
+  REQUIRE(unlink(dir.file("rubbish").c_str()) == 0);
+  CHECK(in_child([&] { return ask() == Code::kOk ? 0 : 1; }) == 0);
+  CHECK(lseek(file, 0, SEEK_CUR) == 77);
+  close(file);
+}
+
 // As a container's volume of a single file is.
 TEST_CASE("a file that is mounted by itself is not replaced, goes on, and the error says what to do") {
   const TempDir dir(small_disk);

