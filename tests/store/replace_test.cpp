@@ -383,3 +383,18 @@ TEST_CASE("no process adds to a superseded file though other code closed the des
     CHECK(answers_no(old));
   }
 }
+
+// Nothing is known of the name without it: that is not another file there.
+TEST_CASE("a name whose folder other code closed after it was superseded is lost, and not another program's") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  CHECK(in_child([&] {
+          auto fresh = Filter::create(dir.file(), replacing_later());
+          if (!fresh || !fresh->supersede().ok()) return 1;
+          if (close_descriptors_of(dir.path()) < 0) return 2;
+          if (fresh->publish().code != Code::kLost) return 3;
+          return fresh->publish().code == Code::kLost ? 0 : 4;
+        }) == 0);
+  CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
+  CHECK(dir.names().size() == 1);
+}
