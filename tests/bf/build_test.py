@@ -278,6 +278,29 @@ class Build(BfCase):
                         self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
             self.assertGreater(step, 20)
 
+    def test_a_list_that_lost_keys_while_it_was_read_makes_no_filter(self):
+        for options, change in ([], b""), ([], b"other\n" * 9), (["--capacity", "99999"], b""):
+            self.write("keys", LINES * 3)
+            lost = 0
+            for step in itertools.count(1):
+                building = self.stopped_at(step, "build", "f", "--from", "keys", "--force", "-q", *options)
+                if building is None:
+                    break
+                self.write("keys", change)
+                building.send_signal(signal.SIGCONT)
+                said = building.communicate(timeout=PATIENCE)
+                lost += b"was written anew, or cut, while it was read" in said[1]
+                if building.returncode == 0 and header(self.path("f"))["n"] in (90_000, 99_999):
+                    self.assertEqual(self.good("contains", "f", "--count", input=LINES), b"maybe\t30000\nabsent\t0\n")
+                self.write("keys", LINES * 3)
+            self.assertGreater(lost, 0)
+
+    def test_other_files_are_no_digests(self):
+        self.good("build", "like", "--from", "-", "-q", input=b"a\nb\n")
+        self.write("text", b"%07d\n" % 7 * 100)
+        self.refused("build", "f", "--like", "like", "--from", "text", "--digests", says="text: is text, and not digests")
+        self.refused("build", "f", "--like", "like", "--from", "like", "--digests", says="like: is a filter, and not digests")
+
     def append(self, step):
         with open(self.path("keys"), "ab") as keys:
             keys.write(b"more-%d\n" % step * 20000)
@@ -403,8 +426,8 @@ class Add(BfCase):
         adder.stdin.write(b"one\n")
         adder.stdin.flush()
         self.wait_until(lambda: header(self.path("small"))["keys_added"] == 1)
-        self.good("add", "small", "-q", *map(str, range(50)))
-        stdout, stderr = adder.communicate(b"two\n", timeout=PATIENCE)
+        self.good("add", "small", "-q", *map(str, range(45)))
+        stdout, stderr = adder.communicate(b"".join(b"more %d\n" % number for number in range(20)), timeout=PATIENCE)
         self.assertEqual((adder.returncode, stdout), (0, b""))
         self.assert_complaint(stderr, says=["small: ", "than the 51 keys"])
 

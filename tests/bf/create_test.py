@@ -110,6 +110,9 @@ class Numbers(BfCase):
             self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
+    def test_a_rate_that_is_lost_in_the_percent_is_refused(self):
+        self.refused("create", "f", "--capacity", "9", "--fpr", "1e-323%", says="too close to 0")
+
     def test_large_numbers_are_exact_too(self):
         for text, number in [("1.5G", 1500000000), ("9E", 9 * 10**18), ("7Ei", 7 * 2**60), ("5T", 5 * 10**12),
                              ("1Pi", 2**50), ("2Gi", 2**31), ("3Ti", 3 * 2**40), ("4P", 4 * 10**15),

@@ -2,6 +2,7 @@
 // and its limits.
 #include "key_reader.hpp"
 
+#include "bytes.hpp"
 #include "failure.hpp"
 #include "list_kind.hpp"
 
@@ -89,6 +90,16 @@ Keys lines_of(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("an instruction of the processor finds the bytes that a loop finds") {
+  std::mt19937 random(3);
+  std::string block(bf::kBlockBytes, '\0');
+  for (int round = 0; round < 1000; ++round) {
+    for (char& byte : block) byte = static_cast<char>(random() % 7 == 0 ? 0x80 : random() % 3);
+    for (const char wanted : {'\0', '\1', '\x7f', '\x80'})
+      REQUIRE(bf::matches(block.data(), wanted) == bf::matches_on_any_processor(block.data(), wanted));
+  }
+}
 
 TEST_CASE("keys are split alike whatever the buffer's size") {
   std::mt19937 random(1);

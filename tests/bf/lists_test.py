@@ -7,7 +7,9 @@ import lzma
 import os
 import pickle
 import random
+import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tarfile
@@ -206,6 +208,46 @@ class Lists(BfCase):
         self.good("add", "f", "-q", "-0", input=gzip.compress(b"a\r\0\r\nb\0" + MARK + b"c\0"))
         self.assertEqual(self.good("contains", "f", "-0", "--maybe", input=b"a\r\0\r\nb\0" + MARK + b"c\0a\0"),
                          b"a\r\0\r\nb\0" + MARK + b"c\0")
+
+    def test_keys_that_end_in_nul_are_no_lines_and_no_archive(self):
+        for data, words in ((b"alice\nbob\n", "Leave -0 out"), (zipped(b"a\0"), "a zip archive"), (in_sqlite(b"a\n"), "SQLite"),
+                            ("alice\nbob\n".encode("utf-16"), "UTF-16")):
+            self.refused("build", "f", "-0", "--from", "-", "--capacity", "99", input=data, says=words)
+        self.good("build", "f", "-q", "-0", "--from", "-", *ROOMY, input=MARK + b"alice\0bob\0")
+        self.assertEqual(self.good("contains", "f", "--maybe", "alice", "bob", "x"), b"alice\nbob\n")
+        self.good("build", "g", "-q", "-0", "--from", "-", *ROOMY, input=b"a\nb\0c")
+        self.assertEqual(self.good("contains", "g", "-0", "--maybe", input=b"a\nb\0c\0"), b"a\nb\0c\0")
+
+    def test_a_cut_list_is_cut_though_the_parent_ignores_its_children(self):
+        packed = gzip.compress(b"".join(b"key %d\n" % number for number in range(20_000)))
+        ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
+        self.refused("build", "f", "--from", "-", input=packed[:-9], says="gzip could not decompress", **ignoring)
+        self.good("build", "f", "-q", "--from", "-", input=packed, **ignoring)
+
+    def test_what_a_program_leaves_out_is_no_end_of_a_list(self):
+        # bzip2 ignores what follows a list and is none of its own, and says so; lzip does not even say it.
+        tails = [b"plain\n", gzip.compress(b"c\n"), b"BZh9\x31\x41\x59\x26\x53\x58" + bytes(20)]
+        for program, packed in (("bzip2", bz2.compress(b"a\nb\n")), ("lzip", (run("lzip") or bytes)(b"a\nb\n"))):
+            if not shutil.which(program):
+                continue
+            for tail in tails:
+                with self.subTest(program, tail=tail):
+                    self.refused("build", program, "--from", "-", *ROOMY, input=packed + tail, says="standard input: ")
+            self.good("build", program, "-q", "--from", "-", *ROOMY, input=packed * 2)
+
+    def test_what_a_user_wants_of_these_programs_otherwise_does_not_matter_here(self):
+        packed = lzma.compress(b"a\n") + lzma.compress(b"b\n")
+        self.good("build", "f", "-q", "--from", "-", *ROOMY, input=packed,
+                  env={**os.environ, "XZ_OPT": "--single-stream", "XZ_DEFAULTS": "--single-stream", "GZIP": "-t"})
+        self.assertEqual(self.good("contains", "f", "--maybe", "a", "b"), b"a\nb\n")
+        self.good("add", "f", "-q", input=gzip.compress(b"c\n"), env={**os.environ, "GZIP": "-1"})
+        self.good("contains", "f", "c")
+
+    def test_a_list_whose_beginning_can_not_be_looked_at_is_not_read(self):
+        self.fill("f", [b"alice"])
+        few = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (7, 7))}
+        done = self.run_bf("contains", "f", "-0", input=gzip.compress(b"alice\0"), **few)
+        self.assertEqual((done.returncode, done.stdout), (2, b""), done)
 
     def test_a_program_that_is_not_there_is_named(self):
         self.fill("f", [b"a key"])

@@ -1,8 +1,8 @@
 """Parts of a filter: bf build --part, bf digest, bf join, and builds of all parts, one after the other."""
 import os
+import shutil
 import pathlib
 import re
-import shutil
 import subprocess
 import unittest
 
@@ -114,6 +114,19 @@ class Parts(BfCase):
         self.good("build", "streamed", "--like", "whole", "--from", "-", "--digests", "-q", input=whole)
         self.check_whole("streamed")
 
+    def test_digests_are_added_to_nothing_but_digests(self):
+        self.good("create", "like", "-q", "--part", "0/2", *SIZE)
+        shutil.copy(self.path("keys"), self.path("keys.0"))
+        shutil.copy(self.path("like"), self.path("filter.1"))
+        self.write("other.1", b"seven b")
+        for command in (["--from", "keys.0", "--to", "keys."], ["--from", "keys", "--to", "filter."], ["--from", "keys", "--to", "other."]):
+            before = {name: os.stat(self.path(name)).st_size for name in self.files()}
+            self.refused("digest", "like", *command, "--parts", "2", says="to which no digests are added")
+            self.assertEqual({name: os.stat(self.path(name)).st_size for name in self.files()}, before)
+        self.refused("digest", "like", "--from", "keys", "--to", "d.", "--parts", "4", says="is one of 2 parts. Give --parts 2")
+        self.write("bad", b"".join(b"%d\n" % number for number in range(50_000)) + b"a\0b\n")
+        self.refused("digest", "like", "--from", "bad", "--to", "d.", "--parts", "2", says=["is a NUL", "Remove d.0 and the others"])
+
     def spread(self, jobs, options, command):
         """GNU parallel's exit code: how many jobs failed."""
         environment = dict(os.environ, BF=BF, HOME=self.dir, SHELL="/bin/sh")
@@ -154,7 +167,7 @@ class Parts(BfCase):
     def test_digests_of_another_part_seed_or_number_of_parts_make_no_filter(self):
         self.good("create", "like", "-q", "--part", "0/4", *SIZE)
         self.good("digest", "like", "--from", "keys", "--parts", "4", "--to", "four.")
-        self.good("digest", "like", "--from", "keys", "--parts", "8", "--to", "eight.")
+        self.good("digest", "whole", "--from", "keys", "--parts", "8", "--to", "eight.")
         build = lambda name, part, digests: ("build", name, "--like", "like", "--part", part, "--digests", "--from", digests)
         self.refused(*build("no", "0/4", "four.1"), says="another part")
         self.refused(*build("no", "1/4", "eight.1"), says="another part")

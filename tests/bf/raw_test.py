@@ -136,6 +136,20 @@ class Arrays(BfCase):
         self.refused("import", "raw", "f", "--order", "big", *SEEDS_0_TO_3, "--check", "keys", says="holds no keys")
         self.assertEqual(self.files(), ["keys", "raw"])
 
+    def test_what_is_replaced_gives_its_mode_and_owner(self):
+        self.good("create", "f", "-q", *SEEDS_0_TO_3)
+        self.write("raw", b"old")
+        os.chmod(self.path("raw"), 0o664)
+        if os.geteuid() == 0:
+            os.chown(self.path("raw"), 12345, 12346)
+        before = os.stat(self.path("raw"))
+        self.good("export", "f", "raw", "--order", "little", "--force", "-q")
+        after = os.stat(self.path("raw"))
+        self.assertEqual((after.st_mode, after.st_uid, after.st_gid), (before.st_mode, before.st_uid, before.st_gid))
+        self.assertNotEqual(after.st_ino, before.st_ino)
+        self.good("export", "f", "raw", "--order", "little", "--force", "-q", "--mode", "600")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("raw")).st_mode), 0o600)
+
     def test_a_name_that_is_taken_is_refused_and_force_replaces_it(self):
         self.write("raw", bits_of({3}, 124, "little"))
         self.good("create", "f", "-q", *SEEDS_0_TO_3)
@@ -153,8 +167,9 @@ class Arrays(BfCase):
         self.assertEqual(self.run_bf("contains", "f", "alice").returncode, 1)
         self.good("export", "f", "raw", "--force", "-q", "--order", "big")
         self.assertEqual(self.read("raw"), bits_of({3}, 124, "big"))
-        self.assertEqual(stat.S_IMODE(os.stat(self.path("raw")).st_mode), 0o600)
-        self.assertEqual(self.files(), ["f", "raw"])
+        self.good("export", "f", "new", "-q", "--order", "big")
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("new")).st_mode), 0o600)
+        self.assertEqual(self.files(), ["f", "new", "raw"])
 
     def test_only_classic_filters_are_exported(self):
         self.good("create", "f", "-q", "--capacity", "10")

@@ -86,13 +86,14 @@ class Recover(BfCase):
                 os.unlink(self.path("f"))
 
     def test_empty_lines_alone_are_an_error_and_the_empty_key_has_to_be_named(self):
-        for args, text in ([], b"\n"), ([], b"\n\n\n"), (["-0"], b"\0"):
+        for args, text in ([], b"\n"), ([], b"\n\n\n"), (["-0"], b"\0"), ([], b" \n"), ([], b"\t \n\n"):
             with self.subTest(args=args, text=text):
                 self.unclean(7)
                 self.refused("recover", "f", *args, input=text, says=["f: ", "empty lines", "--no-keys", "bf recover f ''"])
                 self.refused("contains", "f", "a", says="recover")
                 self.good("recover", "f", "-q", *args, input=text + b"c")
-                self.assertEqual(self.good("contains", "f", "c", "", "x"), b"maybe\tc\nmaybe\t\nabsent\tx\n")
+                self.good("contains", "f", "--count", *args, input=text + b"c")
+                self.assertEqual(self.good("contains", "f", "c", "x"), b"maybe\tc\nabsent\tx\n")
                 os.unlink(self.path("f"))
         self.unclean(7)
         self.good("recover", "f", "-q", "")
@@ -147,6 +148,12 @@ class Recover(BfCase):
         self.refused("add", "f", "z", says="recovery")
         self.assertIn(b"recovered", self.good("recover", "f", "--owner", "8", "d"))
         self.assertEqual(self.good("contains", "f", "c", "d", "x"), b"maybe\tc\nmaybe\td\nabsent\tx\n")
+
+    def test_several_owners_are_named_one_after_the_other(self):
+        self.unclean(7, 8, 9)
+        self.assertIn(b"owners 9", self.good("recover", "f", "--owner", "7", "--owner", "8", input=b"c\n"))
+        self.assertIn(b"recovered", self.good("recover", "f", "--owner", "9", "d"))
+        self.assertEqual(self.good("contains", "f", "--maybe", "c", "d", "8", "x"), b"c\nd\n")
 
     def test_quiet_does_not_hide_that_others_are_waited_for(self):
         self.unclean(7, 8, 9)

@@ -81,7 +81,7 @@ using Take = std::function<void(const std::string& name, const std::string& text
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take) {
   const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
-    take(name, unmasked(results.at(0)));
+    for (const std::string& result : results) take(name, unmasked(result));
     return true;
   };
   return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1);
@@ -283,7 +283,8 @@ void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
 }
 
 void add_mode(CLI::App& app, bfstore::Options& options) {
-  add_text(app, "--mode", "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
+  add_text(app, "--mode",
+           "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
            [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
 }
 
@@ -490,16 +491,18 @@ void add_recover(CLI::App& app, Arguments& arguments) {
   recover.callback([&] { arguments.command = Command::kRecover; });
   add_help_and_version(
       recover,
-      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N... | --all-owners] [--epoch N]\n"
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N]... [--all-owners] [--epoch N]\n"
       "                        [--key-file PATH] [-q]\n"
-      "       bf recover FILE --no-keys [--owner N... | --all-owners] [--epoch N] [--key-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--key-file PATH] [-q]\n"
       "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
   add_file(recover, arguments, "the filter");
   add_keys(recover, arguments);
   add_key_file(recover, arguments);
   CLI::Option* const owner = add_text(
-      recover, "--owner", "the owner of these keys, as in its mark", "N",
+      recover, "--owner", "an owner of these keys, as in its mark; once for each", "N",
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
+  owner->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1, CLI::detail::expected_max_vector_size);
+  owner->allow_extra_args(false);  // what follows its number is a key
   owner->excludes(
       recover.add_flag("--all-owners", arguments.all_owners, "these are the keys of every owner of a mark"));
   add_text(recover, "--epoch", "the log of these keys; refused if a mark is of another log", "N",

@@ -9,9 +9,9 @@ namespace bf {
 
 class Decompressor {
  public:
-  // Runs `program -dc`, which reads from `input_fd`. `name` is the list's, for messages. Throws Failure, for example if
-  // this machine has no such program.
-  Decompressor(std::string program, int input_fd, std::string name);
+  // Runs the program with these options, which reads from `input_fd`. `name` is the list's, for messages. Throws
+  // Failure, for example if this machine has no such program.
+  Decompressor(std::string program, std::string options, int input_fd, std::string name);
   ~Decompressor();  // ends it
   Decompressor(const Decompressor&) = delete;
   Decompressor& operator=(const Decompressor&) = delete;
@@ -23,11 +23,15 @@ class Decompressor {
   void finish();
 
  private:
-  int wait();
+  // Whether its exit code is 0.
+  bool wait();
+  // The first line of what it said.
+  [[nodiscard]] std::string said() const;
 
   std::string program_;
   std::string name_;
   int output_ = -1;
+  int errors_ = -1;  // what it says, in memory
   pid_t pid_ = -1;
 };
 

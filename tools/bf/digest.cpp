@@ -7,11 +7,14 @@
 #include "spool.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <bfstore/inspect.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +26,11 @@ namespace {
 // of whole digests, and goes to the end.
 class SpoolFiles {
  public:
-  SpoolFiles(const std::string& prefix, std::uint32_t parts) : piece_(std::min(kPiece, kInMemory / parts)) {
+  // `list` is what is read meanwhile, or nullptr.
+  SpoolFiles(const std::string& prefix, std::uint32_t parts, const KeySource* list)
+      : piece_(std::min(kPiece, kInMemory / parts)) {
     allow_files(parts);
+    for (std::uint32_t part = 0; part < parts; ++part) refuse_other(prefix + std::to_string(part), list);
     for (std::uint32_t part = 0; part < parts; ++part) {
       files_.push_back({prefix + std::to_string(part), -1, {}});
       File& file = files_.back();
@@ -68,6 +74,19 @@ class SpoolFiles {
     std::vector<std::uint64_t> digests;
   };
 
+  // What is there is appended to: only digests are.
+  static void refuse_other(const std::string& path, const KeySource* list) {
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
+    const std::string there = path + ": is ";
+    const std::string way_out = ", to which no digests are added. Choose another name.";
+    if (list != nullptr && list->is_same_file(path)) throw Failure(there + "the list of keys itself" + way_out);
+    const auto report = bfstore::inspect(path, false);
+    if (report && report->identity) throw Failure(there + "a filter" + way_out);
+    if (facts.st_size % static_cast<off_t>(sizeof(std::uint64_t)) != 0)
+      throw Failure(there + "a file of another kind: its length is no multiple of a digest's" + way_out);
+  }
+
   [[noreturn]] static void fail(const File& file) {
     throw Failure(file.path + ": cannot write the digests: " + std::strerror(errno) +
                   ". Remove it, and write it again.");
@@ -90,7 +109,7 @@ class SpoolFiles {
 
 // Calls take(digests) for all keys of the command line, or of its source.
 template <class Take>
-void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take take) {
+void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std::optional<KeySource>& list, Take take) {
   std::vector<std::uint64_t> digests;
   const auto hash = [&](std::span<const std::string_view> keys) {
     digests.resize(keys.size());
@@ -98,8 +117,8 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take
     if (!made.ok()) throw Failure(arguments.file + ": " + bfstore::code_text(made.code()));
     take(std::span<std::uint64_t>(digests));
   };
-  if (!arguments.keys.empty()) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
-  KeySource source(arguments.from, arguments.list);
+  if (!list) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
+  KeySource& source = *list;
   Progress progress("reading " + source.name(), source.bytes(), !source.is_terminal());
   std::uint64_t count = 0;
   read_keys(source, std::nullopt, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
@@ -109,22 +128,37 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, Take
   });
 }
 
+void write_parts(const bfstore::Filter& filter, const Arguments& arguments, std::optional<KeySource>& list) {
+  const std::uint32_t parts = filter.part().parts;
+  if (parts > 1 && parts != arguments.spools)
+    throw Failure(arguments.file + ": is one of " + std::to_string(parts) + " parts. Give --parts " +
+                  std::to_string(parts) + ".");
+  SpoolFiles files(arguments.spool_prefix, arguments.spools, list ? &*list : nullptr);
+  try {
+    each_digest(filter, arguments, list, [&](std::span<const std::uint64_t> digests) { files.append(digests); });
+  } catch (const BadList& bad) {
+    throw BadList(std::string(bad.what()) + " Remove " + arguments.spool_prefix + "0 and the others: they may have a " +
+                  "part of it.");
+  }
+  files.finish();
+}
+
 }  // namespace
 
 int digest(const Arguments& arguments) {
   interrupt::defer();
   const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  std::optional<KeySource> list;
+  if (arguments.keys.empty()) list.emplace(arguments.from, arguments.list);
   if (arguments.spools == 0) {
     Output output;
-    each_digest(filter, arguments, [&](std::span<std::uint64_t> digests) {
+    each_digest(filter, arguments, list, [&](std::span<std::uint64_t> digests) {
       swap_if_big_endian(digests);
       output.append({reinterpret_cast<const char*>(digests.data()), digests.size_bytes()});
     });
     output.flush();
   } else {
-    SpoolFiles files(arguments.spool_prefix, arguments.spools);
-    each_digest(filter, arguments, [&](std::span<const std::uint64_t> digests) { files.append(digests); });
-    files.finish();
+    write_parts(filter, arguments, list);
   }
   return interrupt::pending() ? 2 : 0;
 }

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -23,6 +24,9 @@ namespace {
 // How many keys a thread hashes before it adds them. Threads of a filter's only writer take turns in adding. To read
 // this many keys takes much longer than to wake the thread that waits for its turn.
 constexpr std::size_t kTurn = 65'536;
+
+// As a script makes them of a variable that is empty.
+bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
   options.key = arguments.key;
@@ -112,10 +116,27 @@ void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
   }
 }
 
+namespace {
+
+// Digests are random bytes. Eight of them in a row are no filter's beginning, and 64 are not all text.
+void refuse_other_bytes(const KeySource& source, std::span<const std::byte> first) {
+  constexpr std::size_t kEnough = 64;
+  const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));
+  const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r'; };
+  const bool text = head.size() == kEnough && std::all_of(head.begin(), head.end(), is_text);
+  if (text || head.starts_with("\x89"
+                               "BFS\r\n\x1A\n"))
+    throw Failure(source.name() + ": is " + (text ? "text" : "a filter") +
+                  ", and not digests as bf digest writes them.");
+}
+
+}  // namespace
+
 void read_digests(const KeySource& source, const std::function<bool(std::span<const std::uint64_t>)>& take) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   std::vector<std::uint64_t> piece(kPiece);
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(piece));
+  bool is_first = true;
   for (std::size_t there = 0;;) {
     const ssize_t got = ::read(source.fd(), bytes.data() + there, bytes.size() - there);
     if (got < 0 && errno == EINTR && !interrupt::pending()) continue;
@@ -123,6 +144,7 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
     there += static_cast<std::size_t>(got);
     const std::size_t whole = there / sizeof(std::uint64_t);
     if (got == 0 || whole == kPiece) {
+      if (std::exchange(is_first, false)) refuse_other_bytes(source, bytes.first(there));
       swap_if_big_endian(std::span(piece).first(whole));
       if (whole != 0 && !take(std::span<const std::uint64_t>(piece).first(whole))) return;
       if (got == 0 && there % sizeof(std::uint64_t) != 0)
@@ -203,8 +225,7 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
   std::uint64_t before = 0;
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
   read_keys(source, part, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-    if (!read_a_byte_)
-      read_a_byte_ = !std::all_of(keys.begin(), keys.end(), [](std::string_view key) { return key.empty(); });
+    if (!read_a_byte_) read_a_byte_ = !std::all_of(keys.begin(), keys.end(), is_blank);
     if (has_digests && (part || leaves_out_)) {
       for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
       if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));

@@ -99,7 +99,7 @@ class Loader {
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
   [[nodiscard]] std::uint64_t keys_left_out() const noexcept { return keys_left_out_; }
   [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
-  // Every key of the source was empty.
+  // Every key of the source was empty, or blanks.
   [[nodiscard]] bool read_empty_keys_alone() const noexcept { return !read_a_byte_; }
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
@@ -126,7 +126,8 @@ class Loader {
   std::atomic<bool> failed_{false};  // in one thread, so that the others stop
 };
 
-// With so many keys the rate is the promised one: more than the capacity where the filter was rounded up to whole lines.
+// With so many keys the rate is the promised one: more than the capacity where the filter was rounded up to whole
+// lines.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
 // Those that were added and not removed.

@@ -79,8 +79,10 @@ void KeyReader::check(const char* block, std::uint64_t ends, std::uint64_t there
   std::uint64_t after_cr = after_cr_ ? 1 : 0;
   looks_for_marks_ = looks_for_marks_ || has_any<kByteOrderMark[0]>(block);
   if (const std::uint64_t nuls = matches(block, '\0') & there; nuls != 0)
-    refuse(scanned_ + static_cast<std::size_t>(std::countr_zero(nuls)),
-           "is a NUL, so these are not lines of text. If keys end in NUL: -0.");
+    refuse(
+        scanned_ + static_cast<std::size_t>(std::countr_zero(nuls)),
+        "is a NUL, so these are not lines of text. Text in UTF-16 has such bytes (iconv -t utf-8). If keys end in NUL: "
+        "-0.");
   const std::uint64_t crs = matches(block, '\r') & there;
   after_cr |= crs << 1U;
   after_cr_ = (crs >> (std::bit_width(there) - 1) & 1) != 0;
@@ -105,6 +107,10 @@ void KeyReader::check_mark(std::string_view key) const {
 
 void KeyReader::take_rest(std::vector<std::string_view>& keys) {
   if (begin_ == end_) return;
+  const bool is_first = bytes_before_ == 0 && begin_ == 0;
+  if (is_first && separator_ == '\0' && !source_.format().any_bytes &&
+      std::memchr(buffer_.get(), '\n', end_) != nullptr)
+    throw BadList(name() + ": has lines, and no NUL at the end of a key. Leave -0 out.");
   if (after_cr_ && !interrupt::pending())
     refuse(end_ - 1, "is the last one, and a CR without its LF. The list may have been cut.");
   keys.emplace_back(buffer_.get() + begin_, end_ - begin_);

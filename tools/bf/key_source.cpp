@@ -125,17 +125,17 @@ void KeySource::begin() {
   if (std::exchange(begun_, true) || format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
-    if (!kind || (kind->program.empty() && !format_.is_text())) return;
+    if (!kind) return;
     if (kind->mark != 0) return skip(kind->mark);
     const std::string what = name_ + ": is " + std::string(kind->words);
     if (kind->program.empty()) throw BadList(what + ", and not a list of keys. " + std::string(kind->way_out) + ".");
     if (decompressed) throw BadList(what + " more than once. Decompress it first.");
-    decompress(std::string(kind->program));
+    decompress(*kind);
   }
 }
 
 std::string KeySource::head() const {
-  if (!can_be_read_twice()) return head_of_stream(fd_);
+  if (!can_be_read_twice()) return head_of_stream(fd_, name_);
   std::string head(kHeadBytes, '\0');
   Range here{start_, start_ + static_cast<off_t>(head.size())};
   std::size_t have = 0;
@@ -157,8 +157,8 @@ void KeySource::skip(std::size_t bytes) {
   }
 }
 
-void KeySource::decompress(const std::string& program) {
-  decompressor_.emplace(program, fd_, name_);
+void KeySource::decompress(const ListKind& kind) {
+  decompressor_.emplace(std::string(kind.program), std::string(kind.options), fd_, name_);
   replace(decompressor_->release_output());
   start_ = 0;
 }

@@ -4,6 +4,7 @@
 
 #include "decompressor.hpp"
 #include "list_format.hpp"
+#include "list_kind.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -76,7 +77,7 @@ class KeySource {
 
   [[nodiscard]] std::string head() const;
   void skip(std::size_t bytes);
-  void decompress(const std::string& program);
+  void decompress(const ListKind& kind);
   [[nodiscard]] off_t next_key(off_t from) const;
   void spool();
   void replace(int fd);

@@ -1,6 +1,7 @@
 // See list_head.hpp.
 #include "list_head.hpp"
 
+#include "failure.hpp"
 #include "list_kind.hpp"
 
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 namespace bf {
@@ -19,9 +21,11 @@ namespace {
 // A pipe of this process, into which the bytes of another pipe are copied.
 class Copy {
  public:
-  Copy() { there_ = ::pipe2(ends_.data(), O_CLOEXEC) == 0; }
+  explicit Copy(const std::string& name) {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
+      throw Failure(name + ": its beginning cannot be looked at: " + std::strerror(errno) + ".");
+  }
   ~Copy() {
-    if (!there_) return;
     ::close(ends_[0]);
     ::close(ends_[1]);
   }
@@ -30,14 +34,12 @@ class Copy {
 
   // As recv(2) with MSG_PEEK. EINVAL where fd is no pipe.
   ssize_t peek(int fd, char* to, std::size_t bytes) {
-    if (!there_) return -1;
     const ssize_t copied = ::tee(fd, ends_[1], bytes, 0);
     return copied <= 0 ? copied : ::read(ends_[0], to, static_cast<std::size_t>(copied));
   }
 
  private:
   std::array<int, 2> ends_{};
-  bool there_;
 };
 
 ssize_t peek(Copy& copy, int fd, char* to, std::size_t bytes) {
@@ -58,9 +60,9 @@ bool has_no_writer(int fd) {
 
 }  // namespace
 
-std::string head_of_stream(int fd) {
+std::string head_of_stream(int fd, const std::string& name) {
   constexpr std::chrono::milliseconds kPause{1};
-  Copy copy;
+  Copy copy(name);
   std::string head;
   for (;;) {
     const bool all = has_no_writer(fd);

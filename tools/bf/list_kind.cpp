@@ -33,7 +33,7 @@ constexpr std::array kMagics{
           {"compressed with xz", "xz", {}}},
     Magic{"\x28\xB5\x2F\xFD"sv, {"compressed with zstd", "zstd", {}}},
     Magic{"\x04\x22\x4D\x18"sv, {"compressed with lz4", "lz4", {}}},
-    Magic{"LZIP\x01"sv, {"compressed with lzip", "lzip", {}}},
+    Magic{"LZIP\x01"sv, {"compressed with lzip", "lzip", {}, 0, "-dca"}},
     Magic{"\x89LZO\0\r\n\x1A\n"sv, {"compressed with lzop", "lzop", {}}},
     Magic{"PK\x03\x04"sv, {"a zip archive", {}, kTakeOut}},
     Magic{"7z\xBC\xAF\x27\x1C"sv, {"a 7z archive", {}, kTakeOut}},

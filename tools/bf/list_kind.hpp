@@ -8,10 +8,11 @@
 namespace bf {
 
 struct ListKind {
-  std::string_view words;    // what it is: "compressed with gzip", "text in UTF-16"
-  std::string_view program;  // that writes its content to standard output with -dc; empty: none does
-  std::string_view way_out;  // a sentence, if no program does
-  std::size_t mark = 0;      // of text: bytes at the beginning that are no part of a key
+  std::string_view words;            // what it is: "compressed with gzip", "text in UTF-16"
+  std::string_view program;          // that writes its content to standard output; empty: none does
+  std::string_view way_out;          // a sentence, if no program does
+  std::size_t mark = 0;              // of text: bytes at the beginning that are no part of a key
+  std::string_view options = "-dc";  // of the program
 };
 
 // So many bytes are enough for every kind.

@@ -130,6 +130,14 @@ class Input {
                   ": was replaced, while the keys were read, by a filter with another hash or seed. Run bf again.");
   }
 
+  // Throws Failure if the list lost keys while it was read: more is what a log does that grows.
+  void check_whole(const Loader& loader, std::uint64_t keys_counted) const {
+    const std::optional<std::uint64_t> bytes = source_.bytes();
+    const bool shorter = bytes_before_ && bytes && *bytes < *bytes_before_;
+    if (shorter || loader.keys_read() + loader.keys_left_out() < keys_counted)
+      throw Failure(source_.name() + ": was written anew, or cut, while it was read. Build again.");
+  }
+
   void load(Loader& loader) {
     if (sorted_) {
       for (std::uint32_t part = 0; part < sorted_->parts(); ++part) loader.add_all(sorted_->of(part));
@@ -148,6 +156,7 @@ class Input {
 
   KeySource source_;
   bool digests_;
+  std::optional<std::uint64_t> bytes_before_ = source_.bytes();  // of a file
   std::optional<KeptDigests> kept_;
   std::optional<SortedDigests> sorted_;
   std::optional<Hasher> hasher_;  // of the digests that were kept
@@ -195,8 +204,9 @@ int build(const Arguments& arguments) {
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);
+  std::uint64_t keys_counted = 0;
   if (!arguments.is_sized()) {
-    options.capacity = input.count(arguments, options);
+    options.capacity = keys_counted = input.count(arguments, options);
     interrupt::obey();
     if (options.capacity == 0) fail_empty(input.source());
   }
@@ -209,6 +219,7 @@ int build(const Arguments& arguments) {
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
+  input.check_whole(loader, keys_counted);
   loader.finish();
   const std::string words = shape_words(filter.stats());
   publish(filter, arguments.file);

@@ -88,7 +88,7 @@ int plan(const Arguments& arguments) {
   if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
   if (!arguments.target.empty()) {
     interrupt::defer();
-    write_whole(arguments.target, svg_text(all), arguments.options.replace);
+    write_whole(arguments.target, svg_text(all), arguments.options.replace, 0666);
   }
   Output output;
   output.append(arguments.json ? json_text(all) : table_text(all, locale_is_utf8()));

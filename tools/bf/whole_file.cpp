@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 namespace bf {
 namespace {
@@ -49,13 +50,29 @@ class Temporary {
     ::unlink(name_.c_str());  // after a rename no such name is there
   }
 
-  void write(std::string_view text, unsigned mode) const {
+  void write(std::string_view text) const {
     while (!text.empty()) {
       const ssize_t put = ::write(fd_, text.data(), text.size());
       if (put < 0 && errno != EINTR) fail(path_, "cannot write it", errno);
       if (put > 0) text.remove_prefix(static_cast<std::size_t>(put));
     }
-    if (::fchmod(fd_, less_the_umask(mode)) != 0 || ::fsync(fd_) != 0) fail(path_, "cannot write it", errno);
+  }
+
+  void set_mode(mode_t mode) const {
+    if (::fchmod(fd_, mode) != 0) fail(path_, "cannot set its mode", errno);
+  }
+
+  // The owner comes last: who is no longer it may not change the mode. Without the group's name its rights are those of
+  // the others.
+  void be_as(const struct stat& other) const {
+    const bool grouped = ::fchown(fd_, static_cast<uid_t>(-1), other.st_gid) == 0;
+    const mode_t mode = other.st_mode & 0777U;
+    set_mode(grouped ? mode : mode & (0707U | ((mode & 7U) << 3U)));
+    std::ignore = ::fchown(fd_, other.st_uid, static_cast<gid_t>(-1));
+  }
+
+  void sync() const {
+    if (::fsync(fd_) != 0) fail(path_, "cannot write it", errno);
   }
 
   void publish(bool replace) const {
@@ -73,11 +90,20 @@ class Temporary {
 
 }  // namespace
 
-void write_whole(const std::string& path, std::string_view bytes, bool replace, unsigned mode) {
+void write_whole(const std::string& path, std::string_view bytes, bool replace, std::uint32_t usual,
+                 std::optional<std::uint32_t> mode) {
   if (replace) refuse_a_filter(path);
+  struct stat before {};
+  const bool replaces = replace && ::lstat(path.c_str(), &before) == 0;
   const Temporary file(path);
-  file.write(bytes, mode);
-  file.publish(replace);
+  file.write(bytes);
+  if (replaces && !mode) {
+    file.be_as(before);
+  } else {
+    file.set_mode(less_the_umask(mode.value_or(usual)));
+  }
+  file.sync();
+  file.publish(replaces);
 }
 
 }  // namespace bf
