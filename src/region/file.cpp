@@ -379,15 +379,18 @@ void File::read_nothing_ahead() const noexcept {
   static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 
-// The position is what tells this descriptor from another one (descriptor.cpp).
-bool File::is_hole(std::uint64_t from, std::uint64_t to) const noexcept {
-  if (from >= to) return true;
+// The position is what tells this descriptor from another one (descriptor.cpp). A huge page, or a copy by large blocks,
+// has data at the beginning or at the end. To search all between would take as long as the file has pages.
+bool File::is_hole(std::uint64_t begin, std::uint64_t end) const noexcept {
+  if (begin >= end) return true;
   if (folder_ == nullptr) return false;
+  const auto is_hole_at = [this](std::uint64_t offset) {
+    return lseek(descriptor(), static_cast<off_t>(offset), SEEK_HOLE) == static_cast<off_t>(offset);
+  };
   const off_t position = lseek(descriptor(), 0, SEEK_CUR);
-  const off_t data = lseek(descriptor(), static_cast<off_t>(from), SEEK_DATA);
-  const bool none_follows = data < 0 && errno == ENXIO;
+  const bool holes = is_hole_at(begin) && is_hole_at(end - 1);
   static_cast<void>(lseek(descriptor(), position, SEEK_SET));
-  return none_follows || (data >= 0 && static_cast<std::uint64_t>(data) >= to);
+  return holes;
 }
 
 void File::forget_cached() const noexcept { static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_DONTNEED)); }

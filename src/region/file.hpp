@@ -103,9 +103,9 @@ class File {
   // From now on read_at() brings no more into memory than it reads.
   void read_nothing_ahead() const noexcept;
 
-  // Whether the file is known to have no data from the one offset to the other, for a thread that alone has this
-  // object. By a descriptor of the program it is not, for the question would move that one's position.
-  [[nodiscard]] bool is_hole(std::uint64_t from, std::uint64_t to) const noexcept;
+  // Whether the file is known to have no data at the beginning and at the end of a part, for a thread that alone has
+  // this object. By a descriptor of the program it is not, for the question would move that one's position.
+  [[nodiscard]] bool is_hole(std::uint64_t begin, std::uint64_t end) const noexcept;
 
   // Pages that no process maps are read from the disk next time.
   void forget_cached() const noexcept;

@@ -98,8 +98,8 @@ bool holes_take_memory(int descriptor) noexcept {
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
-// How many bytes of these parts of a file may be holes: none if it has enough pages for them, and what is between the
-// parts, and after them, has none.
+// How many bytes of these parts of a file may be holes: none if it has pages enough for them, and there is none between
+// the parts, and after them.
 std::uint64_t may_be_missing(const File& file, const FileFacts& facts, const std::vector<Extent>& parts) {
   std::uint64_t wanted = 0;
   std::uint64_t end = 0;
@@ -110,8 +110,7 @@ std::uint64_t may_be_missing(const File& file, const FileFacts& facts, const std
     wanted += part.bytes;
   }
   only_in_parts = only_in_parts && file.is_hole(end, facts.bytes);
-  if (!only_in_parts) return wanted;
-  return wanted - std::min(wanted, facts.allocated_bytes);
+  return only_in_parts ? wanted - std::min(wanted, facts.allocated_bytes) : wanted;
 }
 
 // mincore's rule: the file's owner, root, and a process that may write to the file.
@@ -314,9 +313,10 @@ Error Mapping::fill_holes(const File& file, std::uint64_t offset, const std::vec
   if (!facts) return facts.error();
   if (held_->copy.ok() || facts->allocated_bytes >= facts->bytes || !holes_take_memory(file.descriptor())) return {};
   const std::uint64_t missing = may_be_missing(file, *facts, parts);
+  if (missing == 0) return {};
   bool there = missing <= memory_for_files();
   for (const Extent& part : parts) {
-    if (missing != 0 && there) there = madvise(data() + (part.offset - offset), part.bytes, MADV_POPULATE_READ) == 0;
+    if (there) there = madvise(data() + (part.offset - offset), part.bytes, MADV_POPULATE_READ) == 0;
   }
   if (there) return {};
   return Error{Code::kNoSpace, ENOSPC,
