@@ -223,7 +223,7 @@ class Hostile(Case):
                     (5e-324, False), (1e-300, False), (1e-9, False), (1e-7, True), (1 - 2**-53, True), (1.0, False),
                     (1 + 2**-52, False), (2.0, False), (-5e-324, False), (-1.0, False), (NAN, False), (INFINITY, False),
                     (-INFINITY, False))] +
-                [({"capacity": 100, "fpr": 1e-18, "layout": "classic"}, True)] +
+                [({"capacity": 100, "fpr": 1e-16, "layout": "classic"}, True)] +
                 [({"capacity": 100, "bits_per_key": b}, fits) for b, fits in (
                     (5e-324, True), (1.0, True), (64.0, True), (2.0**48, False), (1e308, False), (-1.0, False), (NAN, False),
                     (INFINITY, False))] +
