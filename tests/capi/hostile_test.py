@@ -237,7 +237,7 @@ class Hostile(Case):
                 except bfs.CodeError as refused:
                     self.assertFalse(fits, refused.message)
                     self.assertIn(refused.code, [CODES[code] for code in bad], refused.message)
-                    self.assertRegex(refused.message, re.escape(self.path) + b"|bfs_options")
+                    self.assertRegex(refused.message, re.escape(self.path) + b"|bfs_options|the note")
                     self.assertEqual(os.listdir(self.folder), [])
                     continue
                 self.assertTrue(fits)
