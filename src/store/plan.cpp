@@ -42,9 +42,9 @@ std::uint64_t body_budget(const Options& options, const Identity& identity) noex
 }
 
 bool anything_but_like(const Options& options) noexcept {
-  return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) || options.max_bytes != 0 ||
-         options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash || options.seed ||
-         !options.seeds.empty() || options.tutorial_sizing;
+  return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) ||
+         options.max_bytes != 0 || options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash ||
+         options.seed || !options.seeds.empty() || options.tutorial_sizing;
 }
 
 // A shape, and the parameters that belong to it.
