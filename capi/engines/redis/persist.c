@@ -2,13 +2,11 @@
  * which every machine and version reads. */
 #include "persist.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "attach.h"
 
-#define DUMP_MAGIC_1 0x31504d5544534642ull /* "BFSDUMP1" */
-#define DUMP_MAGIC_2 0x32504d5544534642ull /* "BFSDUMP2": with a proof */
+#define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
@@ -30,7 +28,7 @@ void persist_save_border(RedisModuleIO* io, int when) { (void)io, (void)when; }
 int persist_load_border(RedisModuleIO* io, int version, int when) {
   (void)io;
   in_snapshot = when == REDISMODULE_AUX_BEFORE_RDB;
-  return version <= ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
+  return version == ENCODING_VERSION ? REDISMODULE_OK : REDISMODULE_ERR;
 }
 
 void persist_leave_snapshot(void) { in_snapshot = 0; }
@@ -41,11 +39,8 @@ void persist_leave_snapshot(void) { in_snapshot = 0; }
 struct dumped_value {
   uint64_t magic;
   double fpr;
-  uint64_t capacity, expansion, seed, layout, num_links;
-  uint64_t proof; /* not in version 1, as the last two numbers of a measure */
+  uint64_t capacity, expansion, seed, layout, num_links, proof;
 };
-#define HEAD_BYTES_1 offsetof(struct dumped_value, proof)
-#define LINK_BYTES_1 offsetof(struct measure, fpr)
 
 /* Fletcher's sum of a header. */
 static uint64_t sum_of(const char* bytes, size_t num_bytes) {
@@ -72,7 +67,7 @@ static uint64_t digest_of(const void* bytes, size_t num_bytes) {
   return digest;
 }
 
-/* What every bit of the value decides: 0 is no proof. */
+/* What every bit of the value decides. */
 static uint64_t proof_of(const struct value* value) {
   uint64_t at, state[2] = {0, 0};
   const char* chunk;
@@ -81,11 +76,11 @@ static uint64_t proof_of(const struct value* value) {
     state[1] = digest_of(chunk, num_bytes);
     state[0] = digest_of(state, sizeof state);
   }
-  return state[0] != 0 ? state[0] : 1;
+  return state[0];
 }
 
 char* persist_header(const struct value* value, size_t* num_bytes) {
-  struct dumped_value head = {DUMP_MAGIC_2,      value->shape.fpr,    value->shape.capacity, value->shape.expansion,
+  struct dumped_value head = {DUMP_MAGIC,        value->shape.fpr,    value->shape.capacity, value->shape.expansion,
                               value->shape.seed, value->shape.layout, value->num_links,      value->proof};
   size_t length = sizeof head + value->num_links * sizeof(struct measure);
   char* header = RM_Alloc(length + sizeof(uint64_t));
@@ -116,30 +111,21 @@ static struct value* value_of_head(const struct dumped_value* head) {
 }
 
 struct value* persist_read_header(const char* header, size_t num_bytes, int* code) {
-  struct dumped_value head = {.proof = 0};
-  struct measure measure = {.fpr = 0};
-  size_t head_bytes, link_bytes;
+  struct dumped_value head;
+  struct measure measure;
   uint64_t sum, i;
   struct value* value;
   *code = VALUE_BAD_DATA;
-  if (num_bytes < HEAD_BYTES_1 + sizeof sum) return NULL;
-  memcpy(&head.magic, header, sizeof head.magic);
-  head_bytes = head.magic == DUMP_MAGIC_2 ? sizeof head : HEAD_BYTES_1;
-  link_bytes = head.magic == DUMP_MAGIC_2 ? sizeof measure : LINK_BYTES_1;
-  if ((head.magic != DUMP_MAGIC_2 && head.magic != DUMP_MAGIC_1) || num_bytes < head_bytes + sizeof sum) return NULL;
-  memcpy(&head, header, head_bytes);
+  if (num_bytes < sizeof head + sizeof sum) return NULL;
+  memcpy(&head, header, sizeof head);
   memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
-  if (sum != sum_of(header, num_bytes - sizeof sum) || !is_good_head(&head) ||
-      num_bytes != head_bytes + head.num_links * link_bytes + sizeof sum)
+  if (head.magic != DUMP_MAGIC || sum != sum_of(header, num_bytes - sizeof sum) || !is_good_head(&head) ||
+      num_bytes != sizeof head + head.num_links * sizeof measure + sizeof sum)
     return NULL;
-  if (head.proof == 0 && head.num_links > 0 && !server_repeats()) {
-    *code = VALUE_UNPROVEN;
-    return NULL;
-  }
   value = value_of_head(&head);
   *code = 0;
   for (i = 0; i < head.num_links && *code == 0; ++i) {
-    memcpy(&measure, header + head_bytes + i * link_bytes, link_bytes);
+    memcpy(&measure, header + sizeof head + i * sizeof measure, sizeof measure);
     *code = value_add_link(value, &measure);
   }
   if (*code == 0) return value;
@@ -170,7 +156,7 @@ size_t persist_chunk(const struct value* value, uint64_t offset, const char** by
 
 /* Once the last byte is there: are they those that were dumped? */
 static int finish(struct value* value) {
-  if (value->proof != 0 && value->proof != proof_of(value)) return VALUE_BAD_DATA;
+  if (value->proof != proof_of(value)) return VALUE_BAD_DATA;
   return value_wrap(value);
 }
 
@@ -246,31 +232,6 @@ static struct value* load_header(RedisModuleIO* io, int* code) {
   return value;
 }
 
-/* Version 1 had the numbers one by one, and trusted the sum of the snapshot, or of the DUMP, alone. */
-static struct value* load_header_1(RedisModuleIO* io, int* code) {
-  struct dumped_value head = {.fpr = RM_LoadDouble(io)};
-  struct value* value;
-  uint64_t i;
-  head.capacity = RM_LoadUnsigned(io);
-  head.expansion = RM_LoadUnsigned(io);
-  head.seed = RM_LoadUnsigned(io);
-  head.layout = RM_LoadUnsigned(io);
-  head.num_links = RM_LoadUnsigned(io);
-  *code = VALUE_BAD_DATA;
-  if (RM_IsIOError(io) || !is_good_head(&head)) return NULL;
-  value = value_of_head(&head);
-  *code = 0;
-  for (i = 0; i < head.num_links && *code == 0; ++i) {
-    struct measure measure = {.num_bytes = RM_LoadUnsigned(io)};
-    measure.capacity = RM_LoadUnsigned(io);
-    measure.items = RM_LoadUnsigned(io);
-    *code = RM_IsIOError(io) ? VALUE_BAD_DATA : value_add_link(value, &measure);
-  }
-  if (*code == 0) return value;
-  value_free(value);
-  return NULL;
-}
-
 static int load_bytes(RedisModuleIO* io, struct value* value) {
   uint64_t at;
   size_t wanted, num_bytes;
@@ -312,13 +273,13 @@ void* persist_load(RedisModuleIO* io, int version) {
   struct value* value;
   uint64_t is_attached = RM_LoadUnsigned(io);
   int code;
-  if (version > ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
+  if (version != ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
   if (is_attached) return load_attachment(io);
   server_begin(NULL);
-  value = version == 1 ? load_header_1(io, &code) : load_header(io, &code);
-  if (value == NULL && version > 1)
+  value = load_header(io, &code);
+  if (value == NULL)
     value = load_nothing(io, &code);
-  else if (value != NULL)
+  else
     code = load_bytes(io, value);
   if (code == 0) return value;
   RM_LogIOError(io, "warning", "a filter was not loaded: %s",

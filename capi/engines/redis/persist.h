@@ -8,7 +8,7 @@
 /* Of a chunk, at most: in BF.SCANDUMP, in the append-only file and in snapshots.  A proof is of the chunks, one by one,
  * so that another number is another format. */
 #define CHUNK_BYTES (1u << 20)
-#define ENCODING_VERSION 2 /* of snapshots; those of version 1 are read, too */
+#define ENCODING_VERSION 1 /* of snapshots */
 
 void* persist_load(RedisModuleIO* io, int version);
 void persist_save(RedisModuleIO* io, void* value);

@@ -70,8 +70,8 @@ static int is_measure(const struct measure* measure) {
   if (measure->num_bytes == 0 || measure->capacity == 0 || measure->capacity > MAX_CAPACITY ||
       measure->items > measure->capacity)
     return 0;
-  /* The server itself kept these, perhaps with another version, or in a dump of version 1. */
-  if (server_repeats() || measure->layout == 0) return 1;
+  /* The server itself kept these, perhaps with another version. */
+  if (server_repeats()) return 1;
   options.capacity = measure->capacity;
   options.fpr = measure->fpr;
   options.layout = (uint32_t)measure->layout;
@@ -114,16 +114,18 @@ static void learn(struct link* link) {
 
 static int add_new_link(struct value* value, uint64_t capacity) {
   bfs_options options = link_options(value, capacity);
-  struct measure measure = {0, capacity, 0, options.fpr, options.layout};
-  int code = bfs_required_bytes(&options, &measure.num_bytes, NULL);
+  uint64_t num_bytes;
+  int code = bfs_required_bytes(&options, &num_bytes, NULL);
   if (code == BFS_ESIZING && options.layout == 0) { /* below what the blocked layout reaches */
     options.layout = BFS_LAYOUT_CLASSIC;
-    code = bfs_required_bytes(&options, &measure.num_bytes, NULL);
+    code = bfs_required_bytes(&options, &num_bytes, NULL);
   }
-  if (code == BFS_OK) code = value_add_link(value, &measure);
+  if (code != BFS_OK) return code;
+  struct measure measure = {num_bytes, capacity, 0, options.fpr, options.layout};
+  code = value_add_link(value, &measure);
   if (code != BFS_OK) return code;
   struct link* link = &value->links[value->num_links - 1];
-  code = bfs_format(link->bytes, measure.num_bytes, &options, &link->filter, NULL);
+  code = bfs_format(link->bytes, num_bytes, &options, &link->filter, NULL);
   value->loaded = value->total;
   if (code == BFS_OK)
     learn(link);
@@ -146,8 +148,7 @@ static int is_announced(const struct value* value, const struct link* link) {
   bfs_stats(link->filter, 0, &facts, NULL);
   if ((facts.layout == BFS_LAYOUT_COUNTING) != is_counting(value) || (is_counting(value) && value->num_links > 1))
     return 0;
-  return facts.capacity == link->is.capacity &&
-         (link->is.layout == 0 || (facts.layout == link->is.layout && facts.fpr == link->is.fpr));
+  return facts.capacity == link->is.capacity && facts.layout == link->is.layout && facts.fpr == link->is.fpr;
 }
 
 int value_wrap(struct value* value) {
@@ -349,8 +350,6 @@ const char* value_error(int code) {
       return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
     case VALUE_NO_ROOM:
       return "OOM the filter does not fit into what 'maxmemory' leaves";
-    case VALUE_UNPROVEN:
-      return "ERR received bad data: chunks of an older version have no checksum; use DUMP and RESTORE";
     case VALUE_ON_REPLICA:
       return "ERR remove the key on the primary: a key that a replica and its primary remove is removed twice";
     case VALUE_UNLIKE:

@@ -22,7 +22,6 @@
 #define VALUE_UNLIKE (-1008)     /* counting filters of different sizes or seeds */
 #define VALUE_OVER_LIMIT (-1009) /* it would be larger than the operator allows: memory.h */
 #define VALUE_NO_ROOM (-1010)    /* maxmemory does not leave as much */
-#define VALUE_UNPROVEN (-1012)   /* chunks of a dump of version 1 */
 #define VALUE_ON_REPLICA (-1011) /* a client of a replica wants to remove a key, which its primary may remove, too */
 
 struct shape {
@@ -57,7 +56,7 @@ struct value {
   struct link* links; /* the oldest first */
   uint64_t total;     /* bytes of all links together */
   uint64_t loaded;    /* how many of them BF.LOADCHUNK brought; below total every answer is "maybe" */
-  uint64_t proof;     /* until then: what persist_proof must say of all of them; 0: a dump of version 1 has none */
+  uint64_t proof;     /* until then: what persist_proof must say of all of them */
   struct attachment* attachment;
 };
 
