@@ -1,5 +1,6 @@
 """bf's --key-file: what such a file may have in it, which other users may read it, and which command needs it for what."""
 import os
+import pathlib
 
 from bf_case import BfCase, header, main
 
@@ -39,6 +40,16 @@ class KeyFile(BfCase):
         for name in ("f", "g", "i"):
             self.assertEqual(self.good("contains", name, "--key-file", "secret", "--count", "a", "b", "c"),
                              b"maybe\t2\nabsent\t1\n")
+
+    def test_the_file_of_the_key_is_replaced_by_no_filter(self):
+        self.keyed()
+        self.write("keys", b"alice\n")
+        os.link(self.path("secret"), self.path("again"))
+        for name in ("secret", "again"):
+            for command in (["build", name, "--hash", "siphash", "--from", "keys"], ["create", name, *KEYED[:-2]],
+                            ["copy", "f", name], ["export", "f", name, "--order", "little"], ["merge", name, "f"]):
+                self.refused(*command, "--key-file", "secret", "--force", says=f"{name}: is the file of the secret key")
+                self.assertEqual(pathlib.Path(self.path(name)).read_bytes(), SECRET)
 
     def test_many_keys_of_a_file_are_added_with_the_same_digests(self):
         """A file of 32 MiB or more is read by several threads, which hash the keys themselves."""

@@ -156,6 +156,11 @@ class Arrays(BfCase):
         self.good("add", "f", "-q", "alice")
         self.refused("import", "raw", "f", "--order", "little", *SEEDS_0_TO_3, says="exists already")
         self.refused("import", "raw", "raw", "--order", "little", "--force", *SEEDS_0_TO_3, says="the bit array itself")
+        self.write("keys", b"carol\n")
+        self.refused("import", "raw", "keys", "--order", "little", "--force", *SEEDS_0_TO_3, "--check", "keys",
+                     says="keys: is the list of keys to check")
+        self.assertEqual(self.read("keys"), b"carol\n")
+        os.unlink(self.path("keys"))
         self.refused("export", "f", "raw", "--order", "little", says="exists already. Replace it (--force)")
         self.good("create", "other", "-q", "--like", "f")
         self.refused("export", "f", "other", "--force", "--order", "little", says=["other: is a filter", "another name"])

@@ -87,11 +87,21 @@ class Pipes(BfCase):
                     ["contains", "--help"], ["contains", "f", "--from", "keys"]]
         self.write("keys", b"key\n" * 100000)
         for command in commands:
-            with open("/dev/full", "wb") as full:
-                done = subprocess.run([BF, *command], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
-            self.assertEqual(done.returncode, 2, command)
-            self.assert_complaint(done.stderr, says=["standard output: ", "No space left"])
+            self.assert_complaint(self.into_full(*command), says=["standard output: ", "No space left"])
+        self.assertIn(b"What is done: h: built from 100,000 keys", self.into_full("build", "h", "--force", "--from", "keys"))
         self.good("contains", "f", "two")  # was added all the same
+        self.good("create", "c", "-q", "--layout", "counting", "--capacity", "9")
+        self.good("add", "c", "-q", "one", "two")
+        self.assert_complaint(self.into_full("remove", "c", "one"),
+                              says=["What is done: c: 1 key removed", "Do not remove these again."])
+        self.assertEqual(self.good("count", "c", "one", "two"), b"0\tone\n1\ttwo\n")
+
+    def into_full(self, *args):
+        """bf's complaint where its output goes to a full disk."""
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([BF, *args], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 2, args)
+        return done.stderr
 
     def test_a_closed_standard_output_never_becomes_the_filter(self):
         # With descriptor 1 free, open() would give it to the filter, and the line about success would go into it.

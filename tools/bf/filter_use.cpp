@@ -90,7 +90,10 @@ bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& 
 
 void publish(bfstore::Filter& filter, const std::string& file) {
   const bfstore::Error error = filter.publish();
-  if (error.code == bfstore::Code::kExists) fail_exists(file);
+  if (error.code == bfstore::Code::kExists)
+    throw Failure(
+        file + ": exists already: it came while bf made the filter, which is lost. Look at it, and begin again with " +
+        "--force, or choose another name.");
   check(error, file);
 }
 
@@ -274,9 +277,13 @@ std::string shape_words(const bfstore::Stats& stats) {
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }
 
 void report(const std::string& line) {
-  Output output;
-  output.append(line + "\n");
-  output.flush();
+  try {
+    Output output;
+    output.append(line + "\n");
+    output.flush();
+  } catch (const Failure& failure) {
+    throw Failure(std::string(failure.what()) + ". What is done: " + line);
+  }
 }
 
 }  // namespace bf

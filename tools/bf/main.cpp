@@ -14,7 +14,11 @@ namespace {
 
 int run(bf::Arguments& arguments) {
   const bf::KeyWiper wiper(arguments.key);
-  if (!arguments.key_file.empty()) bf::read_key_file(arguments.key_file, arguments.key);
+  if (!arguments.key_file.empty()) {
+    bf::read_key_file(arguments.key_file, arguments.key);
+    for (const std::string* name : {&arguments.file, &arguments.target, &arguments.raw})
+      bf::refuse_key_file(arguments.key_file, *name);
+  }
   switch (arguments.command) {
     case bf::Command::kCreate:
       return bf::create(arguments);

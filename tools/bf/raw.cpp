@@ -91,6 +91,8 @@ Taken take_jaybird(const KeySource& source, const Arguments& arguments, const bf
 // Each key that the user knows to be in the array.
 void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
   KeySource source(arguments.check, arguments.list);
+  if (source.is_same_file(arguments.file))
+    throw Failure(arguments.file + ": is the list of keys to check. Name another file.");
   KeyReader reader(source);
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
   std::vector<std::string_view> keys;

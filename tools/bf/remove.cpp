@@ -100,6 +100,15 @@ class Remover {
   std::uint64_t removed_ = 0;
 };
 
+// Whoever reads no more than the exit code removes them again.
+void report_removed(const std::string& words) {
+  try {
+    report(words);
+  } catch (const Failure& failure) {
+    throw Failure(std::string(failure.what()) + ". Do not remove these again.");
+  }
+}
+
 }  // namespace
 
 int remove(const Arguments& arguments) {
@@ -121,7 +130,7 @@ int remove(const Arguments& arguments) {
   if (interrupt::pending()) {
     complain(words + ". Interrupted: the rest was not read. Do not remove the first ones again.");
   } else if (!arguments.quiet) {
-    report(words);
+    report_removed(words);
   }
   return 0;
 }

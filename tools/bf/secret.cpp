@@ -89,6 +89,14 @@ void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& k
                 "Make one with head -c 16 /dev/urandom.");
 }
 
+void refuse_key_file(const std::string& path, const std::string& other) {
+  struct stat key {};
+  struct stat named {};
+  if (other.empty() || ::stat(path.c_str(), &key) != 0 || ::stat(other.c_str(), &named) != 0) return;
+  if (key.st_dev == named.st_dev && key.st_ino == named.st_ino)
+    throw Failure(other + ": is the file of the secret key. Name another file.");
+}
+
 KeyWiper::~KeyWiper() {
   if (key_) ::explicit_bzero(key_->data(), key_->size());
 }

@@ -12,6 +12,9 @@ namespace bf {
 // it. Throws Failure; `key` may have a value even then.
 void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& key);
 
+// Throws if `other`, which a command is to read or replace, is the key file itself.
+void refuse_key_file(const std::string& path, const std::string& other);
+
 // Wipes a key, if there is one, when it is no longer needed here.
 class KeyWiper {
  public:
