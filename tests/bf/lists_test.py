@@ -111,6 +111,11 @@ KINDS = {
     "a tar archive": (lambda keys, _: tarred(lines(keys)), False),
     "a zip archive": (lambda keys, _: zipped(lines(keys)), False),
     "a database": (lambda keys, _: in_sqlite(lines(keys)), False),
+    "GB18030 with a mark": (lambda keys, _: ("\ufeff" + lines(keys).decode()).encode("gb18030"), False),
+    "a PDF document": (lambda keys, _: b"%PDF-2.0\n" + lines(keys), False),
+    "a page that a server sent instead": (lambda _, __: b"<!DOCTYPE html>\n<html><body>404 not found</body></html>\n", False),
+    "a pointer of Git LFS": (lambda _, __: b"version https://git-lfs.github.com/spec/v1\noid sha256:%064d\nsize 12345\n" % 7, False),
+    "encrypted with OpenPGP": (lambda _, __: b"-----BEGIN PGP MESSAGE-----\n\nhF4Dx\n=abcd\n-----END PGP MESSAGE-----\n", False),
     "a pickle": (lambda keys, _: pickle.dumps(keys), False),
     "any bytes": (lambda _, chance: chance.randbytes(5000), False),
 }

@@ -12,6 +12,8 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8";
 constexpr std::string_view kFromUtf32 = "Convert it first: iconv -f UTF-32 -t UTF-8";
+constexpr std::string_view kFromGb18030 = "Convert it first: iconv -f GB18030 -t UTF-8";
+constexpr std::string_view kLookAtIt = "Look at it: servers send such a page instead of a list that they do not have";
 constexpr std::string_view kTakeOut = "Take the keys out of it first, one a line";
 
 struct Magic {
@@ -26,6 +28,7 @@ constexpr std::array kMagics{
     Magic{"\0\0\xFE\xFF"sv, {"text in UTF-32", {}, kFromUtf32}},
     Magic{"\xFF\xFE"sv, {"text in UTF-16", {}, kToUtf8}},
     Magic{"\xFE\xFF"sv, {"text in UTF-16", {}, kToUtf8}},
+    Magic{"\x84\x31\x95\x33"sv, {"text in GB18030", {}, kFromGb18030}},
     Magic{"\x1F\x8B"sv, {"compressed with gzip", "gzip", {}}},
     Magic{"\x1F\x9D"sv, {"compressed with compress", "gzip", {}}},
     Magic{"\xFD"
@@ -39,11 +42,17 @@ constexpr std::array kMagics{
     Magic{"7z\xBC\xAF\x27\x1C"sv, {"a 7z archive", {}, kTakeOut}},
     Magic{"Rar!\x1A\x07"sv, {"a rar archive", {}, kTakeOut}},
     Magic{"SQLite format 3\0"sv, {"an SQLite database", {}, kTakeOut}},
-    Magic{"%PDF-1."sv, {"a PDF document", {}, kTakeOut}},
+    Magic{"%PDF-"sv, {"a PDF document", {}, kTakeOut}},
     Magic{"PAR1\x15"sv, {"a Parquet file", {}, kTakeOut}},
     Magic{"Obj\x01"sv, {"an Avro file", {}, kTakeOut}},
     Magic{"ARROW1\0\0"sv, {"an Arrow file", {}, kTakeOut}},
     Magic{"\x93NUMPY"sv, {"a NumPy array", {}, kTakeOut}},
+    Magic{"<!DOCTYPE html"sv, {"a page of HTML", {}, kLookAtIt}},
+    Magic{"<!doctype html"sv, {"a page of HTML", {}, kLookAtIt}},
+    Magic{"<html"sv, {"a page of HTML", {}, kLookAtIt}},
+    Magic{"version https://git-lfs"sv, {"a pointer of Git LFS", {}, "Fetch the list itself first: git lfs pull"}},
+    Magic{"-----BEGIN PGP MESSAGE"sv, {"encrypted with OpenPGP", {}, "Decrypt it first: gpg -d"}},
+    Magic{"age-encryption.org/v1"sv, {"encrypted with age", {}, "Decrypt it first: age -d"}},
 };
 
 // bzip2 has a digit in its magic, and after it the first six digits of pi, or of the root of pi where nothing follows.
