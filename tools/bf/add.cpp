@@ -4,7 +4,11 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 #include "secret.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +19,19 @@
 
 namespace bf {
 namespace {
+
+void declare_add(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf add FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
+  add_file(app, arguments, "the filter");
+  add_keys(app, arguments);
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments, "5000; exclusive: 60000");
+  add_any_filesystem(app, arguments);
+  add_small_pages(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(std::string(kAboutKeys) +
+             "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
+}
 
 // How long to wait for another writer that wants to be the only one, unless --lock-timeout is given. Usually that is
 // another bf add.
@@ -79,8 +96,6 @@ void add_list(KeySource& source, Loader& loader) {
   }
 }
 
-}  // namespace
-
 int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
@@ -106,5 +121,9 @@ int add(const Arguments& arguments) {
   }
   return 0;
 }
+
+}  // namespace
+
+const Command kAdd{"add", "Add keys to a filter", declare_add, add};
 
 }  // namespace bf

@@ -13,35 +13,13 @@
 
 namespace bf {
 
-enum class Command {
-  kCreate,
-  kBuild,
-  kAdd,
-  kRemove,
-  kCount,
-  kContains,
-  kRecover,
-  kSeal,
-  kVerify,
-  kFinishFilling,
-  kMerge,
-  kCopy,
-  kFold,
-  kIntersect,
-  kJoin,
-  kDigest,
-  kCompare,
-  kClear,
-  kPlan,
-  kImport,
-  kExport
-};
+struct Command;
 
 // What `contains` prints.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
 
 struct Arguments {
-  Command command = Command::kCreate;
+  const Command* command = nullptr;
   std::string file;
   bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input

@@ -1,30 +1,48 @@
-// The commands. Each returns an exit code, or throws Failure for 2.
+// The commands. A new one is a file, which has its arguments and what it does, and a line here and in commands.cpp.
 #pragma once
 
 #include "arguments.hpp"
 
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
 namespace bf {
 
-int create(const Arguments& arguments);
-int build(const Arguments& arguments);
-int add(const Arguments& arguments);
-int remove(const Arguments& arguments);
-int count(const Arguments& arguments);
-int contains(const Arguments& arguments);
-int recover(const Arguments& arguments);
-int seal(const Arguments& arguments);
-int verify(const Arguments& arguments);
-int finish_filling(const Arguments& arguments);
-int merge(const Arguments& arguments);
-int copy(const Arguments& arguments);
-int fold(const Arguments& arguments);
-int intersect(const Arguments& arguments);
-int join(const Arguments& arguments);
-int digest(const Arguments& arguments);
-int compare(const Arguments& arguments);
-int clear(const Arguments& arguments);
-int plan(const Arguments& arguments);
-int import_array(const Arguments& arguments);
-int export_array(const Arguments& arguments);
+struct Command {
+  const char* name;
+  const char* about;                                     // one line of bf --help
+  void (*declare)(CLI::App& app, Arguments& arguments);  // its arguments and its help
+  int (*run)(const Arguments& arguments);                // the exit code; throws Failure for 2
+  // What the grammar cannot say of its arguments. Throws Failure.
+  void (*check)(Arguments& arguments) = [](Arguments&) {};
+};
+
+extern const Command kCreate;
+extern const Command kBuild;
+extern const Command kAdd;
+extern const Command kRemove;
+extern const Command kCount;
+extern const Command kContains;
+extern const Command kRecover;
+extern const Command kSeal;
+extern const Command kVerify;
+extern const Command kMerge;
+extern const Command kJoin;
+extern const Command kDigest;
+extern const Command kCopy;
+extern const Command kFold;
+extern const Command kIntersect;
+extern const Command kCompare;
+extern const Command kClear;
+extern const Command kPlan;
+extern const Command kImport;
+extern const Command kExport;
+extern const Command kFinishFilling;
+
+// All of them, in the order of bf --help.
+const std::vector<const Command*>& commands();
 
 }  // namespace bf

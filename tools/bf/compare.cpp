@@ -3,14 +3,37 @@
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace bf {
 namespace {
+
+void declare_compare(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf compare A B [--json | -q] [--key-file PATH]");
+  add_path(app, "A", "a filter; it may be in use", "", arguments.file)->required();
+  add_path(app, "B", "the other one", "", arguments.target)->required();
+  app.add_flag("--json", arguments.json, "print one JSON object")
+      ->excludes(app.add_flag("-q,--quiet", arguments.quiet, "print nothing: the exit code is the answer"));
+  add_key_file(app, arguments);
+  add_any_filesystem(app, arguments);
+  app.footer(
+      "Exit code: 0 if the bits are equal, so that both say the same of every key, 1 if not, 2 on an error.\n"
+      "The numbers of keys are estimates, each with the interval that has it in 95 of 100 cases. They need filters "
+      "that\n"
+      "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
+      "counts\n"
+      "as folded to the size of the smaller one. Filters of the counting layout are equal if all counters are, and a\n"
+      "key counts once in them, however often it was added.\n"
+      "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
+}
 
 using bfstore::Comparison;
 using bfstore::Interval;
@@ -139,8 +162,6 @@ void print_json(const Pair& pair) {
   report(out.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-}  // namespace
-
 int compare(const Arguments& arguments) {
   const bfstore::Filter a = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const bfstore::Filter b =
@@ -153,5 +174,10 @@ int compare(const Arguments& arguments) {
   }
   return pair.found.equal ? 0 : 1;
 }
+
+}  // namespace
+
+const Command kCompare{"compare", "Say in what two filters differ, and how many keys both have", declare_compare,
+                       compare};
 
 }  // namespace bf

@@ -3,7 +3,11 @@
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 #include "output.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 
@@ -14,6 +18,42 @@
 
 namespace bf {
 namespace {
+
+void declare_contains(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--key-file PATH]\n"
+                       "       bf contains --set FILE [KEY... | --from PATH] ...");
+  add_file(app, arguments, "the filter");
+  app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
+  add_keys(app, arguments);
+  add_key_file(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_small_pages(app, arguments);
+  app.add_flag("--copy", arguments.copy,
+               "read the filter into memory first, so that later changes of the file do not matter");
+  CLI::Option* const tolerate = app.add_flag("--tolerate-damage", arguments.tolerate_damage,
+                                             "a sealed filter: answer maybe for keys in damaged places");
+  app.add_flag("--verify", arguments.verify, "a sealed filter: compare it with its checksums first")
+      ->excludes(tolerate);
+  const auto choice = [&](const char* name, Answers answers, const char* help) {
+    return app.add_flag_callback(
+        name, [&arguments, answers] { arguments.answers = answers; }, help);
+  };
+  CLI::Option* const maybe = choice("--maybe", Answers::kMaybe, "print only the keys that may be present");
+  CLI::Option* const absent = choice("--absent", Answers::kAbsent, "print only the keys that are certainly absent");
+  CLI::Option* const count =
+      choice("--count", Answers::kCount, "print only how many keys may be present, and how many are absent");
+  maybe->excludes(absent, count);
+  absent->excludes(count);
+  app.footer(
+      std::string(kAboutKeys) +
+      "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
+      "present, 1 if all are certainly absent, 2 on an error.\n"
+      "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
+      "part that is not listed may be present.\n"
+      "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
+      "  bf contains --set parts.set alice");
+}
 
 class Asker {
  public:
@@ -112,8 +152,6 @@ bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& o
   return set;
 }
 
-}  // namespace
-
 int contains(const Arguments& arguments) {
   bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
   options.map.copy = arguments.copy;
@@ -127,5 +165,10 @@ int contains(const Arguments& arguments) {
   asker.finish();
   return asker.any_maybe() ? 0 : 1;
 }
+
+}  // namespace
+
+const Command kContains{"contains", "Ask whether keys may be in a filter, or certainly are not", declare_contains,
+                        contains};
 
 }  // namespace bf

@@ -3,13 +3,17 @@
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "spool.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <bfstore/inspect.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <bfstore/inspect.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -21,6 +25,34 @@
 
 namespace bf {
 namespace {
+
+void declare_digest(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf digest FILE [KEY... | --from PATH] [-0] [--parts N --to PREFIX] [--key-file PATH]");
+  add_file(app, arguments, "a filter with the hash and the seed of the one to build, such as one of its parts");
+  add_keys(app, arguments);
+  add_parts(app, arguments, "sort the digests by the part that they belong to");
+  CLI::Option* const to = add_path(app, "--to", "write those of part I to PREFIXI, at the end of the file", "PREFIX",
+                                   arguments.spool_prefix);
+  to->needs("--parts");
+  app.get_option("--parts")->needs(to);
+  add_key_file(app, arguments);
+  add_any_filesystem(app, arguments);
+  app.footer(
+      "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
+      "output.\n"
+      "Up to 16 MiB of them are in memory, and each file is open.\n"
+      "Digests of a filter with a secret key are as secret as the key.\n"
+      "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
+      "network "
+      "filesystem two would overwrite each other's digests.\n"
+      "\nExample: two lists of keys, sorted into two parts, of which each is built alone:\n"
+      "  bf create like.bf --part 0/2 --capacity 10M\n"
+      "  bf digest like.bf --from list1.txt --parts 2 --to digests.\n"
+      "  bf digest like.bf --from list2.txt --parts 2 --to digests.\n"
+      "  bf build part0.bf --like like.bf --part 0/2 --from digests.0 --digests\n"
+      "  bf build part1.bf --like like.bf --part 1/2 --from digests.1 --digests\n"
+      "  bf join all.bf part0.bf part1.bf");
+}
 
 // Files at whose ends the digests of one part each are written. Other processes may write to them, too: each write is
 // of whole digests, and goes to the end.
@@ -143,8 +175,6 @@ void write_parts(const bfstore::Filter& filter, const Arguments& arguments, std:
   files.finish();
 }
 
-}  // namespace
-
 int digest(const Arguments& arguments) {
   interrupt::defer();
   const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
@@ -162,5 +192,9 @@ int digest(const Arguments& arguments) {
   }
   return interrupt::pending() ? 2 : 0;
 }
+
+}  // namespace
+
+const Command kDigest{"digest", "Write the digests of keys, all of them or sorted by part", declare_digest, digest};
 
 }  // namespace bf

@@ -19,51 +19,7 @@ int run(bf::Arguments& arguments) {
     for (const std::string* name : {&arguments.file, &arguments.target, &arguments.raw})
       bf::refuse_key_file(arguments.key_file, *name);
   }
-  switch (arguments.command) {
-    case bf::Command::kCreate:
-      return bf::create(arguments);
-    case bf::Command::kBuild:
-      return bf::build(arguments);
-    case bf::Command::kAdd:
-      return bf::add(arguments);
-    case bf::Command::kRemove:
-      return bf::remove(arguments);
-    case bf::Command::kCount:
-      return bf::count(arguments);
-    case bf::Command::kContains:
-      return bf::contains(arguments);
-    case bf::Command::kRecover:
-      return bf::recover(arguments);
-    case bf::Command::kSeal:
-      return bf::seal(arguments);
-    case bf::Command::kVerify:
-      return bf::verify(arguments);
-    case bf::Command::kFinishFilling:
-      return bf::finish_filling(arguments);
-    case bf::Command::kMerge:
-      return bf::merge(arguments);
-    case bf::Command::kCopy:
-      return bf::copy(arguments);
-    case bf::Command::kFold:
-      return bf::fold(arguments);
-    case bf::Command::kIntersect:
-      return bf::intersect(arguments);
-    case bf::Command::kJoin:
-      return bf::join(arguments);
-    case bf::Command::kDigest:
-      return bf::digest(arguments);
-    case bf::Command::kCompare:
-      return bf::compare(arguments);
-    case bf::Command::kClear:
-      return bf::clear(arguments);
-    case bf::Command::kPlan:
-      return bf::plan(arguments);
-    case bf::Command::kImport:
-      return bf::import_array(arguments);
-    case bf::Command::kExport:
-      return bf::export_array(arguments);
-  }
-  return 2;
+  return arguments.command->run(arguments);
 }
 
 int run(const std::string& text) {

@@ -1,9 +1,13 @@
-// bf merge, bf intersect, bf copy and bf fold: filters of filters.
+// bf merge: one filter of the keys of several.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <sys/stat.h>
 
@@ -12,6 +16,34 @@
 
 namespace bf {
 namespace {
+
+void declare_merge(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf merge OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]\n"
+                       "       bf merge OUT IN... --into [--key-file PATH] [-q]");
+  add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
+  add_sources(app, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
+  CLI::Option* const into =
+      app.add_flag("--into", arguments.into, "OUT exists and gets the keys besides its own, while others use it");
+  add_mode(app, arguments.options);
+  CLI::Option* const force = app.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
+  into->excludes(force, app.get_option("--mode"));
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "The filters need one layout, hash, seed or secret, and number of probes: make them with bf create --like, or\n"
+      "build them with bf build --like. Their numbers of bits may be multiples of the smallest one, which OUT gets.\n"
+      "The result is the filter that one build of all keys makes. Marks are not taken over. After a kill or an error\n"
+      "merge again: with --into, OUT then has some of the keys already, which does no harm. (Counting: keys that\n"
+      "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n"
+      "\nExample: four parts of a list at once, and one filter of all:\n"
+      "  bf create part1.bf --capacity 10M --fpr 0.01\n"
+      "  bf create part2.bf --like part1.bf\n"
+      "  bf add part1.bf --from list1.txt & bf add part2.bf --from list2.txt; wait\n"
+      "  bf merge all.bf part1.bf part2.bf");
+}
 
 std::uint64_t bits_of(const std::string& path, const Arguments& arguments) {
   return unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path).shape().num_bits;
@@ -54,32 +86,6 @@ bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const
   return error;
 }
 
-bfstore::SaveOptions save_options(const Arguments& arguments) {
-  bfstore::SaveOptions options;
-  options.mode = arguments.options.mode;
-  options.replace = arguments.options.replace;
-  options.filling = arguments.options.filling;
-  options.any_filesystem = arguments.any_filesystem;
-  options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
-  return options;
-}
-
-// A new file of the filter, which may be in use.
-void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle) {
-  interrupt::defer();
-  refuse_taken(arguments.target, arguments.options.replace);
-  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  const bfstore::Error error = filter.save(arguments.target, options);
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
-  check(error, arguments.file);
-  if (arguments.quiet) return;
-  const bfstore::Filter saved =
-      unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
-  report(arguments.target + ": " + participle + ", " + shape_words(saved.stats()));
-}
-
-}  // namespace
-
 int merge(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace);
@@ -111,58 +117,8 @@ int merge(const Arguments& arguments) {
   return 0;
 }
 
-int intersect(const Arguments& arguments) {
-  interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
-  std::vector<bfstore::Filter> filters;
-  for (const std::string& path : arguments.sources)
-    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
-  std::vector<const bfstore::Filter*> sources;
-  for (const bfstore::Filter& filter : filters) sources.push_back(&filter);
-  const bfstore::Error error = bfstore::Filter::intersect(sources, arguments.file, save_options(arguments));
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
-  check(error, arguments.file);
-  if (arguments.quiet) return 0;
-  const bfstore::Filter made =
-      unwrap(open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead), arguments.file);
-  const bfstore::Stats stats = made.stats({.fill = true});
-  report(arguments.file + ": has the keys that are in all of " + std::to_string(arguments.sources.size()) +
-         (arguments.sources.size() == 1 ? " filter" : " filters") + ", and is as full as with " +
-         key_words(stats.keys_added) + ": its false-positive rate is " + short_number(stats.fill->estimated_fpr) +
-         " now; " + shape_words(stats));
-  return 0;
-}
+}  // namespace
 
-int join(const Arguments& arguments) {
-  interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
-  std::vector<bfstore::Filter> filters;
-  for (const std::string& path : arguments.sources)
-    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
-  std::vector<const bfstore::Filter*> parts;
-  for (const bfstore::Filter& filter : filters) parts.push_back(&filter);
-  const bfstore::Error error = bfstore::Filter::join(parts, arguments.file, save_options(arguments));
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
-  check(error, arguments.file);
-  if (arguments.quiet) return 0;
-  const bfstore::Filter made =
-      unwrap(open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead), arguments.file);
-  const bfstore::Stats stats = made.stats();
-  report(arguments.file + ": joined from " + std::to_string(parts.size()) + " parts, with " +
-         key_words(keys_left(stats)) + "; " + shape_words(stats));
-  return 0;
-}
-
-int copy(const Arguments& arguments) {
-  save(arguments, save_options(arguments), "copied");
-  return 0;
-}
-
-int fold(const Arguments& arguments) {
-  bfstore::SaveOptions options = save_options(arguments);
-  options.fpr = arguments.options.fpr;
-  save(arguments, options, "folded");
-  return 0;
-}
+const Command kMerge{"merge", "Make one filter of the keys of several", declare_merge, merge};
 
 }  // namespace bf

@@ -4,8 +4,12 @@
 #include "forecast.hpp"
 #include "hash_set.hpp"
 #include "interrupt.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <langinfo.h>
 
@@ -16,6 +20,70 @@
 
 namespace bf {
 namespace {
+
+// The ways to give sizes that `create` has, in any combination that does not give one of them twice.
+void declare_plan(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
+                       "               [--key-bytes L] [--json] [--svg PATH [--force]]");
+  bfstore::Options& options = arguments.options;
+  const auto number = [&app](const std::string& names, const std::string& help, const std::string& type, Take take) {
+    const std::string name = names.substr(names.find("--"));
+    return add_text(app, names, help, type,
+                    [name, take = std::move(take)](const std::string&, const std::string& text) { take(name, text); });
+  };
+  number("-n,--capacity", "distinct keys", "N", [&](const std::string& name, const std::string& text) {
+    options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+  });
+  number("-p,--fpr", "the highest false-positive rate at that number of keys", "P",
+         [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); });
+  number("--bits-per-key", "bits for each key", "B", [&](const std::string& name, const std::string& text) {
+    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
+  });
+  CLI::Option* const bits = number("-m,--bits", "m: 64Mi (67,108,864), or a size in bytes: 8MiB", "M",
+                                   [&](const std::string& name, const std::string& text) {
+                                     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
+                                   });
+  bits->excludes(number("--max-bytes", "the largest file, instead of --bits", "SIZE",
+                        [&](const std::string& name, const std::string& text) {
+                          options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
+                        }));
+  number("-k,--probes", "bits set by each key, 1 to 64", "K", [&](const std::string& name, const std::string& text) {
+    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
+  });
+  number("--layout", "this layout alone", "L",
+         [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+  number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
+         [&](const std::string& name, const std::string& text) {
+           arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
+         });
+  app.add_flag("--json", arguments.json, "one JSON object instead of a table");
+  add_path(app, "--svg", "also draw the rates as the filters fill, in this file", "PATH", arguments.target);
+  app.add_flag("--force", options.replace, "replace the picture if it exists");
+  app.footer(
+      std::string(kAboutNumbers) +
+      "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
+      "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
+      "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
+      "\nExamples:\n  bf plan -n 100M -p 1%\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
+      "  bf plan -m 5M -k 7 --layout classic --json");
+}
+
+void check_plan(Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  const bool size = options.num_bits != 0 || options.max_bytes != 0;
+  const int given =
+      (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
+  if (given < 2 && options.capacity == 0) {
+    throw Failure(
+        "plan: too few numbers. Give two of --capacity, --fpr, --bits-per-key, --probes, and --bits or --max-bytes. "
+        "See bf plan --help.");
+  }
+  if (options.capacity != 0 && options.bits_per_key != 0 && size) {
+    throw Failure(
+        "plan: of --capacity, --bits-per-key and the size (--bits or --max-bytes), two give the third. Leave one out.");
+  }
+}
 
 // Whether characters beyond ASCII can be shown.
 bool locale_is_utf8() {
@@ -83,6 +151,8 @@ double height_of(double fpr, int bottom) {
   return fpr > 0 ? 1 - std::log10(fpr) / bottom : -std::numeric_limits<double>::infinity();
 }
 
+namespace {
+
 int plan(const Arguments& arguments) {
   const Forecasts all = forecasts_of(arguments);
   if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
@@ -95,5 +165,10 @@ int plan(const Arguments& arguments) {
   output.flush();
   return 0;
 }
+
+}  // namespace
+
+const Command kPlan{"plan", "Say what a filter will be like, for each layout, without making one", declare_plan, plan,
+                    check_plan};
 
 }  // namespace bf

@@ -4,7 +4,10 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
 
+#include <CLI/CLI.hpp>
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -13,6 +16,45 @@
 
 namespace bf {
 namespace {
+
+void declare_recover(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(
+      app,
+      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N]... [--all-owners] [--epoch N]\n"
+      "                        [--key-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--key-file PATH] [-q]\n"
+      "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
+  add_file(app, arguments, "the filter");
+  add_keys(app, arguments);
+  add_key_file(app, arguments);
+  CLI::Option* const owner = add_text(
+      app, "--owner", "an owner of these keys, as in its mark; once for each", "N",
+      [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });
+  owner->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->expected(1, CLI::detail::expected_max_vector_size);
+  owner->allow_extra_args(false);  // what follows its number is a key
+  owner->excludes(app.add_flag("--all-owners", arguments.all_owners, "these are the keys of every owner of a mark"));
+  add_text(app, "--epoch", "the log of these keys; refused if a mark is of another log", "N",
+           [&](const std::string& name, const std::string& text) { arguments.epoch = parse_uint64(name, text); });
+  CLI::Option* const none = app.add_flag("--no-keys", arguments.no_keys, "no key was added after the marks");
+  none->excludes(app.get_option("--from"), app.get_option("KEY"));
+  CLI::Option* const loss =
+      app.add_flag("--accept-loss", arguments.accept_loss, "use the filter without the keys that may be missing");
+  for (const char* other : {"--from", "--owner", "--all-owners", "--epoch", "--no-keys"})
+    loss->excludes(app.get_option(other));
+  loss->excludes(app.get_option("KEY"));
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_small_pages(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      std::string(kAboutKeys) +
+      "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
+      "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
+      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
+      "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys that\n"
+      "were removed since, and remove none of them again.\n"
+      "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
+}
 
 constexpr std::uint64_t kNobody = 0;  // the owner of keys that have no marks
 
@@ -97,8 +139,6 @@ int accept_loss(const Arguments& arguments) {
   return 0;
 }
 
-}  // namespace
-
 int recover(const Arguments& arguments) {
   interrupt::defer();
   if (arguments.accept_loss) return accept_loss(arguments);
@@ -137,5 +177,10 @@ int recover(const Arguments& arguments) {
   }
   return 0;
 }
+
+}  // namespace
+
+const Command kRecover{"recover", "Add again the keys that a filter may have lost in a crash", declare_recover,
+                       recover};
 
 }  // namespace bf

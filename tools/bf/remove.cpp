@@ -1,10 +1,14 @@
-// bf remove and bf count: keys out of a counting filter, and how often they are in it.
+// bf remove: takes keys out of a counting filter.
 #include "commands.hpp"
+#include "counting.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
-#include "output.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -16,29 +20,27 @@
 namespace bf {
 namespace {
 
-using Batch = std::span<const std::string_view>;
-
-// The keys of the command line, or those of the source until an interrupt, some at a time; and who read them, if
-// anyone did.
-void each_batch(const Arguments& arguments, const std::function<void(Batch, const KeyReader*)>& take) {
-  if (!arguments.keys.empty()) {
-    take(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()), nullptr);
-    return;
-  }
-  KeySource source(arguments.from, arguments.list);
-  if (source.is_same_file(arguments.file)) {
-    throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
-  }
-  KeyReader reader(source);
-  std::vector<std::string_view> keys;
-  while (reader.next(keys) && !interrupt::pending()) take(keys, &reader);
-}
-
-void refuse_layout(const bfstore::Filter& filter, const std::string& file, const char* what) {
-  const auto layout = bfstore::layout_of(filter.shape().layout);
-  if (layout && layout->can.remove) return;
-  throw Failure(file + ": a filter of the " + (layout ? layout->name : "unknown") + " layout " + what +
-                ". Build one with --layout counting from all keys.");
+void declare_remove(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
+  add_file(app, arguments, "the filter");
+  add_keys(app, arguments);
+  app.add_flag("--skip-absent", arguments.skip_absent,
+               "keys of a list may be absent: without this, the first one that is ends the remove");
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_small_pages(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      std::string(kAboutKeys) +
+      "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
+      "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
+      "detect this. It is the one way in which a caller can make a wrong no.\n"
+      "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
+      "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
+      "does: one of its keys is certainly absent, or its last line has no newline.\n"
+      "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
+      "  bf remove users.bf alice");
 }
 
 // To remove a key that was never added can make a wrong no. So keys are not taken from a list that seems to be damaged.
@@ -109,8 +111,6 @@ void report_removed(const std::string& words) {
   }
 }
 
-}  // namespace
-
 int remove(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file);
@@ -135,28 +135,8 @@ int remove(const Arguments& arguments) {
   return 0;
 }
 
-int count(const Arguments& arguments) {
-  const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  refuse_layout(filter, arguments.file, "does not count keys");
-  Output output;
-  bool any = false;
-  each_batch(arguments, [&](Batch keys, const KeyReader*) {
-    for (const std::string_view key : keys) {
-      const bfstore::Count counted = filter.count(key);
-      const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
-      if (code != bfstore::Code::kOk) {
-        output.flush();
-        throw Failure(arguments.file + ": no answers: " + bfstore::code_text(code));
-      }
-      const std::uint64_t times = counted.keys();
-      any = any || times != 0;
-      output.append(std::to_string(times) + (times == 15 ? "+\t" : "\t"));
-      output.append(key);
-      output.append({&arguments.list.separator, 1});
-    }
-  });
-  output.flush();
-  return any ? 0 : 1;
-}
+}  // namespace
+
+const Command kRemove{"remove", "Take keys out of a filter of the counting layout", declare_remove, remove};
 
 }  // namespace bf

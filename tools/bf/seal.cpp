@@ -1,13 +1,32 @@
-// bf seal and bf verify: filters that detect damage.
+// bf seal: a copy of a filter that detects damage.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
 
+#include <CLI/CLI.hpp>
 #include <bfstore/seal.hpp>
 
 namespace bf {
+namespace {
+
+void declare_seal(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf seal FILE SEALED [--mode MODE] [--force] [-q]");
+  add_file(app, arguments, "the filter; no writer may have it open");
+  add_path(app, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  add_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, "replace SEALED if it exists; it may be FILE itself");
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "A sealed filter is never written to again, and has a checksum for each 64 KiB. bf verify names the damaged\n"
+      "bytes. Readers use it as before.\n"
+      "\nExample:\n  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
+}
 
 int seal(const Arguments& arguments) {
   interrupt::defer();
@@ -24,20 +43,8 @@ int seal(const Arguments& arguments) {
   return 0;
 }
 
-int verify(const Arguments& arguments) {
-  const bfstore::Verification found = unwrap(bfstore::verify(arguments.file), arguments.file);
-  const std::string chunks = grouped(found.num_chunks) + " chunks of 64 KiB";
-  if (found.damaged.empty()) {
-    if (!arguments.quiet) report(arguments.file + ": is as it was sealed, " + chunks);
-    return 0;
-  }
-  for (const bfstore::DamagedRange& range : found.damaged) {
-    report(arguments.file + ": damaged: bytes " + std::to_string(range.offset) + " to " +
-           std::to_string(range.offset + range.bytes - 1));
-  }
-  complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
-           " are damaged. Use a copy, or rebuild it (bf build --force).");
-  return 1;
-}
+}  // namespace
+
+const Command kSeal{"seal", "Make a sealed copy of a filter, which detects damage", declare_seal, seal};
 
 }  // namespace bf

@@ -1,12 +1,17 @@
-// bf import and bf export: the bit arrays of other programs, alone or in the file of python-bloomfilter.
+// bf import: a filter of another program's bit array, alone or in the file of python-bloomfilter.
+#include "bit_array.hpp"
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "jaybird.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +27,54 @@
 namespace bf {
 namespace {
 
-std::uint64_t bytes_of(std::uint64_t num_bits) { return (num_bits + 7) / 8; }
+void declare_import(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(
+      app,
+      "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
+      "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+      "       bf import RAW FILE --format jaybird [--hash H] [--check KEYS]\n"
+      "       options of all: [-0] [--capacity N]\n       " +
+          std::string(kShapeUsage));
+  add_raw(app, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
+  add_file(app, arguments, "the filter to make; it appears when it is complete");
+  add_order(app, arguments);
+  add_format(app, arguments);
+  add_path(app, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
+           arguments.check);
+  add_separator(app, arguments);
+  add_shape(app, arguments, false);
+  app.footer(
+      "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
+      "them.\n"
+      "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
+      "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the "
+      "bits.\n"
+      "A file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: small\n"
+      "filters need --hash pybloom-live if version 4 of pybloom-live or a later one made them, and otherwise\n"
+      "--hash jaybird. Its keys are str(key): in Python 3 the key b\"x\" is the text b'x'.\n"
+      "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+      "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
+}
+
+// What bf would choose by itself in a new filter, the array does not have.
+void check_word(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (arguments.jaybird || !options.like.empty()) return;
+  if (!options.hash)
+    throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
+  if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
+    throw Failure("import: no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
+}
+
+void check_import(Arguments& arguments) {
+  check_bits(arguments);
+  if (!arguments.is_sized() && !arguments.jaybird) fail_unsized(arguments);
+  check_hash(arguments);
+  check_word(arguments);
+  if (arguments.raw == "-" && arguments.check == "-")
+    throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
+  check_order(arguments);
+}
 
 // The whole array, which is the rest of the source after `read` bytes. A byte more is read to learn of one. Memory is
 // taken as the bytes come: the number of bits may be that of a hostile file.
@@ -108,15 +160,6 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
   if (asked == 0 && !interrupt::pending()) throw Failure(source.name() + ": holds no keys, which would check nothing.");
 }
 
-// What stands before the bits.
-std::string header_for(const bfstore::Filter& filter, const Arguments& arguments) {
-  if (!arguments.jaybird) return "";
-  const auto header = encoded(jaybird_header_of(filter.stats(), arguments.file));
-  return {header.data(), header.size()};
-}
-
-}  // namespace
-
 int import_array(const Arguments& arguments) {
   interrupt::defer();
   refuse_taken(arguments.file, arguments.options.replace);
@@ -152,29 +195,9 @@ int import_array(const Arguments& arguments) {
   return 0;
 }
 
-int export_array(const Arguments& arguments) {
-  interrupt::defer();
-  const bool to_output = arguments.raw == "-";
-  if (!to_output) refuse_taken(arguments.raw, true);  // write_whole() asks for --force
-  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  const std::string header = header_for(filter, arguments);
-  std::string bytes(header.size() + bytes_of(filter.shape().num_bits), '\0');
-  std::copy(header.begin(), header.end(), bytes.begin());
-  const auto bits = std::as_writable_bytes(std::span(bytes)).subspan(header.size());
-  check(filter.export_bits(bits, *arguments.order), arguments.file);
-  if (to_output) {
-    Output output;
-    output.append(bytes);
-    output.flush();
-    return 0;
-  }
-  if (KeySource(arguments.file, "the filter").is_same_file(arguments.raw))
-    throw Failure(arguments.raw + ": is the filter itself. Name another file.");
-  write_whole(arguments.raw, bytes, arguments.options.replace, 0600, arguments.options.mode);
-  if (!arguments.quiet)
-    report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
-           " bytes");
-  return 0;
-}
+}  // namespace
+
+const Command kImport{"import", "Make a filter of another program's bit array", declare_import, import_array,
+                      check_import};
 
 }  // namespace bf

@@ -1,14 +1,17 @@
-// bf create and bf build: new filters; bf clear: an empty one in the place of another; bf finish-filling: the end of an
-// online build.
+// bf build: a filter of a list of keys, of the right size.
 #include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "key_count.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 #include "secret.hpp"
 #include "sorted_digests.hpp"
 #include "terminal.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cstddef>
@@ -18,6 +21,54 @@
 
 namespace bf {
 namespace {
+
+void declare_build(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
+                       "       bf build FILE --from KEYS [-0] --like OTHER\n"
+                       "       options of all: [--parts N] [--part I/N] [--digests]\n                       " +
+                           std::string(kShapeUsage));
+  add_file(app, arguments, "the filter to make; it appears when it is complete");
+  add_path(app, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
+  add_separator(app, arguments);
+  add_shape(app, arguments, true);
+  add_part(app, arguments.options);
+  app.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
+      ->excludes("--null");
+  add_parts(app, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
+  app.footer(
+      std::string(kAboutNumbers) +
+      "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
+      "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
+      "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts it\n"
+      "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys is\n"
+      "an error: bf create makes empty filters.\n"
+      "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
+}
+
+void check_parts(const Arguments& arguments) {
+  const auto& part = arguments.options.part;
+  if ((part || arguments.digests) && !arguments.is_sized())
+    throw Failure("build: the keys of one part do not tell the size of the whole. Give --capacity, --bits or --like.");
+  if (arguments.digests && arguments.options.like.empty())
+    throw Failure(
+        "build: digests do not tell by which hash and seed they were made. Give --like, the filter that bf "
+        "digest was given.");
+  if (part && arguments.spools != 0)
+    throw Failure("build: --parts builds all parts, and --part one of them. Give one of the two.");
+  const auto& hash = arguments.options.hash;
+  const bool needs_digests = part || arguments.digests || arguments.spools != 0;
+  if (needs_digests && hash && bfstore::hash_of(*hash)->gives_positions)
+    throw Failure(std::string("--hash: ") + bfstore::hash_of(*hash)->name +
+                  " has no digests, by which keys belong to parts. Use xxh3.");
+}
+
+void check_build(Arguments& arguments) {
+  check_bits(arguments);
+  check_parts(arguments);
+  check_hash(arguments);
+}
 
 [[noreturn]] void fail_empty(const KeySource& source) {
   throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
@@ -162,39 +213,6 @@ class Input {
   std::optional<Hasher> hasher_;  // of the digests that were kept
 };
 
-}  // namespace
-
-int create(const Arguments& arguments) {
-  interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
-  bfstore::Filter filter = make_filter(arguments, arguments.options);
-  const std::string words = shape_words(filter.stats());
-  check(filter.close(), arguments.file);
-  interrupt::obey();
-  const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
-  return 0;
-}
-
-// The empty filter is a new file: readers of the old one must not see its bits go.
-int clear(const Arguments& arguments) {
-  interrupt::defer();
-  if (!arguments.options.replace)
-    throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
-  refuse_taken(arguments.file, true);
-  const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
-  bfstore::Options options = arguments.options;
-  options.like = arguments.file;
-  if (old.identity && old.identity->note) options.note = *old.identity->note;
-  bfstore::Filter filter = make_filter(arguments, options);
-  const std::string words = shape_words(filter.stats());
-  check(filter.close(), arguments.file);
-  interrupt::obey();
-  const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": cleared, " + words + filling);
-  return 0;
-}
-
 int build(const Arguments& arguments) {
   interrupt::defer();
   Input input(arguments);
@@ -231,14 +249,8 @@ int build(const Arguments& arguments) {
   return 0;
 }
 
-int finish_filling(const Arguments& arguments) {
-  interrupt::defer();
-  bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {}), arguments.file);
-  const bool needed = filter.health() == bfstore::Code::kFilling;
-  check(filter.finish_filling(), arguments.file);
-  check(filter.close(), arguments.file);
-  if (!arguments.quiet) report(arguments.file + (needed ? ": filled, and answers now" : ": was not being filled"));
-  return 0;
-}
+}  // namespace
+
+const Command kBuild{"build", "Make a filter of a list of keys, of the right size", declare_build, build, check_build};
 
 }  // namespace bf

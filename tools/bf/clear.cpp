@@ -1,0 +1,57 @@
+// bf clear: an empty filter in the place of another.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bf {
+namespace {
+
+void declare_clear(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf clear FILE --force [--filling] [--key-file PATH] [-q]");
+  add_file(app, arguments, "the filter");
+  app.add_flag("--force", arguments.options.replace, "needed: the filter loses every key");
+  app.add_flag("--filling", arguments.options.filling,
+               "the empty filter answers maybe for every key until bf finish-filling");
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "The empty filter has the layout, hash, seed or secret, size, note and permissions of the old one, and no "
+      "marks.\n"
+      "It is a new file in the place of the old one: a process that has the old file open gets maybe for every key, "
+      "and\n"
+      "its adds get an error, until it opens the path again. Afterwards bf calls each old key absent: so if rows of\n"
+      "them are left, give --filling, add their keys, and end with bf finish-filling.\n"
+      "\nExample:\n  bf clear seen-today.bf --force");
+}
+
+// The empty filter is a new file: readers of the old one must not see its bits go.
+int clear(const Arguments& arguments) {
+  interrupt::defer();
+  if (!arguments.options.replace)
+    throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
+  refuse_taken(arguments.file, true);
+  const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  bfstore::Options options = arguments.options;
+  options.like = arguments.file;
+  if (old.identity && old.identity->note) options.note = *old.identity->note;
+  bfstore::Filter filter = make_filter(arguments, options);
+  const std::string words = shape_words(filter.stats());
+  check(filter.close(), arguments.file);
+  interrupt::obey();
+  const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
+  if (!arguments.quiet) report(arguments.file + ": cleared, " + words + filling);
+  return 0;
+}
+
+}  // namespace
+
+const Command kClear{"clear", "Replace a filter by an empty one of the same shape", declare_clear, clear};
+
+}  // namespace bf

@@ -1,0 +1,39 @@
+// bf copy: a clean copy of a filter, which may be in use.
+#include "commands.hpp"
+#include "derived.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bf {
+namespace {
+
+void declare_copy(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf copy FILE COPY [--filling] [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(app, arguments, "the filter; it stays as it is, and may be in use");
+  add_path(app, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  app.add_flag("--filling", arguments.options.filling,
+               "the copy answers maybe until bf finish-filling: for an older state that takes its place again");
+  add_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, "replace COPY if it exists; it is another file than FILE");
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
+      "in use makes a file that is refused.\n"
+      "\nExample:\n  bf copy users.bf backup/users.bf");
+}
+
+int copy(const Arguments& arguments) {
+  save(arguments, save_options(arguments), "copied");
+  return 0;
+}
+
+}  // namespace
+
+const Command kCopy{"copy", "Make a clean copy of a filter, also while others add to it", declare_copy, copy};
+
+}  // namespace bf

@@ -1,0 +1,58 @@
+// bf count: how often keys are in a counting filter.
+#include "commands.hpp"
+#include "counting.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bf {
+namespace {
+
+void declare_count(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--key-file PATH]");
+  add_file(app, arguments, "the filter");
+  add_keys(app, arguments);
+  add_key_file(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_small_pages(app, arguments);
+  app.footer(
+      std::string(kAboutKeys) +
+      "Prints NUMBER<TAB>KEY for each key, in order: how often it was added and not removed, at most. 15+ means 15\n"
+      "or more. Exit code: 0 if any key may be present, 1 if all are certainly absent, 2 on an error.\n"
+      "\nExample:\n  bf count users.bf alice bob");
+}
+
+int count(const Arguments& arguments) {
+  const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  refuse_layout(filter, arguments.file, "does not count keys");
+  Output output;
+  bool any = false;
+  each_batch(arguments, [&](Batch keys, const KeyReader*) {
+    for (const std::string_view key : keys) {
+      const bfstore::Count counted = filter.count(key);
+      const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
+      if (code != bfstore::Code::kOk) {
+        output.flush();
+        throw Failure(arguments.file + ": no answers: " + bfstore::code_text(code));
+      }
+      const std::uint64_t times = counted.keys();
+      any = any || times != 0;
+      output.append(std::to_string(times) + (times == 15 ? "+\t" : "\t"));
+      output.append(key);
+      output.append({&arguments.list.separator, 1});
+    }
+  });
+  output.flush();
+  return any ? 0 : 1;
+}
+
+}  // namespace
+
+const Command kCount{"count", "Ask how often keys are in a filter of the counting layout, at most", declare_count,
+                     count};
+
+}  // namespace bf

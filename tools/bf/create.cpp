@@ -1,0 +1,52 @@
+// bf create: a new, empty filter.
+#include "commands.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bf {
+namespace {
+
+void declare_create(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
+                       "       bf create FILE --like OTHER\n"
+                       "       options of all: [--part I/N] [--filling]\n                       " +
+                           std::string(kShapeUsage));
+  add_file(app, arguments, "the filter to make");
+  add_shape(app, arguments, false);
+  add_part(app, arguments.options);
+  app.add_flag("--filling", arguments.options.filling,
+               "answer maybe for every key until bf finish-filling: for an online build");
+  app.footer(std::string(kAboutNumbers) +
+             "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
+             "  bf create users.bf --capacity 10M --fpr 0.01");
+}
+
+void check_create(Arguments& arguments) {
+  check_bits(arguments);
+  if (!arguments.is_sized()) fail_unsized(arguments);
+  check_hash(arguments);
+}
+
+int create(const Arguments& arguments) {
+  interrupt::defer();
+  refuse_taken(arguments.file, arguments.options.replace);
+  bfstore::Filter filter = make_filter(arguments, arguments.options);
+  const std::string words = shape_words(filter.stats());
+  check(filter.close(), arguments.file);
+  interrupt::obey();
+  const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
+  if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
+  return 0;
+}
+
+}  // namespace
+
+const Command kCreate{"create", "Make a new, empty filter", declare_create, create, check_create};
+
+}  // namespace bf

@@ -1,0 +1,88 @@
+// bf export: the bits of a filter for another program, alone or in the file of python-bloomfilter.
+#include "bit_array.hpp"
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "jaybird.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "whole_file.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bf {
+namespace {
+
+void declare_export(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app,
+                       "bf export FILE RAW (--order little|big | --format jaybird) [--key-file PATH] [--mode MODE]\n"
+                       "                 [--force] [-q]");
+  add_file(app, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
+  add_raw(app, arguments, "the file to make; it appears when it is complete; - is standard output");
+  add_order(app, arguments);
+  add_format(app, arguments);
+  add_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, "replace RAW if it exists");
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
+      "bfinspect\n"
+      "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
+      "made with --hash jaybird or pybloom-live, --capacity and --fpr, or imported from a file of that size.\n"
+      "\nExample:\n  bf export words.bf words.bits --order big");
+}
+
+// What stands before the bits.
+std::string header_for(const bfstore::Filter& filter, const Arguments& arguments) {
+  if (!arguments.jaybird) return "";
+  const auto header = encoded(jaybird_header_of(filter.stats(), arguments.file));
+  return {header.data(), header.size()};
+}
+
+int export_array(const Arguments& arguments) {
+  interrupt::defer();
+  const bool to_output = arguments.raw == "-";
+  if (!to_output) refuse_taken(arguments.raw, true);  // write_whole() asks for --force
+  const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  const std::string header = header_for(filter, arguments);
+  std::string bytes(header.size() + bytes_of(filter.shape().num_bits), '\0');
+  std::copy(header.begin(), header.end(), bytes.begin());
+  const auto bits = std::as_writable_bytes(std::span(bytes)).subspan(header.size());
+  check(filter.export_bits(bits, *arguments.order), arguments.file);
+  if (to_output) {
+    Output output;
+    output.append(bytes);
+    output.flush();
+    return 0;
+  }
+  if (KeySource(arguments.file, "the filter").is_same_file(arguments.raw))
+    throw Failure(arguments.raw + ": is the filter itself. Name another file.");
+  write_whole(arguments.raw, bytes, arguments.options.replace, 0600, arguments.options.mode);
+  if (!arguments.quiet)
+    report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
+           " bytes");
+  return 0;
+}
+
+}  // namespace
+
+const Command kExport{"export", "Write a filter's bits for another program", declare_export, export_array, check_order};
+
+}  // namespace bf

@@ -1,0 +1,45 @@
+// bf fold: a smaller filter of the same keys.
+#include "commands.hpp"
+#include "derived.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace bf {
+namespace {
+
+void declare_fold(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf fold FILE SMALLER --to-fpr P [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_file(app, arguments, "the filter; it stays as it is, and may be in use");
+  add_path(app, "SMALLER", "the file to make; it appears when it is complete", "", arguments.target)->required();
+  add_text(app, "--to-fpr", "the highest false-positive rate that the smaller filter may have with these keys", "P",
+           [&](const std::string& name, const std::string& text) { arguments.options.fpr = parse_rate(name, text); })
+      ->required();
+  add_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, "replace SMALLER if it exists; it is another file than FILE");
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+  app.footer(
+      "For a filter that was made too large, since nobody knew how many keys would come. The smaller filter is the\n"
+      "one that a build of that size makes from the same keys. Its size is a whole number of times smaller, so make\n"
+      "filters that are to be folded with a number of bits that has many divisors: --bits 8Gi --probes 7.\n"
+      "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
+      "  bf fold large.bf users.bf --to-fpr 0.01");
+}
+
+int fold(const Arguments& arguments) {
+  bfstore::SaveOptions options = save_options(arguments);
+  options.fpr = arguments.options.fpr;
+  save(arguments, options, "folded");
+  return 0;
+}
+
+}  // namespace
+
+const Command kFold{"fold", "Make a smaller filter of the same keys", declare_fold, fold};
+
+}  // namespace bf

@@ -1,0 +1,301 @@
+// See options.hpp.
+#include "options.hpp"
+
+#include "failure.hpp"
+#include "numbers.hpp"
+#include "words.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <limits>
+#include <vector>
+
+namespace bf {
+namespace {
+
+std::uint32_t parse_timeout(const std::string& option, const std::string& text) {
+  if (text == "none") return 0;
+  if (text == "forever") return bfstore::kWaitForEver;
+  return parse_small(option, text, bfstore::kWaitForEver - 1, "none, forever, or ");
+}
+
+// `kind` is a noun with its article; `known` are the names that exist.
+template <class Info>
+[[noreturn]] void refuse_name(const std::string& option, const std::string& text, const char* kind,
+                              const std::vector<Info>& known) {
+  std::string names;
+  for (const Info& info : known) names += (names.empty() ? "" : " and ") + std::string(info.name);
+  throw Failure(option + ": '" + text + "' is not " + kind + ". Give one of " + names);
+}
+
+bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
+  const auto info = bfstore::hash_named(text);
+  if (!info) refuse_name(option, text, "a hash", bfstore::hashes());
+  if (for_keys && !info->takes_keys)
+    throw Failure(option + ": " + text + " takes digests, and build reads keys. Use xxh3.");
+  return info->hash;
+}
+
+bfstore::Part parse_part(const std::string& option, const std::string& text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string::npos)
+    throw Failure(option + ": '" + text + "' is not a part. Give its number, from 0, and how many there are: 2/8.");
+  constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const std::uint32_t parts = parse_small(option, text.substr(slash + 1), kMost);
+  const std::uint64_t number = parse_uint64(option, text.substr(0, slash));
+  if (number >= parts)
+    throw Failure(option + ": '" + text + "' does not exist. The last part is " + std::to_string(parts - 1) + "/" +
+                  std::to_string(parts) + ".");
+  return {static_cast<std::uint32_t>(number), parts};
+}
+
+constexpr std::uint32_t kMostSpools = 4096;
+
+CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string& help) {
+  return add_text(app, "--capacity", help, "N", [&](const std::string& name, const std::string& text) {
+    arguments.options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+  });
+}
+
+// The options for how good a filter of --capacity keys is: at most one of them.
+std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
+  const auto take_fpr = [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); };
+  const auto take_bits_per_key = [&](const std::string& name, const std::string& text) {
+    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
+  };
+  const auto take_max_bytes = [&](const std::string& name, const std::string& text) {
+    options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
+  };
+  const std::vector<CLI::Option*> qualities = {
+      add_text(app, "--fpr", "false-positive rate at that number of keys (0.01 if no other option gives the size)", "P",
+               take_fpr),
+      add_text(app, "--bits-per-key", "bits for each key, instead of --fpr", "B", take_bits_per_key),
+      add_text(app, "--max-bytes", "the largest filter whose file is at most this big, instead of --fpr", "SIZE",
+               take_max_bytes)};
+  qualities[0]->excludes(qualities[1], qualities[2]);
+  qualities[1]->excludes(qualities[2]);
+  return qualities;
+}
+
+std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
+  const char* const help = "bits (counting: counters), with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
+  const auto take_bits = [&](const std::string& name, const std::string& text) {
+    options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
+  };
+  const auto take_probes = [&](const std::string& name, const std::string& text) {
+    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
+  };
+  const auto take_seeds = [&](const std::string& name, const std::string& text) {
+    options.seeds = parse_seeds(name, text);
+  };
+  CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
+  CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
+  CLI::Option* const seeds =
+      add_text(app, "--seeds",
+               "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
+               "S", take_seeds);
+  probes->needs(bits);
+  return {bits, probes, seeds};
+}
+
+// The ways to give the size, and which exclude each other. `counted`: bf counts the keys, so --capacity may be left
+// out.
+void add_size(CLI::App& app, Arguments& arguments, bool counted) {
+  CLI::Option* const capacity = add_capacity(
+      app, arguments, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
+  const auto qualities = add_qualities(app, arguments.options);
+  const auto bits_and_probes = add_bits_and_probes(app, arguments.options);
+  CLI::Option* const like = add_path(app, "--like", "copy size, layout, hash and seed of another filter: equal digests",
+                                     "OTHER", arguments.options.like);
+  like->excludes(capacity);
+  for (CLI::Option* const option : qualities) {
+    if (!counted) option->needs(capacity);
+    bits_and_probes.front()->excludes(option);
+    like->excludes(option);
+  }
+  for (CLI::Option* const option : bits_and_probes) like->excludes(option);
+  CLI::Option* const tutorial =
+      app.add_flag("--tutorial-sizing", arguments.options.tutorial_sizing,
+                   "with --fpr: the m and k of most tutorials, whose rate may exceed P a little");
+  tutorial->needs(qualities.front());
+  tutorial->excludes(like);
+}
+
+// The options whose values --like copies.
+void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
+  const auto take_layout = [&](const std::string& name, const std::string& text) {
+    options.layout = parse_layout(name, text);
+  };
+  const auto take_hash = [&options, for_keys](const std::string& name, const std::string& text) {
+    options.hash = parse_hash(name, text, for_keys);
+  };
+  const auto take_seed = [&](const std::string& name, const std::string& text) {
+    options.seed = parse_uint64(name, text);
+  };
+  app.get_option("--like")->excludes(
+      add_text(app, "--layout",
+               "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
+               take_layout),
+      add_text(app, "--hash",
+               "xxh3 (default), siphash, external, murmur3, murmur3-unsigned, java-polynomial, jaybird, "
+               "pybloom-live",
+               "H", take_hash),
+      add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
+}
+
+void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--note", "words of your own to keep in the file, at most 1024 bytes", "TEXT",
+           [&](const std::string& name, const std::string& text) {
+             if (text.size() > bfstore::kMaxNoteBytes) {
+               throw Failure(name + ": " + std::to_string(text.size()) + " bytes are too long: at most " +
+                             std::to_string(bfstore::kMaxNoteBytes));
+             }
+             options.note = text;
+           });
+  add_mode(app, options);
+}
+
+template <class Info>
+std::vector<std::string> names_of(const std::vector<Info>& known) {
+  std::vector<std::string> names;
+  for (const Info& info : known) names.emplace_back(info.name);
+  return names;
+}
+
+}  // namespace
+
+void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_path(app, "FILE", help, "", arguments.file)->required();
+}
+
+void add_quiet(CLI::App& app, Arguments& arguments) {
+  app.add_flag("-q,--quiet", arguments.quiet, "print no line about success");
+}
+
+void add_any_filesystem(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--any-filesystem", arguments.any_filesystem,
+               "use a file on a network or overlay filesystem, where a process may miss others' writes");
+}
+
+void add_small_pages(CLI::App& app, Arguments& arguments) {
+  app.add_flag("--small-pages", arguments.small_pages,
+               "read no more of the file than a lookup needs; done unasked if the file does not fit in memory");
+}
+
+void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually) {
+  add_text(
+      app, "--lock-timeout", "milliseconds to wait for another process's lock, or none, or forever (" + usually + ")",
+      "MS",
+      [&](const std::string& name, const std::string& text) { arguments.lock_timeout_ms = parse_timeout(name, text); });
+}
+
+void add_key_file(CLI::App& app, Arguments& arguments) {
+  add_path(app, "--key-file",
+           "the secret key of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
+           arguments.key_file);
+}
+
+void add_separator(CLI::App& app, Arguments& arguments) {
+  app.add_flag_callback(
+      "-0,--null", [&] { arguments.list.separator = '\0'; }, "keys end in NUL instead of LF");
+  app.add_flag("--binary", arguments.list.any_bytes,
+               "the keys are any bytes: no list is refused or decompressed, and no CR is left out");
+}
+
+bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
+  if (const auto info = bfstore::layout_named(text)) return info->layout;
+  refuse_name(option, text, "a layout", bfstore::layouts());
+}
+
+void add_part(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--part", "make only part I of N of the filter, from 0: only the keys of that part belong to it", "I/N",
+           [&](const std::string& name, const std::string& text) { options.part = parse_part(name, text); });
+}
+
+void add_parts(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_text(app, "--parts", help, "N", [&](const std::string& name, const std::string& text) {
+    arguments.spools = parse_small(name, text, kMostSpools);
+  });
+}
+
+void add_mode(CLI::App& app, bfstore::Options& options) {
+  add_text(app, "--mode",
+           "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
+           [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+}
+
+void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
+  add_size(app, arguments, counted);
+  add_layout_hash_and_seed(app, arguments.options, counted);
+  add_key_file(app, arguments);
+  add_note_and_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace,
+               "replace an existing file; its writers then get an error, and its readers get maybe");
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
+}
+
+void add_keys(CLI::App& app, Arguments& arguments) {
+  CLI::Option* const keys = app.add_option(
+      "KEY",
+      [&](const CLI::results_t& results) {
+        for (const std::string& word : results) {
+          // CLI11 takes "-5" for a number, and "-05" for the option -0.
+          if (word.starts_with('-') && word.size() > 1)
+            throw Failure("KEY: '" + word + "' begins with a dash. Put -- before it.");
+          if (word == "-" && results.size() > 1)
+            throw Failure("KEY: - is standard input, and excludes other keys. For the key itself put -- before it.");
+          if (word != "-") arguments.keys.push_back(unmasked(word));
+        }
+        return true;
+      },
+      "the keys");
+  keys->type_name("")->type_size(1)->expected(-1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  keys->excludes(
+      add_path(app, "--from", "a file with the keys, one a line; - is standard input", "PATH", arguments.from));
+  add_separator(app, arguments);
+}
+
+void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
+  const auto take = [&](const CLI::results_t& results) {
+    for (const std::string& word : results) {
+      arguments.sources.push_back(unmasked(word));
+      if (arguments.sources.back().empty()) throw Failure("IN: the name is empty. Give a path.");
+    }
+    return true;
+  };
+  tools::mark_path(app.add_option("IN", take, help))
+      ->type_name("")
+      ->type_size(1)
+      ->expected(-1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->required();
+}
+
+void check_hash(const Arguments& arguments) {
+  const auto& hash = arguments.options.hash;
+  if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.key_file.empty()) return;
+  throw Failure(
+      "--hash: siphash needs a secret key. Make one with head -c 16 /dev/urandom > FILE, and give --key-file FILE.");
+}
+
+tools::Words known_words() {
+  return {{"--layout", names_of(bfstore::layouts())},
+          {"--hash", names_of(bfstore::hashes())},
+          {"--lock-timeout", {"none", "forever"}}};
+}
+
+void check_bits(const Arguments& arguments) {
+  const bfstore::Options& options = arguments.options;
+  if (options.num_bits == 0 || options.num_probes != 0 || !options.seeds.empty()) return;
+  const std::string name = arguments.command->name;
+  throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name + " --help.");
+}
+
+void fail_unsized(const Arguments& arguments) {
+  throw Failure(std::string(arguments.command->name) +
+                ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
+}
+
+}  // namespace bf

@@ -1,0 +1,57 @@
+// The options that commands share.
+#pragma once
+
+#include "arguments.hpp"
+#include "description.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace bf {
+
+constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+// What the help of several commands says.
+// The usage after the file's name, for create and build.
+inline constexpr const char* kShapeUsage =
+    "[--layout L] [--hash H] [--seed S | --key-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
+inline constexpr const char* kAboutNumbers =
+    "Numbers: 10M, 1.5G (k M G T are powers of 1000), 64MiB (Ki Mi Gi Ti: of 1024).\n";
+inline constexpr const char* kAboutKeys =
+    "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a blank line is the empty\n"
+    "key. A list that is not lines of text is refused, and one that is compressed (gzip, xz, zstd, bzip2, ...) is "
+    "read\n"
+    "through its program. Put -- before a key that begins with a dash. Without KEY and --from, and for -, keys are "
+    "read\n"
+    "from standard input.\n";
+
+void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
+void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end
+void add_separator(CLI::App& app, Arguments& arguments);
+void add_sources(CLI::App& app, Arguments& arguments, const std::string& help);
+void add_key_file(CLI::App& app, Arguments& arguments);
+void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually = "default: 5000");
+void add_any_filesystem(CLI::App& app, Arguments& arguments);
+void add_small_pages(CLI::App& app, Arguments& arguments);
+void add_quiet(CLI::App& app, Arguments& arguments);
+void add_mode(CLI::App& app, bfstore::Options& options);
+void add_part(CLI::App& app, bfstore::Options& options);
+void add_parts(CLI::App& app, Arguments& arguments, const std::string& help);
+
+// All that says what a new filter is like, and where. `counted`: bf counts the keys, so --capacity may be left out.
+void add_shape(CLI::App& app, Arguments& arguments, bool counted);
+
+bfstore::Layout parse_layout(const std::string& option, const std::string& text);
+
+// What the grammar cannot say of a new filter's shape. They throw Failure.
+void check_bits(const Arguments& arguments);
+void check_hash(const Arguments& arguments);
+[[noreturn]] void fail_unsized(const Arguments& arguments);
+
+// The words that the parsers of these options know.
+tools::Words known_words();
+
+}  // namespace bf

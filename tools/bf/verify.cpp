@@ -1,0 +1,47 @@
+// bf verify: compares a sealed filter with its checksums.
+#include "commands.hpp"
+#include "failure.hpp"
+#include "filter_use.hpp"
+#include "interrupt.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+#include "words.hpp"
+
+#include <CLI/CLI.hpp>
+#include <bfstore/seal.hpp>
+
+namespace bf {
+namespace {
+
+void declare_verify(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf verify FILE [-q]");
+  add_file(app, arguments, "the sealed filter");
+  add_quiet(app, arguments);
+  app.footer(
+      "Reads it from end to end. Prints the damaged bytes, one range on each line. Exit code: 0 if it is whole,\n"
+      "1 if it is damaged, 2 on an error (it is not sealed, or its header is damaged).\n"
+      "bf contains --tolerate-damage uses a damaged filter, and answers maybe for keys in damaged places.\n"
+      "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
+}
+
+int verify(const Arguments& arguments) {
+  const bfstore::Verification found = unwrap(bfstore::verify(arguments.file), arguments.file);
+  const std::string chunks = grouped(found.num_chunks) + " chunks of 64 KiB";
+  if (found.damaged.empty()) {
+    if (!arguments.quiet) report(arguments.file + ": is as it was sealed, " + chunks);
+    return 0;
+  }
+  for (const bfstore::DamagedRange& range : found.damaged) {
+    report(arguments.file + ": damaged: bytes " + std::to_string(range.offset) + " to " +
+           std::to_string(range.offset + range.bytes - 1));
+  }
+  complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
+           " are damaged. Use a copy, or rebuild it (bf build --force).");
+  return 1;
+}
+
+}  // namespace
+
+const Command kVerify{"verify", "Compare a sealed filter with its checksums", declare_verify, verify};
+
+}  // namespace bf

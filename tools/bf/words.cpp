@@ -1,0 +1,90 @@
+// See words.hpp. CLI11 knows the grammar. It would change a few unusual words, and so the keys. Therefore these words
+// are masked before it parses and unmasked after.
+#include "words.hpp"
+
+#include "description.hpp"
+#include "failure.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace bf {
+namespace {
+
+// Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
+constexpr char kMask = '\0';
+
+// Help without CLI11's lists of what excludes what: the usage line says it better.
+class Help : public CLI::Formatter {
+ public:
+  explicit Help(std::string usage) : usage_("Usage: " + std::move(usage) + "\n") {}
+
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+
+ private:
+  std::string usage_;
+};
+
+}  // namespace
+
+std::string unmasked(std::string word) {
+  if (!word.empty() && word.front() == kMask) word.erase(0, 1);
+  return word;
+}
+
+// argv as CLI11 may have it. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
+// word as the value of "--note=", and refuse "--" after the first key. So this masks every word after the command's
+// name that does not begin with a dash, and every word after "--".
+std::vector<std::string> masked_words(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  bool named = false;
+  bool only_text = false;
+  for (int i = 1; i < argc; ++i) {
+    std::string word = argv[i];
+    const bool dashed = word.starts_with('-');
+    if (only_text || (named && !dashed)) {
+      words.push_back(kMask + word);
+    } else if (word == "--") {
+      only_text = true;
+    } else if (word.size() > 3 && word.starts_with("--") && word.find('=') == word.size() - 1) {
+      words.push_back(word.substr(0, word.size() - 1));
+      words.emplace_back(1, kMask);
+    } else {
+      named = named || !dashed;
+      words.push_back(std::move(word));
+    }
+  }
+  return words;
+}
+
+void add_help_and_version(CLI::App& app, const std::string& usage) {
+  app.formatter(std::make_shared<Help>(usage));
+  app.set_help_flag("-h,--help", "print this help and exit");
+  app.set_version_flag("--version", std::string("bf ") + bfstore::version(), "print the version and exit");
+}
+
+CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      Take take) {
+  const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
+    for (const std::string& result : results) take(name, unmasked(result));
+    return true;
+  };
+  return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1);
+}
+
+CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      std::string& path) {
+  const auto take = [&path](const std::string& option, const std::string& text) {
+    if (text.empty()) throw Failure(option + ": the name is empty. Give a path.");
+    path = text;
+  };
+  return tools::mark_path(add_text(app, name, help, type, take));
+}
+
+}  // namespace bf

@@ -1,0 +1,28 @@
+// The words of a command line, and what takes them: texts, paths, help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bf {
+
+// argv as CLI11 may have it: see words.cpp. A masked word is only text.
+std::vector<std::string> masked_words(int argc, const char* const* argv);
+std::string unmasked(std::string word);
+
+void add_help_and_version(CLI::App& app, const std::string& usage);
+
+// Takes an option's name and its value.
+using Take = std::function<void(const std::string& name, const std::string& text)>;
+
+// An option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
+CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      Take take);
+
+CLI::Option* add_path(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
+                      std::string& path);
+
+}  // namespace bf
