@@ -1,14 +1,10 @@
 // bf add: keys into an existing filter.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "secret.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

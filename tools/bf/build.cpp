@@ -1,5 +1,4 @@
 // bf build: a filter of a list of keys, of the right size.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -9,9 +8,6 @@
 #include "secret.hpp"
 #include "sorted_digests.hpp"
 #include "terminal.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,12 +1,8 @@
 // bf clear: an empty filter in the place of another.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {

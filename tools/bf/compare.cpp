@@ -1,17 +1,13 @@
 // bf compare: in what two filters differ, and how many keys they have in common.
-#include "commands.hpp"
-#include "failure.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <string>
-#include <vector>
 
 namespace bf {
 namespace {

@@ -1,13 +1,8 @@
 // bf contains: which keys may be in a filter, and which are certainly absent.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
-#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <unistd.h>
 

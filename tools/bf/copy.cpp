@@ -1,10 +1,6 @@
 // bf copy: a clean copy of a filter, which may be in use.
-#include "commands.hpp"
 #include "derived.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {
@@ -15,12 +11,7 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
   add_path(app, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
   app.add_flag("--filling", arguments.options.filling,
                "the copy answers maybe until bf finish-filling: for an older state that takes its place again");
-  add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace COPY if it exists; it is another file than FILE");
-  add_key_file(app, arguments);
-  add_lock_timeout(app, arguments);
-  add_any_filesystem(app, arguments);
-  add_quiet(app, arguments);
+  add_new_file(app, arguments, "replace COPY if it exists; it is another file than FILE");
   app.footer(
       "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
       "in use makes a file that is refused.\n"

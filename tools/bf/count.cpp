@@ -1,13 +1,9 @@
 // bf count: how often keys are in a counting filter.
-#include "commands.hpp"
 #include "counting.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {

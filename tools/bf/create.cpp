@@ -1,11 +1,7 @@
 // bf create: a new, empty filter.
-#include "commands.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {

@@ -4,6 +4,8 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 
+#include <vector>
+
 namespace bf {
 
 bfstore::SaveOptions save_options(const Arguments& arguments) {
@@ -27,6 +29,19 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
   report(arguments.target + ": " + participle + ", " + shape_words(saved.stats()));
+}
+
+void make_of_sources(const Arguments& arguments, MakeOfSources make) {
+  interrupt::defer();
+  refuse_taken(arguments.file, arguments.options.replace);
+  std::vector<bfstore::Filter> filters;
+  for (const std::string& path : arguments.sources)
+    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
+  std::vector<const bfstore::Filter*> sources;
+  for (const bfstore::Filter& filter : filters) sources.push_back(&filter);
+  const bfstore::Error error = make(sources, arguments.file, save_options(arguments));
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
+  check(error, arguments.file);
 }
 
 }  // namespace bf

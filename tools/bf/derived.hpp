@@ -5,6 +5,7 @@
 
 #include <bfstore/bfstore.hpp>
 
+#include <span>
 #include <string>
 
 namespace bf {
@@ -14,5 +15,12 @@ bfstore::SaveOptions save_options(const Arguments& arguments);
 
 // Makes `target` of the filter, which may be in use, and reports it with that participle.
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
+
+// Filter::intersect() or Filter::join().
+using MakeOfSources = bfstore::Error (*)(std::span<const bfstore::Filter* const> sources, const std::string& path,
+                                         const bfstore::SaveOptions& options);
+
+// Makes OUT of the filters IN.
+void make_of_sources(const Arguments& arguments, MakeOfSources make);
 
 }  // namespace bf

@@ -1,12 +1,10 @@
 // bf digest: from keys to digests, for builds elsewhere or later.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "spool.hpp"
-#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bfstore/inspect.hpp>

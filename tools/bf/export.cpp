@@ -1,6 +1,5 @@
 // bf export: the bits of a filter for another program, alone or in the file of python-bloomfilter.
 #include "bit_array.hpp"
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -9,20 +8,10 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace bf {
 namespace {
@@ -35,12 +24,7 @@ void declare_export(CLI::App& app, Arguments& arguments) {
   add_raw(app, arguments, "the file to make; it appears when it is complete; - is standard output");
   add_order(app, arguments);
   add_format(app, arguments);
-  add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace RAW if it exists");
-  add_key_file(app, arguments);
-  add_lock_timeout(app, arguments);
-  add_any_filesystem(app, arguments);
-  add_quiet(app, arguments);
+  add_new_file(app, arguments, "replace RAW if it exists");
   app.footer(
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
       "bfinspect\n"

@@ -1,11 +1,7 @@
 // bf finish-filling: the end of an online build.
-#include "commands.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {

@@ -1,11 +1,7 @@
 // bf fold: a smaller filter of the same keys.
-#include "commands.hpp"
 #include "derived.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace bf {
 namespace {
@@ -17,12 +13,7 @@ void declare_fold(CLI::App& app, Arguments& arguments) {
   add_text(app, "--to-fpr", "the highest false-positive rate that the smaller filter may have with these keys", "P",
            [&](const std::string& name, const std::string& text) { arguments.options.fpr = parse_rate(name, text); })
       ->required();
-  add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace SMALLER if it exists; it is another file than FILE");
-  add_key_file(app, arguments);
-  add_lock_timeout(app, arguments);
-  add_any_filesystem(app, arguments);
-  add_quiet(app, arguments);
+  add_new_file(app, arguments, "replace SMALLER if it exists; it is another file than FILE");
   app.footer(
       "For a filter that was made too large, since nobody knew how many keys would come. The smaller filter is the\n"
       "one that a build of that size makes from the same keys. Its size is a whole number of times smaller, so make\n"

@@ -1,17 +1,11 @@
 // bf import: a filter of another program's bit array, alone or in the file of python-bloomfilter.
 #include "bit_array.hpp"
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "jaybird.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "output.hpp"
-#include "whole_file.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,15 +1,7 @@
 // bf join: the whole filter of its parts.
-#include "commands.hpp"
 #include "derived.hpp"
 #include "filter_use.hpp"
-#include "interrupt.hpp"
-#include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
-
-#include <vector>
 
 namespace bf {
 namespace {
@@ -19,12 +11,7 @@ void declare_join(CLI::App& app, Arguments& arguments) {
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "every part once, in any order; they stay as they are, and may be in use");
   app.add_flag("--filling", arguments.options.filling, "the filter answers maybe until bf finish-filling");
-  add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
-  add_key_file(app, arguments);
-  add_lock_timeout(app, arguments);
-  add_any_filesystem(app, arguments);
-  add_quiet(app, arguments);
+  add_new_file(app, arguments, "replace OUT if it exists");
   app.footer(
       "The bits of OUT are those that one build of all keys sets. A part that is missing, or there twice, is an error\n"
       "that names it. Two filters of one part are first merged (bf merge). Marks and notes are not taken over.\n"
@@ -35,21 +22,11 @@ void declare_join(CLI::App& app, Arguments& arguments) {
 }
 
 int join(const Arguments& arguments) {
-  interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
-  std::vector<bfstore::Filter> filters;
-  for (const std::string& path : arguments.sources)
-    filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
-  std::vector<const bfstore::Filter*> parts;
-  for (const bfstore::Filter& filter : filters) parts.push_back(&filter);
-  const bfstore::Error error = bfstore::Filter::join(parts, arguments.file, save_options(arguments));
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
-  check(error, arguments.file);
+  make_of_sources(arguments, bfstore::Filter::join);
   if (arguments.quiet) return 0;
-  const bfstore::Filter made =
-      unwrap(open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead), arguments.file);
+  const bfstore::Filter made = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const bfstore::Stats stats = made.stats();
-  report(arguments.file + ": joined from " + std::to_string(parts.size()) + " parts, with " +
+  report(arguments.file + ": joined from " + std::to_string(arguments.sources.size()) + " parts, with " +
          key_words(keys_left(stats)) + "; " + shape_words(stats));
   return 0;
 }

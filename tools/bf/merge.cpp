@@ -1,18 +1,13 @@
 // bf merge: one filter of the keys of several.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace bf {
 namespace {

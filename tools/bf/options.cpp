@@ -3,7 +3,6 @@
 
 #include "failure.hpp"
 #include "numbers.hpp"
-#include "words.hpp"
 
 #include <bfstore/bfstore.hpp>
 
@@ -222,6 +221,15 @@ void add_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--mode",
            "permissions of the file in octal, less the umask (default: of the file that is replaced, or 0600)", "MODE",
            [&](const std::string& name, const std::string& text) { options.mode = parse_mode(name, text); });
+}
+
+void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force) {
+  add_mode(app, arguments.options);
+  app.add_flag("--force", arguments.options.replace, force);
+  add_key_file(app, arguments);
+  add_lock_timeout(app, arguments);
+  add_any_filesystem(app, arguments);
+  add_quiet(app, arguments);
 }
 
 void add_shape(CLI::App& app, Arguments& arguments, bool counted) {

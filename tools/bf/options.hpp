@@ -1,10 +1,9 @@
-// The options that commands share.
+// The options that commands share, and all else that a command declares its arguments with.
 #pragma once
 
-#include "arguments.hpp"
+#include "commands.hpp"
 #include "description.hpp"
-
-#include <CLI/CLI.hpp>
+#include "words.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -40,6 +39,9 @@ void add_quiet(CLI::App& app, Arguments& arguments);
 void add_mode(CLI::App& app, bfstore::Options& options);
 void add_part(CLI::App& app, bfstore::Options& options);
 void add_parts(CLI::App& app, Arguments& arguments, const std::string& help);
+
+// All that says how a new file is made of filters; `force` says what is replaced.
+void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force);
 
 // All that says what a new filter is like, and where. `counted`: bf counts the keys, so --capacity may be left out.
 void add_shape(CLI::App& app, Arguments& arguments, bool counted);

@@ -1,5 +1,4 @@
 // bf plan: what filters of each layout will be like, side by side, before one is made.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "forecast.hpp"
 #include "hash_set.hpp"
@@ -7,9 +6,6 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <langinfo.h>
 

@@ -1,11 +1,9 @@
 // bf recover: adds again keys that a crash may have lost.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bfstore/inspect.hpp>

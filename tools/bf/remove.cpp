@@ -1,21 +1,14 @@
 // bf remove: takes keys out of a counting filter.
-#include "commands.hpp"
 #include "counting.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <span>
-#include <vector>
 
 namespace bf {
 namespace {

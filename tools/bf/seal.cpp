@@ -1,11 +1,8 @@
 // bf seal: a copy of a filter that detects damage.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
-#include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bfstore/seal.hpp>

@@ -1,11 +1,8 @@
 // bf verify: compares a sealed filter with its checksums.
-#include "commands.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"
-#include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
-#include "words.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bfstore/seal.hpp>
