@@ -396,6 +396,26 @@ class Events(Case):
         self.assertEqual([self.maybe(database, key, "key") for key in "xyz"], [1, 1, 0])
         self.assertEqual([self.maybe(database, key, "up") for key in "XYZ"], [1, 1, 0])
 
+    def test_a_late_key_with_the_bytes_of_another_kind_is_found_in_any_case(self):
+        """The BEFORE trigger adds a blob, which has no second form. The AFTER trigger left out the text with the same bytes."""
+        default = "key NOT NULL ON CONFLICT REPLACE DEFAULT 'ABC'"
+        ended = "INSERT INTO rows VALUES (1, 1, 'x'), (2, 1, x'414243');"  # the second row by UNIQUE, after its BEFORE trigger
+        for key, writes in (("key AS (iif(id < 0, x'414243', 'ABC'))", "INSERT INTO rows (u) VALUES (1)"),
+                            (default, ended + "INSERT INTO rows VALUES (3, 3, NULL)"),
+                            (default, ended + "UPDATE OR REPLACE rows SET key = NULL"),
+                            (default, "INSERT INTO rows VALUES (1, 1, 'x'), (2, 2, 'y'); UPDATE OR IGNORE rows SET u = 2, key = x'414243' WHERE id = 1; INSERT INTO rows VALUES (3, 3, NULL)")):
+            with self.subTest(writes):
+                database = self.connect()
+                database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE ON CONFLICT IGNORE, {key})")
+                self.one(database, "SELECT bf_create('rows.bf', 10)")
+                self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                database.executescript(writes)
+                self.assertEqual(self.one(database, "SELECT count(*) FROM rows WHERE key = 'abc' COLLATE NOCASE"), 1)
+                self.assertEqual(self.maybe(database, "abc"), 1)
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
     def test_the_number_that_sqlite_gives_a_row_is_no_key(self):
         database = self.connect()
         self.one(database, "SELECT bf_create('rows.bf', 10)")

@@ -59,14 +59,15 @@ static int note_row(struct connection* connection, struct filter* filter, struct
              filter->kinds, below ? ", synced = NULL" : "", filter->name);
 }
 
-/* A row's BEFORE and AFTER trigger count its key once. */
+/* A row's BEFORE and AFTER trigger count its key once.  A text and a blob of the same bytes are two keys: the text may
+ * have a second form. */
 static int was_added_before(struct filter* filter, enum caller caller, const struct key* key) {
-  const unsigned generation = filter->before_in;
   uint64_t digest;
-  filter->before_in = 0;
   if (caller == STATEMENT || bfs_digest(filter->handle, key->data, key->bytes, &digest) != BFS_OK) return 0;
-  if (caller == AFTER) return generation == filter->generation && digest == filter->before;
+  if (caller == AFTER)
+    return filter->before_in == filter->generation && key->kind == filter->before_kind && digest == filter->before;
   filter->before = digest;
+  filter->before_kind = key->kind;
   filter->before_in = filter->generation;
   return 0;
 }
@@ -119,7 +120,10 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
                         sqlite3_value* position, const struct key* key) {
   struct connection* connection = sqlite3_user_data(context);
   bfs_error error = BFS_ERROR_INIT;
-  if (caller == AFTER) filter->in_row = 0;
+  if (caller == AFTER)
+    filter->in_row = 0;
+  else
+    filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
   if (caller == LATE && !may_be_late(connection, filter, kept, &error)) {
     fail(context, filter->path, &error);
     return;

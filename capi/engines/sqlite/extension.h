@@ -44,6 +44,7 @@ struct filter {
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
   uint64_t before;          /* the digest that a BEFORE trigger added last */
+  int before_kind;          /* of that key */
   unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
   int in_row;             /* between the triggers of a row whose key only the second one knows */
