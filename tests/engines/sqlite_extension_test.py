@@ -325,6 +325,54 @@ class Equality(Case):
         self.assertEqual([self.one(database, "SELECT bf_maybe('texts.bf', CAST(? AS BLOB))", asked) for asked in (5, 6)], [1, 0])
         self.assert_refused("'numbers' or 'texts'", database, "SELECT bf_maybe('texts.bf', 5, 'dates')")
 
+    def foreign(self, name, keys, fpr=0.01, seed=1):
+        """A filter that another program made, with these bytes."""
+        import bfstore_ctypes as bfs
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_create, str(self.folder / name).encode(), bfs.options(capacity=max(len(keys), 1), fpr=fpr, seed=seed))
+        for key in keys:
+            self.assertGreaterEqual(library.bfs_add(handle, key, len(key)), 0)
+        library.bfs_close(handle, None)
+
+    def test_a_false_positive_of_a_mark_leaves_a_filter_of_another_program_any_kind(self):
+        """One of the marks of kinds was there by chance, and said that there were no other kinds: a wrong no in 1 of 100 files."""
+        database, kinds = self.connect(), {"INTEGER": lambda key: key.to_bytes(8, "little"), "TEXT": lambda key: b"%d" % key}
+        for kind, bytes_of in kinds.items():
+            database.execute(f"CREATE TABLE {kind}_rows (key {kind})")
+            database.executemany(f"INSERT INTO {kind}_rows VALUES (?)", [(key,) for key in range(50)])
+            for seed in range(100):
+                self.foreign(f"{seed}.bf", [bytes_of(key) for key in range(50)], fpr=0.1, seed=seed)
+                asked = "CAST(key AS TEXT)" if kind == "INTEGER" else "CAST(key AS INTEGER)"
+                self.assertEqual(self.one(database, f"SELECT count(*) FROM {kind}_rows WHERE key = {asked}"), 50)
+                self.assertEqual(self.one(database, f"SELECT count(*) FROM {kind}_rows WHERE NOT bf_maybe(?, {asked})", f"{seed}.bf"), 0, (kind, seed))
+                (self.folder / f"{seed}.bf").unlink()
+
+    def test_a_filter_of_another_program_keeps_any_kind_when_sqlite_adds_to_it(self):
+        for keys, added, asked, absent in (([(5).to_bytes(8, "little")], "x", " 05", " 06"), ([b"5"], 7, 5, 6)):
+            self.foreign("rows.bf", keys)
+            database = self.connect()
+            self.one(database, "SELECT bf_add('rows.bf', ?)", added)
+            self.assertEqual([self.maybe(database, key) for key in (added, asked, absent, b"absent")], [1, 1, 1, 0])
+            self.filter.unlink()
+            self.foreign("rows.bf", [])  # without any key it is SQLite's
+            self.one(database, "SELECT bf_add('rows.bf', ?)", added)
+            self.assertEqual([self.maybe(database, key) for key in (added, asked, absent)], [1, 0, 0])
+            database.close()
+            self.filter.unlink()
+
+    def test_keys_that_another_program_adds_to_sqlites_filter_are_a_limit_that_info_names(self):
+        import bfstore_ctypes as bfs
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_add('rows.bf', 'x')")
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_open, str(self.filter).encode(), bfs.WRITE)
+        self.assertEqual(library.bfs_add(handle, (5).to_bytes(8, "little"), 8), 1)
+        library.bfs_close(handle, None)
+        self.assertEqual(self.maybe(database, "05"), 0, "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(database, "SELECT not_seen FROM bf_info('rows.bf')"), "another program")
+        self.assertEqual(self.one(database, "SELECT bf_maybe('rows.bf', 5)"), 1)
+
 
 class Events(Case):
     """The lines of the table in DETAILS.md."""

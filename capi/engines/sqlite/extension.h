@@ -40,6 +40,7 @@ struct filter {
   bfs_filter* handle;
   int writes;
   unsigned generation;      /* a new one with each handle */
+  unsigned made_in;         /* the generation in which every key was known to be of SQLite; 0: none */
   sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
@@ -87,7 +88,7 @@ int32_t count_of(struct connection* connection, const bfs_filter* handle, const 
 int32_t mark_kinds(bfs_filter* handle, int kinds);
 /* Whether SQL may take the value for equal with a key of another kind.  known: the kinds that the caller says a filter
  * that no table has has; 0: none were said. */
-int may_equal_another_kind(const struct filter* filter, int known, const struct key* key, sqlite3_value* value);
+int may_equal_another_kind(struct filter* filter, int known, const struct key* key, sqlite3_value* value);
 
 /* --- filters.c: handles, and which of them to trust --- */
 

@@ -147,6 +147,11 @@ static const char NOT_SEEN_TEXT[] =
     " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
     " if all of it was made again; comparisons by a collation that is not SQLite's own";
 
+static const char NOT_SEEN_PLAIN_TEXT[] =
+    "numbers or texts that another program added to a filter whose first key SQLite added, where SQL takes a text for "
+    "equal"
+    " with a number; comparisons by a collation that is not SQLite's own";
+
 /* What a reader gets, and why, where it is "maybe" for every key. */
 static void state_of(struct cursor* cursor, const char** state, const char** message) {
   const int32_t health = cursor->error.code != BFS_OK ? cursor->error.code : cursor->facts.health;
@@ -164,7 +169,8 @@ static int column_of_path(struct cursor* cursor, sqlite3_context* context, int n
   if (number == STATE) sqlite3_result_text(context, state, -1, SQLITE_STATIC);
   if (number == MESSAGE) sqlite3_result_text(context, message, -1, SQLITE_TRANSIENT); /* NULL is NULL */
   if (number == KEPT) sqlite3_result_int(context, cursor->kept);
-  if (number == NOT_SEEN && cursor->kept) sqlite3_result_text(context, NOT_SEEN_TEXT, -1, SQLITE_STATIC);
+  if (number == NOT_SEEN)
+    sqlite3_result_text(context, cursor->kept ? NOT_SEEN_TEXT : NOT_SEEN_PLAIN_TEXT, -1, SQLITE_STATIC);
   if (number == PATH && cursor->filter != NULL)
     sqlite3_result_text(context, cursor->filter->path, -1, SQLITE_TRANSIENT);
   return SQLITE_OK;
