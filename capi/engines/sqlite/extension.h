@@ -41,8 +41,8 @@ struct filter {
   int writes;
   unsigned generation;      /* a new one with each handle */
   unsigned made_in;         /* the generation in which every key was known to be of SQLite; 0: none */
-  sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
+  unsigned writes_in;       /* the version of the database when this was compared with the file */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
   uint64_t before;          /* the digest that a BEFORE trigger added last */
   int before_kind;          /* of that key */

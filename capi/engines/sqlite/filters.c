@@ -187,41 +187,49 @@ int run(struct connection* connection, const char* format, ...) {
 void close_filter(struct filter* filter) {
   bfs_close(filter->handle, NULL); /* what fails here, the next open says again */
   filter->handle = NULL;
-  filter->asks_at = filter->writes_at = 0;
+  filter->writes_at = 0;
   ++filter->generation;
 }
 
-static sqlite3_int64 epoch_in(const bfs_filter* handle, uint64_t owner) {
+static void read_epochs(const bfs_filter* handle, sqlite3_int64 epochs[2]) {
   bfs_owner_mark marks[64];
   const int64_t count = bfs_list_marks(handle, marks, 64, NULL);
   int64_t i;
+  int lane;
+  epochs[0] = epochs[1] = 0;
   for (i = 0; i < count; ++i)
-    if (marks[i].owner == owner) return (sqlite3_int64)marks[i].epoch;
-  return 0;
+    for (lane = 0; lane < 2; ++lane)
+      if (marks[i].owner == OWNERS[lane]) epochs[lane] = (sqlite3_int64)marks[i].epoch;
+}
+
+static int has_epoch(const bfs_filter* handle, sqlite3_int64 epoch) {
+  sqlite3_int64 epochs[2];
+  read_epochs(handle, epochs);
+  return epochs[0] == epoch || epochs[1] == epoch;
 }
 
 int is_any_databases(const struct filter* filter) {
-  return epoch_in(filter->handle, OWNERS[0]) != 0 || epoch_in(filter->handle, OWNERS[1]) != 0;
+  sqlite3_int64 epochs[2];
+  read_epochs(filter->handle, epochs);
+  return epochs[0] != 0 || epochs[1] != 0;
 }
 
 int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   int32_t code;
-  int i;
   close_filter(filter);
   code = bfs_open(filter->path, flags | BFS_OPEN_GUARD, &filter->handle, error);
   if (code != BFS_OK) return code;
   filter->writes = (flags & BFS_OPEN_WRITE) != 0;
-  for (i = 0; i < 2; ++i) filter->at_open[i] = epoch_in(filter->handle, OWNERS[i]);
+  read_epochs(filter->handle, filter->at_open);
   return BFS_OK;
 }
 
-/* Both agree: see the beginning of this file. */
+/* Both agree: see the beginning of this file.  The marks are read from the file each time: an older copy of the file
+ * may have been written over it in place, and the handle, its inode and its health are as they were. */
 int is_of_epoch(const struct filter* filter, const struct kept* kept) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (kept->epoch == 0 || !kept->has_file_id || bfs_stats(filter->handle, 0, &facts, NULL) != BFS_OK) return 0;
-  return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 &&
-         (bfs_get_mark(filter->handle, OWNERS[0], (uint64_t)kept->epoch) != 0 ||
-          bfs_get_mark(filter->handle, OWNERS[1], (uint64_t)kept->epoch) != 0);
+  return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 && has_epoch(filter->handle, kept->epoch);
 }
 
 struct filter* filter_of(struct connection* connection, const char* schema, const char* name) {
@@ -302,6 +310,8 @@ static int has_triggers_on(sqlite3* db) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &on) != SQLITE_OK || on;
 }
 
+static const char NOT_COMPARED[] = "was not compared with the database: call bf_sync";
+
 static int may_ask_kept(struct connection* connection, struct filter* filter, const struct kept* kept, bfs_error* why) {
   if (!kept->definitions_good)
     return in_doubt(why, BFS_EMISMATCH,
@@ -310,18 +320,13 @@ static int may_ask_kept(struct connection* connection, struct filter* filter, co
     return in_doubt(why, BFS_EMISMATCH,
                     "this connection has its triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER): switch them on, and call"
                     " bf_keep if rows were written");
+  if (kept->epoch == 0) return in_doubt(why, BFS_EMISMATCH, NOT_COMPARED);
   /* This also asks the kernel whether it failed to write pages of the file. */
-  if (is_usable(filter) && (filter->asks_at == kept->epoch || is_of_epoch(filter, kept))) {
-    filter->asks_at = kept->epoch;
-    return kept->epoch != 0 || in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
-  }
+  if (is_usable(filter) && is_of_epoch(filter, kept)) return 1;
   if (!open_to_ask(filter, why)) return 0;
-  if (!is_of_epoch(filter, kept)) {
-    close_filter(filter);
-    return in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
-  }
-  filter->asks_at = kept->epoch;
-  return 1;
+  if (is_of_epoch(filter, kept)) return 1;
+  close_filter(filter);
+  return in_doubt(why, BFS_EMISMATCH, NOT_COMPARED);
 }
 
 struct filter* filter_to_ask(struct connection* connection, const char* name, bfs_error* why) {
@@ -368,11 +373,28 @@ static int store_epoch(struct connection* connection, const struct filter* filte
              filter->schema, kept->epoch, hex, filter->name);
 }
 
+/* Another number after each commit. */
+static unsigned version_of(const struct connection* connection, const struct filter* filter) {
+  unsigned version = 0;
+  sqlite3_file_control(connection->db, filter->schema, SQLITE_FCNTL_DATA_VERSION, &version);
+  return version;
+}
+
+/* The file is compared once a transaction, and not for each row: a key that is added to an older copy is in a file of
+ * another epoch, which no reader trusts. */
+static void may_write_at(const struct connection* connection, struct filter* filter, sqlite3_int64 epoch) {
+  filter->writes_at = epoch;
+  filter->writes_in = version_of(connection, filter);
+}
+
 int renew(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
   const sqlite3_int64 epoch = new_epoch();
   bfs_statistics facts = BFS_STATISTICS_INIT;
-  const int lane = epoch_in(filter->handle, OWNERS[0]) == kept->epoch;
+  sqlite3_int64 epochs[2];
+  int lane;
   if (epoch == 0) return set_error(error, BFS_ESYSTEM, "getentropy failed");
+  read_epochs(filter->handle, epochs);
+  lane = epochs[0] == kept->epoch;
   if (bfs_stats(filter->handle, 0, &facts, error) != BFS_OK) return -1;
   if (bfs_sync(filter->handle, OWNERS[lane], (uint64_t)epoch, 1, error) != BFS_OK) return -1;
   memcpy(kept->file_id, facts.file_id, sizeof kept->file_id);
@@ -380,7 +402,7 @@ int renew(struct connection* connection, struct filter* filter, struct kept* kep
   kept->epoch = epoch;
   if (store_epoch(connection, filter, kept) != SQLITE_OK)
     return set_error(error, BFS_ESYSTEM, sqlite3_errmsg(connection->db));
-  filter->asks_at = filter->writes_at = epoch;
+  may_write_at(connection, filter, epoch);
   return lane;
 }
 
@@ -400,10 +422,11 @@ static int has_been_there(const struct filter* filter, sqlite3_int64 epoch) {
 }
 
 int prepare_to_write(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
-  if (filter->handle != NULL && filter->writes) {
-    if (filter->writes_at == kept->epoch && kept->epoch != 0) return 0;
-    if (!has_been_there(filter, kept->epoch) && is_of_epoch(filter, kept)) {
-      filter->writes_at = filter->asks_at = kept->epoch;
+  if (filter->handle != NULL && filter->writes && kept->epoch != 0) {
+    const int wrote = filter->writes_at == kept->epoch;
+    if (wrote && filter->writes_in == version_of(connection, filter)) return 0;
+    if ((wrote || !has_been_there(filter, kept->epoch)) && is_of_epoch(filter, kept)) {
+      may_write_at(connection, filter, kept->epoch);
       return 0;
     }
   }

@@ -101,8 +101,9 @@ static sqlite3_int64 compare(struct connection* connection, struct filter* filte
                              struct kept* kept, bfs_error* error) {
   sqlite3_int64 rows = 0;
   int recovers = 0, same, lane;
+  /* A handle on a file that an older copy was written over took that file in use, and not this one. */
   if (filter->handle == NULL || !filter->writes || bfs_health(filter->handle) != BFS_OK ||
-      bfs_is_current(filter->handle, NULL) != 1)
+      bfs_is_current(filter->handle, NULL) != 1 || !is_of_epoch(filter, kept))
     if (open_to_write(filter, &recovers, error) != BFS_OK) return -1;
   same = is_of_epoch(filter, kept);
   if (!same) kept->has_synced = kept->kinds = 0;
