@@ -187,6 +187,36 @@ class Functions(Case):
             database.execute("SELECT bf_build('rows.bf', bf_keys(key)) FROM rows").fetchall()
         self.assertFalse(self.filter.exists())
 
+    def test_a_table_bfstore_filters_that_ended_leaves_the_connection_of_use(self):
+        """A statement that reads the table stayed prepared, and failed in every function of the connection."""
+        create, keep, ask, info = "SELECT bf_create('rows.bf', 100)", "SELECT bf_keep('rows.bf', 'rows', 'key')", "SELECT bf_maybe('rows.bf', 1)", "SELECT state FROM bf_info('rows.bf')"
+        drop = ["DROP TABLE bfstore_filters", *(f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "update", "before insert", "before update")), 'DROP VIEW "bfstore last rows.bf"']
+        for way in ([create, "BEGIN", keep, ask, "INSERT INTO rows VALUES ('x')", "ROLLBACK"], [create, "SAVEPOINT s", keep, info, "ROLLBACK TO s", "RELEASE s"], [create, keep, ask, *drop],
+                    ["CREATE TABLE bfstore_filters (other)", ask, "DROP TABLE bfstore_filters"], None, [create, keep, ask, None]):
+            with self.subTest(way):
+                database = self.connect()
+                database.execute("CREATE TABLE rows (key)")
+                if way is None:
+                    self.assert_refused("no such file", database, keep)
+                for sql in way or []:
+                    if sql is None:
+                        with contextlib.closing(sqlite3.connect(self.path)) as other:
+                            other.executescript(";".join(drop))
+                    else:
+                        database.execute(sql).fetchall()
+                self.filter.unlink(missing_ok=True)
+                self.one(database, create)
+                self.assertEqual(self.maybe(database, b"a"), 0)
+                self.assertEqual(database.execute("SELECT state, kept FROM bf_info('rows.bf')").fetchone(), ("good", 0))
+                self.one(database, "SELECT bf_add('rows.bf', 1)")
+                self.assertEqual(self.one(database, keep), 0)
+                database.execute("INSERT INTO rows VALUES ('a')")
+                for one in (database, self.connect()):
+                    self.assertEqual([self.maybe(one, key) for key in "ab"], [1, 0])
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
     def test_counting_counts_and_removes_and_not_for_a_table(self):
         database = self.connect()
         self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")

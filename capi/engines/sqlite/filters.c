@@ -34,13 +34,15 @@ static uint64_t attached_now(sqlite3* db) {
   return hash;
 }
 
+static void forget_statements_of(struct database* database) {
+  sqlite3_finalize(database->row);
+  sqlite3_finalize(database->checked);
+  database->row = database->checked = NULL;
+}
+
 void forget_statements(struct connection* connection) {
   struct database* database;
-  for (database = connection->databases; database != NULL; database = database->next) {
-    sqlite3_finalize(database->row);
-    sqlite3_finalize(database->checked);
-    database->row = database->checked = NULL;
-  }
+  for (database = connection->databases; database != NULL; database = database->next) forget_statements_of(database);
 }
 
 static void forget_databases(struct connection* connection) {
@@ -128,9 +130,8 @@ static void read_row(sqlite3_stmt* statement, struct kept* kept) {
   kept->definitions_good = sqlite3_column_int(statement, 5);
 }
 
-/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error. */
-static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
-                   struct kept* kept) {
+static int look_up_once(struct connection* connection, struct database* database, const char* name, int check_triggers,
+                        struct kept* kept) {
   sqlite3_stmt* statement;
   int code = prepare(connection, database, check_triggers, &statement);
   if (code != SQLITE_OK) return code;
@@ -143,6 +144,16 @@ static int look_up(struct connection* connection, struct database* database, con
     kept->schema = database->number << 32 | (uint32_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
   sqlite3_reset(statement);
   return code;
+}
+
+/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error.  A statement
+ * that is prepared fails when its table was dropped or rolled back.  Then sqlite_schema is asked again. */
+static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
+                   struct kept* kept) {
+  const int code = look_up_once(connection, database, name, check_triggers, kept);
+  if (code != SQLITE_ERROR) return code;
+  forget_statements_of(database);
+  return look_up_once(connection, database, name, check_triggers, kept);
 }
 
 /* Of the table that has bf_keep's triggers now, whatever its name is. */
