@@ -464,6 +464,49 @@ class Events(Case):
         database.execute("INSERT INTO rows (key) VALUES ('z')")
         self.assertEqual([self.maybe(database, key, "up") for key in ("x1", "y2", "z3", "x2")], [1, 1, 1, 0])
 
+    def test_a_late_key_is_maybe_until_its_own_row_ends_whatever_a_foreign_key_changes_meanwhile(self):
+        """The row that a cascade changed ended the doubt about the row whose key it follows. A trigger of a third table asks."""
+        default = "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED"
+        generated = "up TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED, key AS (up)"
+        rows, third = "CREATE TABLE rows (id INTEGER PRIMARY KEY, k TEXT UNIQUE, {});", "CREATE TABLE third (k TEXT REFERENCES rows (k) ON UPDATE CASCADE);"
+        for column in (default, generated):
+            for order in (rows + third, third + rows):
+                for chain in (["a", "a"], ["a", "a", "a"], ["a", "b"]):
+                    with self.subTest(column=column, order=order, chain=chain):
+                        database = self.connect()
+                        database.executescript("PRAGMA foreign_keys = ON; CREATE TABLE log (answer, number);" + order.format(column))
+                        self.one(database, "SELECT bf_create('rows.bf', 100)")
+                        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                        name = "key" if column is default else "up"
+                        database.executescript(f"""CREATE TRIGGER asks AFTER UPDATE ON third BEGIN INSERT INTO log SELECT bf_maybe('rows.bf', 'late'), (SELECT count(*) FROM rows WHERE key = 'late'); END;
+                            BEGIN; INSERT INTO rows (id, k, {name}) VALUES (1, 'a', 'a'), (9, 'late', 'b'); INSERT INTO third VALUES ('a')""")
+                        for number, follows in enumerate(chain):
+                            database.execute(f"INSERT INTO rows (id, k, {name}) VALUES (?, ?, ?)", (2 + number, "bcd"[number], follows))
+                        database.execute("COMMIT")
+                        self.assertEqual([self.maybe(database, key) for key in ("late", "absent")], [0, 0])
+                        database.execute(f"UPDATE rows SET k = 'new', {name} = NULL WHERE id = 1")
+                        self.assertEqual(database.execute("SELECT * FROM log").fetchall(), [(1, 1)])
+                        self.assertEqual([self.maybe(database, key) for key in ("late", "new", "absent")], [1, 1, 0])
+                        database.close()
+                    self.doCleanups()
+                    self.setUp()
+
+    def test_a_key_that_only_the_end_of_an_update_makes_is_maybe_within_its_row_and_refused_beside_another_trigger(self):
+        """Where the generated column is the same before a default replaces NULL no BEFORE trigger ran, and nothing was refused."""
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, more, \"x\"\"y\" TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'r', key AS (ifnull(\"x\"\"y\", 'q')))")
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        database.execute("INSERT INTO rows VALUES (1, 1, 'q')")
+        set_null = "UPDATE rows SET \"x\"\"y\" = NULL"
+        for temp in ("", "TEMP"):
+            database.execute(f"CREATE {temp} TRIGGER ends AFTER UPDATE ON rows BEGIN SELECT RAISE(IGNORE); END")
+            self.assert_refused("another trigger", database, set_null)
+            database.execute("UPDATE rows SET more = 2")
+            database.execute("DROP TRIGGER ends")
+        self.assertEqual(database.execute(set_null + " RETURNING key, bf_maybe('rows.bf', key)").fetchall(), [("r", 1)])
+        self.assertEqual([self.maybe(database, key) for key in ("q", "r", "s")], [1, 1, 0])
+
     def test_a_key_that_sqlite_makes_after_the_before_triggers_is_added(self):
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (upper(key)))")

@@ -103,11 +103,23 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
     add_row(context, filter, STATEMENT, key);
 }
 
+/* A row may change within another one, by an action of a foreign key.  Every AFTER trigger comes after a BEFORE trigger
+ * of its row. */
+static void enter_row(struct filter* filter, enum caller caller) {
+  ++filter->depth;
+  if (caller == LATE && filter->late_at == 0) filter->late_at = filter->depth;
+}
+
+static void leave_row(struct filter* filter) {
+  if (filter->late_at == filter->depth) filter->late_at = 0;
+  if (filter->depth > 0) --filter->depth;
+}
+
 /* A row that ends without its AFTER trigger would have a key that no trigger has seen. */
 static int may_be_late(struct connection* connection, struct filter* filter, const struct kept* kept,
                        bfs_error* error) {
   const int others = has_other_triggers(connection, filter, kept);
-  if (others == 0) return filter->in_row = 1;
+  if (others == 0) return 1;
   error->code = BFS_EUNSUPPORTED;
   sqlite3_snprintf(sizeof error->message, error->message, "%s",
                    others < 0 ? sqlite3_errmsg(connection->db)
@@ -120,14 +132,13 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
                         sqlite3_value* position, const struct key* key) {
   struct connection* connection = sqlite3_user_data(context);
   bfs_error error = BFS_ERROR_INIT;
-  if (caller == AFTER)
-    filter->in_row = 0;
-  else
-    filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
   if (caller == LATE && !may_be_late(connection, filter, kept, &error)) {
     fail(context, filter->path, &error);
     return;
   }
+  if (caller != AFTER) filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
+  if (caller >= BEFORE) enter_row(filter, caller);
+  if (caller == AFTER) leave_row(filter);
   if (key->kind == 0) return;
   if (prepare_to_write(connection, filter, kept, &error) != 0)
     fail_to_add(context, filter, &error);
@@ -199,7 +210,7 @@ static struct filter* key_and_filter(sqlite3_context* context, sqlite3_value** v
   struct filter* filter;
   if (name == NULL || key_of(values[1], key) != 0 || key->kind == 0) return NULL;
   filter = seen_filter(context, name);
-  return filter == NULL || filter->in_row ? NULL : filter;
+  return filter == NULL || filter->late_at != 0 ? NULL : filter;
 }
 
 /* The kinds that an argument names, or -1 after an error of the statement. */

@@ -48,7 +48,8 @@ struct filter {
   int before_kind;          /* of that key */
   unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
-  int in_row;             /* between the triggers of a row whose key only the second one knows */
+  sqlite3_int64 depth;    /* how many rows are between their triggers */
+  sqlite3_int64 late_at;  /* the depth of the first of these whose key only its AFTER trigger knows; 0: none */
   int has_other_triggers; /* the table, at that schema */
   uint64_t schema_then;   /* 0: never looked */
 };
