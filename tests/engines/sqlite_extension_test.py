@@ -876,6 +876,29 @@ class Events(Case):
         self.assertEqual(([answer for _, answer in found]), [1] * 500)
         self.assertEqual(self.maybe(database, "absent"), 0)
 
+    def test_a_query_that_runs_while_its_own_connection_loses_the_triggers_finds_what_that_writes(self):
+        """The query asked once whether the filter is in step, and kept the answer to its end."""
+        lose = {"drops": [f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "before insert")],
+                "edits": ["PRAGMA writable_schema = ON", "DELETE FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'", "PRAGMA writable_schema = RESET"],
+                "renames": ["CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)", "ALTER TABLE rows RENAME TO old", "ALTER TABLE other RENAME TO rows"]}
+        for begin in ("SELECT 1", "BEGIN"):
+            for way, changes in lose.items():
+                with self.subTest((begin, way)):
+                    database = self.kept()
+                    database.execute("PRAGMA journal_mode = DELETE").fetchall()
+                    database.execute("CREATE TABLE probe (k)")
+                    database.executemany("INSERT INTO probe VALUES (?)", [(key,) for key in ("absent", "x", "y", "c")])
+                    database.execute(begin)
+                    asked = database.execute("SELECT bf_maybe('rows.bf', k) FROM probe")
+                    self.assertEqual([asked.fetchone(), asked.fetchone()], [(0,)] * 2)
+                    for change in changes:
+                        database.execute(change)
+                    self.insert(database, "c")
+                    self.assertEqual(asked.fetchall()[-1], (1,))  # the module may have fetched one row before
+                    database.close()
+                self.doCleanups()
+                self.setUp()
+
     def test_a_trigger_of_another_databases_table_is_refused(self):
         database = self.kept()
         database.execute("UPDATE bfstore_filters SET id = id + 1")

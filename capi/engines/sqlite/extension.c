@@ -185,21 +185,28 @@ static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) 
 
 /* --- Asking ------------------------------------------------------------------------------------------------------- */
 
-/* What holds while one statement runs, since it sees one state of the database. */
+/* What holds while one statement runs, since it sees one state of the database, and what its own connection writes. */
 struct seen {
   struct filter* filter; /* NULL: every answer is "maybe" */
   unsigned generation;
+  sqlite3_int64 changes; /* of the connection: it may have written without the triggers, or dropped them before */
 };
 
+static int holds(const struct seen* seen, sqlite3_int64 changes) {
+  return seen->filter == NULL || (seen->filter->generation == seen->generation && seen->changes == changes);
+}
+
 static struct filter* seen_filter(sqlite3_context* context, const char* name) {
+  const sqlite3_int64 changes = sqlite3_total_changes64(sqlite3_context_db_handle(context));
   struct seen* seen = sqlite3_get_auxdata(context, 0);
   struct filter* filter;
   bfs_error why = BFS_ERROR_INIT;
-  if (seen != NULL && (seen->filter == NULL || seen->filter->generation == seen->generation)) return seen->filter;
+  if (seen != NULL && holds(seen, changes)) return seen->filter;
   filter = filter_to_ask(sqlite3_user_data(context), name, &why);
   if ((seen = sqlite3_malloc(sizeof *seen)) == NULL) return filter;
   seen->filter = filter;
   seen->generation = filter == NULL ? 0 : filter->generation;
+  seen->changes = changes;
   sqlite3_set_auxdata(context, 0, seen, sqlite3_free);
   return filter;
 }
