@@ -1133,6 +1133,33 @@ class BehindItsBack(Case):
                    "PRAGMA recursive_triggers = OFF; REPLACE INTO rows (id, key) VALUES (1, 'c'), (9, 'd')", "PRAGMA recursive_triggers = ON; REPLACE INTO rows (id, key) VALUES (1, 'c')",
                    "PRAGMA foreign_keys = ON; CREATE TABLE up (k TEXT PRIMARY KEY); INSERT INTO up VALUES ('u')"], "good", "")
 
+    def test_a_temporary_table_that_takes_the_tables_name(self):
+        """A query that names no database means the temporary one, whose rows no trigger has seen."""
+        for take in ("CREATE TEMP TABLE rows (key); INSERT INTO rows VALUES ('q')", "CREATE TEMP TABLE ROWS AS SELECT 'q' AS key", "CREATE TEMP VIEW Rows AS SELECT 'q' AS key",
+                     "CREATE TEMP TABLE other AS SELECT 'q' AS key; ALTER TABLE other RENAME TO rows", "CREATE TEMP VIEW more AS SELECT 1; CREATE TEMP TABLE rows AS SELECT 'q' AS key"):
+            with self.subTest(take):
+                writer, reader = self.kept(), self.connect()
+                self.assert_state("good", "", writer, reader)
+                writer.executescript(take)
+                self.assert_state("maybe", "temporary table or view has the name", writer)
+                self.insert(reader, "c")
+                self.assert_state("good", "", reader, self.connect())
+                writer.execute(f"DROP {'VIEW temp.rows' if 'VIEW R' in take else 'TABLE temp.rows'}")
+                self.assert_state("good", "", writer)
+                writer.execute("CREATE TEMP TABLE others (key)")
+                self.assert_state("good", "", writer)
+            self.doCleanups()
+            self.setUp()
+
+    def test_another_databases_table_with_the_tables_name_is_a_limit(self):
+        """README's: the query has to name the database."""
+        self.kept().close()
+        main = self.connect(self.folder / "main.db")
+        main.executescript(f"ATTACH '{self.path}' AS side; CREATE TABLE rows (key); INSERT INTO main.rows VALUES ('q')")
+        self.assertEqual(self.maybe(main, "q"), 0, "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(main, "SELECT not_seen FROM bf_info('rows.bf')"), "table of that name in another database")
+        self.assertEqual(self.one(main, "SELECT count(*) FROM side.rows WHERE NOT bf_maybe('rows.bf', key)"), 0)
+
     def test_a_foreign_key_that_changes_the_column(self):
         database = self.connect()
         database.executescript("""PRAGMA foreign_keys = ON; CREATE TABLE up (k TEXT PRIMARY KEY); INSERT INTO up VALUES ('a'), ('standard');

@@ -52,6 +52,8 @@ struct filter {
   sqlite3_int64 late_at;  /* the depth of the first of these whose key only its AFTER trigger knows; 0: none */
   int has_other_triggers; /* the table, at that schema */
   uint64_t schema_then;   /* 0: never looked */
+  int is_shadowed;        /* by a temporary table of its table's name, at the next schema */
+  uint64_t shadow_then;   /* 0: never looked */
 };
 
 /* A database of the connection, with the statements that read its bfstore_filters. */

@@ -164,21 +164,36 @@ static int look_up(struct connection* connection, struct database* database, con
   " s.tbl_name = its.name COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM \"%w\".bfstore_filters WHERE"                \
   " instr(definitions, s.sql)))"
 
-int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept) {
+/* The integer that a query gives, or -1 after an error. */
+static int ask_once(struct connection* connection, char* sql) {
   sqlite3_stmt* statement = NULL;
-  char* sql;
-  int code;
-  if (filter->schema_then == kept->schema) return filter->has_other_triggers;
-  sql = sqlite3_mprintf(OTHER_TRIGGERS, filter->schema, filter->name, filter->schema, filter->schema);
-  code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  int answer = -1;
   sqlite3_free(sql);
-  if (code == SQLITE_OK) code = sqlite3_step(statement);
-  if (code == SQLITE_ROW) {
-    filter->has_other_triggers = sqlite3_column_int(statement, 0);
-    filter->schema_then = kept->schema;
-  }
+  if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) answer = sqlite3_column_int(statement, 0);
   sqlite3_finalize(statement);
-  return code == SQLITE_ROW ? filter->has_other_triggers : -1;
+  return answer;
+}
+
+int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept) {
+  if (filter->schema_then == kept->schema) return filter->has_other_triggers;
+  filter->has_other_triggers = ask_once(
+      connection, sqlite3_mprintf(OTHER_TRIGGERS, filter->schema, filter->name, filter->schema, filter->schema));
+  filter->schema_then = filter->has_other_triggers < 0 ? 0 : kept->schema;
+  return filter->has_other_triggers;
+}
+
+/* A temporary table or view, which a query means that names no database. */
+#define SHADOW                                                                                                    \
+  "SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type IN ('table', 'view') AND name = (SELECT table_name" \
+  " FROM \"%w\".bfstore_filters WHERE path = %Q) COLLATE NOCASE)"
+
+/* -1 after an error. */
+static int is_shadowed(struct connection* connection, struct filter* filter, const struct kept* kept) {
+  if (filter->shadow_then == kept->schema) return filter->is_shadowed;
+  filter->is_shadowed = ask_once(connection, sqlite3_mprintf(SHADOW, filter->schema, filter->name));
+  filter->shadow_then = filter->is_shadowed < 0 ? 0 : kept->schema;
+  return filter->is_shadowed;
 }
 
 int run(struct connection* connection, const char* format, ...) {
@@ -327,6 +342,9 @@ static int may_ask_kept(struct connection* connection, struct filter* filter, co
   if (!kept->definitions_good)
     return in_doubt(why, BFS_EMISMATCH,
                     "its triggers, its table or its column were changed, dropped or made again: call bf_keep");
+  if (is_shadowed(connection, filter, kept))
+    return in_doubt(why, BFS_EMISMATCH,
+                    "a temporary table or view has the name of its table, so a query may mean that one: drop it");
   if (!has_triggers_on(connection->db))
     return in_doubt(why, BFS_EMISMATCH,
                     "this connection has its triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER): switch them on, and call"
