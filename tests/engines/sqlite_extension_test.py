@@ -1210,7 +1210,24 @@ class BehindItsBack(Case):
             self.insert(database, b"c")
             with open(self.filter, "r+b") as file:
                 file.write((self.folder / "saved.bf").read_bytes())
-        for change, words in ((blob, "%blob_write%"), (self.remake("trigger", "view"), "%all of it was made again%"), (copy_in_use, "%in place%while a writer had it open%")):
+        def edit(database, sql):
+            database.executescript(f"PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET")
+        def edited_and_undone(database):
+            insert = "WHERE name LIKE 'bfstore %insert%'"
+            edit(database, f"UPDATE sqlite_schema SET sql = replace(sql, 'BEGIN', 'WHEN 0 BEGIN') {insert}")
+            self.assert_state("maybe", self.LOST, database)
+            self.insert(database, b"c")
+            edit(database, f"UPDATE sqlite_schema SET sql = replace(sql, 'WHEN 0 BEGIN', 'BEGIN') {insert}")
+        def deleted_and_undone(database):
+            database.execute("CREATE TABLE saved AS SELECT rowid AS r, * FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'")
+            edit(database, "DELETE FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'")
+            self.insert(database, b"c")
+            edit(database, "INSERT INTO sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) SELECT * FROM saved")
+        def swapped_pages(database):
+            database.executescript("CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT); INSERT INTO other (key) VALUES (x'63')")
+            edit(database, "UPDATE sqlite_schema SET rootpage = (SELECT sum(rootpage) FROM sqlite_schema WHERE name IN ('rows', 'other')) - rootpage WHERE name IN ('rows', 'other')")
+        for change, words in ((blob, "%blob_write%"), (self.remake("trigger", "view"), "%all of it was made again%"), (copy_in_use, "%in place%while a writer had it open%"),
+                              *((change, "%writable_schema%undone%pages%") for change in (edited_and_undone, deleted_and_undone, swapped_pages))):
             with self.subTest(change):
                 database = self.kept(keys=(b"a", b"b"))
                 change(database)

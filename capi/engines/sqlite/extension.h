@@ -97,7 +97,8 @@ int may_equal_another_kind(struct filter* filter, int known, const struct key* k
 
 /* The words of the table, of the triggers and of the view that bf_keep makes last, for one row of bfstore_filters in
  * the schema that %w stands for.  In the order in which they were made, which VACUUM and copies keep: a trigger that
- * was dropped, and made again with the same words, comes after the view. */
+ * was dropped, and made again with the same words, comes after the view.  Without the table's root page, which VACUUM
+ * changes: nothing tells that from an edit. */
 #define DEFINITIONS                                                                                                   \
   "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN" \
   " ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path,"                         \

@@ -145,9 +145,10 @@ static const char* layout_name(uint32_t layout) {
 static const char NOT_SEEN_TEXT[] =
     "rows that were written with triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER), by sqlite3_blob_write, by an edit of"
     " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
-    " if all of it was made again; a copy that is written over the filter's file in place, if it was made while a"
-    " writer had it open, or is written while a statement runs; a query that means a table of that name in another"
-    " database; comparisons by a collation that is not SQLite's own";
+    " if all of it was made again; an edit through writable_schema that was undone, or that gives the table the pages"
+    " of another one; a copy that is written over the filter's file in place, if it was made while a writer had it"
+    " open, or is written while a statement runs; a query that means a table of that name in another database;"
+    " comparisons by a collation that is not SQLite's own";
 
 static const char NOT_SEEN_PLAIN_TEXT[] =
     "numbers or texts that another program added to a filter whose first key SQLite added, where SQL takes a text for"
