@@ -491,6 +491,47 @@ class Events(Case):
                     self.doCleanups()
                     self.setUp()
 
+    def test_a_row_with_a_late_key_that_ends_early_is_maybe_to_the_end_of_its_statement(self):
+        """It has no AFTER trigger, which would have ended the doubt: every key was maybe until another row came, and bf_info said good."""
+        generated, default = "key AS (u || '!')", "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late'"
+        for key, ends in ((generated, "INSERT OR IGNORE INTO rows (u) VALUES ('a')"), (generated, "INSERT INTO rows (u) VALUES ('a')"), (generated, "INSERT OR FAIL INTO rows (u) VALUES ('a')"),
+                          (generated, "UPDATE OR IGNORE rows SET u = 'a' WHERE u = 'b'"), (generated, "INSERT INTO rows (u) VALUES ('a') ON CONFLICT DO NOTHING"),
+                          (generated, "INSERT INTO rows (u) VALUES ('a') ON CONFLICT DO UPDATE SET id = 7"), (default, "INSERT OR IGNORE INTO rows VALUES (8, 'a', NULL)"),
+                          (default, "UPDATE OR REPLACE rows SET key = NULL WHERE u = 'b'"), (default, "INSERT INTO rows (u, key) VALUES ('c', NULL), ('a', NULL)")):
+            for begin in ("SELECT 1", "BEGIN"):
+                with self.subTest((begin, ends)):
+                    database = self.connect()
+                    database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE, {key})")
+                    self.one(database, "SELECT bf_create('rows.bf', 100)")
+                    self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                    database.execute("INSERT INTO rows (u) VALUES ('a'), ('b')")
+                    database.execute(begin)
+                    running = database.execute("SELECT u FROM rows")  # reads only
+                    with contextlib.suppress(sqlite3.IntegrityError):
+                        database.execute(ends).fetchall()
+                    self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("good",))
+                    self.assertEqual(self.maybe(database, "absent"), 0)
+                    self.assertEqual(database.execute("SELECT key FROM rows WHERE NOT bf_maybe('rows.bf', key)").fetchall(), [])
+                    running.close()
+                    database.close()
+                self.doCleanups()
+                self.setUp()
+
+    def test_info_says_why_every_key_is_maybe_while_a_statement_that_ended_a_row_early_runs(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (u UNIQUE, key AS (u || '!'))")
+        self.one(database, "SELECT bf_create('rows.bf', 100)")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        running = database.execute("INSERT OR IGNORE INTO rows (u) VALUES ('a'), ('a'), ('b'), ('c') RETURNING u")
+        self.assertEqual(running.fetchone(), ("a",))
+        self.assertEqual(self.maybe(database, "absent"), 1)
+        state, message = database.execute("SELECT state, message FROM bf_info('rows.bf')").fetchone()
+        self.assertEqual(state, "maybe")
+        self.assertRegex(message, "a statement of this connection that writes .* end it")
+        self.assertEqual(running.fetchall(), [("b",), ("c",)])
+        self.assertEqual(self.maybe(database, "absent"), 0)
+        self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("good",))
+
     def test_a_key_that_only_the_end_of_an_update_makes_is_maybe_within_its_row_and_refused_beside_another_trigger(self):
         """Where the generated column is the same before a default replaces NULL no BEFORE trigger ran, and nothing was refused."""
         database = self.connect()

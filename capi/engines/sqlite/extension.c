@@ -211,13 +211,27 @@ static struct filter* seen_filter(sqlite3_context* context, const char* name) {
   return filter;
 }
 
+static int writes_now(sqlite3* db) {
+  sqlite3_stmt* statement = NULL;
+  while ((statement = sqlite3_next_stmt(db, statement)) != NULL)
+    if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement)) return 1;
+  return 0;
+}
+
+/* A row may also end without its AFTER trigger: by a constraint, or in an UPDATE that changes no key.  It ends with its
+ * statement at the latest. */
+int has_late_row(const struct connection* connection, struct filter* filter) {
+  if (filter->late_at != 0 && !writes_now(connection->db)) filter->late_at = filter->depth = 0;
+  return filter->late_at != 0;
+}
+
 /* Returns NULL for "maybe", also after an error of the statement. */
 static struct filter* key_and_filter(sqlite3_context* context, sqlite3_value** values, struct key* key) {
   const char* name = text_of(context, values[0], "the path of a filter");
   struct filter* filter;
   if (name == NULL || key_of(values[1], key) != 0 || key->kind == 0) return NULL;
   filter = seen_filter(context, name);
-  return filter == NULL || filter->late_at != 0 ? NULL : filter;
+  return filter == NULL || has_late_row(sqlite3_user_data(context), filter) ? NULL : filter;
 }
 
 /* The kinds that an argument names, or -1 after an error of the statement. */

@@ -148,6 +148,8 @@ extern const sqlite3_module bf_info_module;
 /* The text of an argument, or NULL after an error of the statement. */
 const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what);
 void fail(sqlite3_context* context, const char* what, const bfs_error* error);
+/* Whether a row is between its triggers whose key only its AFTER trigger knows: then every answer is "maybe". */
+int has_late_row(const struct connection* connection, struct filter* filter);
 /* A relative path is in the folder of the database's file. */
 char* path_of(sqlite3* db, const char* schema, const char* name);
 

@@ -117,6 +117,11 @@ static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, 
   if (cursor->at_end) return SQLITE_OK;
   cursor->kept = find_filter(connection, name, 0, 0, &cursor->filter, &kept) == FOUND_ONE;
   cursor->trusted = filter_to_ask(connection, name, &cursor->doubt) != NULL;
+  if (cursor->trusted && has_late_row(connection, cursor->filter)) {
+    cursor->trusted = 0;
+    sqlite3_snprintf(sizeof cursor->doubt.message, cursor->doubt.message,
+                     "a statement of this connection that writes runs, and a key may be known only later: end it");
+  }
   if (cursor->filter == NULL)
     cursor->error = cursor->doubt;
   else if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
