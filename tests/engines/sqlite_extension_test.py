@@ -687,9 +687,10 @@ class Events(Case):
             file.write((self.folder / "saved.bf").read_bytes())
 
     def test_an_older_filter_that_was_written_over_it_in_place_is_seen_by_open_connections(self):
-        for cut, other in ((True, False), (False, False), (True, True), (False, True)):
-            with self.subTest(cut=cut, other=other):
-                self.kept().close()
+        for cut, other, journal in ((True, False, "WAL"), (False, False, "WAL"), (True, True, "WAL"), (False, True, "DELETE"), (False, False, "DELETE")):
+            with self.subTest(cut=cut, other=other, journal=journal):
+                with contextlib.closing(self.kept()) as database:
+                    database.execute(f"PRAGMA journal_mode = {journal}").fetchall()
                 shutil.copy(self.filter, self.folder / "saved.bf")
                 if other:
                     self.one(self.connect(), "SELECT bf_create('other.bf', 1000)")
@@ -706,6 +707,9 @@ class Events(Case):
                     self.assertEqual(one.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("maybe",))
                     self.assert_refused("bf_sync", one, "INSERT INTO rows (key) VALUES ('e')")
                     self.assert_refused("bf_sync", one, "UPDATE rows SET key = 'e'")
+                    one.execute("BEGIN")
+                    self.assert_refused("bf_sync", one, "INSERT INTO rows (key) VALUES ('e')")
+                    one.execute("ROLLBACK")
                 self.assertEqual(self.one(writer, "SELECT bf_sync('rows.bf')"), 5)
                 for one in (writer, bulk):
                     self.insert(one, "f")
@@ -1279,6 +1283,23 @@ class BehindItsBack(Case):
                 database.close()
             self.doCleanups()
             self.setUp()
+
+    def test_a_returning_that_has_not_ended_without_the_triggers_is_a_limit(self):
+        """README's, in a query of the same connection that runs meanwhile."""
+        database = self.kept()
+        database.execute("CREATE TABLE probe (k)")
+        database.executemany("INSERT INTO probe VALUES (?)", [(key,) for key in ("absent", "x", "c")])
+        database.execute("BEGIN")
+        asked = database.execute("SELECT bf_maybe('rows.bf', k) FROM probe")
+        self.assertEqual(asked.fetchone(), (0,))
+        for event in ("update", "before update"):
+            database.execute(f'DROP TRIGGER "bfstore {event} rows.bf"')
+        running = database.execute("UPDATE rows SET key = 'c' RETURNING key")
+        self.assertEqual(running.fetchone(), ("c",))
+        self.assertEqual(asked.fetchall()[-1], (0,), "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(database, "SELECT not_seen FROM bf_info('rows.bf')"), "RETURNING that has not ended")
+        self.assertEqual(running.fetchall(), [("c",)])
+        self.assertEqual(self.maybe(database, "c"), 1)
 
     def copied(self, make, folder="copy", path="rows.bf"):
         """Another database with what the first one has, and each gets a row."""

@@ -152,7 +152,8 @@ static const char NOT_SEEN_TEXT[] =
     " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
     " if all of it was made again; an edit through writable_schema that was undone, or that gives the table the pages"
     " of another one; a copy that is written over the filter's file in place, if it was made while a writer had it"
-    " open, or is written while a statement runs; a query that means a table of that name in another database;"
+    " open, or is written while a statement runs; in a query that runs, what a RETURNING that has not ended wrote, if"
+    " its connection dropped the triggers meanwhile; a query that means a table of that name in another database;"
     " comparisons by a collation that is not SQLite's own";
 
 static const char NOT_SEEN_PLAIN_TEXT[] =
