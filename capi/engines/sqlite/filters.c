@@ -3,9 +3,10 @@
  * A filter is trusted where the database and the filter's file agree: both have the same epoch, a random number, and
  * the database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so a copy that was
  * made before has another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a
- * file_id of its own.  The epoch is durable in the file before the transaction that stores it in the database commits.
- * The transaction may be rolled back: therefore the file has two epochs, as two owners, and the new one replaces the
- * one that the database does not have. */
+ * file_id of its own.  Written over the file in place, the first of these looks like the file in use.  The epoch is
+ * durable in the file before the transaction that stores it in the database commits. The transaction may be rolled
+ * back: therefore the file has two epochs, as two owners, and the new one replaces the one that the database does not
+ * have. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
