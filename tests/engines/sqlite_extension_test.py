@@ -187,6 +187,36 @@ class Functions(Case):
             database.execute("SELECT bf_build('rows.bf', bf_keys(key)) FROM rows").fetchall()
         self.assertFalse(self.filter.exists())
 
+    def test_a_table_bfstore_filters_that_ended_leaves_the_connection_of_use(self):
+        """A statement that reads the table stayed prepared, and failed in every function of the connection."""
+        create, keep, ask, info = "SELECT bf_create('rows.bf', 100)", "SELECT bf_keep('rows.bf', 'rows', 'key')", "SELECT bf_maybe('rows.bf', 1)", "SELECT state FROM bf_info('rows.bf')"
+        drop = ["DROP TABLE bfstore_filters", *(f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "update", "before insert", "before update")), 'DROP VIEW "bfstore last rows.bf"']
+        for way in ([create, "BEGIN", keep, ask, "INSERT INTO rows VALUES ('x')", "ROLLBACK"], [create, "SAVEPOINT s", keep, info, "ROLLBACK TO s", "RELEASE s"], [create, keep, ask, *drop],
+                    ["CREATE TABLE bfstore_filters (other)", ask, "DROP TABLE bfstore_filters"], None, [create, keep, ask, None]):
+            with self.subTest(way):
+                database = self.connect()
+                database.execute("CREATE TABLE rows (key)")
+                if way is None:
+                    self.assert_refused("no such file", database, keep)
+                for sql in way or []:
+                    if sql is None:
+                        with contextlib.closing(sqlite3.connect(self.path)) as other:
+                            other.executescript(";".join(drop))
+                    else:
+                        database.execute(sql).fetchall()
+                self.filter.unlink(missing_ok=True)
+                self.one(database, create)
+                self.assertEqual(self.maybe(database, b"a"), 0)
+                self.assertEqual(database.execute("SELECT state, kept FROM bf_info('rows.bf')").fetchone(), ("good", 0))
+                self.one(database, "SELECT bf_add('rows.bf', 1)")
+                self.assertEqual(self.one(database, keep), 0)
+                database.execute("INSERT INTO rows VALUES ('a')")
+                for one in (database, self.connect()):
+                    self.assertEqual([self.maybe(one, key) for key in "ab"], [1, 0])
+                database.close()
+            self.doCleanups()
+            self.setUp()
+
     def test_counting_counts_and_removes_and_not_for_a_table(self):
         database = self.connect()
         self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")
@@ -325,6 +355,54 @@ class Equality(Case):
         self.assertEqual([self.one(database, "SELECT bf_maybe('texts.bf', CAST(? AS BLOB))", asked) for asked in (5, 6)], [1, 0])
         self.assert_refused("'numbers' or 'texts'", database, "SELECT bf_maybe('texts.bf', 5, 'dates')")
 
+    def foreign(self, name, keys, fpr=0.01, seed=1):
+        """A filter that another program made, with these bytes."""
+        import bfstore_ctypes as bfs
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_create, str(self.folder / name).encode(), bfs.options(capacity=max(len(keys), 1), fpr=fpr, seed=seed))
+        for key in keys:
+            self.assertGreaterEqual(library.bfs_add(handle, key, len(key)), 0)
+        library.bfs_close(handle, None)
+
+    def test_a_false_positive_of_a_mark_leaves_a_filter_of_another_program_any_kind(self):
+        """One of the marks of kinds was there by chance, and said that there were no other kinds: a wrong no in 1 of 100 files."""
+        database, kinds = self.connect(), {"INTEGER": lambda key: key.to_bytes(8, "little"), "TEXT": lambda key: b"%d" % key}
+        for kind, bytes_of in kinds.items():
+            database.execute(f"CREATE TABLE {kind}_rows (key {kind})")
+            database.executemany(f"INSERT INTO {kind}_rows VALUES (?)", [(key,) for key in range(50)])
+            for seed in range(100):
+                self.foreign(f"{seed}.bf", [bytes_of(key) for key in range(50)], fpr=0.1, seed=seed)
+                asked = "CAST(key AS TEXT)" if kind == "INTEGER" else "CAST(key AS INTEGER)"
+                self.assertEqual(self.one(database, f"SELECT count(*) FROM {kind}_rows WHERE key = {asked}"), 50)
+                self.assertEqual(self.one(database, f"SELECT count(*) FROM {kind}_rows WHERE NOT bf_maybe(?, {asked})", f"{seed}.bf"), 0, (kind, seed))
+                (self.folder / f"{seed}.bf").unlink()
+
+    def test_a_filter_of_another_program_keeps_any_kind_when_sqlite_adds_to_it(self):
+        for keys, added, asked, absent in (([(5).to_bytes(8, "little")], "x", " 05", " 06"), ([b"5"], 7, 5, 6)):
+            self.foreign("rows.bf", keys)
+            database = self.connect()
+            self.one(database, "SELECT bf_add('rows.bf', ?)", added)
+            self.assertEqual([self.maybe(database, key) for key in (added, asked, absent, b"absent")], [1, 1, 1, 0])
+            self.filter.unlink()
+            self.foreign("rows.bf", [])  # without any key it is SQLite's
+            self.one(database, "SELECT bf_add('rows.bf', ?)", added)
+            self.assertEqual([self.maybe(database, key) for key in (added, asked, absent)], [1, 0, 0])
+            database.close()
+            self.filter.unlink()
+
+    def test_keys_that_another_program_adds_to_sqlites_filter_are_a_limit_that_info_names(self):
+        import bfstore_ctypes as bfs
+        database = self.connect()
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_add('rows.bf', 'x')")
+        library = bfs.load(str(TREE.library))
+        handle = bfs.call(library.bfs_open, str(self.filter).encode(), bfs.WRITE)
+        self.assertEqual(library.bfs_add(handle, (5).to_bytes(8, "little"), 8), 1)
+        library.bfs_close(handle, None)
+        self.assertEqual(self.maybe(database, "05"), 0, "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(database, "SELECT not_seen FROM bf_info('rows.bf')"), "another program")
+        self.assertEqual(self.one(database, "SELECT bf_maybe('rows.bf', 5)"), 1)
+
 
 class Events(Case):
     """The lines of the table in DETAILS.md."""
@@ -386,6 +464,90 @@ class Events(Case):
         database.execute("INSERT INTO rows (key) VALUES ('z')")
         self.assertEqual([self.maybe(database, key, "up") for key in ("x1", "y2", "z3", "x2")], [1, 1, 1, 0])
 
+    def test_a_late_key_is_maybe_until_its_own_row_ends_whatever_a_foreign_key_changes_meanwhile(self):
+        """The row that a cascade changed ended the doubt about the row whose key it follows. A trigger of a third table asks."""
+        default = "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED"
+        generated = "up TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED, key AS (up)"
+        rows, third = "CREATE TABLE rows (id INTEGER PRIMARY KEY, k TEXT UNIQUE, {});", "CREATE TABLE third (k TEXT REFERENCES rows (k) ON UPDATE CASCADE);"
+        for column in (default, generated):
+            for order in (rows + third, third + rows):
+                for chain in (["a", "a"], ["a", "a", "a"], ["a", "b"]):
+                    with self.subTest(column=column, order=order, chain=chain):
+                        database = self.connect()
+                        database.executescript("PRAGMA foreign_keys = ON; CREATE TABLE log (answer, number);" + order.format(column))
+                        self.one(database, "SELECT bf_create('rows.bf', 100)")
+                        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                        name = "key" if column is default else "up"
+                        database.executescript(f"""CREATE TRIGGER asks AFTER UPDATE ON third BEGIN INSERT INTO log SELECT bf_maybe('rows.bf', 'late'), (SELECT count(*) FROM rows WHERE key = 'late'); END;
+                            BEGIN; INSERT INTO rows (id, k, {name}) VALUES (1, 'a', 'a'), (9, 'late', 'b'); INSERT INTO third VALUES ('a')""")
+                        for number, follows in enumerate(chain):
+                            database.execute(f"INSERT INTO rows (id, k, {name}) VALUES (?, ?, ?)", (2 + number, "bcd"[number], follows))
+                        database.execute("COMMIT")
+                        self.assertEqual([self.maybe(database, key) for key in ("late", "absent")], [0, 0])
+                        database.execute(f"UPDATE rows SET k = 'new', {name} = NULL WHERE id = 1")
+                        self.assertEqual(database.execute("SELECT * FROM log").fetchall(), [(1, 1)])
+                        self.assertEqual([self.maybe(database, key) for key in ("late", "new", "absent")], [1, 1, 0])
+                        database.close()
+                    self.doCleanups()
+                    self.setUp()
+
+    def test_a_row_with_a_late_key_that_ends_early_is_maybe_to_the_end_of_its_statement(self):
+        """It has no AFTER trigger, which would have ended the doubt: every key was maybe until another row came, and bf_info said good."""
+        generated, default = "key AS (u || '!')", "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late'"
+        for key, ends in ((generated, "INSERT OR IGNORE INTO rows (u) VALUES ('a')"), (generated, "INSERT INTO rows (u) VALUES ('a')"), (generated, "INSERT OR FAIL INTO rows (u) VALUES ('a')"),
+                          (generated, "UPDATE OR IGNORE rows SET u = 'a' WHERE u = 'b'"), (generated, "INSERT INTO rows (u) VALUES ('a') ON CONFLICT DO NOTHING"),
+                          (generated, "INSERT INTO rows (u) VALUES ('a') ON CONFLICT DO UPDATE SET id = 7"), (default, "INSERT OR IGNORE INTO rows VALUES (8, 'a', NULL)"),
+                          (default, "UPDATE OR REPLACE rows SET key = NULL WHERE u = 'b'"), (default, "INSERT INTO rows (u, key) VALUES ('c', NULL), ('a', NULL)")):
+            for begin in ("SELECT 1", "BEGIN"):
+                with self.subTest((begin, ends)):
+                    database = self.connect()
+                    database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE, {key})")
+                    self.one(database, "SELECT bf_create('rows.bf', 100)")
+                    self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                    database.execute("INSERT INTO rows (u) VALUES ('a'), ('b')")
+                    database.execute(begin)
+                    running = database.execute("SELECT u FROM rows")  # reads only
+                    with contextlib.suppress(sqlite3.IntegrityError):
+                        database.execute(ends).fetchall()
+                    self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("good",))
+                    self.assertEqual(self.maybe(database, "absent"), 0)
+                    self.assertEqual(database.execute("SELECT key FROM rows WHERE NOT bf_maybe('rows.bf', key)").fetchall(), [])
+                    running.close()
+                    database.close()
+                self.doCleanups()
+                self.setUp()
+
+    def test_info_says_why_every_key_is_maybe_while_a_statement_that_ended_a_row_early_runs(self):
+        database = self.connect()
+        database.execute("CREATE TABLE rows (u UNIQUE, key AS (u || '!'))")
+        self.one(database, "SELECT bf_create('rows.bf', 100)")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        running = database.execute("INSERT OR IGNORE INTO rows (u) VALUES ('a'), ('a'), ('b'), ('c') RETURNING u")
+        self.assertEqual(running.fetchone(), ("a",))
+        self.assertEqual(self.maybe(database, "absent"), 1)
+        state, message = database.execute("SELECT state, message FROM bf_info('rows.bf')").fetchone()
+        self.assertEqual(state, "maybe")
+        self.assertRegex(message, "a statement of this connection that writes .* end it")
+        self.assertEqual(running.fetchall(), [("b",), ("c",)])
+        self.assertEqual(self.maybe(database, "absent"), 0)
+        self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("good",))
+
+    def test_a_key_that_only_the_end_of_an_update_makes_is_maybe_within_its_row_and_refused_beside_another_trigger(self):
+        """Where the generated column is the same before a default replaces NULL no BEFORE trigger ran, and nothing was refused."""
+        database = self.connect()
+        database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, more, \"x\"\"y\" TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'r', key AS (ifnull(\"x\"\"y\", 'q')))")
+        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+        database.execute("INSERT INTO rows VALUES (1, 1, 'q')")
+        set_null = "UPDATE rows SET \"x\"\"y\" = NULL"
+        for temp in ("", "TEMP"):
+            database.execute(f"CREATE {temp} TRIGGER ends AFTER UPDATE ON rows BEGIN SELECT RAISE(IGNORE); END")
+            self.assert_refused("another trigger", database, set_null)
+            database.execute("UPDATE rows SET more = 2")
+            database.execute("DROP TRIGGER ends")
+        self.assertEqual(database.execute(set_null + " RETURNING key, bf_maybe('rows.bf', key)").fetchall(), [("r", 1)])
+        self.assertEqual([self.maybe(database, key) for key in ("q", "r", "s")], [1, 1, 0])
+
     def test_a_key_that_sqlite_makes_after_the_before_triggers_is_added(self):
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (upper(key)))")
@@ -395,6 +557,26 @@ class Events(Case):
         database.execute("REPLACE INTO rows (key) VALUES (NULL), ('y')")
         self.assertEqual([self.maybe(database, key, "key") for key in "xyz"], [1, 1, 0])
         self.assertEqual([self.maybe(database, key, "up") for key in "XYZ"], [1, 1, 0])
+
+    def test_a_late_key_with_the_bytes_of_another_kind_is_found_in_any_case(self):
+        """The BEFORE trigger adds a blob, which has no second form. The AFTER trigger left out the text with the same bytes."""
+        default = "key NOT NULL ON CONFLICT REPLACE DEFAULT 'ABC'"
+        ended = "INSERT INTO rows VALUES (1, 1, 'x'), (2, 1, x'414243');"  # the second row by UNIQUE, after its BEFORE trigger
+        for key, writes in (("key AS (iif(id < 0, x'414243', 'ABC'))", "INSERT INTO rows (u) VALUES (1)"),
+                            (default, ended + "INSERT INTO rows VALUES (3, 3, NULL)"),
+                            (default, ended + "UPDATE OR REPLACE rows SET key = NULL"),
+                            (default, "INSERT INTO rows VALUES (1, 1, 'x'), (2, 2, 'y'); UPDATE OR IGNORE rows SET u = 2, key = x'414243' WHERE id = 1; INSERT INTO rows VALUES (3, 3, NULL)")):
+            with self.subTest(writes):
+                database = self.connect()
+                database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE ON CONFLICT IGNORE, {key})")
+                self.one(database, "SELECT bf_create('rows.bf', 10)")
+                self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
+                database.executescript(writes)
+                self.assertEqual(self.one(database, "SELECT count(*) FROM rows WHERE key = 'abc' COLLATE NOCASE"), 1)
+                self.assertEqual(self.maybe(database, "abc"), 1)
+                database.close()
+            self.doCleanups()
+            self.setUp()
 
     def test_the_number_that_sqlite_gives_a_row_is_no_key(self):
         database = self.connect()
@@ -496,6 +678,72 @@ class Events(Case):
         self.assertEqual(self.one(self.connect(), "SELECT bf_sync('rows.bf')"), 4)
         self.insert(writer, "e")
         self.assert_answers(self.connect(), "abcde")
+
+    def put_back(self, cut):
+        """Writes the saved copy over the filter in place, as `cp` and `dd conv=notrunc` do."""
+        with open(self.filter, "r+b") as file:
+            if cut:
+                file.truncate(0)
+            file.write((self.folder / "saved.bf").read_bytes())
+
+    def test_an_older_filter_that_was_written_over_it_in_place_is_seen_by_open_connections(self):
+        for cut, other, journal in ((True, False, "WAL"), (False, False, "WAL"), (True, True, "WAL"), (False, True, "DELETE"), (False, False, "DELETE")):
+            with self.subTest(cut=cut, other=other, journal=journal):
+                with contextlib.closing(self.kept()) as database:
+                    database.execute(f"PRAGMA journal_mode = {journal}").fetchall()
+                shutil.copy(self.filter, self.folder / "saved.bf")
+                if other:
+                    self.one(self.connect(), "SELECT bf_create('other.bf', 1000)")
+                    os.replace(self.folder / "other.bf", self.folder / "saved.bf")
+                writer, reader, bulk = self.connect(), self.connect(), self.connect()
+                self.insert(writer, "a")  # no bit changes
+                self.assert_answers(reader)
+                self.insert(bulk, "c", "d")
+                for one in (writer, bulk):
+                    self.assert_answers(one, "abcd")
+                self.put_back(cut)
+                for one in (reader, writer, bulk, self.connect()):
+                    self.assertEqual(wrong_noes(one), 0)
+                    self.assertEqual(one.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("maybe",))
+                    self.assert_refused("bf_sync", one, "INSERT INTO rows (key) VALUES ('e')")
+                    self.assert_refused("bf_sync", one, "UPDATE rows SET key = 'e'")
+                    one.execute("BEGIN")
+                    self.assert_refused("bf_sync", one, "INSERT INTO rows (key) VALUES ('e')")
+                    one.execute("ROLLBACK")
+                self.assertEqual(self.one(writer, "SELECT bf_sync('rows.bf')"), 5)
+                for one in (writer, bulk):
+                    self.insert(one, "f")
+                for one in (reader, writer, bulk, self.connect()):
+                    self.assert_answers(one, "abcdf")
+                for one in (writer, bulk):
+                    one.close()
+                self.assert_answers(reader, "abcdf")
+                self.assert_answers(self.connect(), "abcdf")
+            self.doCleanups()
+            self.setUp()
+
+    def test_a_writer_that_syncs_an_older_filter_in_place_has_it_in_use(self):
+        """What it adds afterwards may be lost in a power cut. So the file has to say that it is in use."""
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        writer = self.connect()
+        self.insert(writer, "c")
+        self.put_back(cut=False)
+        self.assertEqual(self.one(writer, "SELECT bf_sync('rows.bf')"), 3)
+        shutil.copy(self.filter, self.folder / "then.bf")
+        self.insert(writer, "d")
+        writer.close()
+        os.replace(self.folder / "then.bf", self.filter)
+        self.assert_in_doubt(self.connect())
+
+    def test_an_older_filter_in_place_that_closes_after_its_writer_is_maybe(self):
+        self.kept().close()
+        shutil.copy(self.filter, self.folder / "saved.bf")
+        writer = self.connect()
+        self.insert(writer, "c")
+        self.put_back(cut=False)
+        writer.close()
+        self.assert_in_doubt(self.connect())
 
     def test_a_writer_whose_filter_was_replaced_compares_the_one_at_the_path(self):
         self.kept().close()
@@ -672,6 +920,29 @@ class Events(Case):
         found += rows.fetchall()
         self.assertEqual(([answer for _, answer in found]), [1] * 500)
         self.assertEqual(self.maybe(database, "absent"), 0)
+
+    def test_a_query_that_runs_while_its_own_connection_loses_the_triggers_finds_what_that_writes(self):
+        """The query asked once whether the filter is in step, and kept the answer to its end."""
+        lose = {"drops": [f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "before insert")],
+                "edits": ["PRAGMA writable_schema = ON", "DELETE FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'", "PRAGMA writable_schema = RESET"],
+                "renames": ["CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)", "ALTER TABLE rows RENAME TO old", "ALTER TABLE other RENAME TO rows"]}
+        for begin in ("SELECT 1", "BEGIN"):
+            for way, changes in lose.items():
+                with self.subTest((begin, way)):
+                    database = self.kept()
+                    database.execute("PRAGMA journal_mode = DELETE").fetchall()
+                    database.execute("CREATE TABLE probe (k)")
+                    database.executemany("INSERT INTO probe VALUES (?)", [(key,) for key in ("absent", "x", "y", "c")])
+                    database.execute(begin)
+                    asked = database.execute("SELECT bf_maybe('rows.bf', k) FROM probe")
+                    self.assertEqual([asked.fetchone(), asked.fetchone()], [(0,)] * 2)
+                    for change in changes:
+                        database.execute(change)
+                    self.insert(database, "c")
+                    self.assertEqual(asked.fetchall()[-1], (1,))  # the module may have fetched one row before
+                    database.close()
+                self.doCleanups()
+                self.setUp()
 
     def test_a_trigger_of_another_databases_table_is_refused(self):
         database = self.kept()
@@ -907,6 +1178,33 @@ class BehindItsBack(Case):
                    "PRAGMA recursive_triggers = OFF; REPLACE INTO rows (id, key) VALUES (1, 'c'), (9, 'd')", "PRAGMA recursive_triggers = ON; REPLACE INTO rows (id, key) VALUES (1, 'c')",
                    "PRAGMA foreign_keys = ON; CREATE TABLE up (k TEXT PRIMARY KEY); INSERT INTO up VALUES ('u')"], "good", "")
 
+    def test_a_temporary_table_that_takes_the_tables_name(self):
+        """A query that names no database means the temporary one, whose rows no trigger has seen."""
+        for take in ("CREATE TEMP TABLE rows (key); INSERT INTO rows VALUES ('q')", "CREATE TEMP TABLE ROWS AS SELECT 'q' AS key", "CREATE TEMP VIEW Rows AS SELECT 'q' AS key",
+                     "CREATE TEMP TABLE other AS SELECT 'q' AS key; ALTER TABLE other RENAME TO rows", "CREATE TEMP VIEW more AS SELECT 1; CREATE TEMP TABLE rows AS SELECT 'q' AS key"):
+            with self.subTest(take):
+                writer, reader = self.kept(), self.connect()
+                self.assert_state("good", "", writer, reader)
+                writer.executescript(take)
+                self.assert_state("maybe", "temporary table or view has the name", writer)
+                self.insert(reader, "c")
+                self.assert_state("good", "", reader, self.connect())
+                writer.execute(f"DROP {'VIEW temp.rows' if 'VIEW R' in take else 'TABLE temp.rows'}")
+                self.assert_state("good", "", writer)
+                writer.execute("CREATE TEMP TABLE others (key)")
+                self.assert_state("good", "", writer)
+            self.doCleanups()
+            self.setUp()
+
+    def test_another_databases_table_with_the_tables_name_is_a_limit(self):
+        """README's: the query has to name the database."""
+        self.kept().close()
+        main = self.connect(self.folder / "main.db")
+        main.executescript(f"ATTACH '{self.path}' AS side; CREATE TABLE rows (key); INSERT INTO main.rows VALUES ('q')")
+        self.assertEqual(self.maybe(main, "q"), 0, "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(main, "SELECT not_seen FROM bf_info('rows.bf')"), "table of that name in another database")
+        self.assertEqual(self.one(main, "SELECT count(*) FROM side.rows WHERE NOT bf_maybe('rows.bf', key)"), 0)
+
     def test_a_foreign_key_that_changes_the_column(self):
         database = self.connect()
         database.executescript("""PRAGMA foreign_keys = ON; CREATE TABLE up (k TEXT PRIMARY KEY); INSERT INTO up VALUES ('a'), ('standard');
@@ -952,17 +1250,56 @@ class BehindItsBack(Case):
         def blob(database):
             with database.blobopen("rows", "key", 1) as key:
                 key[:] = b"c"
-        for change in (blob, self.remake("trigger", "view")):
+        def copy_in_use(database):
+            (self.folder / "saved.bf").write_bytes(self.filter.read_bytes())
+            self.insert(database, b"c")
+            with open(self.filter, "r+b") as file:
+                file.write((self.folder / "saved.bf").read_bytes())
+        def edit(database, sql):
+            database.executescript(f"PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET")
+        def edited_and_undone(database):
+            insert = "WHERE name LIKE 'bfstore %insert%'"
+            edit(database, f"UPDATE sqlite_schema SET sql = replace(sql, 'BEGIN', 'WHEN 0 BEGIN') {insert}")
+            self.assert_state("maybe", self.LOST, database)
+            self.insert(database, b"c")
+            edit(database, f"UPDATE sqlite_schema SET sql = replace(sql, 'WHEN 0 BEGIN', 'BEGIN') {insert}")
+        def deleted_and_undone(database):
+            database.execute("CREATE TABLE saved AS SELECT rowid AS r, * FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'")
+            edit(database, "DELETE FROM sqlite_schema WHERE name LIKE 'bfstore %insert%'")
+            self.insert(database, b"c")
+            edit(database, "INSERT INTO sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) SELECT * FROM saved")
+        def swapped_pages(database):
+            database.executescript("CREATE TABLE other (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT); INSERT INTO other (key) VALUES (x'63')")
+            edit(database, "UPDATE sqlite_schema SET rootpage = (SELECT sum(rootpage) FROM sqlite_schema WHERE name IN ('rows', 'other')) - rootpage WHERE name IN ('rows', 'other')")
+        for change, words in ((blob, "%blob_write%"), (self.remake("trigger", "view"), "%all of it was made again%"), (copy_in_use, "%in place%while a writer had it open%"),
+                              *((change, "%writable_schema%undone%pages%") for change in (edited_and_undone, deleted_and_undone, swapped_pages))):
             with self.subTest(change):
                 database = self.kept(keys=(b"a", b"b"))
                 change(database)
-                self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf') WHERE not_seen LIKE '%blob_write%all of it was made again%'").fetchone(), ("good",))
+                self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf') WHERE not_seen LIKE ?", (words,)).fetchone(), ("good",))
                 self.assertEqual(wrong_noes(database), 1, "it is seen now: README and bf_info need not say otherwise")
                 self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
                 self.assertEqual(wrong_noes(database), 0)
                 database.close()
             self.doCleanups()
             self.setUp()
+
+    def test_a_returning_that_has_not_ended_without_the_triggers_is_a_limit(self):
+        """README's, in a query of the same connection that runs meanwhile."""
+        database = self.kept()
+        database.execute("CREATE TABLE probe (k)")
+        database.executemany("INSERT INTO probe VALUES (?)", [(key,) for key in ("absent", "x", "c")])
+        database.execute("BEGIN")
+        asked = database.execute("SELECT bf_maybe('rows.bf', k) FROM probe")
+        self.assertEqual(asked.fetchone(), (0,))
+        for event in ("update", "before update"):
+            database.execute(f'DROP TRIGGER "bfstore {event} rows.bf"')
+        running = database.execute("UPDATE rows SET key = 'c' RETURNING key")
+        self.assertEqual(running.fetchone(), ("c",))
+        self.assertEqual(asked.fetchall()[-1], (0,), "it is seen now: README and bf_info need not say otherwise")
+        self.assertRegex(self.one(database, "SELECT not_seen FROM bf_info('rows.bf')"), "RETURNING that has not ended")
+        self.assertEqual(running.fetchall(), [("c",)])
+        self.assertEqual(self.maybe(database, "c"), 1)
 
     def copied(self, make, folder="copy", path="rows.bf"):
         """Another database with what the first one has, and each gets a row."""

@@ -59,14 +59,15 @@ static int note_row(struct connection* connection, struct filter* filter, struct
              filter->kinds, below ? ", synced = NULL" : "", filter->name);
 }
 
-/* A row's BEFORE and AFTER trigger count its key once. */
+/* A row's BEFORE and AFTER trigger count its key once.  A text and a blob of the same bytes are two keys: the text may
+ * have a second form. */
 static int was_added_before(struct filter* filter, enum caller caller, const struct key* key) {
-  const unsigned generation = filter->before_in;
   uint64_t digest;
-  filter->before_in = 0;
   if (caller == STATEMENT || bfs_digest(filter->handle, key->data, key->bytes, &digest) != BFS_OK) return 0;
-  if (caller == AFTER) return generation == filter->generation && digest == filter->before;
+  if (caller == AFTER)
+    return filter->before_in == filter->generation && key->kind == filter->before_kind && digest == filter->before;
   filter->before = digest;
+  filter->before_kind = key->kind;
   filter->before_in = filter->generation;
   return 0;
 }
@@ -102,11 +103,23 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
     add_row(context, filter, STATEMENT, key);
 }
 
+/* A row may change within another one, by an action of a foreign key.  Every AFTER trigger comes after a BEFORE trigger
+ * of its row. */
+static void enter_row(struct filter* filter, enum caller caller) {
+  ++filter->depth;
+  if (caller == LATE && filter->late_at == 0) filter->late_at = filter->depth;
+}
+
+static void leave_row(struct filter* filter) {
+  if (filter->late_at == filter->depth) filter->late_at = 0;
+  if (filter->depth > 0) --filter->depth;
+}
+
 /* A row that ends without its AFTER trigger would have a key that no trigger has seen. */
 static int may_be_late(struct connection* connection, struct filter* filter, const struct kept* kept,
                        bfs_error* error) {
   const int others = has_other_triggers(connection, filter, kept);
-  if (others == 0) return filter->in_row = 1;
+  if (others == 0) return 1;
   error->code = BFS_EUNSUPPORTED;
   sqlite3_snprintf(sizeof error->message, error->message, "%s",
                    others < 0 ? sqlite3_errmsg(connection->db)
@@ -119,11 +132,13 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
                         sqlite3_value* position, const struct key* key) {
   struct connection* connection = sqlite3_user_data(context);
   bfs_error error = BFS_ERROR_INIT;
-  if (caller == AFTER) filter->in_row = 0;
   if (caller == LATE && !may_be_late(connection, filter, kept, &error)) {
     fail(context, filter->path, &error);
     return;
   }
+  if (caller != AFTER) filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
+  if (caller >= BEFORE) enter_row(filter, caller);
+  if (caller == AFTER) leave_row(filter);
   if (key->kind == 0) return;
   if (prepare_to_write(connection, filter, kept, &error) != 0)
     fail_to_add(context, filter, &error);
@@ -170,23 +185,44 @@ static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) 
 
 /* --- Asking ------------------------------------------------------------------------------------------------------- */
 
-/* What holds while one statement runs, since it sees one state of the database. */
+/* What holds while one statement runs, since it sees one state of the database, and what its own connection writes. */
 struct seen {
   struct filter* filter; /* NULL: every answer is "maybe" */
   unsigned generation;
+  sqlite3_int64 changes; /* of the connection: it may have written without the triggers, or dropped them before */
 };
 
+static int holds(const struct seen* seen, sqlite3_int64 changes) {
+  return seen->filter == NULL || (seen->filter->generation == seen->generation && seen->changes == changes);
+}
+
 static struct filter* seen_filter(sqlite3_context* context, const char* name) {
+  const sqlite3_int64 changes = sqlite3_total_changes64(sqlite3_context_db_handle(context));
   struct seen* seen = sqlite3_get_auxdata(context, 0);
   struct filter* filter;
   bfs_error why = BFS_ERROR_INIT;
-  if (seen != NULL && (seen->filter == NULL || seen->filter->generation == seen->generation)) return seen->filter;
+  if (seen != NULL && holds(seen, changes)) return seen->filter;
   filter = filter_to_ask(sqlite3_user_data(context), name, &why);
   if ((seen = sqlite3_malloc(sizeof *seen)) == NULL) return filter;
   seen->filter = filter;
   seen->generation = filter == NULL ? 0 : filter->generation;
+  seen->changes = changes;
   sqlite3_set_auxdata(context, 0, seen, sqlite3_free);
   return filter;
+}
+
+static int writes_now(sqlite3* db) {
+  sqlite3_stmt* statement = NULL;
+  while ((statement = sqlite3_next_stmt(db, statement)) != NULL)
+    if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement)) return 1;
+  return 0;
+}
+
+/* A row may also end without its AFTER trigger: by a constraint, or in an UPDATE that changes no key.  It ends with its
+ * statement at the latest. */
+int has_late_row(const struct connection* connection, struct filter* filter) {
+  if (filter->late_at != 0 && !writes_now(connection->db)) filter->late_at = filter->depth = 0;
+  return filter->late_at != 0;
 }
 
 /* Returns NULL for "maybe", also after an error of the statement. */
@@ -195,7 +231,7 @@ static struct filter* key_and_filter(sqlite3_context* context, sqlite3_value** v
   struct filter* filter;
   if (name == NULL || key_of(values[1], key) != 0 || key->kind == 0) return NULL;
   filter = seen_filter(context, name);
-  return filter == NULL || filter->in_row ? NULL : filter;
+  return filter == NULL || has_late_row(sqlite3_user_data(context), filter) ? NULL : filter;
 }
 
 /* The kinds that an argument names, or -1 after an error of the statement. */

@@ -40,15 +40,20 @@ struct filter {
   bfs_filter* handle;
   int writes;
   unsigned generation;      /* a new one with each handle */
-  sqlite3_int64 asks_at;    /* the epoch at which the handle may answer; 0: none */
+  unsigned made_in;         /* the generation in which every key was known to be of SQLite; 0: none */
   sqlite3_int64 writes_at;  /* the epoch at which the handle may be written to; 0: none */
+  unsigned writes_in;       /* the version of the database when this was compared with the file */
   sqlite3_int64 at_open[2]; /* epochs that were in the file when the handle was opened */
   uint64_t before;          /* the digest that a BEFORE trigger added last */
+  int before_kind;          /* of that key */
   unsigned before_in;       /* the generation that it was added to; 0: none */
   int kinds;
-  int in_row;             /* between the triggers of a row whose key only the second one knows */
+  sqlite3_int64 depth;    /* how many rows are between their triggers */
+  sqlite3_int64 late_at;  /* the depth of the first of these whose key only its AFTER trigger knows; 0: none */
   int has_other_triggers; /* the table, at that schema */
   uint64_t schema_then;   /* 0: never looked */
+  int is_shadowed;        /* by a temporary table of its table's name, at the next schema */
+  uint64_t shadow_then;   /* 0: never looked */
 };
 
 /* A database of the connection, with the statements that read its bfstore_filters. */
@@ -86,13 +91,14 @@ int32_t count_of(struct connection* connection, const bfs_filter* handle, const 
 int32_t mark_kinds(bfs_filter* handle, int kinds);
 /* Whether SQL may take the value for equal with a key of another kind.  known: the kinds that the caller says a filter
  * that no table has has; 0: none were said. */
-int may_equal_another_kind(const struct filter* filter, int known, const struct key* key, sqlite3_value* value);
+int may_equal_another_kind(struct filter* filter, int known, const struct key* key, sqlite3_value* value);
 
 /* --- filters.c: handles, and which of them to trust --- */
 
 /* The words of the table, of the triggers and of the view that bf_keep makes last, for one row of bfstore_filters in
  * the schema that %w stands for.  In the order in which they were made, which VACUUM and copies keep: a trigger that
- * was dropped, and made again with the same words, comes after the view. */
+ * was dropped, and made again with the same words, comes after the view.  Without the table's root page, which VACUUM
+ * changes: nothing tells that from an edit. */
 #define DEFINITIONS                                                                                                   \
   "(SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name IN" \
   " ('bfstore insert ' || path, 'bfstore update ' || path, 'bfstore before insert ' || path,"                         \
@@ -142,6 +148,8 @@ extern const sqlite3_module bf_info_module;
 /* The text of an argument, or NULL after an error of the statement. */
 const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what);
 void fail(sqlite3_context* context, const char* what, const bfs_error* error);
+/* Whether a row is between its triggers whose key only its AFTER trigger knows: then every answer is "maybe". */
+int has_late_row(const struct connection* connection, struct filter* filter);
 /* A relative path is in the folder of the database's file. */
 char* path_of(sqlite3* db, const char* schema, const char* name);
 

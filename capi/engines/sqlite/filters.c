@@ -3,9 +3,10 @@
  * A filter is trusted where the database and the filter's file agree: both have the same epoch, a random number, and
  * the database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so a copy that was
  * made before has another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a
- * file_id of its own.  The epoch is durable in the file before the transaction that stores it in the database commits.
- * The transaction may be rolled back: therefore the file has two epochs, as two owners, and the new one replaces the
- * one that the database does not have. */
+ * file_id of its own.  Written over the file in place, the first of these looks like the file in use.  The epoch is
+ * durable in the file before the transaction that stores it in the database commits. The transaction may be rolled
+ * back: therefore the file has two epochs, as two owners, and the new one replaces the one that the database does not
+ * have. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,13 +35,15 @@ static uint64_t attached_now(sqlite3* db) {
   return hash;
 }
 
+static void forget_statements_of(struct database* database) {
+  sqlite3_finalize(database->row);
+  sqlite3_finalize(database->checked);
+  database->row = database->checked = NULL;
+}
+
 void forget_statements(struct connection* connection) {
   struct database* database;
-  for (database = connection->databases; database != NULL; database = database->next) {
-    sqlite3_finalize(database->row);
-    sqlite3_finalize(database->checked);
-    database->row = database->checked = NULL;
-  }
+  for (database = connection->databases; database != NULL; database = database->next) forget_statements_of(database);
 }
 
 static void forget_databases(struct connection* connection) {
@@ -128,9 +131,8 @@ static void read_row(sqlite3_stmt* statement, struct kept* kept) {
   kept->definitions_good = sqlite3_column_int(statement, 5);
 }
 
-/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error. */
-static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
-                   struct kept* kept) {
+static int look_up_once(struct connection* connection, struct database* database, const char* name, int check_triggers,
+                        struct kept* kept) {
   sqlite3_stmt* statement;
   int code = prepare(connection, database, check_triggers, &statement);
   if (code != SQLITE_OK) return code;
@@ -145,6 +147,16 @@ static int look_up(struct connection* connection, struct database* database, con
   return code;
 }
 
+/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error.  A statement
+ * that is prepared fails when its table was dropped or rolled back.  Then sqlite_schema is asked again. */
+static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
+                   struct kept* kept) {
+  const int code = look_up_once(connection, database, name, check_triggers, kept);
+  if (code != SQLITE_ERROR) return code;
+  forget_statements_of(database);
+  return look_up_once(connection, database, name, check_triggers, kept);
+}
+
 /* Of the table that has bf_keep's triggers now, whatever its name is. */
 #define OTHER_TRIGGERS                                                                                              \
   "WITH its(name) AS (SELECT tbl_name FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name = 'bfstore before " \
@@ -153,21 +165,36 @@ static int look_up(struct connection* connection, struct database* database, con
   " s.tbl_name = its.name COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM \"%w\".bfstore_filters WHERE"                \
   " instr(definitions, s.sql)))"
 
-int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept) {
+/* The integer that a query gives, or -1 after an error. */
+static int ask_once(struct connection* connection, char* sql) {
   sqlite3_stmt* statement = NULL;
-  char* sql;
-  int code;
-  if (filter->schema_then == kept->schema) return filter->has_other_triggers;
-  sql = sqlite3_mprintf(OTHER_TRIGGERS, filter->schema, filter->name, filter->schema, filter->schema);
-  code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
+  int answer = -1;
   sqlite3_free(sql);
-  if (code == SQLITE_OK) code = sqlite3_step(statement);
-  if (code == SQLITE_ROW) {
-    filter->has_other_triggers = sqlite3_column_int(statement, 0);
-    filter->schema_then = kept->schema;
-  }
+  if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) answer = sqlite3_column_int(statement, 0);
   sqlite3_finalize(statement);
-  return code == SQLITE_ROW ? filter->has_other_triggers : -1;
+  return answer;
+}
+
+int has_other_triggers(struct connection* connection, struct filter* filter, const struct kept* kept) {
+  if (filter->schema_then == kept->schema) return filter->has_other_triggers;
+  filter->has_other_triggers = ask_once(
+      connection, sqlite3_mprintf(OTHER_TRIGGERS, filter->schema, filter->name, filter->schema, filter->schema));
+  filter->schema_then = filter->has_other_triggers < 0 ? 0 : kept->schema;
+  return filter->has_other_triggers;
+}
+
+/* A temporary table or view, which a query means that names no database. */
+#define SHADOW                                                                                                    \
+  "SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type IN ('table', 'view') AND name = (SELECT table_name" \
+  " FROM \"%w\".bfstore_filters WHERE path = %Q) COLLATE NOCASE)"
+
+/* -1 after an error. */
+static int is_shadowed(struct connection* connection, struct filter* filter, const struct kept* kept) {
+  if (filter->shadow_then == kept->schema) return filter->is_shadowed;
+  filter->is_shadowed = ask_once(connection, sqlite3_mprintf(SHADOW, filter->schema, filter->name));
+  filter->shadow_then = filter->is_shadowed < 0 ? 0 : kept->schema;
+  return filter->is_shadowed;
 }
 
 int run(struct connection* connection, const char* format, ...) {
@@ -187,41 +214,49 @@ int run(struct connection* connection, const char* format, ...) {
 void close_filter(struct filter* filter) {
   bfs_close(filter->handle, NULL); /* what fails here, the next open says again */
   filter->handle = NULL;
-  filter->asks_at = filter->writes_at = 0;
+  filter->writes_at = 0;
   ++filter->generation;
 }
 
-static sqlite3_int64 epoch_in(const bfs_filter* handle, uint64_t owner) {
+static void read_epochs(const bfs_filter* handle, sqlite3_int64 epochs[2]) {
   bfs_owner_mark marks[64];
   const int64_t count = bfs_list_marks(handle, marks, 64, NULL);
   int64_t i;
+  int lane;
+  epochs[0] = epochs[1] = 0;
   for (i = 0; i < count; ++i)
-    if (marks[i].owner == owner) return (sqlite3_int64)marks[i].epoch;
-  return 0;
+    for (lane = 0; lane < 2; ++lane)
+      if (marks[i].owner == OWNERS[lane]) epochs[lane] = (sqlite3_int64)marks[i].epoch;
+}
+
+static int has_epoch(const bfs_filter* handle, sqlite3_int64 epoch) {
+  sqlite3_int64 epochs[2];
+  read_epochs(handle, epochs);
+  return epochs[0] == epoch || epochs[1] == epoch;
 }
 
 int is_any_databases(const struct filter* filter) {
-  return epoch_in(filter->handle, OWNERS[0]) != 0 || epoch_in(filter->handle, OWNERS[1]) != 0;
+  sqlite3_int64 epochs[2];
+  read_epochs(filter->handle, epochs);
+  return epochs[0] != 0 || epochs[1] != 0;
 }
 
 int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   int32_t code;
-  int i;
   close_filter(filter);
   code = bfs_open(filter->path, flags | BFS_OPEN_GUARD, &filter->handle, error);
   if (code != BFS_OK) return code;
   filter->writes = (flags & BFS_OPEN_WRITE) != 0;
-  for (i = 0; i < 2; ++i) filter->at_open[i] = epoch_in(filter->handle, OWNERS[i]);
+  read_epochs(filter->handle, filter->at_open);
   return BFS_OK;
 }
 
-/* Both agree: see the beginning of this file. */
+/* Both agree: see the beginning of this file.  The marks are read from the file each time: an older copy of the file
+ * may have been written over it in place, and the handle, its inode and its health are as they were. */
 int is_of_epoch(const struct filter* filter, const struct kept* kept) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (kept->epoch == 0 || !kept->has_file_id || bfs_stats(filter->handle, 0, &facts, NULL) != BFS_OK) return 0;
-  return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 &&
-         (bfs_get_mark(filter->handle, OWNERS[0], (uint64_t)kept->epoch) != 0 ||
-          bfs_get_mark(filter->handle, OWNERS[1], (uint64_t)kept->epoch) != 0);
+  return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 && has_epoch(filter->handle, kept->epoch);
 }
 
 struct filter* filter_of(struct connection* connection, const char* schema, const char* name) {
@@ -302,26 +337,26 @@ static int has_triggers_on(sqlite3* db) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &on) != SQLITE_OK || on;
 }
 
+static const char NOT_COMPARED[] = "was not compared with the database: call bf_sync";
+
 static int may_ask_kept(struct connection* connection, struct filter* filter, const struct kept* kept, bfs_error* why) {
   if (!kept->definitions_good)
     return in_doubt(why, BFS_EMISMATCH,
                     "its triggers, its table or its column were changed, dropped or made again: call bf_keep");
+  if (is_shadowed(connection, filter, kept))
+    return in_doubt(why, BFS_EMISMATCH,
+                    "a temporary table or view has the name of its table, so a query may mean that one: drop it");
   if (!has_triggers_on(connection->db))
     return in_doubt(why, BFS_EMISMATCH,
                     "this connection has its triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER): switch them on, and call"
                     " bf_keep if rows were written");
+  if (kept->epoch == 0) return in_doubt(why, BFS_EMISMATCH, NOT_COMPARED);
   /* This also asks the kernel whether it failed to write pages of the file. */
-  if (is_usable(filter) && (filter->asks_at == kept->epoch || is_of_epoch(filter, kept))) {
-    filter->asks_at = kept->epoch;
-    return kept->epoch != 0 || in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
-  }
+  if (is_usable(filter) && is_of_epoch(filter, kept)) return 1;
   if (!open_to_ask(filter, why)) return 0;
-  if (!is_of_epoch(filter, kept)) {
-    close_filter(filter);
-    return in_doubt(why, BFS_EMISMATCH, "was not compared with the database: call bf_sync");
-  }
-  filter->asks_at = kept->epoch;
-  return 1;
+  if (is_of_epoch(filter, kept)) return 1;
+  close_filter(filter);
+  return in_doubt(why, BFS_EMISMATCH, NOT_COMPARED);
 }
 
 struct filter* filter_to_ask(struct connection* connection, const char* name, bfs_error* why) {
@@ -368,11 +403,28 @@ static int store_epoch(struct connection* connection, const struct filter* filte
              filter->schema, kept->epoch, hex, filter->name);
 }
 
+/* Another number after each commit. */
+static unsigned version_of(const struct connection* connection, const struct filter* filter) {
+  unsigned version = 0;
+  sqlite3_file_control(connection->db, filter->schema, SQLITE_FCNTL_DATA_VERSION, &version);
+  return version;
+}
+
+/* The file is compared once a transaction, and not for each row: a key that is added to an older copy is in a file of
+ * another epoch, which no reader trusts. */
+static void may_write_at(const struct connection* connection, struct filter* filter, sqlite3_int64 epoch) {
+  filter->writes_at = epoch;
+  filter->writes_in = version_of(connection, filter);
+}
+
 int renew(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
   const sqlite3_int64 epoch = new_epoch();
   bfs_statistics facts = BFS_STATISTICS_INIT;
-  const int lane = epoch_in(filter->handle, OWNERS[0]) == kept->epoch;
+  sqlite3_int64 epochs[2];
+  int lane;
   if (epoch == 0) return set_error(error, BFS_ESYSTEM, "getentropy failed");
+  read_epochs(filter->handle, epochs);
+  lane = epochs[0] == kept->epoch;
   if (bfs_stats(filter->handle, 0, &facts, error) != BFS_OK) return -1;
   if (bfs_sync(filter->handle, OWNERS[lane], (uint64_t)epoch, 1, error) != BFS_OK) return -1;
   memcpy(kept->file_id, facts.file_id, sizeof kept->file_id);
@@ -380,7 +432,7 @@ int renew(struct connection* connection, struct filter* filter, struct kept* kep
   kept->epoch = epoch;
   if (store_epoch(connection, filter, kept) != SQLITE_OK)
     return set_error(error, BFS_ESYSTEM, sqlite3_errmsg(connection->db));
-  filter->asks_at = filter->writes_at = epoch;
+  may_write_at(connection, filter, epoch);
   return lane;
 }
 
@@ -400,10 +452,11 @@ static int has_been_there(const struct filter* filter, sqlite3_int64 epoch) {
 }
 
 int prepare_to_write(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
-  if (filter->handle != NULL && filter->writes) {
-    if (filter->writes_at == kept->epoch && kept->epoch != 0) return 0;
-    if (!has_been_there(filter, kept->epoch) && is_of_epoch(filter, kept)) {
-      filter->writes_at = filter->asks_at = kept->epoch;
+  if (filter->handle != NULL && filter->writes && kept->epoch != 0) {
+    const int wrote = filter->writes_at == kept->epoch;
+    if (wrote && filter->writes_in == version_of(connection, filter)) return 0;
+    if ((wrote || !has_been_there(filter, kept->epoch)) && is_of_epoch(filter, kept)) {
+      may_write_at(connection, filter, kept->epoch);
       return 0;
     }
   }

@@ -117,6 +117,11 @@ static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, 
   if (cursor->at_end) return SQLITE_OK;
   cursor->kept = find_filter(connection, name, 0, 0, &cursor->filter, &kept) == FOUND_ONE;
   cursor->trusted = filter_to_ask(connection, name, &cursor->doubt) != NULL;
+  if (cursor->trusted && has_late_row(connection, cursor->filter)) {
+    cursor->trusted = 0;
+    sqlite3_snprintf(sizeof cursor->doubt.message, cursor->doubt.message,
+                     "a statement of this connection that writes runs, and a key may be known only later: end it");
+  }
   if (cursor->filter == NULL)
     cursor->error = cursor->doubt;
   else if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
@@ -145,7 +150,15 @@ static const char* layout_name(uint32_t layout) {
 static const char NOT_SEEN_TEXT[] =
     "rows that were written with triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER), by sqlite3_blob_write, by an edit of"
     " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
-    " if all of it was made again; comparisons by a collation that is not SQLite's own";
+    " if all of it was made again; an edit through writable_schema that was undone, or that gives the table the pages"
+    " of another one; a copy that is written over the filter's file in place, if it was made while a writer had it"
+    " open, or is written while a statement runs; in a query that runs, what a RETURNING that has not ended wrote, if"
+    " its connection dropped the triggers meanwhile; a query that means a table of that name in another database;"
+    " comparisons by a collation that is not SQLite's own";
+
+static const char NOT_SEEN_PLAIN_TEXT[] =
+    "numbers or texts that another program added to a filter whose first key SQLite added, where SQL takes a text for"
+    " equal with a number; comparisons by a collation that is not SQLite's own";
 
 /* What a reader gets, and why, where it is "maybe" for every key. */
 static void state_of(struct cursor* cursor, const char** state, const char** message) {
@@ -164,7 +177,8 @@ static int column_of_path(struct cursor* cursor, sqlite3_context* context, int n
   if (number == STATE) sqlite3_result_text(context, state, -1, SQLITE_STATIC);
   if (number == MESSAGE) sqlite3_result_text(context, message, -1, SQLITE_TRANSIENT); /* NULL is NULL */
   if (number == KEPT) sqlite3_result_int(context, cursor->kept);
-  if (number == NOT_SEEN && cursor->kept) sqlite3_result_text(context, NOT_SEEN_TEXT, -1, SQLITE_STATIC);
+  if (number == NOT_SEEN)
+    sqlite3_result_text(context, cursor->kept ? NOT_SEEN_TEXT : NOT_SEEN_PLAIN_TEXT, -1, SQLITE_STATIC);
   if (number == PATH && cursor->filter != NULL)
     sqlite3_result_text(context, cursor->filter->path, -1, SQLITE_TRANSIENT);
   return SQLITE_OK;

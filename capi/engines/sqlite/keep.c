@@ -11,8 +11,8 @@ struct source {
   const char* schema;
   char* table;
   char* column;
-  char* position; /* NULL: a recovery adds the keys of all rows */
-  int is_generated;
+  char* position;  /* NULL: a recovery adds the keys of all rows */
+  char* or_late;   /* of a generated column: " OR ...", where a default of another column may change it; else NULL */
   int has_default; /* in the place of NULL */
 };
 
@@ -20,6 +20,7 @@ static void free_source(struct source* source) {
   sqlite3_free(source->table);
   sqlite3_free(source->column);
   sqlite3_free(source->position);
+  sqlite3_free(source->or_late);
 }
 
 static int set_error(struct connection* connection, bfs_error* error, const char* text) {
@@ -101,8 +102,9 @@ static sqlite3_int64 compare(struct connection* connection, struct filter* filte
                              struct kept* kept, bfs_error* error) {
   sqlite3_int64 rows = 0;
   int recovers = 0, same, lane;
+  /* A handle on a file that an older copy was written over took that file in use, and not this one. */
   if (filter->handle == NULL || !filter->writes || bfs_health(filter->handle) != BFS_OK ||
-      bfs_is_current(filter->handle, NULL) != 1)
+      bfs_is_current(filter->handle, NULL) != 1 || !is_of_epoch(filter, kept))
     if (open_to_write(filter, &recovers, error) != BFS_OK) return -1;
   same = is_of_epoch(filter, kept);
   if (!same) kept->has_synced = kept->kinds = 0;
@@ -215,15 +217,16 @@ static int make_trigger(struct connection* connection, const struct filter* filt
                         sqlite3_int64 id, const char* event) {
   const int before = strncmp(event, "before ", 7) == 0, updates = strstr(event, "update") != NULL;
   const char* position = source->position;
+  const char* or_late = before && source->or_late != NULL ? source->or_late : "";
   char* when = !updates           ? sqlite3_mprintf("")
-               : position == NULL ? sqlite3_mprintf(" WHEN " HAS_CHANGED, source->column, source->column)
-                                  : sqlite3_mprintf(" WHEN " HAS_CHANGED " OR old.\"%w\" <> new.\"%w\"", source->column,
-                                                    source->column, position, position);
+               : position == NULL ? sqlite3_mprintf(" WHEN " HAS_CHANGED "%s", source->column, source->column, or_late)
+                                  : sqlite3_mprintf(" WHEN " HAS_CHANGED " OR old.\"%w\" <> new.\"%w\"%s",
+                                                    source->column, source->column, position, position, or_late);
   char* at = position == NULL ? sqlite3_mprintf("NULL") : sqlite3_mprintf("new.\"%w\"", position);
   char* word = !before ? sqlite3_mprintf("")
-                       : sqlite3_mprintf(source->is_generated  ? ", 'late'"
-                                         : source->has_default ? ", iif(new.\"%w\" IS NULL, 'late', 'before')"
-                                                               : ", 'before'",
+                       : sqlite3_mprintf(source->or_late != NULL ? ", 'late'"
+                                         : source->has_default   ? ", iif(new.\"%w\" IS NULL, 'late', 'before')"
+                                                                 : ", 'before'",
                                          source->column);
   int code = SQLITE_NOMEM;
   if (when != NULL && at != NULL && word != NULL)
@@ -276,16 +279,21 @@ static int is_builtin(const char* collation) {
 
 /* What SQLite makes of the column only after BEFORE triggers. */
 static int read_late(struct connection* connection, struct source* source) {
-  char* word = NULL;
+  char* late = NULL;
   if (ask_text(
-          connection, &word,
-          sqlite3_mprintf("SELECT CASE WHEN hidden IN (2, 3) THEN 'generated' WHEN \"notnull\" AND dflt_value IS NOT"
-                          " NULL THEN 'default' END FROM pragma_table_xinfo(%Q, %Q) WHERE name = %Q COLLATE NOCASE",
+          connection, &source->or_late,
+          sqlite3_mprintf("SELECT (SELECT ifnull(group_concat(printf(' OR new.\"%%w\" IS NULL', name), ''), '') FROM"
+                          " pragma_table_xinfo(%Q, %Q) WHERE \"notnull\" AND dflt_value IS NOT NULL) FROM"
+                          " pragma_table_xinfo(%Q, %Q) WHERE name = %Q COLLATE NOCASE AND hidden IN (2, 3)",
+                          source->table, source->schema, source->table, source->schema, source->column)) != 0 ||
+      ask_text(
+          connection, &late,
+          sqlite3_mprintf("SELECT name FROM pragma_table_xinfo(%Q, %Q) WHERE name = %Q COLLATE NOCASE AND hidden = 0"
+                          " AND \"notnull\" AND dflt_value IS NOT NULL",
                           source->table, source->schema, source->column)) != 0)
     return -1;
-  source->is_generated = word != NULL && strcmp(word, "generated") == 0;
-  source->has_default = word != NULL && !source->is_generated;
-  sqlite3_free(word);
+  source->has_default = late != NULL;
+  sqlite3_free(late);
   return 0;
 }
 
@@ -339,7 +347,7 @@ void bf_keep(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* table = name == NULL ? NULL : text_of(context, values[1], "bf_keep: the table");
   const char* column = table == NULL ? NULL : text_of(context, values[2], "bf_keep: the column");
   bfs_error error = BFS_ERROR_INIT;
-  struct source source = {"main", NULL, NULL, NULL, 0, 0};
+  struct source source = {"main", NULL, NULL, NULL, NULL, 0};
   sqlite3_int64 rows = -1;
   if (column == NULL) return;
   if (count == 4 && (source.schema = text_of(context, values[3], "bf_keep: the database")) == NULL) return;

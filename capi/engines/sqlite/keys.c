@@ -116,8 +116,9 @@ int32_t count_of(struct connection* connection, const bfs_filter* handle, const 
 
 /* --- Kinds -------------------------------------------------------------------------------------------------------- */
 
-/* A filter that no table has says by keys of its own which kinds it has.  One that has none of these is of another
- * program, and may have any. */
+/* A filter that no table has says by keys of its own which kinds it has.  One of these keys may be there by chance, as
+ * a false positive, in a filter of another program, which may have any kind.  So a filter whose first key SQLite added
+ * has MADE words more, and what the others say counts only where all of these are there. */
 static const struct {
   int kind;
   char word[32];
@@ -125,21 +126,59 @@ static const struct {
              {TEXTS, "\0bfstore in SQLite: texts"},
              {BLOBS, "\0bfstore in SQLite: blobs"}};
 
-enum { NUMBER_OF_MARKS = sizeof MARKS / sizeof *MARKS };
+enum { NUMBER_OF_MARKS = sizeof MARKS / sizeof *MARKS, MADE = 16 };
+
+struct word {
+  char bytes[32];
+};
+
+static struct word made(int number) {
+  struct word word = {"\0bfstore in SQLite made this"};
+  word.bytes[sizeof word.bytes - 1] = (char)number;
+  return word;
+}
+
+static int is_made(const bfs_filter* handle) {
+  struct word word;
+  int i;
+  for (i = 0; i < MADE; ++i) {
+    word = made(i);
+    if (bfs_contains(handle, word.bytes, sizeof word.bytes) == 0) return 0;
+  }
+  return 1;
+}
+
+/* Where another program has added keys no word is added: their kinds are not known. */
+static int32_t mark_made(bfs_filter* handle) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  struct word word;
+  int32_t code = bfs_stats(handle, 0, &facts, NULL);
+  int i;
+  if (code != BFS_OK || facts.keys_added != 0) return code;
+  for (i = 0; i < MADE && code >= 0; ++i) {
+    word = made(i);
+    code = bfs_add(handle, word.bytes, sizeof word.bytes);
+  }
+  return code;
+}
 
 int32_t mark_kinds(bfs_filter* handle, int kinds) {
   int32_t code = BFS_OK;
   int i;
-  for (i = 0; i < NUMBER_OF_MARKS && code >= 0; ++i)
-    if ((kinds & MARKS[i].kind) != 0 && bfs_contains(handle, MARKS[i].word, sizeof MARKS[i].word) == 0)
-      code = bfs_add(handle, MARKS[i].word, sizeof MARKS[i].word);
+  for (i = 0; i < NUMBER_OF_MARKS && code >= 0; ++i) {
+    if ((kinds & MARKS[i].kind) == 0 || bfs_contains(handle, MARKS[i].word, sizeof MARKS[i].word) != 0) continue;
+    code = mark_made(handle);
+    if (code >= 0) code = bfs_add(handle, MARKS[i].word, sizeof MARKS[i].word);
+  }
   return code;
 }
 
-static int marked_kinds(const bfs_filter* handle) {
+static int marked_kinds(struct filter* filter) {
   int kinds = 0, i;
+  if (filter->made_in != filter->generation && !is_made(filter->handle)) return NUMBERS | TEXTS | BLOBS;
+  filter->made_in = filter->generation;
   for (i = 0; i < NUMBER_OF_MARKS; ++i)
-    if (bfs_contains(handle, MARKS[i].word, sizeof MARKS[i].word) != 0) kinds |= MARKS[i].kind;
+    if (bfs_contains(filter->handle, MARKS[i].word, sizeof MARKS[i].word) != 0) kinds |= MARKS[i].kind;
   return kinds == 0 ? NUMBERS | TEXTS | BLOBS : kinds;
 }
 
@@ -155,10 +194,10 @@ static int looks_like_number(sqlite3_value* value) {
   return text == NULL || is_infinite(text) || sqlite3_value_numeric_type(value) != SQLITE_TEXT;
 }
 
-int may_equal_another_kind(const struct filter* filter, int known, const struct key* key, sqlite3_value* value) {
+int may_equal_another_kind(struct filter* filter, int known, const struct key* key, sqlite3_value* value) {
   const int other = key->kind == NUMBERS ? TEXTS : key->kind == TEXTS ? NUMBERS : 0;
   int kinds = *filter->schema != 0 ? filter->kinds : known;
   if (other == 0) return 0;
-  if (kinds == 0 && *filter->schema == 0) kinds = marked_kinds(filter->handle);
+  if (kinds == 0 && *filter->schema == 0) kinds = marked_kinds(filter);
   return (kinds & other) != 0 && (key->kind == NUMBERS || looks_like_number(value));
 }
