@@ -45,6 +45,12 @@ Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& 
   return body_synced;
 }
 
+// A file that a writer has open is never clean.
+Error written_over(const OpenFile& opened) {
+  return fail(Code::kPoisoned,
+              opened.file().path() + ": another program wrote a clean copy over it while it was open (cp)");
+}
+
 // The second half of a sync, under the state lock: the slot that says what the first half made true. `anew`: both
 // slots, of a file that no other process has.
 Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
@@ -61,6 +67,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   if (evidence->slots.newest() == nullptr) return opened.poison(opened.refuse(FileState::kUnknown, *evidence));
   if (format::is_poisoned(*evidence->slots.newest()))  // and the system dropped the live page that said so
     return opened.poison(fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed"));
+  if (!anew && evidence->slots.clean()) return opened.poison(written_over(opened));
   Slot slot = *evidence->slots.newest();
   std::uint64_t over = format::LiveWord::kSyncing;
   const Error refused = update(slot, over);

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "support.hpp"
@@ -49,6 +51,34 @@ TEST_CASE("opening for writing has marked the file dirty, with this boot and ino
     check_marked_dirty(dir.file());
     CHECK(filter.close().ok());
     check_clean(dir.file());
+  }
+}
+
+// As `cp` does, and as dd does with conv=notrunc.
+TEST_CASE("a clean copy that is written over the file of a writer is not synced, and nobody is told no by it") {
+  for (const auto how : {std::ios::trunc, std::ios::in}) {
+    for (const bool closes : {false, true}) {
+      CAPTURE(closes);
+      TempDir dir;
+      Filter made = created(dir.file());
+      add_keys(made, 1, 0, kSome);
+      CHECK(made.close().ok());
+      std::ifstream in(dir.file(), std::ios::binary);
+      const std::string copy((std::istreambuf_iterator<char>(in)), {});
+      Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+      const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+      add_keys(writer, 2, 0, kSome);
+      std::ofstream(dir.file(), std::ios::binary | std::ios::out | how) << copy;
+      const Error error = closes ? writer.close() : writer.sync({});
+      CHECK(error.code == Code::kPoisoned);
+      CHECK(error.message.find("wrote a clean copy over it") != std::string::npos);
+      CHECK(maybes(reader, 2, 0, kSome) == kSome);
+      CHECK(reader.health() == Code::kPoisoned);
+      CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead)) == Code::kPoisoned);
+      CHECK(code_of(Filter::open(dir.file(), OpenMode::kWrite)) == Code::kPoisoned);
+      if (!closes) CHECK_FALSE(writer.close().ok());
+      CHECK(code_of(Filter::open(dir.file(), OpenMode::kRead)) == Code::kPoisoned);
+    }
   }
 }
 
