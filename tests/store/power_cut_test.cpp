@@ -173,6 +173,8 @@ class Life {
       lay_to_rest(0);
     } else {
       untold_ = false;
+      // It stores its doubt. Where the word said so before, no byte changes, by which the model knows a dirty page.
+      disk_->written(format::kLivePageOffset, sizeof(std::uint64_t));
     }
     return EIO;
   }
@@ -226,12 +228,10 @@ class Life {
   }
 
   // Between a failure and the first question of a process that has the file open, dropped pages are missed: PROMISES.md
-  // says so. A process that opens it asks first.
+  // says so. The page that says that the file is in doubt may be among them. A process that opens it asks first.
   void reclaim() {
     if (untold_ && !handles_.empty()) ask();
-    const bool doubted =
-        (look_at(path_).live_word & (format::LiveWord::kPoisoned | format::LiveWord::kRecovering)) != 0;
-    if (!untold_ || handles_.empty() || doubted) disk_->reclaim();
+    if (!untold_ || handles_.empty()) disk_->reclaim();
   }
 
   // A case that no process can save is left out here, too: that the poisoning also fails.
