@@ -148,7 +148,9 @@ void Sealed::compare_state() {
 
 bool Sealed::replaced() const noexcept {
   const Span live_page = Span(file_).subspan(format::kLivePageOffset);
-  return (format::get<std::uint64_t>(live_page, format::kLiveWordField) & format::LiveWord::kReplaced) != 0;
+  const auto word = format::get<std::uint64_t>(live_page, format::kLiveWordField);
+  const bool ends = writing_code() != BFS_EFEATURE;  // the state that a killed process left, by an opening
+  return (word & (ends ? format::LiveWord::kReplaced : format::LiveWord::kGone)) != 0;
 }
 
 void Sealed::add_damage(std::uint64_t offset, std::uint64_t bytes) {

@@ -34,7 +34,7 @@ class Sealed {
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
   // As bfs_verify must tell them.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
-  // Another file has its name for good: it is verified, and not opened.
+  // Another file has its name for good, or no process may write that it has not: it is verified, and not opened.
   [[nodiscard]] bool replaced() const noexcept;
   // Whether all bits of the digest are set, or none of its counters is 0; if damage is tolerated, those of a damaged
   // chunk are. Everything may be in a file that is still being filled.
