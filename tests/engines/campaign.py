@@ -19,9 +19,9 @@ def tests_of(build, engine):
     return [test for test in known if any(suite.endswith(":engine-" + engine) for suite in test["suite"])]
 
 
-def passes(test, options):
+def passes(test, options, build):
     print(f"{test['name']}: {' '.join(options)}", flush=True)
-    with subprocess.Popen([*test["cmd"], *options], env={**os.environ, **test["env"]}, cwd=test["workdir"], stdin=subprocess.DEVNULL,
+    with subprocess.Popen([*test["cmd"], *options], env={**os.environ, **test["env"]}, cwd=test["workdir"] or build, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace") as running:
         left_out = ""
         for line in running.stdout:
@@ -39,7 +39,7 @@ def main():
     tests = tests_of(pathlib.Path(build), engine)
     if not tests:
         sys.exit(f"{build} has no tests of the engine {engine}")
-    return 0 if all([passes(test, [f"--kills={kills}", f"--seed={seed}"]) for test in tests]) else 1
+    return 0 if all([passes(test, [f"--kills={kills}", f"--seed={seed}"], build) for test in tests]) else 1
 
 
 if __name__ == "__main__":
