@@ -653,6 +653,28 @@ class Behind(Kept):
         MAIN.ask(other + "int")
         self.check_doubt("another type")
 
+    def test_values_that_alter_column_type_makes_in_the_transaction_that_built_the_file_are_maybe(self):
+        """The column's row had the number of that transaction before, and has it after."""
+        attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
+        alter = f"ALTER TABLE {self.table} ALTER COLUMN key"
+        other = f"{alter} TYPE bigint USING key + 5000"
+        create = [f"DROP TABLE {self.table}", f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1, 9) AS i"]
+        ways = {"a new table": [*create, attach, other], "a savepoint": [*create, "SAVEPOINT a", attach, "RELEASE a", other],
+                "a column that was altered": [f"{alter} SET NOT NULL", attach, other],
+                "built twice": [f"{alter} DROP NOT NULL", attach, attach, other],
+                "another type and back": [*create, attach, f"{alter} TYPE text", f"{alter} TYPE bigint USING key::bigint + 700"]}
+        for name, statements in ways.items():
+            with self.subTest(name):
+                MAIN.ask("BEGIN", *statements, "COMMIT")
+                self.check_doubt("written anew")
+                self.check_build()
+        MAIN.ask("BEGIN", *create, attach, "COMMIT", f"{alter} SET STATISTICS 77", f"VACUUM FULL {self.table}")
+        self.check_doubt("written anew")
+        MAIN.ask("BEGIN", *create, f"{alter} SET STATISTICS 77", attach, "COMMIT", f"VACUUM FULL {self.table}")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        target = f"SELECT attstattarget FROM pg_attribute WHERE attrelid = '{self.table}'::regclass AND attname = 'key'"
+        self.assertEqual(MAIN.ask(target), "77", "bf_attach leaves it as it is")
+
     def test_a_column_of_another_collation_is_maybe(self):
         MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
                  f"ALTER TABLE {self.table} ALTER COLUMN key TYPE text")

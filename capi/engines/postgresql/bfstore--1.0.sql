@@ -147,8 +147,11 @@ BEGIN
     RAISE EXCEPTION 'bfstore: % has another column''s filter, or column % has another filter', path, col
       USING HINT = 'Call bf_detach first.';
   END IF;
-  -- In a subtransaction of their own, whose number no other command gives to the triggers' rows: see definition.c.
+  -- In a subtransaction of its own, whose number no other command gives to the rows of the triggers and of the column: see
+  -- definition.c. SET STATISTICS with the value that is there writes the column's row, and changes nothing.
   BEGIN
+    EXECUTE format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS %s', tab, col,
+                   (SELECT a.attstattarget FROM pg_attribute a WHERE a.attrelid = tab AND a.attnum = key.attnum));
     FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
       EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
                      ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L, %L)',
