@@ -918,6 +918,32 @@ class Keys(Kept):
             with self.subTest(f"{column} {stored} = {asked}"):
                 self.assertEqual(self.equal(column, stored, asked), ["1|1", "1|1"])
 
+    def test_the_collation_is_the_keys_whatever_the_paths_is(self):
+        """The call has one collation of both arguments: an explicit one of the path hid that of the key, and two that differ
+        are none, which counted as deterministic."""
+        MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+                 "CREATE DOMAIN caseless AS text COLLATE nocase")
+        self.make("text", "'a@b.c'")
+        MAIN.ask("DROP TABLE IF EXISTS paths", 'CREATE TABLE paths (plain text, c text COLLATE "C", n text COLLATE nocase)',
+                 f"INSERT INTO paths VALUES ('{self.path}', '{self.path}', '{self.path}')",
+                 'CREATE TABLE o (a text COLLATE nocase, c text COLLATE "C", d caseless, other text)',
+                 "INSERT INTO o VALUES ('A@B.C', 'A@B.C', 'A@B.C', 'A@B.C')")
+        paths = (f"'{self.path}'", "paths.plain", "paths.c", "paths.n", f"'{self.path}' COLLATE \"C\"", "paths.c COLLATE \"C\"",
+                 f"'{MAIN.folder}/' || substr(paths.c, {len(str(MAIN.folder)) + 2})")
+        for path in paths:
+            for key in ("a", "d", "a || ''", "lower(a)"):
+                with self.subTest(f"{path}, {key}"):
+                    found = MAIN.ask(f"SELECT count(*) FROM k JOIN o ON k.key = {key}, paths WHERE bf_maybe({path}, {key})")
+                    self.assertEqual(found, "1")
+            with self.subTest(path):
+                done = MAIN.psql("-c", f"SELECT bf_maybe({path}, o.c || o.a) FROM o, paths")
+                self.assertEqual(done.stdout.split(), ["t"], "two collations are none that is known")
+                self.assertIn("collation", done.stderr)
+                done = MAIN.psql("-c", f"SELECT bf_maybe({path}, 'absent'), bf_maybe({path}, o.c), bf_maybe({path}, o.other), "
+                                 f"bf_maybe({path}, (o.a COLLATE \"C\") || '') FROM o, paths")
+                self.assertEqual((done.stdout.split(), done.stderr), (["f|f|f|f"], ""), "deterministic ones are answered")
+        MAIN.ask("DROP DOMAIN caseless CASCADE")
+
     def test_a_comparison_of_another_type_than_the_columns_is_maybe_where_the_key_shows_it(self):
         MAIN.ask("CREATE EXTENSION IF NOT EXISTS citext")
         self.make("text", "'A@B.C'", "'x  '")

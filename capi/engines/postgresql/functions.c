@@ -16,6 +16,7 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -152,13 +153,22 @@ static bool is_deterministic(Oid collation) {
   return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
 }
 
+/* PG_GET_COLLATION() is that of all arguments: an explicit one of the path would hide that of the key.  A text without
+ * a collation is made of two that differ. */
+static bool is_key_deterministic(const Node* call) {
+  const Node* key;
+  if (call == NULL || !IsA(call, FuncExpr)) return false;
+  key = lsecond(((const FuncExpr*)call)->args);
+  return is_deterministic(exprCollation(key)) && (OidIsValid(exprCollation(key)) || !type_is_collatable(exprType(key)));
+}
+
 static const Asked* asked_by(FunctionCallInfo fcinfo) {
   Asked* asked = fcinfo->flinfo->fn_extra;
   if (asked != NULL) return asked;
   asked = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *asked);
   asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid: not called by a query */
   if (OidIsValid(asked->type) && !is_key_type(asked->type)) asked->type = getBaseType(asked->type);
-  asked->deterministic = is_deterministic(PG_GET_COLLATION());
+  asked->deterministic = is_key_deterministic(fcinfo->flinfo->fn_expr);
   fcinfo->flinfo->fn_extra = asked;
   return asked;
 }
@@ -187,7 +197,7 @@ static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) 
   }
   if (!asked->deterministic) {
     if (is_to_be_told(entry))
-      ereport(WARNING, (errmsg("bfstore: a key for %s has a nondeterministic collation", entry->path),
+      ereport(WARNING, (errmsg("bfstore: a key for %s has a nondeterministic collation, or two", entry->path),
                         errdetail("Every such key is answered \"maybe\".")));
     return false;
   }
