@@ -331,6 +331,59 @@ class Files(Kept):
         MAIN.ask(self.insert(1003))
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
 
+    WAYS_INTO_THE_FILE = ("cp --reflink=never {0}.saved {0}", "cat {0}.saved > {0}",
+                          "dd if={0}.saved of={0} conv=notrunc status=none")
+
+    def copied_before(self, key, policy="error"):
+        """A clean copy that lacks the key of a row, which another session adds."""
+        self.attach(policy), self.closed(), self.saved()
+        MAIN.ask(self.insert(key))
+        self.closed()
+
+    def test_an_older_copy_that_is_written_into_the_file_is_seen_by_sessions_that_have_it_open(self):
+        """The file stays the same one for the kernel: open readers answered "no", and open writers took rows."""
+        ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1001)"
+        look = f"\\! psql -qAtX -c '{self.insert(1001)}'"
+        for way in self.WAYS_INTO_THE_FILE:
+            for looks_between in (True, False):
+                with self.subTest(way, looks_between=looks_between):
+                    MAIN.ask(f"DELETE FROM {self.table} WHERE key > 1000")
+                    self.attach(), self.closed(), self.saved()
+                    words = ["-c", ask, "-c", look, *(["-c", ask] if looks_between else []),
+                             "-c", f"\\! {way.format(self.path)}", "-c", ask]
+                    done = MAIN.psql(*words)
+                    self.assertEqual(done.stdout.split(), ["f|f", *["f|t"] * looks_between, "t|t"], done.stderr)
+                    self.assertIn("older copy", done.stderr)
+                    self.assertIn("older copy", self.refused(self.insert(1002)))
+
+    def test_an_older_copy_that_is_written_into_the_file_gets_no_row_and_no_mark_from_an_open_writer(self):
+        """bf_sync gave it a new mark, and every session believed it for good."""
+        sync = f"SELECT bf_sync('{self.path}')"
+        for way in self.WAYS_INTO_THE_FILE:
+            way = way.format(self.path)
+            in_one_statement = (f"DO $$ BEGIN {self.insert(1002)}; COPY out FROM PROGRAM '{way}'; PERFORM bf_sync('{self.path}'); "
+                                "END $$")
+            for name, words in {"a row": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", self.insert(1003)],
+                                "a sync": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", sync],
+                                "in one statement": ["-c", "CREATE TEMP TABLE out (n int)", "-c", self.insert(1002),
+                                                     "-c", in_one_statement]}.items():
+                with self.subTest(name, way=way):
+                    self.copied_before(1001)
+                    done = MAIN.psql(*words)
+                    self.assertNotEqual(done.returncode, 0, done.stderr)
+                    self.assertIn("older copy", done.stderr)
+                    self.assertEqual((self.wrong(), self.believed()), ("0", False))
+                    self.closed()
+                    self.assertEqual((self.wrong(), self.believed()), ("0", False), "the writer has closed the file")
+
+    def test_an_older_copy_that_is_written_into_the_file_costs_the_filter_with_the_policy_drop(self):
+        self.copied_before(1001, "drop")
+        done = MAIN.psql("-c", self.insert(1002), "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}",
+                         "-c", self.insert(1003))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("was dropped", done.stderr)
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
+
     def test_a_copy_of_a_file_in_use_is_unclean_like_one_after_a_power_cut(self):
         with subprocess.Popen(["psql", "-qAtX", "-c", self.insert(1001), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as writer:
@@ -756,7 +809,7 @@ class Behind(Kept):
 
     def test_bf_info_has_the_limits_that_no_lookup_can_see(self):
         facts = f"SELECT answers_for, unseen FROM bf_info('{self.path}')"
-        words = rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery"
+        words = rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery.*while a session added"
         self.assertRegex(MAIN.ask(facts), words)
         MAIN.ask(f"SELECT bf_build('{self.path}.q', 'SELECT 1')", f"SELECT bf_create('{self.path}.p', 10)")
         self.assertIn("since the build", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}.q')"))

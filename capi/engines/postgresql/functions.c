@@ -607,6 +607,8 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
     if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
     PG_RETURN_NULL();
   }
+  /* A copy would get a mark that it must not have. */
+  if (is_older_copy(entry)) fail(psprintf("%s: the file is an older copy", entry->path));
   if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
   registry_add_opening(entry->path, position);
   registry_forget_openings(entry->path, position);
@@ -621,8 +623,9 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 #define LIMITS_OF_TABLE                                                                                             \
   "a query that reads another table (search_path, a temporary table, a view), or that compares as another type or " \
   "collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes pages, " \
-  "an older file of the table, UPDATE of pg_class); programs that read the file themselves do not see that it is "  \
-  "in doubt; keys that others added are gone with a rebuild"
+  "an older file of the table, UPDATE of pg_class); a copy that was made while a session added, if it is written "  \
+  "into the file (cp, dd) and not moved there; programs that read the file themselves do not see that it is in "    \
+  "doubt; keys that others added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
   if (!entry->kept) return "a plain file: it answers for the keys that were added to it, and for no table";
