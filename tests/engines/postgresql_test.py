@@ -552,7 +552,10 @@ class Files(Kept):
         told = standby.ask("SET bfstore.trust_on_standby = on", f"SELECT bf_maybe('{self.path}', -1)",
                            f"SELECT count(*) FROM {self.table} WHERE NOT bf_maybe('{self.path}', key)")
         self.assertEqual(told.split(), ["f", "0"], "on one machine a standby shares the file")
-        self.assertEqual(standby.ask("SELECT pg_promote(true, 10000)"), "t")
+        trusting = standby.psql("-c", "SET bfstore.trust_on_standby = on", "-c", f"SELECT bf_maybe('{self.path}', -1)",
+                                "-c", "SELECT pg_promote(true, 10000)", "-c", f"SELECT bf_maybe('{self.path}', -1)")
+        self.assertEqual(trusting.stdout.split(), ["f", "t", "t"], "a session that lives through the promotion")
+        self.assertIn("another database keeps", trusting.stderr)
         self.assertEqual((self.wrong(standby), self.believed(standby)), ("0", False))
         self.assertIn("another database keeps", standby.refused(self.insert(1003)) or "")
         attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"

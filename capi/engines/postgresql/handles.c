@@ -327,12 +327,12 @@ static bool has_its_mark(Entry* entry, const Moment* now) {
   return same_transactions(now, &entry->looked) ? mark_of(entry) >= entry->mark : !is_older_copy(entry);
 }
 
-/* A file that another one replaced, or whose table is not what it was, is opened again: what is known of it may be
- * newer, too. */
+/* A file that another one replaced, or whose table or server is not what it was, is opened again: what is known of it
+ * may be newer, too. */
 static void close_if_outdated(Entry* entry, const Moment* now) {
   if (entry->filter == NULL) return;
-  if (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 || !has_its_mark(entry, now) ||
-      !table_is_as_it_was(entry, now))
+  if (entry->on_standby != RecoveryInProgress() || is_in_doubt(entry->filter) ||
+      bfs_is_current(entry->filter, NULL) != 1 || !has_its_mark(entry, now) || !table_is_as_it_was(entry, now))
     close_entry(entry);
 }
 
@@ -344,6 +344,7 @@ static void look_at_reader(Entry* entry, const Moment* now) {
   } else if (RecoveryInProgress() && !trust_on_standby) {
     refuse(entry, "a standby does not get the file's keys");
   } else if (entry->filter == NULL && open_entry(entry)) {
+    entry->on_standby = RecoveryInProgress();
     why = ActiveSnapshotSet() ? doubt(entry, InvalidSnapshot) : "there is no snapshot";
     if (why != NULL) refuse(entry, why);
   }

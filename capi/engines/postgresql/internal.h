@@ -101,6 +101,7 @@ typedef struct Entry {
   Oid key_type;           /* of a kept file: see type_of_lookup in functions.c; InvalidOid: not known */
   TimestampTz told;       /* the statement that has warned of answers that are "maybe" */
   bool of_table;
+  bool on_standby;          /* readers: when it was opened, and less was asked of the file */
   bool counts;              /* readers: for the snapshot of `looked` */
   Definition table;         /* when the file was built */
   Definition now;           /* readers: when the reader read it last */
