@@ -530,8 +530,9 @@ class Files(Kept):
         done = MAIN.psql("-d", "other", "-c", "CREATE EXTENSION bfstore", "-c", ask,
                          "-c", "SET bfstore.trust_other_databases = on", "-c", "SELECT pg_sleep(0.01)")
         self.assertEqual(done.stdout.split(), ["t|t"], done.stderr)
-        done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask)
-        self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
+        done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask,
+                         "-c", "RESET bfstore.trust_other_databases", "-c", ask)
+        self.assertEqual(done.stdout.split(), ["f|t", "t|t"], done.stderr)
         done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c", "CREATE TRIGGER t AFTER INSERT ON t "
                          f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop', '1')",
                          "-c", "INSERT INTO t VALUES (1)")

@@ -241,9 +241,10 @@ static const char* doubt(Entry* entry, Snapshot snapshot) {
   int64 bytes = bfs_get_note(entry->filter, note, sizeof note - 1, NULL);
   entry->kept = entry->trimmed = bytes > 0 && strncmp(note, "postgresql ", 11) == 0;
   if (bytes < 0) return "its note cannot be read";
-  if (entry->kept && is_own_note(note)) return compare(entry, snapshot);
+  entry->of_others = entry->kept && !is_own_note(note);
+  if (entry->kept && !entry->of_others) return compare(entry, snapshot);
   is_known = registry_read(entry->path, snapshot, &known);
-  if (entry->kept && (entry->writes || is_known || !trust_other_databases)) {
+  if (entry->of_others && (entry->writes || is_known || !trust_other_databases)) {
     pg_clean_ascii(note);
     return psprintf("another database keeps the file (%s)", note);
   }
@@ -327,12 +328,16 @@ static bool has_its_mark(Entry* entry, const Moment* now) {
   return same_transactions(now, &entry->looked) ? mark_of(entry) >= entry->mark : !is_older_copy(entry);
 }
 
+static bool is_judged_otherwise(const Entry* entry) {
+  return entry->on_standby != RecoveryInProgress() || (entry->of_others && !trust_other_databases);
+}
+
 /* A file that another one replaced, or whose table or server is not what it was, is opened again: what is known of it
  * may be newer, too. */
 static void close_if_outdated(Entry* entry, const Moment* now) {
   if (entry->filter == NULL) return;
-  if (entry->on_standby != RecoveryInProgress() || is_in_doubt(entry->filter) ||
-      bfs_is_current(entry->filter, NULL) != 1 || !has_its_mark(entry, now) || !table_is_as_it_was(entry, now))
+  if (is_judged_otherwise(entry) || is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 ||
+      !has_its_mark(entry, now) || !table_is_as_it_was(entry, now))
     close_entry(entry);
 }
 

@@ -102,6 +102,7 @@ typedef struct Entry {
   TimestampTz told;       /* the statement that has warned of answers that are "maybe" */
   bool of_table;
   bool on_standby;          /* readers: when it was opened, and less was asked of the file */
+  bool of_others;           /* readers: another database keeps it, which counts while that is trusted */
   bool counts;              /* readers: for the snapshot of `looked` */
   Definition table;         /* when the file was built */
   Definition now;           /* readers: when the reader read it last */
