@@ -680,6 +680,47 @@ class Behind(Kept):
             MAIN.ask("DROP SUBSCRIPTION s")
         self.check_build()
 
+    def test_a_publication_of_all_tables_has_the_registry_and_no_database_counts_the_rows_of_another(self):
+        """Rows without a replica identity cannot be deleted: bf_attach, bf_sync and bf_detach failed on the publisher. On the
+        subscriber a path that both use had two files, and openings that its file did not know."""
+        def database(name):
+            MAIN.ask(f"CREATE DATABASE {name}")
+
+            def ask(*statements):
+                done = MAIN.psql("-d", name, *[word for each in statements for word in ("-c", each)])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout.strip()
+            ask("CREATE EXTENSION bfstore", "CREATE TABLE t (key bigint PRIMARY KEY)")
+            return ask
+        near, far = database("all_tables"), database("all_subscribed")
+        path, other = f"{self.path}.both", f"{self.path}.near"
+        attach = "SELECT bf_attach('t', 'key', '{}')"
+        near("CREATE PUBLICATION p FOR ALL TABLES", attach.format(path), "INSERT INTO t VALUES (1)",
+             f"SELECT bf_sync('{path}') IS NULL", attach.format(path), "SELECT pg_create_logical_replication_slot('all', 'pgoutput')")
+        pathlib.Path(path).unlink()
+        far(attach.format(path), f"CREATE SUBSCRIPTION all_tables CONNECTION 'host={MAIN.folder} port={MAIN.port} "
+            "dbname=all_tables user=postgres' PUBLICATION p WITH (create_slot = false, slot_name = 'all')")
+        rows = "SELECT count(*) FROM bfstore.opened WHERE path = '{}'"
+        good = f"SELECT bf_maybe('{path}', -1), (SELECT count(*) FROM t WHERE NOT bf_maybe('{path}', key))"
+
+        def wait_for(number, words):
+            engines.wait_until(lambda: far(words) == str(number), f"{number} of {words}")
+        try:
+            wait_for(1, "SELECT count(*) FROM t")
+            engines.wait_until(lambda: int(far(rows.format(path))) > 2, "the publisher's rows of the path")
+            self.assertEqual(far(good), "f|0")
+            near("SELECT bf_detach('t', 'key')", attach.format(other), "INSERT INTO t VALUES (2)", f"SELECT bf_sync('{other}')")
+            wait_for(2, "SELECT count(*) FROM t")
+            wait_for(2, rows.format(other))
+            self.assertEqual(far(good), "f|0")
+            near("SELECT bf_detach('t', 'key')", "INSERT INTO t VALUES (3)")
+            wait_for(3, "SELECT count(*) FROM t")
+            wait_for(0, rows.format(other))
+            far("INSERT INTO t VALUES (1000)", f"SELECT bf_sync('{path}')", attach.format(path), "INSERT INTO t VALUES (1001)")
+            self.assertEqual(far(good), "f|0")
+        finally:
+            far("DROP SUBSCRIPTION all_tables")
+
     def test_triggers_that_are_gone_renamed_or_other_ones_are_seen(self):
         for statement in (f'DROP TRIGGER "~bfstore after 1" ON {self.table}',
                           f'DROP TRIGGER "~bfstore before 1" ON {self.table}',

@@ -4,16 +4,20 @@
 CREATE SCHEMA bfstore;
 COMMENT ON SCHEMA bfstore IS 'what the extension bfstore knows of the filters that this database keeps';
 
--- Of each path one row with a file_id, and one for each opening by a process that adds. registry.c writes it.
+-- Of each path one row with a file_id, and one for each opening by a process that adds. registry.c writes it. `keeper` is the
+-- database that wrote the row: another one that gets it (a subscription, a template) does not count it.
 CREATE TABLE bfstore.opened (
   path text NOT NULL,
   mark pg_lsn NOT NULL,
   file_id bytea,
+  keeper text NOT NULL,
   timeline bigint,
   built_by xid8,
   key_type regtype,
   definition text
 );
+-- CREATE PUBLICATION ... FOR ALL TABLES has this one, too, and rows without an identity could not be deleted then.
+ALTER TABLE bfstore.opened REPLICA IDENTITY FULL;
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;
 
