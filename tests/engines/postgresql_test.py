@@ -197,7 +197,7 @@ class Readme(unittest.TestCase):
         text = (TREE.root / "capi/engines/postgresql/README.md").read_text("utf-8")
         table = re.search(r"\| what was done \|.*?(?=\n\n)", text, re.S)[0]
         named = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[3])]
-        tests = [name for kind in (Behind, Copies, Files, Restored) for name in dir(kind)]
+        tests = [name for kind in (Behind, Copies, Files, Restored, Serializable) for name in dir(kind)]
         self.assertGreater(len(named), 20)
         for name in named:
             self.assertTrue(any(each.startswith(f"test_{name}") for each in tests), name)
@@ -1191,6 +1191,70 @@ class Restored(unittest.TestCase):
                     f"SELECT bf_maybe('{path}', 2)")
         self.assertEqual(found, ["t"])
         self.assertEqual(ask(attach, f"SELECT bf_maybe('{path}', 2), bf_maybe('{path}', 3)"), ["t", "t|f"])
+
+
+class Serializable(Kept):
+    """A "no" saves the scan that would have taken the predicate lock."""
+
+    LEVEL = "BEGIN ISOLATION LEVEL SERIALIZABLE"
+
+    def skewed(self, looks):
+        """Two transactions, each of which looks for what the other one inserts. Returns what the second one is told."""
+        first, second = looks
+        inside = " ".join(f"-c '{each}'" for each in (self.LEVEL, second, self.insert(1001), "COMMIT"))
+        self.assertNotIn("'", second)
+        done = MAIN.psql("-c", self.insert(900), "-c", self.LEVEL, "-c", first, "-c", f"\\! psql -qAtX -v ON_ERROR_STOP=1 {inside}",
+                         "-c", self.insert(1002), "-c", "COMMIT")
+        rows = MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key IN (1001, 1002)")
+        MAIN.ask(f"DELETE FROM {self.table} WHERE key >= 900")
+        return done, rows
+
+    def look(self, key, more=""):
+        return f"SELECT count(*) FROM {self.table} WHERE key = {key}{more}"
+
+    def maybe(self, key):
+        return f" AND bf_maybe($${self.path}$$, {key})"
+
+    def check_refused(self, looks):
+        done, rows = self.skewed(looks)
+        self.assertEqual(rows, "1", done.stdout + done.stderr)
+        self.assertIn("could not serialize", done.stderr)
+
+    def test_two_transactions_that_are_told_no_and_add_each_others_key_do_not_both_commit(self):
+        self.attach()
+        self.check_refused((self.look(1001), self.look(1002)))
+        self.attach()
+        self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{self.path}', 1001), bf_maybe('{self.path}', 1002)"), "f|f")
+        self.check_refused((self.look(1001, self.maybe(1001)), self.look(1002, self.maybe(1002))))
+        self.attach()
+        self.check_refused((self.look(1001, self.maybe(1001)), self.look(1002)))
+        self.attach()
+        self.check_refused((self.look(1001), self.look(1002, self.maybe(1002))))
+        self.attach()
+        self.check_refused([f"SELECT bf_maybe($${self.path}$$, {key})" for key in (1001, 1002)])
+
+    def test_other_isolation_levels_are_as_before(self):
+        for level in ("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ"):
+            with self.subTest(level):
+                self.LEVEL = level
+                self.attach()
+                done, rows = self.skewed((self.look(1001, self.maybe(1001)), self.look(1002, self.maybe(1002))))
+                self.assertEqual((rows, done.stderr), ("2", ""))
+
+    def test_a_column_whose_keys_reach_the_file_after_their_rows_is_maybe(self):
+        """A row that came before the lock is not seen by it, and its key may come later."""
+        MAIN.ask(f"DROP TABLE {self.table}", f"CREATE TABLE {self.table} (b bigint, key bigint GENERATED ALWAYS AS (b + 1) STORED)")
+        self.attach()
+        done = MAIN.psql("-c", self.LEVEL, "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", "COMMIT",
+                         "-c", f"SELECT bf_maybe('{self.path}', -1)")
+        self.assertEqual(done.stdout.split(), ["t", "f"], done.stderr)
+        self.assertIn("SERIALIZABLE", done.stderr)
+
+    def test_a_no_takes_the_lock_of_the_table_and_a_maybe_takes_none(self):
+        locks = f"SELECT count(*) FROM pg_locks WHERE mode = 'SIReadLock' AND relation = '{self.table}'::regclass"
+        for key, taken in ((1, "0"), (-1, "1")):
+            out = MAIN.ask(self.LEVEL, f"SELECT bf_maybe('{self.path}', {key})", locks, "COMMIT").split()
+            self.assertEqual(out, ["f" if key < 0 else "t", taken])
 
 
 class Rollbacks(Kept):

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -17,6 +18,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "storage/predicate.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -206,17 +208,37 @@ static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) 
   return true;
 }
 
-/* Triggers after the row may still have to run in a transaction that has written. */
-static bool may_lack_own_rows(Entry* entry) {
-  if (!entry->of_table || !entry->now.changes_late || !TransactionIdIsValid(GetTopTransactionIdIfAny())) return false;
+/* Triggers after the row may still have to run in a transaction that has written.  In SERIALIZABLE the rows of others
+ * matter, too: see is_absent(). */
+static bool may_lack_keys(Entry* entry) {
+  if (!entry->of_table || !entry->now.changes_late) return false;
+  if (!TransactionIdIsValid(GetTopTransactionIdIfAny()) && !IsolationIsSerializable()) return false;
   if (is_to_be_told(entry))
     ereport(WARNING,
             (errmsg("bfstore: %s: a later trigger, or an expression, may still change the key of a row", entry->path),
-             errdetail("Every key is answered \"maybe\" in a transaction that has written.")));
+             errdetail("Every key is answered \"maybe\" in a transaction that has written, or is SERIALIZABLE.")));
   return true;
 }
 
-static bool is_usable(Entry* entry) { return entry->counts && !may_lack_own_rows(entry); }
+static bool is_usable(Entry* entry) { return entry->counts && !may_lack_keys(entry); }
+
+/* As a scan of the table does that finds no row.  False: the table is gone. */
+static bool lock_table_for_serializable(Entry* entry) {
+  Relation table = try_relation_open(entry->table.tab, AccessShareLock);
+  if (table == NULL) return false;
+  PredicateLockRelation(table, GetActiveSnapshot());
+  relation_close(table, NoLock);
+  entry->locked = true;
+  return true;
+}
+
+/* A "no" of SERIALIZABLE saves the scan whose lock a later row would meet, so it takes that lock.  A row that came
+ * before the lock has its key in the file by then: so the file is asked again. */
+static bool is_absent(Entry* entry, const Key* key) {
+  bool absent = bfs_contains(entry->filter, key->data, key->bytes) == 0;
+  if (!absent || !IsolationIsSerializable() || !entry->of_table || entry->locked) return absent;
+  return lock_table_for_serializable(entry) && bfs_contains(entry->filter, key->data, key->bytes) == 0;
+}
 
 /* Never null, and never an error because of the file: only a certain no is false. */
 PG_FUNCTION_INFO_V1(bf_maybe);
@@ -234,7 +256,7 @@ Datum bf_maybe(PG_FUNCTION_ARGS) {
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
   if (!is_usable(entry) || !lookup_key(entry, asked_by(fcinfo), PG_GETARG_DATUM(1), &key)) PG_RETURN_BOOL(true);
-  PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
+  PG_RETURN_BOOL(!is_absent(entry, &key));
 }
 
 /* 15 is also "15 or more", and every doubt. */
@@ -628,8 +650,11 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
   "doubt; keys that others added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
-  if (!entry->kept) return "a plain file: it answers for the keys that were added to it, and for no table";
-  if (!entry->of_table) return "rows that came since the build are not in the file";
+  if (!entry->kept)
+    return "a plain file: it answers for the keys that were added to it, and for no table, which SERIALIZABLE could "
+           "lock";
+  if (!entry->of_table)
+    return "rows that came since the build are not in the file, and SERIALIZABLE locks no table for it";
   return LIMITS_OF_TABLE;
 }
 
@@ -650,8 +675,8 @@ static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   if (entry->of_table)
     values[9] = CStringGetTextDatum(psprintf("%s, compared as %s%s", entry->table.name, format_type_be(entry->key_type),
                                              entry->now.changes_late
-                                                 ? ", but not in transactions that have written: a later trigger or an "
-                                                   "expression may change the key"
+                                                 ? ", but not in transactions that have written or are SERIALIZABLE: a "
+                                                   "later trigger or an expression may change the key"
                                                  : ""));
   values[10] = CStringGetTextDatum(limits_of(entry));
 }

@@ -362,6 +362,7 @@ Entry* reader_of(const char* given) {
   Moment now = moment();
   if (!same_moment(&entry->looked, &now)) {
     look_at_reader(entry, &now);
+    entry->locked = false;
     entry->counts = entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
     entry->looked = now;
   }

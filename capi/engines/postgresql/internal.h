@@ -104,6 +104,7 @@ typedef struct Entry {
   bool on_standby;          /* readers: when it was opened, and less was asked of the file */
   bool of_others;           /* readers: another database keeps it, which counts while that is trusted */
   bool counts;              /* readers: for the snapshot of `looked` */
+  bool locked;              /* readers: SERIALIZABLE has the table's lock in the transaction of `looked` */
   Definition table;         /* when the file was built */
   Definition now;           /* readers: when the reader read it last */
   bool registered;          /* writers: an opening of this handle is in the registry */
