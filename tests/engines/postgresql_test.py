@@ -456,6 +456,16 @@ class Files(Kept):
             with self.subTest(call):
                 self.assertIn("is null", self.refused(f"SELECT {call}"))
 
+    def test_a_query_without_a_column_is_refused(self):
+        """Its first column was read all the same."""
+        MAIN.ask("CREATE TABLE nothing ()", "INSERT INTO nothing DEFAULT VALUES")
+        for query in ("SELECT", f"SELECT FROM {self.table}", "TABLE nothing"):
+            with self.subTest(query):
+                for capacity in ("", ", 100"):
+                    words = self.refused(f"SELECT bf_build('{self.path}.none', '{query}'{capacity})")
+                    self.assertIn("the query has no column", words)
+        self.assertFalse(pathlib.Path(f"{self.path}.none").exists())
+
     def test_a_path_that_is_too_long_is_not_cut(self):
         path = f"{MAIN.folder}{'/' * (1023 - len(str(MAIN.folder)) - len('cut.bf'))}cut.bf"
         MAIN.ask(f"SELECT bf_create('{path}', 1000)")

@@ -504,6 +504,9 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
   if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
   portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+  if (portal->tupDesc->natts == 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the query has no column"),
+                    errhint("Its first column has the keys.")));
   *key_type = type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
   collation = TupleDescAttr(portal->tupDesc, 0)->attcollation;
   if (!is_key_type(type))
