@@ -529,10 +529,27 @@ class Files(Kept):
     def test_another_column_of_the_same_name_takes_no_row(self):
         MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint DEFAULT 7000")
         self.assertIn("another column", self.refused(self.insert(1001)))
-        MAIN.ask(f"DROP TRIGGER \"~bfstore before 1\" ON {self.table}", f"DROP TRIGGER \"~bfstore after 1\" ON {self.table}")
         self.attach()
         MAIN.ask(self.insert(1001))
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_column_that_is_renamed_takes_no_row_until_the_filter_is_built_or_detached(self):
+        other = f"{self.table}_other"
+        MAIN.ask(f"CREATE TABLE {other} (key bigint, id bigint)", f"SELECT bf_attach('{other}', 'key', '{self.path}.key')",
+                 f"SELECT bf_attach('{other}', 'id', '{self.path}.id')", f"ALTER TABLE {other} RENAME key TO x",
+                 f"ALTER TABLE {other} RENAME id TO key", f"ALTER TABLE {other} RENAME x TO id")
+        insert = f"INSERT INTO {other} VALUES (5, 6)"
+        self.assertIn("bf_attach", self.refused(insert))
+        MAIN.ask(f"SELECT bf_attach('{other}', 'key', '{self.path}.key')", f"SELECT bf_attach('{other}', 'id', '{self.path}.id')",
+                 insert)
+        self.assertEqual(MAIN.ask("SELECT " + ", ".join(f"bf_maybe('{self.path}.{name}', {key})" for name in ("key", "id")
+                                                        for key in (5, 6))), "f|t|t|f")
+        for name in ("new", "old"):
+            with self.subTest(f"detached by its {name} name"):
+                MAIN.ask(f"ALTER TABLE {other} RENAME key TO new")
+                self.assertIn("bf_attach", self.refused(insert))
+                MAIN.ask(f"SELECT bf_detach('{other}', '{'key' if name == 'old' else 'new'}')", insert,
+                         f"ALTER TABLE {other} RENAME new TO key", f"SELECT bf_attach('{other}', 'key', '{self.path}.key')")
 
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
@@ -1136,6 +1153,38 @@ class Copies(Kept):
         run([BIN / "pg_restore", "-d", name, dump], env=MAIN.environment)
         self.assertEqual(MAIN.psql("-d", name, "-c", f"SELECT count(*) FROM {self.table}").stdout.split(), ["500"])
         self.check_refused(self.in_database(name))
+
+    def test_a_restored_dump_of_columns_that_have_other_numbers_is_attached_or_detached(self):
+        """A dropped column is not in a dump: the columns after it move up, and triggers of the old numbers refuse every row."""
+        name, dump, path = f"moved_{self.table}", MAIN.folder / "moved.dump", f"{self.path}.moved"
+        table = ["CREATE EXTENSION bfstore", "CREATE TABLE d (x int, a text, b text)", "ALTER TABLE d DROP COLUMN x",
+                 "INSERT INTO d VALUES ('a', 'b')"]
+        attach = {column: f"SELECT bf_attach('d', '{column}', '{path}.{column}')" for column in "ab"}
+        detach = {column: f"SELECT bf_detach('d', '{column}')" for column in "ab"}
+        answers = "SELECT " + ", ".join(f"bf_maybe('{path}.{column}', '{key}')" for column in "ab" for key in "abc")
+
+        def ask(*statements):
+            done = MAIN.psql("-d", name, *[word for each in statements for word in ("-c", each)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.split()
+        for calls, found in (((attach["a"], attach["b"]), "t|f|t|f|t|t"), ((attach["b"], attach["a"]), "t|f|t|f|t|t"),
+                             ((detach["a"], detach["b"]), "t|t|t|t|t|t"), ((detach["b"], attach["a"]), "t|f|t|t|t|t")):
+            with self.subTest(calls):
+                MAIN.ask(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+                ask(*table, attach["a"], attach["b"])
+                run([BIN / "pg_dump", "-Fc", "-f", dump, name], env=MAIN.environment)
+                MAIN.ask(f"DROP DATABASE {name}", f"CREATE DATABASE {name}")
+                for column in "ab":
+                    pathlib.Path(f"{path}.{column}").unlink()
+                run([BIN / "pg_restore", "-d", name, dump], env=MAIN.environment)
+                insert = "INSERT INTO d VALUES ('c', 'c')"
+                self.assertIn("bf_attach", MAIN.psql("-d", name, "-c", insert).stderr)
+                ask(*calls, insert)
+                self.assertEqual(ask(answers)[-1], found)
+                triggers = ask("SELECT count(*) FROM pg_trigger WHERE tgname LIKE '~bfstore%'")
+                self.assertEqual(int(triggers[-1]), 2 * sum("attach" in call for call in calls))
+                for column in "ab":
+                    pathlib.Path(f"{path}.{column}").unlink()
 
     def test_a_data_directory_that_was_copied_is_another_server(self):
         base = FOLDER / f"copied-{self.table}"

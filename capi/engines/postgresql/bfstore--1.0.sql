@@ -63,11 +63,18 @@ CREATE FUNCTION bfstore.drop(path text) RETURNS void
 GRANT USAGE ON SCHEMA bfstore TO pg_write_server_files;
 CREATE FUNCTION bf_keep() RETURNS trigger AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- The columns that have a trigger, and the paths of their filters.
+-- The columns that have a trigger, and the paths of their filters. `fits` is false where the column has another name or number
+-- than in the trigger, which refuses every row then: after RENAME, or in a restored dump of a table that had a dropped column.
 CREATE VIEW bfstore.kept AS
-  SELECT tgrelid::regclass AS tab, substring(tgname FROM '\d+$')::smallint AS attnum,
-      convert_from(substring(tgargs FOR position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS path
-    FROM pg_catalog.pg_trigger
+  SELECT tgrelid::regclass AS tab, number.attnum, convert_from(substring(tgargs FOR ends.path - 1), getdatabaseencoding()) AS path,
+      name.col, EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = tgrelid AND a.attnum = number.attnum
+                          AND a.attname = name.col AND NOT a.attisdropped) AS fits
+    FROM pg_catalog.pg_trigger,
+      LATERAL (SELECT substring(tgname FROM '\d+$')::smallint AS attnum) AS number,
+      LATERAL (SELECT position('\x00'::bytea IN tgargs) AS path) AS ends,
+      LATERAL (SELECT substring(tgargs FROM ends.path + 1) AS bytes) AS rest,
+      LATERAL (SELECT convert_from(substring(rest.bytes FOR position('\x00'::bytea IN rest.bytes) - 1),
+                                   getdatabaseencoding())::name AS col) AS name
     WHERE tgfoid = '@extschema@.bf_keep'::regproc AND tgname ~ '^~bfstore after \d+$';
 GRANT SELECT ON bfstore.kept TO pg_write_server_files;
 
@@ -126,6 +133,15 @@ BEGIN
 END
 $body$;
 
+CREATE FUNCTION bfstore.drop_triggers(tab regclass, attnum smallint) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $body$
+BEGIN
+  EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', format('~bfstore before %s', attnum), tab);
+  EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', format('~bfstore after %s', attnum), tab);
+END
+$body$;
+
 -- Builds the filter of a column, and keeps it in step from now on. Call it again to build the filter again. The lock waits
 -- for the transactions that have written to the table, and holds off others until this one ends, so no row is in neither
 -- part. Two triggers: the one before a row counts for a trigger of the user that asks for rows of its own statement; the
@@ -146,6 +162,8 @@ BEGIN
   PERFORM bfstore.claim(path);
   EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', tab);
   SELECT * INTO key FROM bfstore.key_type(tab, col);
+  PERFORM bfstore.drop_triggers(k.tab, k.attnum) FROM bfstore.kept k
+    WHERE k.tab = bf_attach.tab AND NOT k.fits AND (k.path = bf_attach.path OR k.attnum = key.attnum);
   IF EXISTS (SELECT FROM bfstore.kept k
              WHERE (k.path = bf_attach.path) <> (k.tab = bf_attach.tab AND k.attnum = key.attnum)) THEN
     RAISE EXCEPTION 'bfstore: % has another column''s filter, or column % has another filter', path, col
@@ -182,14 +200,13 @@ DECLARE
   found_one record;
 BEGIN
   EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', tab);
-  SELECT k.* INTO found_one FROM bfstore.kept k JOIN pg_attribute a ON a.attrelid = k.tab AND a.attnum = k.attnum
-    WHERE k.tab = bf_detach.tab AND a.attname = col;
+  SELECT k.* INTO found_one FROM bfstore.kept k LEFT JOIN pg_attribute a ON a.attrelid = k.tab AND a.attnum = k.attnum
+    WHERE k.tab = bf_detach.tab AND bf_detach.col IN (k.col, a.attname) ORDER BY k.col = bf_detach.col DESC LIMIT 1;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'bfstore: no filter is attached to column % of %', col, tab;
   END IF;
   PERFORM bfstore.drop(found_one.path);
-  EXECUTE format('DROP TRIGGER %I ON %s', format('~bfstore before %s', found_one.attnum), tab);
-  EXECUTE format('DROP TRIGGER %I ON %s', format('~bfstore after %s', found_one.attnum), tab);
+  PERFORM bfstore.drop_triggers(tab, found_one.attnum);
 END
 $body$;
 

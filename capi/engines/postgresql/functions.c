@@ -367,12 +367,12 @@ static int key_column(TriggerData* fired, const char* name, const char* expected
   TupleDesc row = fired->tg_relation->rd_att;
   int number = SPI_fnumber(row, name);
   if (number <= 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name)));
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name),
+                    errhint("Call bf_attach again, or bf_detach.")));
   if (number != atoi(expected))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("bfstore: column \"%s\" is another column than the filter's", name),
-                    errhint("Drop the triggers ~bfstore before %s and ~bfstore after %s, and call bf_attach.", expected,
-                            expected)));
+                    errhint("Call bf_attach again, or bf_detach.")));
   *type = getBaseType(TupleDescAttr(row, number - 1)->atttypid);
   return number;
 }
