@@ -748,6 +748,29 @@ class Behind(Kept):
         finally:
             far("DROP SUBSCRIPTION all_tables")
 
+    def test_a_role_without_the_table_does_not_build_its_filter(self):
+        """bf_attach calls bfstore.build with the rows of the table; another caller has other rows."""
+        role, own = f"writer_{self.table}", f"own_{self.table}"
+        MAIN.ask(f"CREATE ROLE {role} LOGIN IN ROLE pg_write_server_files, pg_read_server_files", f"GRANT CREATE ON SCHEMA public TO {role}",
+                 f"GRANT ALL ON {self.table} TO {role}")
+
+        def refused(*statements):
+            done = MAIN.psql("-U", role, *[word for each in statements for word in ("-c", each)])
+            self.assertNotEqual(done.returncode, 0, statements)
+            self.assertEqual((self.wrong(), self.believed()), ("0", True), statements)
+            return done.stderr
+        build = f"SELECT bfstore.build('{self.path}', 'SELECT 1::bigint', 10, 0.01, 'blocked', '{{}}', 1::smallint)"
+        self.assertIn("must be owner", refused(build.format(self.table)))
+        self.assertIn("must be owner", refused(f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"))
+        self.assertIn("must be owner", refused(f"SELECT bf_detach('{self.table}', 'key')"))
+        self.assertIn("is the filter of", refused(f"CREATE TABLE {own} (key bigint)", f"SELECT bf_attach('{own}', 'key', '{self.path}.own')",
+                                                  build.format(own)))
+        self.assertIn("another column", refused(f"SELECT bf_attach('{own}', 'key', '{self.path}')"))
+        self.assertIn("is the filter of", refused(f"SELECT bf_build('{self.path}', 'SELECT 1')"))
+        done = MAIN.psql("-U", role, "-c", f"INSERT INTO {own} VALUES (1)", "-c", f"SELECT bf_attach('{own}', 'key', '{self.path}.own')",
+                         "-c", f"SELECT bf_maybe('{self.path}.own', 1), bf_maybe('{self.path}.own', 2)")
+        self.assertEqual(done.stdout.split(), ["1", "t|f"], done.stderr)
+
     def test_triggers_that_are_gone_renamed_or_other_ones_are_seen(self):
         for statement in (f'DROP TRIGGER "~bfstore after 1" ON {self.table}',
                           f'DROP TRIGGER "~bfstore before 1" ON {self.table}',

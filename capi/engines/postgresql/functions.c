@@ -434,12 +434,13 @@ static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
 }
 
-/* The table would take no row with another file there. */
-static void refuse_kept_file(const char* path) {
+/* The table would take no row with another file there.  `own` is the one that builds, or NULL. */
+static void refuse_file_of_table(const char* path, const Definition* own) {
   Registered known;
   Definition now;
   refuse_file_of_others(path);
   if (!registry_read(path, GetLatestSnapshot(), &known) || !known.of_table) return;
+  if (own != NULL && known.table.tab == own->tab && known.table.attnum == own->attnum) return;
   if (!definition_read(known.table.tab, known.table.attnum, &now) || !definition_has_triggers(&now)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: %s is the filter of %s", path, now.name),
                   errhint("Call bf_attach to build it again, or bf_detach first.")));
@@ -459,7 +460,7 @@ Datum bf_create(PG_FUNCTION_ARGS) {
   options.fpr = PG_GETARG_FLOAT8(2);
   options.layout = layout_argument(fcinfo, 3);
   if (PG_GETARG_BOOL(4)) options.flags |= BFS_OPTION_REPLACE;
-  refuse_kept_file(path);
+  refuse_file_of_table(path, NULL);
   if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) fail(error.message);
   PG_RETURN_VOID();
 }
@@ -544,9 +545,12 @@ static void begin_build(const char* path) {
   forget_handles(path);
 }
 
+/* The owner alone, as in bf_attach: another caller could leave rows of the table out. */
 static void read_kept_table(FunctionCallInfo fcinfo, Definition* out) {
+  Oid tab = PG_GETARG_OID(5);
   require_value(fcinfo, 6, "column");
-  if (definition_read(PG_GETARG_OID(5), PG_GETARG_INT16(6), out) && definition_has_triggers(out)) return;
+  if (!pg_class_ownercheck(tab, GetUserId())) aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(tab));
+  if (definition_read(tab, PG_GETARG_INT16(6), out) && definition_has_triggers(out)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("bfstore: the table has not both triggers"),
                   errhint("Call bf_attach.")));
 }
@@ -568,10 +572,8 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   canonical_path(path_argument(fcinfo), path);
   require_value(fcinfo, 3, "fpr");
   begin_build(path);
-  if (of_table)
-    read_kept_table(fcinfo, &table);
-  else
-    refuse_kept_file(path);
+  if (of_table) read_kept_table(fcinfo, &table);
+  refuse_file_of_table(path, of_table ? &table : NULL);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   position = next_position();
   options.capacity = (uint64)Max(PG_ARGISNULL(2) ? count_rows(query) : PG_GETARG_INT64(2), 1);
@@ -648,9 +650,9 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 #define LIMITS_OF_TABLE                                                                                             \
   "a query that reads another table (search_path, a temporary table, a view), or that compares as another type or " \
   "collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes pages, " \
-  "an older file of the table, UPDATE of pg_class); a copy that was made while a session added, if it is written "  \
-  "into the file (cp, dd) and not moved there; programs that read the file themselves do not see that it is in "    \
-  "doubt; keys that others added are gone with a rebuild"
+  "an older file of the table, UPDATE of pg_class) or while bf_keep is replaced; a copy that was made while a "     \
+  "session added, if it is written into the file (cp, dd) and not moved there; programs that read the file "        \
+  "themselves do not see that it is in doubt; keys that others added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
   if (!entry->kept)
