@@ -975,6 +975,31 @@ class Behind(Kept):
         self.attach("drop")
         self.watched(removed_and_dropped)
 
+    def test_a_row_that_for_update_waits_for_is_asked_about_as_its_transaction_left_the_triggers(self):
+        """The condition is checked again with the new row, in the same statement, with the same snapshot."""
+        waits = ("DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                 "AND query LIKE '%FOR UPDATE%') LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP; END $$")
+        update = f"UPDATE {self.table} SET key = {self.ROW} WHERE key = 5"
+        build = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
+        detach = f"SELECT bf_detach('{self.table}', 'key')"
+        for name, done_before, words in (("past the triggers", [self.trigger("DISABLE", "USER"), update, self.both_always()], "altered"),
+                                         ("in a new file", [build, update], None),
+                                         ("after a detach", [detach, update], "does not know")):
+            with self.subTest(name):
+                MAIN.ask(f"UPDATE {self.table} SET key = 5 WHERE key = {self.ROW}")
+                self.attach()
+                commands = [word for each in ("BEGIN", *done_before, waits, "COMMIT") for word in ("-c", each)]
+                with subprocess.Popen(["psql", "-qAtX", *commands], env=MAIN.environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL) as writer:
+                    engines.wait_until(lambda: MAIN.ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == "1",
+                                       "the writer")
+                    found = MAIN.ask(f"SELECT key FROM {self.table} WHERE key IN (5, {self.ROW}) "
+                                     f"AND bf_maybe('{self.path}', key) FOR UPDATE")
+                    engines.finished(writer, "a writer")
+                self.assertEqual(found, str(self.ROW))
+                if words is not None:
+                    self.check_doubt(words)
+
     # --- What a statement sees of its own rows
 
     def asks_for_its_own_row(self):

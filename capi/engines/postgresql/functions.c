@@ -647,12 +647,13 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 #define NUM_FACTS 11 /* of bf_info */
 
 /* What no lookup sees: README has the whole table. */
-#define LIMITS_OF_TABLE                                                                                             \
-  "a query that reads another table (search_path, a temporary table, a view), or that compares as another type or " \
-  "collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes pages, " \
-  "an older file of the table, UPDATE of pg_class) or while bf_keep is replaced; a copy that was made while a "     \
-  "session added, if it is written into the file (cp, dd) and not moved there; programs that read the file "        \
-  "themselves do not see that it is in doubt; keys that others added are gone with a rebuild"
+#define LIMITS_OF_TABLE                                                                                           \
+  "a query that reads another table (search_path, a temporary table, a view), or that compares as another type "  \
+  "or collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes "   \
+  "pages, an older file of the table, UPDATE of pg_class), while bf_keep is replaced, or in the moment in which " \
+  "FOR UPDATE takes them; a copy that was made while a session added, if it is written into the file (cp, dd) "   \
+  "and not moved there; programs that read the file themselves do not see that it is in doubt; keys that others " \
+  "added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
   if (!entry->kept)

@@ -16,6 +16,7 @@
 #include "replication/message.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
+#include "utils/inval.h"
 #include "utils/snapmgr.h"
 
 #define NUM_ENTRIES 32
@@ -357,9 +358,17 @@ static void look_at_reader(Entry* entry, const Moment* now) {
     ereport(WARNING, (errmsg("bfstore: %s", entry->problem), errdetail("Every key is answered \"maybe\".")));
 }
 
+/* READ COMMITTED checks the condition of a row that it waited for again, with the row's new values and no new snapshot.
+ * What the row's transaction did to the triggers was told before it let go of the row. */
+static void hear_of_changes(const Entry* entry) {
+  if (entry->of_table && !IsolationUsesXactSnapshot()) AcceptInvalidationMessages();
+}
+
 Entry* reader_of(const char* given) {
   Entry* entry = entry_of(given, false);
-  Moment now = moment();
+  Moment now;
+  hear_of_changes(entry);
+  now = moment();
   if (!same_moment(&entry->looked, &now)) {
     look_at_reader(entry, &now);
     entry->locked = false;
