@@ -1150,6 +1150,8 @@ class Keys(Kept):
     def test_a_query_of_a_nondeterministic_collation_is_refused(self):
         MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
         self.assertIn("nondeterministic", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT ''a'' COLLATE nocase')"))
+        two = "SELECT a || b FROM (VALUES (''a'' COLLATE nocase)) AS v (a), (VALUES (''b'' COLLATE \"C\")) AS w (b)"
+        self.assertIn("nondeterministic", self.refused(f"SELECT bf_build('{self.path}.q', '{two}')"))
         self.assertIn("no key has the type", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT 1.50')"))
 
 

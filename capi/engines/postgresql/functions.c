@@ -151,17 +151,18 @@ typedef struct Asked {
   bool deterministic;
 } Asked;
 
-static bool is_deterministic(Oid collation) {
-  return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
+/* A text without a collation is made of two that differ. */
+static bool is_deterministic(Oid type, Oid collation) {
+  if (!OidIsValid(collation)) return !type_is_collatable(type);
+  return collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
 }
 
-/* PG_GET_COLLATION() is that of all arguments: an explicit one of the path would hide that of the key.  A text without
- * a collation is made of two that differ. */
+/* PG_GET_COLLATION() is that of all arguments: an explicit one of the path would hide that of the key. */
 static bool is_key_deterministic(const Node* call) {
   const Node* key;
   if (call == NULL || !IsA(call, FuncExpr)) return false;
   key = lsecond(((const FuncExpr*)call)->args);
-  return is_deterministic(exprCollation(key)) && (OidIsValid(exprCollation(key)) || !type_is_collatable(exprType(key)));
+  return is_deterministic(exprType(key), exprCollation(key));
 }
 
 static const Asked* asked_by(FunctionCallInfo fcinfo) {
@@ -513,9 +514,9 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
-  if (!is_deterministic(collation))
+  if (!is_deterministic(type, collation))
     ereport(ERROR, (errcode(ERRCODE_COLLATION_MISMATCH),
-                    errmsg("bfstore: equal keys of a nondeterministic collation have different bytes")));
+                    errmsg("bfstore: equal keys of a nondeterministic collation, or of two, have different bytes")));
   do {
     SPI_cursor_fetch(portal, true, 1000);
     keys += add_rows(filter, path, type);
