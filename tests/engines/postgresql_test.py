@@ -376,6 +376,20 @@ class Files(Kept):
                     self.closed()
                     self.assertEqual((self.wrong(), self.believed()), ("0", False), "the writer has closed the file")
 
+    def test_an_older_copy_that_is_written_into_the_file_is_seen_by_the_transaction_whose_rows_it_lacks(self):
+        """No transaction ends meanwhile, and its own rows are there."""
+        ask = f"SELECT bf_maybe('{self.path}', 1001), bf_maybe('{self.path}', -1)"
+        self.closed(), self.saved()
+        done = MAIN.psql("-c", "BEGIN", "-c", ask, "-c", self.insert(1001), "-c", ask,
+                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}", "-c", ask, "-c", "COMMIT", "-c", ask)
+        self.assertEqual(done.stdout.split(), ["f|f", "t|f", "t|t", "t|t"], done.stderr)
+        self.attach()
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        self.closed(), self.saved()
+        done = MAIN.psql("-c", "BEGIN", "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", self.insert(1002),
+                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}", "-c", f"SELECT bf_maybe('{self.path}', 1002)")
+        self.assertEqual(done.stdout.split(), ["f", "t"], done.stderr)
+
     def test_an_older_copy_that_is_written_into_the_file_costs_the_filter_with_the_policy_drop(self):
         self.copied_before(1001, "drop")
         done = MAIN.psql("-c", self.insert(1002), "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}",

@@ -322,11 +322,13 @@ static bool table_is_as_it_was(Entry* entry, const Moment* now) {
   return doubt_of_table(entry) == NULL;
 }
 
-/* While no transaction ends, none of the rows that a snapshot sees is of a later opening than the mark that was seen.
- */
+/* While no transaction ends, and this one has written nothing, no row that a snapshot sees is of a later opening than
+ * the mark that was seen. */
 static bool has_its_mark(Entry* entry, const Moment* now) {
   if (!entry->kept) return true;
-  return same_transactions(now, &entry->looked) ? mark_of(entry) >= entry->mark : !is_older_copy(entry);
+  if (same_transactions(now, &entry->looked) && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
+    return mark_of(entry) >= entry->mark;
+  return !is_older_copy(entry);
 }
 
 static bool is_judged_otherwise(const Entry* entry) {
