@@ -435,13 +435,14 @@ static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
 }
 
-/* The table would take no row with another file there.  `own` is the one that builds, or NULL. */
+/* The table would take no row with another file there.  `own` is the table that builds, or NULL: bf_attach has looked
+ * at its columns. */
 static void refuse_file_of_table(const char* path, const Definition* own) {
   Registered known;
   Definition now;
   refuse_file_of_others(path);
   if (!registry_read(path, GetLatestSnapshot(), &known) || !known.of_table) return;
-  if (own != NULL && known.table.tab == own->tab && known.table.attnum == own->attnum) return;
+  if (own != NULL && known.table.tab == own->tab) return;
   if (!definition_read(known.table.tab, known.table.attnum, &now) || !definition_has_triggers(&now)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: %s is the filter of %s", path, now.name),
                   errhint("Call bf_attach to build it again, or bf_detach first.")));
