@@ -361,8 +361,8 @@ class Files(Kept):
         sync = f"SELECT bf_sync('{self.path}')"
         for way in self.WAYS_INTO_THE_FILE:
             way = way.format(self.path)
-            in_one_statement = (f"DO $$ BEGIN {self.insert(1002)}; COPY out FROM PROGRAM '{way}'; PERFORM bf_sync('{self.path}'); "
-                                "END $$")
+            in_one_statement = (f"DO $$ BEGIN {self.insert(1002)}; COPY out FROM PROGRAM '{way}'; "
+                                f"PERFORM bf_sync('{self.path}'); END $$")
             for name, words in {"a row": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", self.insert(1003)],
                                 "a sync": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", sync],
                                 "in one statement": ["-c", "CREATE TEMP TABLE out (n int)", "-c", self.insert(1002),
@@ -387,7 +387,8 @@ class Files(Kept):
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
         self.closed(), self.saved()
         done = MAIN.psql("-c", "BEGIN", "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", self.insert(1002),
-                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}", "-c", f"SELECT bf_maybe('{self.path}', 1002)")
+                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}",
+                         "-c", f"SELECT bf_maybe('{self.path}', 1002)")
         self.assertEqual(done.stdout.split(), ["f", "t"], done.stderr)
 
     def test_an_older_copy_that_is_written_into_the_file_costs_the_filter_with_the_policy_drop(self):
@@ -737,7 +738,8 @@ class Behind(Kept):
         path, other = f"{self.path}.both", f"{self.path}.near"
         attach = "SELECT bf_attach('t', 'key', '{}')"
         near("CREATE PUBLICATION p FOR ALL TABLES", attach.format(path), "INSERT INTO t VALUES (1)",
-             f"SELECT bf_sync('{path}') IS NULL", attach.format(path), "SELECT pg_create_logical_replication_slot('all', 'pgoutput')")
+             f"SELECT bf_sync('{path}') IS NULL", attach.format(path),
+             "SELECT pg_create_logical_replication_slot('all', 'pgoutput')")
         pathlib.Path(path).unlink()
         far(attach.format(path), f"CREATE SUBSCRIPTION all_tables CONNECTION 'host={MAIN.folder} port={MAIN.port} "
             "dbname=all_tables user=postgres' PUBLICATION p WITH (create_slot = false, slot_name = 'all')")
@@ -765,8 +767,8 @@ class Behind(Kept):
     def test_a_role_without_the_table_does_not_build_its_filter(self):
         """bf_attach calls bfstore.build with the rows of the table; another caller has other rows."""
         role, own = f"writer_{self.table}", f"own_{self.table}"
-        MAIN.ask(f"CREATE ROLE {role} LOGIN IN ROLE pg_write_server_files, pg_read_server_files", f"GRANT CREATE ON SCHEMA public TO {role}",
-                 f"GRANT ALL ON {self.table} TO {role}")
+        MAIN.ask(f"CREATE ROLE {role} LOGIN IN ROLE pg_write_server_files, pg_read_server_files",
+                 f"GRANT CREATE ON SCHEMA public TO {role}", f"GRANT ALL ON {self.table} TO {role}")
 
         def refused(*statements):
             done = MAIN.psql("-U", role, *[word for each in statements for word in ("-c", each)])
@@ -777,11 +779,11 @@ class Behind(Kept):
         self.assertIn("must be owner", refused(build.format(self.table)))
         self.assertIn("must be owner", refused(f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"))
         self.assertIn("must be owner", refused(f"SELECT bf_detach('{self.table}', 'key')"))
-        self.assertIn("is the filter of", refused(f"CREATE TABLE {own} (key bigint)", f"SELECT bf_attach('{own}', 'key', '{self.path}.own')",
-                                                  build.format(own)))
+        attach = f"SELECT bf_attach('{own}', 'key', '{self.path}.own')"
+        self.assertIn("is the filter of", refused(f"CREATE TABLE {own} (key bigint)", attach, build.format(own)))
         self.assertIn("another column", refused(f"SELECT bf_attach('{own}', 'key', '{self.path}')"))
         self.assertIn("is the filter of", refused(f"SELECT bf_build('{self.path}', 'SELECT 1')"))
-        done = MAIN.psql("-U", role, "-c", f"INSERT INTO {own} VALUES (1)", "-c", f"SELECT bf_attach('{own}', 'key', '{self.path}.own')",
+        done = MAIN.psql("-U", role, "-c", f"INSERT INTO {own} VALUES (1)", "-c", attach,
                          "-c", f"SELECT bf_maybe('{self.path}.own', 1), bf_maybe('{self.path}.own', 2)")
         self.assertEqual(done.stdout.split(), ["1", "t|f"], done.stderr)
 
@@ -820,7 +822,8 @@ class Behind(Kept):
         attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
         alter = f"ALTER TABLE {self.table} ALTER COLUMN key"
         other = f"{alter} TYPE bigint USING key + 5000"
-        create = [f"DROP TABLE {self.table}", f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1, 9) AS i"]
+        create = [f"DROP TABLE {self.table}",
+                  f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1, 9) AS i"]
         ways = {"a new table": [*create, attach, other], "a savepoint": [*create, "SAVEPOINT a", attach, "RELEASE a", other],
                 "a column that was altered": [f"{alter} SET NOT NULL", attach, other],
                 "built twice": [f"{alter} DROP NOT NULL", attach, attach, other],
@@ -918,7 +921,8 @@ class Behind(Kept):
 
     def test_bf_info_has_the_limits_that_no_lookup_can_see(self):
         facts = f"SELECT answers_for, unseen FROM bf_info('{self.path}')"
-        words = rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery.*while a session added"
+        words = (rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery.*bf_keep is replaced"
+                 ".*FOR UPDATE.*while a session added")
         self.assertRegex(MAIN.ask(facts), words)
         MAIN.ask(f"SELECT bf_build('{self.path}.q', 'SELECT 1')", f"SELECT bf_create('{self.path}.p', 10)")
         self.assertIn("since the build", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}.q')"))
@@ -996,7 +1000,8 @@ class Behind(Kept):
         update = f"UPDATE {self.table} SET key = {self.ROW} WHERE key = 5"
         build = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
         detach = f"SELECT bf_detach('{self.table}', 'key')"
-        for name, done_before, words in (("past the triggers", [self.trigger("DISABLE", "USER"), update, self.both_always()], "altered"),
+        past = [self.trigger("DISABLE", "USER"), update, self.both_always()]
+        for name, done_before, words in (("past the triggers", past, "altered"),
                                          ("in a new file", [build, update], None),
                                          ("after a detach", [detach, update], "does not know")):
             with self.subTest(name):
@@ -1326,7 +1331,8 @@ class Serializable(Kept):
         first, second = looks
         inside = " ".join(f"-c '{each}'" for each in (self.LEVEL, second, self.insert(1001), "COMMIT"))
         self.assertNotIn("'", second)
-        done = MAIN.psql("-c", self.insert(900), "-c", self.LEVEL, "-c", first, "-c", f"\\! psql -qAtX -v ON_ERROR_STOP=1 {inside}",
+        done = MAIN.psql("-c", self.insert(900), "-c", self.LEVEL, "-c", first,
+                         "-c", f"\\! psql -qAtX -v ON_ERROR_STOP=1 {inside}",
                          "-c", self.insert(1002), "-c", "COMMIT")
         rows = MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key IN (1001, 1002)")
         MAIN.ask(f"DELETE FROM {self.table} WHERE key >= 900")
@@ -1366,7 +1372,8 @@ class Serializable(Kept):
 
     def test_a_column_whose_keys_reach_the_file_after_their_rows_is_maybe(self):
         """A row that came before the lock is not seen by it, and its key may come later."""
-        MAIN.ask(f"DROP TABLE {self.table}", f"CREATE TABLE {self.table} (b bigint, key bigint GENERATED ALWAYS AS (b + 1) STORED)")
+        MAIN.ask(f"DROP TABLE {self.table}",
+                 f"CREATE TABLE {self.table} (b bigint, key bigint GENERATED ALWAYS AS (b + 1) STORED)")
         self.attach()
         done = MAIN.psql("-c", self.LEVEL, "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", "COMMIT",
                          "-c", f"SELECT bf_maybe('{self.path}', -1)")

@@ -66,9 +66,10 @@ CREATE FUNCTION bf_keep() RETURNS trigger AS 'MODULE_PATHNAME' LANGUAGE C VOLATI
 -- The columns that have a trigger, and the paths of their filters. `fits` is false where the column has another name or number
 -- than in the trigger, which refuses every row then: after RENAME, or in a restored dump of a table that had a dropped column.
 CREATE VIEW bfstore.kept AS
-  SELECT tgrelid::regclass AS tab, number.attnum, convert_from(substring(tgargs FOR ends.path - 1), getdatabaseencoding()) AS path,
-      name.col, EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = tgrelid AND a.attnum = number.attnum
-                          AND a.attname = name.col AND NOT a.attisdropped) AS fits
+  SELECT tgrelid::regclass AS tab, number.attnum, name.col,
+      convert_from(substring(tgargs FOR ends.path - 1), getdatabaseencoding()) AS path,
+      EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = tgrelid AND a.attnum = number.attnum
+                AND a.attname = name.col AND NOT a.attisdropped) AS fits
     FROM pg_catalog.pg_trigger,
       LATERAL (SELECT substring(tgname FROM '\d+$')::smallint AS attnum) AS number,
       LATERAL (SELECT position('\x00'::bytea IN tgargs) AS path) AS ends,

@@ -23,6 +23,7 @@
 #include "utils/snapmgr.h"
 #include "utils/xid8.h"
 
+/* As bfstore--1.0.sql makes the table. */
 #define COLUMN_OF_FILE_ID 3
 #define COLUMN_OF_KEEPER 4
 
