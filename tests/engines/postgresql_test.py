@@ -197,7 +197,7 @@ class Readme(unittest.TestCase):
         text = (TREE.root / "capi/engines/postgresql/README.md").read_text("utf-8")
         table = re.search(r"\| what was done \|.*?(?=\n\n)", text, re.S)[0]
         named = [name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[3])]
-        tests = [name for kind in (Behind, Copies, Files, Restored) for name in dir(kind)]
+        tests = [name for kind in (Behind, Copies, Files, Restored, Serializable) for name in dir(kind)]
         self.assertGreater(len(named), 20)
         for name in named:
             self.assertTrue(any(each.startswith(f"test_{name}") for each in tests), name)
@@ -331,6 +331,74 @@ class Files(Kept):
         MAIN.ask(self.insert(1003))
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
 
+    WAYS_INTO_THE_FILE = ("cp --reflink=never {0}.saved {0}", "cat {0}.saved > {0}",
+                          "dd if={0}.saved of={0} conv=notrunc status=none")
+
+    def copied_before(self, key, policy="error"):
+        """A clean copy that lacks the key of a row, which another session adds."""
+        self.attach(policy), self.closed(), self.saved()
+        MAIN.ask(self.insert(key))
+        self.closed()
+
+    def test_an_older_copy_that_is_written_into_the_file_is_seen_by_sessions_that_have_it_open(self):
+        """The file stays the same one for the kernel: open readers answered "no", and open writers took rows."""
+        ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1001)"
+        look = f"\\! psql -qAtX -c '{self.insert(1001)}'"
+        for way in self.WAYS_INTO_THE_FILE:
+            for looks_between in (True, False):
+                with self.subTest(way, looks_between=looks_between):
+                    MAIN.ask(f"DELETE FROM {self.table} WHERE key > 1000")
+                    self.attach(), self.closed(), self.saved()
+                    words = ["-c", ask, "-c", look, *(["-c", ask] if looks_between else []),
+                             "-c", f"\\! {way.format(self.path)}", "-c", ask]
+                    done = MAIN.psql(*words)
+                    self.assertEqual(done.stdout.split(), ["f|f", *["f|t"] * looks_between, "t|t"], done.stderr)
+                    self.assertIn("older copy", done.stderr)
+                    self.assertIn("older copy", self.refused(self.insert(1002)))
+
+    def test_an_older_copy_that_is_written_into_the_file_gets_no_row_and_no_mark_from_an_open_writer(self):
+        """bf_sync gave it a new mark, and every session believed it for good."""
+        sync = f"SELECT bf_sync('{self.path}')"
+        for way in self.WAYS_INTO_THE_FILE:
+            way = way.format(self.path)
+            in_one_statement = (f"DO $$ BEGIN {self.insert(1002)}; COPY out FROM PROGRAM '{way}'; "
+                                f"PERFORM bf_sync('{self.path}'); END $$")
+            for name, words in {"a row": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", self.insert(1003)],
+                                "a sync": ["-c", self.insert(1002), "-c", f"\\! {way}", "-c", sync],
+                                "in one statement": ["-c", "CREATE TEMP TABLE out (n int)", "-c", self.insert(1002),
+                                                     "-c", in_one_statement]}.items():
+                with self.subTest(name, way=way):
+                    self.copied_before(1001)
+                    done = MAIN.psql(*words)
+                    self.assertNotEqual(done.returncode, 0, done.stderr)
+                    self.assertIn("older copy", done.stderr)
+                    self.assertEqual((self.wrong(), self.believed()), ("0", False))
+                    self.closed()
+                    self.assertEqual((self.wrong(), self.believed()), ("0", False), "the writer has closed the file")
+
+    def test_an_older_copy_that_is_written_into_the_file_is_seen_by_the_transaction_whose_rows_it_lacks(self):
+        """No transaction ends meanwhile, and its own rows are there."""
+        ask = f"SELECT bf_maybe('{self.path}', 1001), bf_maybe('{self.path}', -1)"
+        self.closed(), self.saved()
+        done = MAIN.psql("-c", "BEGIN", "-c", ask, "-c", self.insert(1001), "-c", ask,
+                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}", "-c", ask, "-c", "COMMIT", "-c", ask)
+        self.assertEqual(done.stdout.split(), ["f|f", "t|f", "t|t", "t|t"], done.stderr)
+        self.attach()
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        self.closed(), self.saved()
+        done = MAIN.psql("-c", "BEGIN", "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", self.insert(1002),
+                         "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}",
+                         "-c", f"SELECT bf_maybe('{self.path}', 1002)")
+        self.assertEqual(done.stdout.split(), ["f", "t"], done.stderr)
+
+    def test_an_older_copy_that_is_written_into_the_file_costs_the_filter_with_the_policy_drop(self):
+        self.copied_before(1001, "drop")
+        done = MAIN.psql("-c", self.insert(1002), "-c", f"\\! {self.WAYS_INTO_THE_FILE[2].format(self.path)}",
+                         "-c", self.insert(1003))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("was dropped", done.stderr)
+        self.assertEqual((self.wrong(), self.believed()), ("0", False))
+
     def test_a_copy_of_a_file_in_use_is_unclean_like_one_after_a_power_cut(self):
         with subprocess.Popen(["psql", "-qAtX", "-c", self.insert(1001), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as writer:
@@ -403,6 +471,16 @@ class Files(Kept):
             with self.subTest(call):
                 self.assertIn("is null", self.refused(f"SELECT {call}"))
 
+    def test_a_query_without_a_column_is_refused(self):
+        """Its first column was read all the same."""
+        MAIN.ask("CREATE TABLE nothing ()", "INSERT INTO nothing DEFAULT VALUES")
+        for query in ("SELECT", f"SELECT FROM {self.table}", "TABLE nothing"):
+            with self.subTest(query):
+                for capacity in ("", ", 100"):
+                    words = self.refused(f"SELECT bf_build('{self.path}.none', '{query}'{capacity})")
+                    self.assertIn("the query has no column", words)
+        self.assertFalse(pathlib.Path(f"{self.path}.none").exists())
+
     def test_a_path_that_is_too_long_is_not_cut(self):
         path = f"{MAIN.folder}{'/' * (1023 - len(str(MAIN.folder)) - len('cut.bf'))}cut.bf"
         MAIN.ask(f"SELECT bf_create('{path}', 1000)")
@@ -466,10 +544,27 @@ class Files(Kept):
     def test_another_column_of_the_same_name_takes_no_row(self):
         MAIN.ask(f"ALTER TABLE {self.table} DROP COLUMN key, ADD COLUMN key bigint DEFAULT 7000")
         self.assertIn("another column", self.refused(self.insert(1001)))
-        MAIN.ask(f"DROP TRIGGER \"~bfstore before 1\" ON {self.table}", f"DROP TRIGGER \"~bfstore after 1\" ON {self.table}")
         self.attach()
         MAIN.ask(self.insert(1001))
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
+
+    def test_a_column_that_is_renamed_takes_no_row_until_the_filter_is_built_or_detached(self):
+        other = f"{self.table}_other"
+        MAIN.ask(f"CREATE TABLE {other} (key bigint, id bigint)", f"SELECT bf_attach('{other}', 'key', '{self.path}.key')",
+                 f"SELECT bf_attach('{other}', 'id', '{self.path}.id')", f"ALTER TABLE {other} RENAME key TO x",
+                 f"ALTER TABLE {other} RENAME id TO key", f"ALTER TABLE {other} RENAME x TO id")
+        insert = f"INSERT INTO {other} VALUES (5, 6)"
+        self.assertIn("bf_attach", self.refused(insert))
+        MAIN.ask(f"SELECT bf_attach('{other}', 'key', '{self.path}.key')", f"SELECT bf_attach('{other}', 'id', '{self.path}.id')",
+                 insert)
+        self.assertEqual(MAIN.ask("SELECT " + ", ".join(f"bf_maybe('{self.path}.{name}', {key})" for name in ("key", "id")
+                                                        for key in (5, 6))), "f|t|t|f")
+        for name in ("new", "old"):
+            with self.subTest(f"detached by its {name} name"):
+                MAIN.ask(f"ALTER TABLE {other} RENAME key TO new")
+                self.assertIn("bf_attach", self.refused(insert))
+                MAIN.ask(f"SELECT bf_detach('{other}', '{'key' if name == 'old' else 'new'}')", insert,
+                         f"ALTER TABLE {other} RENAME new TO key", f"SELECT bf_attach('{other}', 'key', '{self.path}.key')")
 
     def test_another_database_believes_the_file_only_when_told(self):
         MAIN.ask("CREATE DATABASE other")
@@ -477,8 +572,9 @@ class Files(Kept):
         done = MAIN.psql("-d", "other", "-c", "CREATE EXTENSION bfstore", "-c", ask,
                          "-c", "SET bfstore.trust_other_databases = on", "-c", "SELECT pg_sleep(0.01)")
         self.assertEqual(done.stdout.split(), ["t|t"], done.stderr)
-        done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask)
-        self.assertEqual(done.stdout.split(), ["f|t"], done.stderr)
+        done = MAIN.psql("-d", "other", "-c", "SET bfstore.trust_other_databases = on", "-c", ask,
+                         "-c", "RESET bfstore.trust_other_databases", "-c", ask)
+        self.assertEqual(done.stdout.split(), ["f|t", "t|t"], done.stderr)
         done = MAIN.psql("-d", "other", "-c", "CREATE TABLE t (key bigint)", "-c", "CREATE TRIGGER t AFTER INSERT ON t "
                          f"FOR EACH ROW EXECUTE FUNCTION bf_keep('{self.path}', 'key', '20', 'drop', '1')",
                          "-c", "INSERT INTO t VALUES (1)")
@@ -499,7 +595,10 @@ class Files(Kept):
         told = standby.ask("SET bfstore.trust_on_standby = on", f"SELECT bf_maybe('{self.path}', -1)",
                            f"SELECT count(*) FROM {self.table} WHERE NOT bf_maybe('{self.path}', key)")
         self.assertEqual(told.split(), ["f", "0"], "on one machine a standby shares the file")
-        self.assertEqual(standby.ask("SELECT pg_promote(true, 10000)"), "t")
+        trusting = standby.psql("-c", "SET bfstore.trust_on_standby = on", "-c", f"SELECT bf_maybe('{self.path}', -1)",
+                                "-c", "SELECT pg_promote(true, 10000)", "-c", f"SELECT bf_maybe('{self.path}', -1)")
+        self.assertEqual(trusting.stdout.split(), ["f", "t", "t"], "a session that lives through the promotion")
+        self.assertIn("another database keeps", trusting.stderr)
         self.assertEqual((self.wrong(standby), self.believed(standby)), ("0", False))
         self.assertIn("another database keeps", standby.refused(self.insert(1003)) or "")
         attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"
@@ -623,6 +722,71 @@ class Behind(Kept):
             MAIN.ask("DROP SUBSCRIPTION s")
         self.check_build()
 
+    def test_a_publication_of_all_tables_has_the_registry_and_no_database_counts_the_rows_of_another(self):
+        """Rows without a replica identity cannot be deleted: bf_attach, bf_sync and bf_detach failed on the publisher. On the
+        subscriber a path that both use had two files, and openings that its file did not know."""
+        def database(name):
+            MAIN.ask(f"CREATE DATABASE {name}")
+
+            def ask(*statements):
+                done = MAIN.psql("-d", name, *[word for each in statements for word in ("-c", each)])
+                self.assertEqual(done.returncode, 0, done.stderr)
+                return done.stdout.strip()
+            ask("CREATE EXTENSION bfstore", "CREATE TABLE t (key bigint PRIMARY KEY)")
+            return ask
+        near, far = database("all_tables"), database("all_subscribed")
+        path, other = f"{self.path}.both", f"{self.path}.near"
+        attach = "SELECT bf_attach('t', 'key', '{}')"
+        near("CREATE PUBLICATION p FOR ALL TABLES", attach.format(path), "INSERT INTO t VALUES (1)",
+             f"SELECT bf_sync('{path}') IS NULL", attach.format(path),
+             "SELECT pg_create_logical_replication_slot('all', 'pgoutput')")
+        pathlib.Path(path).unlink()
+        far(attach.format(path), f"CREATE SUBSCRIPTION all_tables CONNECTION 'host={MAIN.folder} port={MAIN.port} "
+            "dbname=all_tables user=postgres' PUBLICATION p WITH (create_slot = false, slot_name = 'all')")
+        rows = "SELECT count(*) FROM bfstore.opened WHERE path = '{}'"
+        good = f"SELECT bf_maybe('{path}', -1), (SELECT count(*) FROM t WHERE NOT bf_maybe('{path}', key))"
+
+        def wait_for(number, words):
+            engines.wait_until(lambda: far(words) == str(number), f"{number} of {words}")
+        try:
+            wait_for(1, "SELECT count(*) FROM t")
+            engines.wait_until(lambda: int(far(rows.format(path))) > 2, "the publisher's rows of the path")
+            self.assertEqual(far(good), "f|0")
+            near("SELECT bf_detach('t', 'key')", attach.format(other), "INSERT INTO t VALUES (2)", f"SELECT bf_sync('{other}')")
+            wait_for(2, "SELECT count(*) FROM t")
+            wait_for(2, rows.format(other))
+            self.assertEqual(far(good), "f|0")
+            near("SELECT bf_detach('t', 'key')", "INSERT INTO t VALUES (3)")
+            wait_for(3, "SELECT count(*) FROM t")
+            wait_for(0, rows.format(other))
+            far("INSERT INTO t VALUES (1000)", f"SELECT bf_sync('{path}')", attach.format(path), "INSERT INTO t VALUES (1001)")
+            self.assertEqual(far(good), "f|0")
+        finally:
+            far("DROP SUBSCRIPTION all_tables")
+
+    def test_a_role_without_the_table_does_not_build_its_filter(self):
+        """bf_attach calls bfstore.build with the rows of the table; another caller has other rows."""
+        role, own = f"writer_{self.table}", f"own_{self.table}"
+        MAIN.ask(f"CREATE ROLE {role} LOGIN IN ROLE pg_write_server_files, pg_read_server_files",
+                 f"GRANT CREATE ON SCHEMA public TO {role}", f"GRANT ALL ON {self.table} TO {role}")
+
+        def refused(*statements):
+            done = MAIN.psql("-U", role, *[word for each in statements for word in ("-c", each)])
+            self.assertNotEqual(done.returncode, 0, statements)
+            self.assertEqual((self.wrong(), self.believed()), ("0", True), statements)
+            return done.stderr
+        build = f"SELECT bfstore.build('{self.path}', 'SELECT 1::bigint', 10, 0.01, 'blocked', '{{}}', 1::smallint)"
+        self.assertIn("must be owner", refused(build.format(self.table)))
+        self.assertIn("must be owner", refused(f"SELECT bf_attach('{self.table}', 'key', '{self.path}')"))
+        self.assertIn("must be owner", refused(f"SELECT bf_detach('{self.table}', 'key')"))
+        attach = f"SELECT bf_attach('{own}', 'key', '{self.path}.own')"
+        self.assertIn("is the filter of", refused(f"CREATE TABLE {own} (key bigint)", attach, build.format(own)))
+        self.assertIn("another column", refused(f"SELECT bf_attach('{own}', 'key', '{self.path}')"))
+        self.assertIn("is the filter of", refused(f"SELECT bf_build('{self.path}', 'SELECT 1')"))
+        done = MAIN.psql("-U", role, "-c", f"INSERT INTO {own} VALUES (1)", "-c", attach,
+                         "-c", f"SELECT bf_maybe('{self.path}.own', 1), bf_maybe('{self.path}.own', 2)")
+        self.assertEqual(done.stdout.split(), ["1", "t|f"], done.stderr)
+
     def test_triggers_that_are_gone_renamed_or_other_ones_are_seen(self):
         for statement in (f'DROP TRIGGER "~bfstore after 1" ON {self.table}',
                           f'DROP TRIGGER "~bfstore before 1" ON {self.table}',
@@ -652,6 +816,29 @@ class Behind(Kept):
         self.assertEqual((self.wrong(), self.believed()), ("0", True))
         MAIN.ask(other + "int")
         self.check_doubt("another type")
+
+    def test_values_that_alter_column_type_makes_in_the_transaction_that_built_the_file_are_maybe(self):
+        """The column's row had the number of that transaction before, and has it after."""
+        attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
+        alter = f"ALTER TABLE {self.table} ALTER COLUMN key"
+        other = f"{alter} TYPE bigint USING key + 5000"
+        create = [f"DROP TABLE {self.table}",
+                  f"CREATE TABLE {self.table} AS SELECT i::bigint AS key FROM generate_series(1, 9) AS i"]
+        ways = {"a new table": [*create, attach, other], "a savepoint": [*create, "SAVEPOINT a", attach, "RELEASE a", other],
+                "a column that was altered": [f"{alter} SET NOT NULL", attach, other],
+                "built twice": [f"{alter} DROP NOT NULL", attach, attach, other],
+                "another type and back": [*create, attach, f"{alter} TYPE text", f"{alter} TYPE bigint USING key::bigint + 700"]}
+        for name, statements in ways.items():
+            with self.subTest(name):
+                MAIN.ask("BEGIN", *statements, "COMMIT")
+                self.check_doubt("written anew")
+                self.check_build()
+        MAIN.ask("BEGIN", *create, attach, "COMMIT", f"{alter} SET STATISTICS 77", f"VACUUM FULL {self.table}")
+        self.check_doubt("written anew")
+        MAIN.ask("BEGIN", *create, f"{alter} SET STATISTICS 77", attach, "COMMIT", f"VACUUM FULL {self.table}")
+        self.assertEqual((self.wrong(), self.believed()), ("0", True))
+        target = f"SELECT attstattarget FROM pg_attribute WHERE attrelid = '{self.table}'::regclass AND attname = 'key'"
+        self.assertEqual(MAIN.ask(target), "77", "bf_attach leaves it as it is")
 
     def test_a_column_of_another_collation_is_maybe(self):
         MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
@@ -734,7 +921,8 @@ class Behind(Kept):
 
     def test_bf_info_has_the_limits_that_no_lookup_can_see(self):
         facts = f"SELECT answers_for, unseen FROM bf_info('{self.path}')"
-        words = rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery"
+        words = (rf"^public\.{self.table}\.key, compared as bigint\|.*search_path.*type or collation.*pg_surgery.*bf_keep is replaced"
+                 ".*FOR UPDATE.*while a session added")
         self.assertRegex(MAIN.ask(facts), words)
         MAIN.ask(f"SELECT bf_build('{self.path}.q', 'SELECT 1')", f"SELECT bf_create('{self.path}.p', 10)")
         self.assertIn("since the build", MAIN.ask(f"SELECT unseen FROM bf_info('{self.path}.q')"))
@@ -804,6 +992,32 @@ class Behind(Kept):
             MAIN.ask(self.past)
         self.attach("drop")
         self.watched(removed_and_dropped)
+
+    def test_a_row_that_for_update_waits_for_is_asked_about_as_its_transaction_left_the_triggers(self):
+        """The condition is checked again with the new row, in the same statement, with the same snapshot."""
+        waits = ("DO $$ BEGIN WHILE NOT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                 "AND query LIKE '%FOR UPDATE%') LOOP PERFORM pg_sleep(0.01); PERFORM pg_stat_clear_snapshot(); END LOOP; END $$")
+        update = f"UPDATE {self.table} SET key = {self.ROW} WHERE key = 5"
+        build = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
+        detach = f"SELECT bf_detach('{self.table}', 'key')"
+        past = [self.trigger("DISABLE", "USER"), update, self.both_always()]
+        for name, done_before, words in (("past the triggers", past, "altered"),
+                                         ("in a new file", [build, update], None),
+                                         ("after a detach", [detach, update], "does not know")):
+            with self.subTest(name):
+                MAIN.ask(f"UPDATE {self.table} SET key = 5 WHERE key = {self.ROW}")
+                self.attach()
+                commands = [word for each in ("BEGIN", *done_before, waits, "COMMIT") for word in ("-c", each)]
+                with subprocess.Popen(["psql", "-qAtX", *commands], env=MAIN.environment, stdin=subprocess.DEVNULL,
+                                      stdout=subprocess.DEVNULL) as writer:
+                    engines.wait_until(lambda: MAIN.ask("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %'") == "1",
+                                       "the writer")
+                    found = MAIN.ask(f"SELECT key FROM {self.table} WHERE key IN (5, {self.ROW}) "
+                                     f"AND bf_maybe('{self.path}', key) FOR UPDATE")
+                    engines.finished(writer, "a writer")
+                self.assertEqual(found, str(self.ROW))
+                if words is not None:
+                    self.check_doubt(words)
 
     # --- What a statement sees of its own rows
 
@@ -896,6 +1110,32 @@ class Keys(Kept):
             with self.subTest(f"{column} {stored} = {asked}"):
                 self.assertEqual(self.equal(column, stored, asked), ["1|1", "1|1"])
 
+    def test_the_collation_is_the_keys_whatever_the_paths_is(self):
+        """The call has one collation of both arguments: an explicit one of the path hid that of the key, and two that differ
+        are none, which counted as deterministic."""
+        MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+                 "CREATE DOMAIN caseless AS text COLLATE nocase")
+        self.make("text", "'a@b.c'")
+        MAIN.ask("DROP TABLE IF EXISTS paths", 'CREATE TABLE paths (plain text, c text COLLATE "C", n text COLLATE nocase)',
+                 f"INSERT INTO paths VALUES ('{self.path}', '{self.path}', '{self.path}')",
+                 'CREATE TABLE o (a text COLLATE nocase, c text COLLATE "C", d caseless, other text)',
+                 "INSERT INTO o VALUES ('A@B.C', 'A@B.C', 'A@B.C', 'A@B.C')")
+        paths = (f"'{self.path}'", "paths.plain", "paths.c", "paths.n", f"'{self.path}' COLLATE \"C\"", "paths.c COLLATE \"C\"",
+                 f"'{MAIN.folder}/' || substr(paths.c, {len(str(MAIN.folder)) + 2})")
+        for path in paths:
+            for key in ("a", "d", "a || ''", "lower(a)"):
+                with self.subTest(f"{path}, {key}"):
+                    found = MAIN.ask(f"SELECT count(*) FROM k JOIN o ON k.key = {key}, paths WHERE bf_maybe({path}, {key})")
+                    self.assertEqual(found, "1")
+            with self.subTest(path):
+                done = MAIN.psql("-c", f"SELECT bf_maybe({path}, o.c || o.a) FROM o, paths")
+                self.assertEqual(done.stdout.split(), ["t"], "two collations are none that is known")
+                self.assertIn("collation", done.stderr)
+                done = MAIN.psql("-c", f"SELECT bf_maybe({path}, 'absent'), bf_maybe({path}, o.c), bf_maybe({path}, o.other), "
+                                 f"bf_maybe({path}, (o.a COLLATE \"C\") || '') FROM o, paths")
+                self.assertEqual((done.stdout.split(), done.stderr), (["f|f|f|f"], ""), "deterministic ones are answered")
+        MAIN.ask("DROP DOMAIN caseless CASCADE")
+
     def test_a_comparison_of_another_type_than_the_columns_is_maybe_where_the_key_shows_it(self):
         MAIN.ask("CREATE EXTENSION IF NOT EXISTS citext")
         self.make("text", "'A@B.C'", "'x  '")
@@ -929,6 +1169,8 @@ class Keys(Kept):
     def test_a_query_of_a_nondeterministic_collation_is_refused(self):
         MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)")
         self.assertIn("nondeterministic", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT ''a'' COLLATE nocase')"))
+        two = "SELECT a || b FROM (VALUES (''a'' COLLATE nocase)) AS v (a), (VALUES (''b'' COLLATE \"C\")) AS w (b)"
+        self.assertIn("nondeterministic", self.refused(f"SELECT bf_build('{self.path}.q', '{two}')"))
         self.assertIn("no key has the type", self.refused(f"SELECT bf_build('{self.path}.q', 'SELECT 1.50')"))
 
 
@@ -980,6 +1222,38 @@ class Copies(Kept):
         run([BIN / "pg_restore", "-d", name, dump], env=MAIN.environment)
         self.assertEqual(MAIN.psql("-d", name, "-c", f"SELECT count(*) FROM {self.table}").stdout.split(), ["500"])
         self.check_refused(self.in_database(name))
+
+    def test_a_restored_dump_of_columns_that_have_other_numbers_is_attached_or_detached(self):
+        """A dropped column is not in a dump: the columns after it move up, and triggers of the old numbers refuse every row."""
+        name, dump, path = f"moved_{self.table}", MAIN.folder / "moved.dump", f"{self.path}.moved"
+        table = ["CREATE EXTENSION bfstore", "CREATE TABLE d (x int, a text, b text)", "ALTER TABLE d DROP COLUMN x",
+                 "INSERT INTO d VALUES ('a', 'b')"]
+        attach = {column: f"SELECT bf_attach('d', '{column}', '{path}.{column}')" for column in "ab"}
+        detach = {column: f"SELECT bf_detach('d', '{column}')" for column in "ab"}
+        answers = "SELECT " + ", ".join(f"bf_maybe('{path}.{column}', '{key}')" for column in "ab" for key in "abc")
+
+        def ask(*statements):
+            done = MAIN.psql("-d", name, *[word for each in statements for word in ("-c", each)])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout.split()
+        for calls, found in (((attach["a"], attach["b"]), "t|f|t|f|t|t"), ((attach["b"], attach["a"]), "t|f|t|f|t|t"),
+                             ((detach["a"], detach["b"]), "t|t|t|t|t|t"), ((detach["b"], attach["a"]), "t|f|t|t|t|t")):
+            with self.subTest(calls):
+                MAIN.ask(f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}")
+                ask(*table, attach["a"], attach["b"])
+                run([BIN / "pg_dump", "-Fc", "-f", dump, name], env=MAIN.environment)
+                MAIN.ask(f"DROP DATABASE {name}", f"CREATE DATABASE {name}")
+                for column in "ab":
+                    pathlib.Path(f"{path}.{column}").unlink()
+                run([BIN / "pg_restore", "-d", name, dump], env=MAIN.environment)
+                insert = "INSERT INTO d VALUES ('c', 'c')"
+                self.assertIn("bf_attach", MAIN.psql("-d", name, "-c", insert).stderr)
+                ask(*calls, insert)
+                self.assertEqual(ask(answers)[-1], found)
+                triggers = ask("SELECT count(*) FROM pg_trigger WHERE tgname LIKE '~bfstore%'")
+                self.assertEqual(int(triggers[-1]), 2 * sum("attach" in call for call in calls))
+                for column in "ab":
+                    pathlib.Path(f"{path}.{column}").unlink()
 
     def test_a_data_directory_that_was_copied_is_another_server(self):
         base = FOLDER / f"copied-{self.table}"
@@ -1045,6 +1319,72 @@ class Restored(unittest.TestCase):
                     f"SELECT bf_maybe('{path}', 2)")
         self.assertEqual(found, ["t"])
         self.assertEqual(ask(attach, f"SELECT bf_maybe('{path}', 2), bf_maybe('{path}', 3)"), ["t", "t|f"])
+
+
+class Serializable(Kept):
+    """A "no" saves the scan that would have taken the predicate lock."""
+
+    LEVEL = "BEGIN ISOLATION LEVEL SERIALIZABLE"
+
+    def skewed(self, looks):
+        """Two transactions, each of which looks for what the other one inserts. Returns what the second one is told."""
+        first, second = looks
+        inside = " ".join(f"-c '{each}'" for each in (self.LEVEL, second, self.insert(1001), "COMMIT"))
+        self.assertNotIn("'", second)
+        done = MAIN.psql("-c", self.insert(900), "-c", self.LEVEL, "-c", first,
+                         "-c", f"\\! psql -qAtX -v ON_ERROR_STOP=1 {inside}",
+                         "-c", self.insert(1002), "-c", "COMMIT")
+        rows = MAIN.ask(f"SELECT count(*) FROM {self.table} WHERE key IN (1001, 1002)")
+        MAIN.ask(f"DELETE FROM {self.table} WHERE key >= 900")
+        return done, rows
+
+    def look(self, key, more=""):
+        return f"SELECT count(*) FROM {self.table} WHERE key = {key}{more}"
+
+    def maybe(self, key):
+        return f" AND bf_maybe($${self.path}$$, {key})"
+
+    def check_refused(self, looks):
+        done, rows = self.skewed(looks)
+        self.assertEqual(rows, "1", done.stdout + done.stderr)
+        self.assertIn("could not serialize", done.stderr)
+
+    def test_two_transactions_that_are_told_no_and_add_each_others_key_do_not_both_commit(self):
+        self.attach()
+        self.check_refused((self.look(1001), self.look(1002)))
+        self.attach()
+        self.assertEqual(MAIN.ask(f"SELECT bf_maybe('{self.path}', 1001), bf_maybe('{self.path}', 1002)"), "f|f")
+        self.check_refused((self.look(1001, self.maybe(1001)), self.look(1002, self.maybe(1002))))
+        self.attach()
+        self.check_refused((self.look(1001, self.maybe(1001)), self.look(1002)))
+        self.attach()
+        self.check_refused((self.look(1001), self.look(1002, self.maybe(1002))))
+        self.attach()
+        self.check_refused([f"SELECT bf_maybe($${self.path}$$, {key})" for key in (1001, 1002)])
+
+    def test_other_isolation_levels_are_as_before(self):
+        for level in ("BEGIN", "BEGIN ISOLATION LEVEL REPEATABLE READ"):
+            with self.subTest(level):
+                self.LEVEL = level
+                self.attach()
+                done, rows = self.skewed((self.look(1001, self.maybe(1001)), self.look(1002, self.maybe(1002))))
+                self.assertEqual((rows, done.stderr), ("2", ""))
+
+    def test_a_column_whose_keys_reach_the_file_after_their_rows_is_maybe(self):
+        """A row that came before the lock is not seen by it, and its key may come later."""
+        MAIN.ask(f"DROP TABLE {self.table}",
+                 f"CREATE TABLE {self.table} (b bigint, key bigint GENERATED ALWAYS AS (b + 1) STORED)")
+        self.attach()
+        done = MAIN.psql("-c", self.LEVEL, "-c", f"SELECT bf_maybe('{self.path}', -1)", "-c", "COMMIT",
+                         "-c", f"SELECT bf_maybe('{self.path}', -1)")
+        self.assertEqual(done.stdout.split(), ["t", "f"], done.stderr)
+        self.assertIn("SERIALIZABLE", done.stderr)
+
+    def test_a_no_takes_the_lock_of_the_table_and_a_maybe_takes_none(self):
+        locks = f"SELECT count(*) FROM pg_locks WHERE mode = 'SIReadLock' AND relation = '{self.table}'::regclass"
+        for key, taken in ((1, "0"), (-1, "1")):
+            out = MAIN.ask(self.LEVEL, f"SELECT bf_maybe('{self.path}', {key})", locks, "COMMIT").split()
+            self.assertEqual(out, ["f" if key < 0 else "t", taken])
 
 
 class Rollbacks(Kept):

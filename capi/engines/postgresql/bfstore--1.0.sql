@@ -4,16 +4,20 @@
 CREATE SCHEMA bfstore;
 COMMENT ON SCHEMA bfstore IS 'what the extension bfstore knows of the filters that this database keeps';
 
--- Of each path one row with a file_id, and one for each opening by a process that adds. registry.c writes it.
+-- Of each path one row with a file_id, and one for each opening by a process that adds. registry.c writes it. `keeper` is the
+-- database that wrote the row: another one that gets it (a subscription, a template) does not count it.
 CREATE TABLE bfstore.opened (
   path text NOT NULL,
   mark pg_lsn NOT NULL,
   file_id bytea,
+  keeper text NOT NULL,
   timeline bigint,
   built_by xid8,
   key_type regtype,
   definition text
 );
+-- CREATE PUBLICATION ... FOR ALL TABLES has this one, too, and rows without an identity could not be deleted then.
+ALTER TABLE bfstore.opened REPLICA IDENTITY FULL;
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;
 
@@ -59,11 +63,19 @@ CREATE FUNCTION bfstore.drop(path text) RETURNS void
 GRANT USAGE ON SCHEMA bfstore TO pg_write_server_files;
 CREATE FUNCTION bf_keep() RETURNS trigger AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- The columns that have a trigger, and the paths of their filters.
+-- The columns that have a trigger, and the paths of their filters. `fits` is false where the column has another name or number
+-- than in the trigger, which refuses every row then: after RENAME, or in a restored dump of a table that had a dropped column.
 CREATE VIEW bfstore.kept AS
-  SELECT tgrelid::regclass AS tab, substring(tgname FROM '\d+$')::smallint AS attnum,
-      convert_from(substring(tgargs FOR position('\x00'::bytea IN tgargs) - 1), getdatabaseencoding()) AS path
-    FROM pg_catalog.pg_trigger
+  SELECT tgrelid::regclass AS tab, number.attnum, name.col,
+      convert_from(substring(tgargs FOR ends.path - 1), getdatabaseencoding()) AS path,
+      EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = tgrelid AND a.attnum = number.attnum
+                AND a.attname = name.col AND NOT a.attisdropped) AS fits
+    FROM pg_catalog.pg_trigger,
+      LATERAL (SELECT substring(tgname FROM '\d+$')::smallint AS attnum) AS number,
+      LATERAL (SELECT position('\x00'::bytea IN tgargs) AS path) AS ends,
+      LATERAL (SELECT substring(tgargs FROM ends.path + 1) AS bytes) AS rest,
+      LATERAL (SELECT convert_from(substring(rest.bytes FOR position('\x00'::bytea IN rest.bytes) - 1),
+                                   getdatabaseencoding())::name AS col) AS name
     WHERE tgfoid = '@extschema@.bf_keep'::regproc AND tgname ~ '^~bfstore after \d+$';
 GRANT SELECT ON bfstore.kept TO pg_write_server_files;
 
@@ -122,6 +134,15 @@ BEGIN
 END
 $body$;
 
+CREATE FUNCTION bfstore.drop_triggers(tab regclass, attnum smallint) RETURNS void
+  LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $body$
+BEGIN
+  EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', format('~bfstore before %s', attnum), tab);
+  EXECUTE format('DROP TRIGGER IF EXISTS %I ON %s', format('~bfstore after %s', attnum), tab);
+END
+$body$;
+
 -- Builds the filter of a column, and keeps it in step from now on. Call it again to build the filter again. The lock waits
 -- for the transactions that have written to the table, and holds off others until this one ends, so no row is in neither
 -- part. Two triggers: the one before a row counts for a trigger of the user that asks for rows of its own statement; the
@@ -142,13 +163,18 @@ BEGIN
   PERFORM bfstore.claim(path);
   EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', tab);
   SELECT * INTO key FROM bfstore.key_type(tab, col);
+  PERFORM bfstore.drop_triggers(k.tab, k.attnum) FROM bfstore.kept k
+    WHERE k.tab = bf_attach.tab AND NOT k.fits AND (k.path = bf_attach.path OR k.attnum = key.attnum);
   IF EXISTS (SELECT FROM bfstore.kept k
              WHERE (k.path = bf_attach.path) <> (k.tab = bf_attach.tab AND k.attnum = key.attnum)) THEN
     RAISE EXCEPTION 'bfstore: % has another column''s filter, or column % has another filter', path, col
       USING HINT = 'Call bf_detach first.';
   END IF;
-  -- In a subtransaction of their own, whose number no other command gives to the triggers' rows: see definition.c.
+  -- In a subtransaction of its own, whose number no other command gives to the rows of the triggers and of the column: see
+  -- definition.c. SET STATISTICS with the value that is there writes the column's row, and changes nothing.
   BEGIN
+    EXECUTE format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS %s', tab, col,
+                   (SELECT a.attstattarget FROM pg_attribute a WHERE a.attrelid = tab AND a.attnum = key.attnum));
     FOREACH moment IN ARRAY ARRAY['before', 'after'] LOOP
       EXECUTE format('CREATE OR REPLACE TRIGGER %I %s INSERT OR UPDATE ON %s FOR EACH ROW'
                      ' EXECUTE FUNCTION bf_keep(%L, %L, %L, %L, %L)',
@@ -175,14 +201,13 @@ DECLARE
   found_one record;
 BEGIN
   EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', tab);
-  SELECT k.* INTO found_one FROM bfstore.kept k JOIN pg_attribute a ON a.attrelid = k.tab AND a.attnum = k.attnum
-    WHERE k.tab = bf_detach.tab AND a.attname = col;
+  SELECT k.* INTO found_one FROM bfstore.kept k LEFT JOIN pg_attribute a ON a.attrelid = k.tab AND a.attnum = k.attnum
+    WHERE k.tab = bf_detach.tab AND bf_detach.col IN (k.col, a.attname) ORDER BY k.col = bf_detach.col DESC LIMIT 1;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'bfstore: no filter is attached to column % of %', col, tab;
   END IF;
   PERFORM bfstore.drop(found_one.path);
-  EXECUTE format('DROP TRIGGER %I ON %s', format('~bfstore before %s', found_one.attnum), tab);
-  EXECUTE format('DROP TRIGGER %I ON %s', format('~bfstore after %s', found_one.attnum), tab);
+  PERFORM bfstore.drop_triggers(tab, found_one.attnum);
 END
 $body$;
 

@@ -3,8 +3,9 @@
  *
  * Rows come past a trigger while it is disabled, and no sign is left in the table when it is enabled again.  But the
  * trigger's row in pg_trigger is another one then: it has the number of the transaction that wrote it (xmin).  VACUUM
- * never changes that number: a row is frozen by a bit.  bf_attach writes both rows in a subtransaction of its own.  So
- * no other command has the same number, in the same transaction either. */
+ * never changes that number: a row is frozen by a bit.  bf_attach writes both rows, and the column's row in
+ * pg_attribute, in a subtransaction of its own.  So no other command has the same number, in the same transaction
+ * either. */
 #include "internal.h"
 
 #include "access/genam.h"

@@ -4,6 +4,7 @@
 #include <endian.h>
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -16,6 +17,8 @@
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/predicate.h"
 #include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -148,8 +151,18 @@ typedef struct Asked {
   bool deterministic;
 } Asked;
 
-static bool is_deterministic(Oid collation) {
-  return !OidIsValid(collation) || collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
+/* A text without a collation is made of two that differ. */
+static bool is_deterministic(Oid type, Oid collation) {
+  if (!OidIsValid(collation)) return !type_is_collatable(type);
+  return collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
+}
+
+/* PG_GET_COLLATION() is that of all arguments: an explicit one of the path would hide that of the key. */
+static bool is_key_deterministic(const Node* call) {
+  const Node* key;
+  if (call == NULL || !IsA(call, FuncExpr)) return false;
+  key = lsecond(((const FuncExpr*)call)->args);
+  return is_deterministic(exprType(key), exprCollation(key));
 }
 
 static const Asked* asked_by(FunctionCallInfo fcinfo) {
@@ -158,7 +171,7 @@ static const Asked* asked_by(FunctionCallInfo fcinfo) {
   asked = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *asked);
   asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid: not called by a query */
   if (OidIsValid(asked->type) && !is_key_type(asked->type)) asked->type = getBaseType(asked->type);
-  asked->deterministic = is_deterministic(PG_GET_COLLATION());
+  asked->deterministic = is_key_deterministic(fcinfo->flinfo->fn_expr);
   fcinfo->flinfo->fn_extra = asked;
   return asked;
 }
@@ -187,7 +200,7 @@ static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) 
   }
   if (!asked->deterministic) {
     if (is_to_be_told(entry))
-      ereport(WARNING, (errmsg("bfstore: a key for %s has a nondeterministic collation", entry->path),
+      ereport(WARNING, (errmsg("bfstore: a key for %s has a nondeterministic collation, or two", entry->path),
                         errdetail("Every such key is answered \"maybe\".")));
     return false;
   }
@@ -196,17 +209,37 @@ static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) 
   return true;
 }
 
-/* Triggers after the row may still have to run in a transaction that has written. */
-static bool may_lack_own_rows(Entry* entry) {
-  if (!entry->of_table || !entry->now.changes_late || !TransactionIdIsValid(GetTopTransactionIdIfAny())) return false;
+/* Triggers after the row may still have to run in a transaction that has written.  In SERIALIZABLE the rows of others
+ * matter, too: see is_absent(). */
+static bool may_lack_keys(Entry* entry) {
+  if (!entry->of_table || !entry->now.changes_late) return false;
+  if (!TransactionIdIsValid(GetTopTransactionIdIfAny()) && !IsolationIsSerializable()) return false;
   if (is_to_be_told(entry))
     ereport(WARNING,
             (errmsg("bfstore: %s: a later trigger, or an expression, may still change the key of a row", entry->path),
-             errdetail("Every key is answered \"maybe\" in a transaction that has written.")));
+             errdetail("Every key is answered \"maybe\" in a transaction that has written, or is SERIALIZABLE.")));
   return true;
 }
 
-static bool is_usable(Entry* entry) { return entry->counts && !may_lack_own_rows(entry); }
+static bool is_usable(Entry* entry) { return entry->counts && !may_lack_keys(entry); }
+
+/* As a scan of the table does that finds no row.  False: the table is gone. */
+static bool lock_table_for_serializable(Entry* entry) {
+  Relation table = try_relation_open(entry->table.tab, AccessShareLock);
+  if (table == NULL) return false;
+  PredicateLockRelation(table, GetActiveSnapshot());
+  relation_close(table, NoLock);
+  entry->locked = true;
+  return true;
+}
+
+/* A "no" of SERIALIZABLE saves the scan whose lock a later row would meet, so it takes that lock.  A row that came
+ * before the lock has its key in the file by then: so the file is asked again. */
+static bool is_absent(Entry* entry, const Key* key) {
+  bool absent = bfs_contains(entry->filter, key->data, key->bytes) == 0;
+  if (!absent || !IsolationIsSerializable() || !entry->of_table || entry->locked) return absent;
+  return lock_table_for_serializable(entry) && bfs_contains(entry->filter, key->data, key->bytes) == 0;
+}
 
 /* Never null, and never an error because of the file: only a certain no is false. */
 PG_FUNCTION_INFO_V1(bf_maybe);
@@ -224,7 +257,7 @@ Datum bf_maybe(PG_FUNCTION_ARGS) {
   text_to_cstring_buffer(PG_GETARG_TEXT_PP(0), path, sizeof path);
   entry = reader_of(path);
   if (!is_usable(entry) || !lookup_key(entry, asked_by(fcinfo), PG_GETARG_DATUM(1), &key)) PG_RETURN_BOOL(true);
-  PG_RETURN_BOOL(bfs_contains(entry->filter, key.data, key.bytes) != 0);
+  PG_RETURN_BOOL(!is_absent(entry, &key));
 }
 
 /* 15 is also "15 or more", and every doubt. */
@@ -335,12 +368,12 @@ static int key_column(TriggerData* fired, const char* name, const char* expected
   TupleDesc row = fired->tg_relation->rd_att;
   int number = SPI_fnumber(row, name);
   if (number <= 0)
-    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name)));
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the table has no column \"%s\"", name),
+                    errhint("Call bf_attach again, or bf_detach.")));
   if (number != atoi(expected))
     ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
                     errmsg("bfstore: column \"%s\" is another column than the filter's", name),
-                    errhint("Drop the triggers ~bfstore before %s and ~bfstore after %s, and call bf_attach.", expected,
-                            expected)));
+                    errhint("Call bf_attach again, or bf_detach.")));
   *type = getBaseType(TupleDescAttr(row, number - 1)->atttypid);
   return number;
 }
@@ -402,12 +435,14 @@ static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
   ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
 }
 
-/* The table would take no row with another file there. */
-static void refuse_kept_file(const char* path) {
+/* The table would take no row with another file there.  `own` is the table that builds, or NULL: bf_attach has looked
+ * at its columns. */
+static void refuse_file_of_table(const char* path, const Definition* own) {
   Registered known;
   Definition now;
   refuse_file_of_others(path);
   if (!registry_read(path, GetLatestSnapshot(), &known) || !known.of_table) return;
+  if (own != NULL && known.table.tab == own->tab) return;
   if (!definition_read(known.table.tab, known.table.attnum, &now) || !definition_has_triggers(&now)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: %s is the filter of %s", path, now.name),
                   errhint("Call bf_attach to build it again, or bf_detach first.")));
@@ -427,7 +462,7 @@ Datum bf_create(PG_FUNCTION_ARGS) {
   options.fpr = PG_GETARG_FLOAT8(2);
   options.layout = layout_argument(fcinfo, 3);
   if (PG_GETARG_BOOL(4)) options.flags |= BFS_OPTION_REPLACE;
-  refuse_kept_file(path);
+  refuse_file_of_table(path, NULL);
   if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) fail(error.message);
   PG_RETURN_VOID();
 }
@@ -472,14 +507,17 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   SPIPlanPtr plan = SPI_prepare(query, 0, NULL);
   if (plan == NULL || !SPI_is_cursor_plan(plan)) fail("bf_build takes one query that returns rows");
   portal = SPI_cursor_open(NULL, plan, NULL, NULL, false);
+  if (portal->tupDesc->natts == 0)
+    ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN), errmsg("bfstore: the query has no column"),
+                    errhint("Its first column has the keys.")));
   *key_type = type = getBaseType(TupleDescAttr(portal->tupDesc, 0)->atttypid);
   collation = TupleDescAttr(portal->tupDesc, 0)->attcollation;
   if (!is_key_type(type))
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("bfstore: no key has the type %s", format_type_be(type)),
                     errhint("Cast it to text, bytea, bigint or uuid, here and in bf_maybe.")));
-  if (!is_deterministic(collation))
+  if (!is_deterministic(type, collation))
     ereport(ERROR, (errcode(ERRCODE_COLLATION_MISMATCH),
-                    errmsg("bfstore: equal keys of a nondeterministic collation have different bytes")));
+                    errmsg("bfstore: equal keys of a nondeterministic collation, or of two, have different bytes")));
   do {
     SPI_cursor_fetch(portal, true, 1000);
     keys += add_rows(filter, path, type);
@@ -509,9 +547,12 @@ static void begin_build(const char* path) {
   forget_handles(path);
 }
 
+/* The owner alone, as in bf_attach: another caller could leave rows of the table out. */
 static void read_kept_table(FunctionCallInfo fcinfo, Definition* out) {
+  Oid tab = PG_GETARG_OID(5);
   require_value(fcinfo, 6, "column");
-  if (definition_read(PG_GETARG_OID(5), PG_GETARG_INT16(6), out) && definition_has_triggers(out)) return;
+  if (!pg_class_ownercheck(tab, GetUserId())) aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(tab));
+  if (definition_read(tab, PG_GETARG_INT16(6), out) && definition_has_triggers(out)) return;
   ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("bfstore: the table has not both triggers"),
                   errhint("Call bf_attach.")));
 }
@@ -533,10 +574,8 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   canonical_path(path_argument(fcinfo), path);
   require_value(fcinfo, 3, "fpr");
   begin_build(path);
-  if (of_table)
-    read_kept_table(fcinfo, &table);
-  else
-    refuse_kept_file(path);
+  if (of_table) read_kept_table(fcinfo, &table);
+  refuse_file_of_table(path, of_table ? &table : NULL);
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
   position = next_position();
   options.capacity = (uint64)Max(PG_ARGISNULL(2) ? count_rows(query) : PG_GETARG_INT64(2), 1);
@@ -597,6 +636,8 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
     if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
     PG_RETURN_NULL();
   }
+  /* A copy would get a mark that it must not have. */
+  if (is_older_copy(entry)) fail(psprintf("%s: the file is an older copy", entry->path));
   if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
   registry_add_opening(entry->path, position);
   registry_forget_openings(entry->path, position);
@@ -608,15 +649,20 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 #define NUM_FACTS 11 /* of bf_info */
 
 /* What no lookup sees: README has the whole table. */
-#define LIMITS_OF_TABLE                                                                                             \
-  "a query that reads another table (search_path, a temporary table, a view), or that compares as another type or " \
-  "collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes pages, " \
-  "an older file of the table, UPDATE of pg_class); programs that read the file themselves do not see that it is "  \
-  "in doubt; keys that others added are gone with a rebuild"
+#define LIMITS_OF_TABLE                                                                                           \
+  "a query that reads another table (search_path, a temporary table, a view), or that compares as another type "  \
+  "or collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes "   \
+  "pages, an older file of the table, UPDATE of pg_class), while bf_keep is replaced, or in the moment in which " \
+  "FOR UPDATE takes them; a copy that was made while a session added, if it is written into the file (cp, dd) "   \
+  "and not moved there; programs that read the file themselves do not see that it is in doubt; keys that others " \
+  "added are gone with a rebuild"
 
 static const char* limits_of(const Entry* entry) {
-  if (!entry->kept) return "a plain file: it answers for the keys that were added to it, and for no table";
-  if (!entry->of_table) return "rows that came since the build are not in the file";
+  if (!entry->kept)
+    return "a plain file: it answers for the keys that were added to it, and for no table, which SERIALIZABLE could "
+           "lock";
+  if (!entry->of_table)
+    return "rows that came since the build are not in the file, and SERIALIZABLE locks no table for it";
   return LIMITS_OF_TABLE;
 }
 
@@ -637,8 +683,8 @@ static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   if (entry->of_table)
     values[9] = CStringGetTextDatum(psprintf("%s, compared as %s%s", entry->table.name, format_type_be(entry->key_type),
                                              entry->now.changes_late
-                                                 ? ", but not in transactions that have written: a later trigger or an "
-                                                   "expression may change the key"
+                                                 ? ", but not in transactions that have written or are SERIALIZABLE: a "
+                                                   "later trigger or an expression may change the key"
                                                  : ""));
   values[10] = CStringGetTextDatum(limits_of(entry));
 }

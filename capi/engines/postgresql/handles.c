@@ -16,6 +16,7 @@
 #include "replication/message.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
+#include "utils/inval.h"
 #include "utils/snapmgr.h"
 
 #define NUM_ENTRIES 32
@@ -191,8 +192,24 @@ static const char* doubt_of_table(Entry* entry) {
   return difference != NULL ? psprintf("%s %s", entry->table.name, difference) : NULL;
 }
 
+static uint64 mark_of(const Entry* entry) { return bfs_get_mark(entry->filter, own_number(), (uint64)entry->timeline); }
+
+/* A writer that opens the file meanwhile stores its mark in the file before it writes it down.  So the mark is read
+ * again. */
+bool is_older_copy(Entry* entry) {
+  uint64 before, mark = 0;
+  do {
+    before = mark;
+    mark = mark_of(entry);
+    if (mark < entry->mark) return true;
+    entry->mark = mark;
+    if (!registry_has_opening_after(entry->path, mark)) return false;
+  } while (mark != before);
+  return true;
+}
+
 /* What is known of the file in the registry. */
-static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
+static const char* compare(Entry* entry, Snapshot snapshot) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   Registered known;
   bool standby = RecoveryInProgress();
@@ -202,9 +219,10 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
   if (memcmp(facts.file_id, known.file_id, FILE_ID_BYTES) != 0) return "the file is not the one that was built last";
   if (!standby && known.timeline != (int64)GetWALInsertionTimeLine())
     return "the database was restored or promoted since the file was built";
-  *mark = bfs_get_mark(entry->filter, own_number(), (uint64)known.timeline);
-  if (*mark < known.mark || registry_has_opening_after(entry->path, *mark)) return "the file is an older copy";
-  if (!standby && *mark > GetXLogInsertRecPtr()) return "the database is older than the file";
+  entry->timeline = known.timeline;
+  entry->mark = known.mark;
+  if (is_older_copy(entry)) return "the file is an older copy";
+  if (!standby && entry->mark > GetXLogInsertRecPtr()) return "the database is older than the file";
   entry->key_type = known.key_type;
   entry->of_table = known.of_table;
   entry->table = known.table;
@@ -217,16 +235,17 @@ static const char* compare(Entry* entry, Snapshot snapshot, uint64* mark) {
 }
 
 /* NULL, or why a "no" of this file counts for nothing. */
-static const char* doubt(Entry* entry, Snapshot snapshot, uint64* mark) {
+static const char* doubt(Entry* entry, Snapshot snapshot) {
   char note[NOTE_BYTES] = "";
   Registered known;
   bool is_known;
   int64 bytes = bfs_get_note(entry->filter, note, sizeof note - 1, NULL);
   entry->kept = entry->trimmed = bytes > 0 && strncmp(note, "postgresql ", 11) == 0;
   if (bytes < 0) return "its note cannot be read";
-  if (entry->kept && is_own_note(note)) return compare(entry, snapshot, mark);
+  entry->of_others = entry->kept && !is_own_note(note);
+  if (entry->kept && !entry->of_others) return compare(entry, snapshot);
   is_known = registry_read(entry->path, snapshot, &known);
-  if (entry->kept && (entry->writes || is_known || !trust_other_databases)) {
+  if (entry->of_others && (entry->writes || is_known || !trust_other_databases)) {
     pg_clean_ascii(note);
     return psprintf("another database keeps the file (%s)", note);
   }
@@ -303,35 +322,58 @@ static bool table_is_as_it_was(Entry* entry, const Moment* now) {
   return doubt_of_table(entry) == NULL;
 }
 
-/* A file that another one replaced, or whose table is not what it was, is opened again: what is known of it may be
- * newer, too. */
+/* While no transaction ends, and this one has written nothing, no row that a snapshot sees is of a later opening than
+ * the mark that was seen. */
+static bool has_its_mark(Entry* entry, const Moment* now) {
+  if (!entry->kept) return true;
+  if (same_transactions(now, &entry->looked) && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
+    return mark_of(entry) >= entry->mark;
+  return !is_older_copy(entry);
+}
+
+static bool is_judged_otherwise(const Entry* entry) {
+  return entry->on_standby != RecoveryInProgress() || (entry->of_others && !trust_other_databases);
+}
+
+/* A file that another one replaced, or whose table or server is not what it was, is opened again: what is known of it
+ * may be newer, too. */
 static void close_if_outdated(Entry* entry, const Moment* now) {
   if (entry->filter == NULL) return;
-  if (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 || !table_is_as_it_was(entry, now))
+  if (is_judged_otherwise(entry) || is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 ||
+      !has_its_mark(entry, now) || !table_is_as_it_was(entry, now))
     close_entry(entry);
 }
 
 static void look_at_reader(Entry* entry, const Moment* now) {
   const char* why;
-  uint64 mark;
   close_if_outdated(entry, now);
   if (build_of(entry->path) != NULL) {
     refuse(entry, "this transaction has built or detached the filter, which counts from the commit on");
   } else if (RecoveryInProgress() && !trust_on_standby) {
     refuse(entry, "a standby does not get the file's keys");
   } else if (entry->filter == NULL && open_entry(entry)) {
-    why = ActiveSnapshotSet() ? doubt(entry, InvalidSnapshot, &mark) : "there is no snapshot";
+    entry->on_standby = RecoveryInProgress();
+    why = ActiveSnapshotSet() ? doubt(entry, InvalidSnapshot) : "there is no snapshot";
     if (why != NULL) refuse(entry, why);
   }
   if (entry->filter == NULL && is_to_be_told(entry))
     ereport(WARNING, (errmsg("bfstore: %s", entry->problem), errdetail("Every key is answered \"maybe\".")));
 }
 
+/* READ COMMITTED checks the condition of a row that it waited for again, with the row's new values and no new snapshot.
+ * What the row's transaction did to the triggers was told before it let go of the row. */
+static void hear_of_changes(const Entry* entry) {
+  if (entry->of_table && !IsolationUsesXactSnapshot()) AcceptInvalidationMessages();
+}
+
 Entry* reader_of(const char* given) {
   Entry* entry = entry_of(given, false);
-  Moment now = moment();
+  Moment now;
+  hear_of_changes(entry);
+  now = moment();
   if (!same_moment(&entry->looked, &now)) {
     look_at_reader(entry, &now);
+    entry->locked = false;
     entry->counts = entry->filter != NULL && counts_in(entry, ActiveSnapshotSet() ? GetActiveSnapshot() : NULL);
     entry->looked = now;
   }
@@ -343,8 +385,8 @@ Entry* reader_of(const char* given) {
 static void register_opening(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
   Registered known;
-  uint64 mark = 0, position = next_position();
-  const char* why = doubt(entry, GetLatestSnapshot(), &mark);
+  uint64 position = next_position();
+  const char* why = doubt(entry, GetLatestSnapshot());
   if (entry->kept && bfs_health(entry->filter) == BFS_EFILLING) {
     entry->filling = true;
     return;
@@ -371,7 +413,8 @@ static void register_opening(Entry* entry) {
 }
 
 static void look_at_writer(Entry* entry) {
-  if (entry->filter != NULL && (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1))
+  if (entry->filter != NULL && (is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 ||
+                                (entry->kept && entry->registered && is_older_copy(entry))))
     close_entry(entry);
   if (entry->filter == NULL && !open_entry(entry)) return;
   if (!entry->registered && !entry->filling) register_opening(entry);

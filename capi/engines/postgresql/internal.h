@@ -96,10 +96,15 @@ typedef struct Entry {
   bool trimmed;           /* text keys are in the file without the spaces at their end, too */
   bool filling;           /* writers: every answer is "maybe" until the file is built again */
   TransactionId built_by; /* of a kept file: a snapshot that does not see it may see rows that the file never had */
+  int64 timeline;         /* of a kept file: the epoch of its mark */
+  uint64 mark;            /* of a kept file: the highest one that was seen */
   Oid key_type;           /* of a kept file: see type_of_lookup in functions.c; InvalidOid: not known */
   TimestampTz told;       /* the statement that has warned of answers that are "maybe" */
   bool of_table;
+  bool on_standby;          /* readers: when it was opened, and less was asked of the file */
+  bool of_others;           /* readers: another database keeps it, which counts while that is trusted */
   bool counts;              /* readers: for the snapshot of `looked` */
+  bool locked;              /* readers: SERIALIZABLE has the table's lock in the transaction of `looked` */
   Definition table;         /* when the file was built */
   Definition now;           /* readers: when the reader read it last */
   bool registered;          /* writers: an opening of this handle is in the registry */
@@ -118,6 +123,9 @@ extern Entry* reader_of(const char* given);
 /* The same without a warning.  Raises an error only where the registry cannot be written. */
 extern Entry* writer_of(const char* given);
 extern void forget_handles(const char* path);
+/* Of a kept file: whether another process has written an older copy into it, which the kernel takes for the same file.
+ */
+extern bool is_older_copy(Entry* entry);
 /* Once in a statement for each entry. */
 extern bool is_to_be_told(Entry* entry);
 extern void canonical_path(const char* given, char* path);

@@ -1,6 +1,8 @@
 /* The table bfstore.opened: which file of a path has the keys of every row, and the marks that it must have.  Row by
  * row it is as transactional as the rows whose keys are in the file: a snapshot that sees a row sees the opening of the
- * process that added its key.  A file with a lower mark is an older copy. */
+ * process that added its key.  A file with a lower mark is an older copy.
+ *
+ * A publication FOR ALL TABLES has this table, too, so a row says which database wrote it. */
 #include "internal.h"
 
 #include "access/genam.h"
@@ -21,36 +23,49 @@
 #include "utils/snapmgr.h"
 #include "utils/xid8.h"
 
+/* As bfstore--1.0.sql makes the table. */
+#define COLUMN_OF_FILE_ID 3
+#define COLUMN_OF_KEEPER 4
+
 typedef struct Statement {
   const char* text;
   int num_args;
-  Oid types[6];
+  Oid types[7];
   SPIPlanPtr plan;
 } Statement;
 
 /* Operators are qualified: these run as the table's owner, and search_path is the caller's. */
+#define OF_OWN_PATH "path OPERATOR(pg_catalog.=) $1 AND keeper OPERATOR(pg_catalog.=) $2"
+
 static Statement read_file = {
-    "SELECT b.file_id, b.timeline, b.built_by, b.key_type, b.definition, (SELECT pg_catalog.max(o.mark) FROM "
-    "bfstore.opened AS o"
-    " WHERE o.path OPERATOR(pg_catalog.=) b.path)"
-    " FROM bfstore.opened AS b WHERE b.path OPERATOR(pg_catalog.=) $1 AND b.file_id IS NOT NULL",
-    1,
-    {TEXTOID},
-    NULL};
-static Statement add_opening = {"INSERT INTO bfstore.opened (path, mark) VALUES ($1, $2)", 2, {TEXTOID, LSNOID}, NULL};
-static Statement forget_path = {"DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1", 1, {TEXTOID}, NULL};
-static Statement add_file = {
-    "INSERT INTO bfstore.opened (path, mark, file_id, timeline, built_by, key_type, definition)"
-    " VALUES ($1, $2, $3, $4, pg_catalog.pg_current_xact_id(), $5, $6)",
-    6,
-    {TEXTOID, LSNOID, BYTEAOID, INT8OID, REGTYPEOID, TEXTOID},
-    NULL};
-static Statement forget_openings = {
-    "DELETE FROM bfstore.opened WHERE path OPERATOR(pg_catalog.=) $1 AND file_id IS NULL"
-    " AND mark OPERATOR(pg_catalog.<) $2",
+    "SELECT file_id, timeline, built_by, key_type, definition,"
+    " (SELECT pg_catalog.max(mark) FROM bfstore.opened WHERE " OF_OWN_PATH
+    ")"
+    " FROM bfstore.opened WHERE " OF_OWN_PATH " AND file_id IS NOT NULL",
     2,
-    {TEXTOID, LSNOID},
+    {TEXTOID, TEXTOID},
     NULL};
+static Statement add_opening = {
+    "INSERT INTO bfstore.opened (path, keeper, mark) VALUES ($1, $2, $3)", 3, {TEXTOID, TEXTOID, LSNOID}, NULL};
+static Statement forget_path = {"DELETE FROM bfstore.opened WHERE " OF_OWN_PATH, 2, {TEXTOID, TEXTOID}, NULL};
+static Statement add_file = {
+    "INSERT INTO bfstore.opened (path, keeper, mark, file_id, timeline, built_by, key_type, definition)"
+    " VALUES ($1, $2, $3, $4, $5, pg_catalog.pg_current_xact_id(), $6, $7)",
+    7,
+    {TEXTOID, TEXTOID, LSNOID, BYTEAOID, INT8OID, REGTYPEOID, TEXTOID},
+    NULL};
+static Statement forget_openings = {"DELETE FROM bfstore.opened WHERE " OF_OWN_PATH
+                                    " AND file_id IS NULL AND mark OPERATOR(pg_catalog.<) $3",
+                                    3,
+                                    {TEXTOID, TEXTOID, LSNOID},
+                                    NULL};
+
+/* The system and the database, as the note of a file has them. */
+static const char* own_keeper(void) {
+  static char name[64];
+  if (name[0] == '\0') snprintf(name, sizeof name, UINT64_FORMAT " %u", GetSystemIdentifier(), MyDatabaseId);
+  return name;
+}
 
 static void prepare(Statement* statement) {
   if (statement->plan != NULL) return;
@@ -82,7 +97,7 @@ static Datum column(int number, bool* is_null) {
 }
 
 bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
-  Datum values[1] = {CStringGetTextDatum(path)};
+  Datum values[2] = {CStringGetTextDatum(path), CStringGetTextDatum(own_keeper())};
   char* text;
   bool is_null, found;
   if (SPI_connect() != SPI_OK_CONNECT) elog(ERROR, "bfstore: SPI_connect failed");
@@ -104,6 +119,14 @@ bool registry_read(const char* path, Snapshot snapshot, Registered* out) {
   return found;
 }
 
+static bool is_own_opening(Relation opened, HeapTuple row) {
+  bool is_null;
+  Datum keeper = heap_getattr(row, COLUMN_OF_KEEPER, RelationGetDescr(opened), &is_null);
+  if (strcmp(TextDatumGetCString(keeper), own_keeper()) != 0) return false;
+  heap_getattr(row, COLUMN_OF_FILE_ID, RelationGetDescr(opened), &is_null);
+  return is_null; /* the row of a file is not of an opening */
+}
+
 bool registry_has_opening_after(const char* path, uint64 mark) {
   Oid schema = get_namespace_oid("bfstore", false);
   Relation opened = table_open(get_relname_relid("opened", schema), AccessShareLock);
@@ -111,45 +134,42 @@ bool registry_has_opening_after(const char* path, uint64 mark) {
   SnapshotData also_under_way;
   SysScanDesc scan;
   HeapTuple row;
-  bool found = false, is_null;
+  bool found = false;
   InitDirtySnapshot(also_under_way);
   ScanKeyEntryInitialize(&keys[0], 0, 1, BTEqualStrategyNumber, InvalidOid, DEFAULT_COLLATION_OID, F_TEXTEQ,
                          CStringGetTextDatum(path));
   ScanKeyInit(&keys[1], 2, BTGreaterStrategyNumber, F_PG_LSN_GT, LSNGetDatum(mark));
   scan = systable_beginscan(opened, get_relname_relid("opened_path_mark_idx", schema), true, &also_under_way, 2, keys);
-  while (!found && HeapTupleIsValid(row = systable_getnext(scan))) {
-    heap_getattr(row, 3, RelationGetDescr(opened), &is_null); /* the row of a file is not of an opening */
-    found = is_null;
-  }
+  while (!found && HeapTupleIsValid(row = systable_getnext(scan))) found = is_own_opening(opened, row);
   systable_endscan(scan);
   table_close(opened, AccessShareLock);
   return found;
 }
 
 void registry_add_opening(const char* path, uint64 mark) {
-  Datum values[2] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
+  Datum values[3] = {CStringGetTextDatum(path), CStringGetTextDatum(own_keeper()), LSNGetDatum(mark)};
   change(&add_opening, values, SPI_OK_INSERT);
 }
 
 void registry_forget(const char* path) {
-  Datum values[1] = {CStringGetTextDatum(path)};
+  Datum values[2] = {CStringGetTextDatum(path), CStringGetTextDatum(own_keeper())};
   change(&forget_path, values, SPI_OK_DELETE);
 }
 
 void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type, const Definition* table) {
-  Datum values[6] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
+  Datum values[7] = {CStringGetTextDatum(path), CStringGetTextDatum(own_keeper()), LSNGetDatum(mark)};
   bytea* id = palloc(VARHDRSZ + FILE_ID_BYTES);
   SET_VARSIZE(id, VARHDRSZ + FILE_ID_BYTES);
   memcpy(VARDATA(id), file_id, FILE_ID_BYTES);
-  values[2] = PointerGetDatum(id);
-  values[3] = Int64GetDatum((int64)GetWALInsertionTimeLine());
-  values[4] = ObjectIdGetDatum(key_type);
-  values[5] = CStringGetTextDatum(table != NULL ? definition_text(table) : "");
+  values[3] = PointerGetDatum(id);
+  values[4] = Int64GetDatum((int64)GetWALInsertionTimeLine());
+  values[5] = ObjectIdGetDatum(key_type);
+  values[6] = CStringGetTextDatum(table != NULL ? definition_text(table) : "");
   registry_forget(path);
   change(&add_file, values, SPI_OK_INSERT);
 }
 
 void registry_forget_openings(const char* path, uint64 mark) {
-  Datum values[2] = {CStringGetTextDatum(path), LSNGetDatum(mark)};
+  Datum values[3] = {CStringGetTextDatum(path), CStringGetTextDatum(own_keeper()), LSNGetDatum(mark)};
   change(&forget_openings, values, SPI_OK_DELETE);
 }
