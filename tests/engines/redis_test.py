@@ -836,9 +836,7 @@ class Copies(FilterCase):
             server.add("small", ["a"])
             self.follow(replica, server)
             replica.wait_for_rewrite()
-            process = replica.server.process.pid
-            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (8 << 20),) * 2)  # of its own it needs some
+            self.cap_memory(replica, 8 << 20)  # of its own it needs some
             server.add("grows", keys(300))
             server.call("BF.MERGE", "union", "grows", "small")
             server.call("BF.INSERT", "made", "CAPACITY", 20000000, "ITEMS", "a")
@@ -848,6 +846,63 @@ class Copies(FilterCase):
                 self.assert_all_maybe(replica, name)
             replica.call("REPLICAOF", "NO", "ONE")
             self.refuses("maybe", replica, "BF.ADD", "grows", "a")
+
+    @staticmethod
+    def cap_memory(server, more):
+        """From now on the server gets at most that many bytes more from the kernel."""
+        process = server.server.process.pid
+        pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
+        resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + more,) * 2)
+
+    def test_a_copy_that_a_replica_cannot_make_answers_maybe(self):
+        # The server drops a COPY without a copy: the key was missing, or was the older one, and answered no.
+        with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
+            for name in ("lost", "good", "older", "oldest"):
+                server.add(name, keys(100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.call("DEL", "lost")
+            server.add("lost", keys(100, 100))
+            server.call("COPY", "lost", "copy")
+            server.call("COPY", "lost", "older", "REPLACE")
+            server.call("COPY", "copy", "oldest", "REPLACE")
+            server.call("COPY", "good", "equal")
+            server.wait_for_replica()
+            for _ in range(2):
+                for name in ("copy", "older", "oldest"):
+                    self.assert_all_maybe(replica, name)
+                    self.assertEqual(replica.state(name), b"in doubt")
+                self.assertEqual(replica.digest("equal"), server.digest("equal"))
+                replica.restart()
+            replica.call("REPLICAOF", "NO", "ONE")
+            self.refuses("", replica, "COPY", "copy", "another")  # a client gets the error
+            self.assertEqual(replica.call("EXISTS", "another"), 0)
+
+    def test_a_copy_that_a_replica_has_no_memory_for_answers_maybe(self):
+        with running() as server, running("--appendonly", "yes") as replica:
+            server.call("BF.RESERVE", "f", FPR, 20000000)
+            for name in ("f", "older"):
+                server.add(name, keys(100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            self.cap_memory(replica, 8 << 20)
+            server.call("COPY", "f", "copy")
+            server.call("COPY", "f", "older", "REPLACE")
+            server.wait_for_replica()
+            for name in ("copy", "older"):
+                self.assert_filters(server, name, deviations=10)
+                self.assert_all_maybe(replica, name)
+
+    def test_a_log_that_copies_what_is_in_doubt_brings_a_copy_in_doubt(self):
+        with running("--appendonly", "yes") as server:
+            server.add("older", keys(100))
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(("BF.MADD", "theirs", "a"), ("COPY", "theirs", "copy"), ("COPY", "theirs", "older", "REPLACE")))
+            server.start()
+            for name in ("theirs", "copy", "older"):
+                self.assert_all_maybe(server, name)
 
     def test_a_client_of_a_writable_replica_spoils_no_filter(self):
         for options in ([], ["--appendonly", "yes"]):
@@ -940,9 +995,7 @@ class Copies(FilterCase):
             other.add("f", keys(100))
             payload = other.call("DUMP", "f")
             self.follow(replica, server)
-            process = replica.server.process.pid
-            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (16 << 20),) * 2)
+            self.cap_memory(replica, 16 << 20)
             server.call("RESTORE", "f", 0, payload)
             server.wait_for_replica()
             self.assert_filters(server, "f", deviations=10)
