@@ -878,6 +878,26 @@ class Copies(FilterCase):
             self.refuses("", replica, "COPY", "copy", "another")  # a client gets the error
             self.assertEqual(replica.call("EXISTS", "another"), 0)
 
+    def test_what_a_primary_attaches_or_merges_replaces_what_a_replica_s_client_made(self):
+        with attaching() as server, attaching("--replica-read-only", "no", "--appendonly", "yes") as replica:
+            server.add("merged", keys(100))
+            server.add("from", keys(100, 100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.add("attached", ["theirs"])
+            replica.call("DEL", "merged")
+            replica.call("BF.ATTACH", "merged", replica.file)
+            server.call("BF.ATTACH", "attached", server.file)
+            server.call("BF.MERGE", "merged", "from")
+            server.wait_for_replica()
+            self.assert_filters(server, "merged", deviations=10)
+            for _ in range(2):
+                for name in ("attached", "merged"):
+                    self.assert_all_maybe(replica, name)
+                with Outside(replica.file) as outside:
+                    self.assertEqual(bfs.list_marks(LIBRARY, outside.handle), [])
+                replica.restart()
+
     def test_a_copy_that_a_replica_has_no_memory_for_answers_maybe(self):
         with running() as server, running("--appendonly", "yes") as replica:
             server.call("BF.RESERVE", "f", FPR, 20000000)
