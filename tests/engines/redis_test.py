@@ -1021,6 +1021,53 @@ class Copies(FilterCase):
             self.assert_filters(server, "f", deviations=10)
             self.assert_all_maybe(replica, "f")
 
+    def test_a_replica_without_the_memory_for_one_more_chunk_of_a_dump_answers_maybe(self):
+        # A chunk needs as much as a filter of the chain: the first chain that fails has its filters, and lacks a chunk's memory.
+        with running() as other, running() as server, running() as replica:
+            payloads = []
+            for seed in range(1, 25):
+                other.call("BF.RESERVE", "one", FPR, 780000, "NONSCALING", "SEED", seed)
+                other.add("one", keys(10, 10 * seed))
+                other.call("BF.MERGE", "f", "one")
+                other.call("DEL", "one")
+                payloads.append(other.call("DUMP", "f"))
+            self.follow(replica, server)
+            self.cap_memory(replica, 16 << 20)
+            states = []
+            for count, payload in enumerate(payloads, 1):
+                server.add("f", ["older"])
+                server.call("RESTORE", "f", 0, payload, "REPLACE")
+                server.wait_for_replica()
+                self.assert_filters(server, "f")
+                self.assert_there(replica, "f", keys(10 * count, 10))
+                states.append(replica.state("f"))
+                if states[-1] == b"good":
+                    self.assertEqual(replica.digest("f"), server.digest("f"))
+                else:
+                    self.assert_all_maybe(replica, "f")
+                server.call("DEL", "f")
+            self.assertEqual(set(states), {b"good", b"in doubt"})
+            self.assertNotIn("sending an error", (replica.folder / "log").read_text("utf-8", "replace"))
+
+    def test_a_restore_in_a_log_that_cannot_be_repeated_brings_a_filter_in_doubt(self):
+        with running("--appendonly", "yes", "--rdbcompression", "no", "--aof-use-rdb-preamble", "no") as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            server.call("BF.RESERVE", "f", FPR, 1000, "SEED", 1)
+            server.add("f", keys(100))
+            right = server.call("BF.SCANDUMP", "f", 0)[1]
+            payload = bytearray(server.call("DUMP", "f"))
+            payload[payload.index(right) + len(right) + 500] ^= 4
+            server.add("older", keys(100))
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1), ("RESTORE", "g", 0, bytes(payload)),
+                                 ("RESTORE", "older", 0, bytes(payload), "REPLACE")))
+            server.start()
+            for name in ("g", "older"):
+                self.assert_all_maybe(server, name)
+                self.assertEqual(server.state(name), b"in doubt")
+
     def test_no_acknowledged_key_is_lost_when_the_server_is_killed(self):
         with running(*REWRITING) as server:
             server.call("BF.RESERVE", "f", FPR, 200, "SEED", 1)

@@ -6,17 +6,12 @@
 
 #include "attach.h"
 
-#define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
+#define DUMP_MAGIC 0x31504d5544534642ull      /* "BFSDUMP1" */
+#define STRING_BYTES (2 * CHUNK_BYTES + 4096) /* of a snapshot: a chunk, and as it was compressed */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
   return (flags & REDISMODULE_CTX_FLAGS_LOADING) != 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) == 0;
-}
-
-/* A RESTORE on a replica, and not a snapshot. */
-static int is_restoring_for_primary(void) {
-  int flags = RM_GetContextFlags(NULL);
-  return (flags & REDISMODULE_CTX_FLAGS_LOADING) == 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) != 0;
 }
 
 /* --- The borders of a snapshot ------------------------------------------------------------------------------------ */
@@ -32,6 +27,14 @@ int persist_load_border(RedisModuleIO* io, int version, int when) {
 }
 
 void persist_leave_snapshot(void) { in_snapshot = 0; }
+
+/* Is this a RESTORE of the primary's, or of the server's own log?  It cannot be refused: the key would be missing, or
+ * have its older value, and answer "no".  A snapshot can be: then the server does not start. */
+static int is_repeated_restore(void) {
+  int flags = RM_GetContextFlags(NULL);
+  if ((flags & REDISMODULE_CTX_FLAGS_LOADING) != 0) return !in_snapshot;
+  return (flags & REDISMODULE_CTX_FLAGS_SLAVE) != 0;
+}
 
 /* --- Headers ------------------------------------------------------------------------------------------------------ */
 
@@ -202,8 +205,9 @@ void persist_save(RedisModuleIO* io, void* saved) {
     RM_SaveStringBuffer(io, chunk, num_bytes);
 }
 
+static const struct shape no_shape = {0.01, 1, 0, 0, 0};
+
 static struct value* load_attachment(RedisModuleIO* io) {
-  struct shape none = {0.01, 1, 0, 0, 0};
   struct attachment_state state;
   size_t path_bytes, state_bytes;
   char* path = RM_LoadStringBuffer(io, &path_bytes);
@@ -212,7 +216,7 @@ static struct value* load_attachment(RedisModuleIO* io) {
   if (path != NULL && kept != NULL && path_bytes > 1 && path[path_bytes - 1] == 0 && state_bytes == sizeof state) {
     memcpy(&state, kept, sizeof state);
     if (attachment_state_is_good(&state)) {
-      value = value_new(&none);
+      value = value_new(&no_shape);
       value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
     }
   }
@@ -248,44 +252,44 @@ static int load_bytes(RedisModuleIO* io, struct value* value) {
   return value->loaded < value->total ? 0 : finish(value);
 }
 
-/* Reads what follows the header of a value that was not made, for want of memory mostly. */
-static int skip_bytes(RedisModuleIO* io) {
+/* Reads what follows the header of a value that was not made. */
+static void skip_bytes(RedisModuleIO* io) {
   uint64_t rest = RM_LoadUnsigned(io);
   while (rest > 0 && !RM_IsIOError(io)) {
     size_t num_bytes = 0;
     char* chunk = RM_LoadStringBuffer(io, &num_bytes);
-    if (chunk == NULL || num_bytes == 0 || num_bytes > rest) return VALUE_BAD_DATA;
+    if (chunk == NULL || num_bytes == 0 || num_bytes > rest) return;
     RM_Free(chunk);
     rest -= num_bytes;
   }
-  return RM_IsIOError(io) ? VALUE_BAD_DATA : 0;
 }
 
-/* A replica cannot refuse what its primary restores: the key would be missing, and a missing key is answered "no". */
-static struct value* load_nothing(RedisModuleIO* io, int* code) {
-  struct shape none = {0.01, 1, 0, 0, 0};
-  if (!is_restoring_for_primary()) return NULL;
-  *code = skip_bytes(io);
-  return *code == 0 ? value_new(&none) : NULL;
+static struct value* load_filters(RedisModuleIO* io, int* code) {
+  /* Once a string finds no memory the server cannot read on, and refuses the value: what the strings need is put aside
+   * before the filters take theirs. */
+  void* aside = is_repeated_restore() ? RM_TryAlloc(STRING_BYTES) : NULL;
+  struct value* value = load_header(io, code);
+  RM_Free(aside);
+  if (value == NULL)
+    skip_bytes(io);
+  else
+    *code = load_bytes(io, value);
+  if (*code == 0) return value;
+  value_free(value);
+  return NULL;
 }
 
 void* persist_load(RedisModuleIO* io, int version) {
   struct value* value;
   uint64_t is_attached = RM_LoadUnsigned(io);
-  int code;
+  int code = VALUE_BAD_DATA;
   if (version != ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
-  if (is_attached) return load_attachment(io);
   server_begin(NULL);
-  value = load_header(io, &code);
-  if (value == NULL)
-    value = load_nothing(io, &code);
-  else
-    code = load_bytes(io, value);
-  if (code == 0) return value;
+  value = is_attached ? load_attachment(io) : load_filters(io, &code);
+  if (value != NULL) return value;
   RM_LogIOError(io, "warning", "a filter was not loaded: %s",
                 value_error(code) != NULL ? value_error(code) : bfs_strerror(code));
-  value_free(value);
-  return NULL;
+  return is_repeated_restore() ? value_new(&no_shape) : NULL; /* it answers "maybe" */
 }
 
 /* --- The append-only file ----------------------------------------------------------------------------------------- */
