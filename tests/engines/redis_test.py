@@ -552,6 +552,38 @@ class Dumps(FilterCase):
                 self.refuses("bad data", server, "BF.LOADCHUNK", "copy-" + name, *chunks[-2])
                 self.assert_all_maybe(server, "copy-" + name)
 
+    def test_a_dump_of_a_filter_that_grew_meanwhile_is_refused(self):
+        # The keys went to a new filter: the first one was as its checksum says, and the copy was said to be good.
+        for when in (1, 2):
+            with self.subTest(when), running() as server, running("--appendonly", "yes") as other, running() as replica:
+                self.follow(replica, other)
+                server.call("BF.RESERVE", "f", FPR, 1000, "SEED", 1)
+                items = iter(keys(2000))
+                while server.call("BF.CARD", "f") < 1000:
+                    server.add("f", [next(items)])
+                self.assertEqual(server.client.bf().info("f").filterNum, 1)
+                chunks = [server.call("BF.SCANDUMP", "f", 0)]
+                while chunks[-1][0] != 0:
+                    if len(chunks) == when:
+                        server.add("f", keys(100, 5000))
+                    chunks.append(server.call("BF.SCANDUMP", "f", chunks[-1][0]))
+                head, first, second, _ = chunks
+                other.call("BF.LOADCHUNK", "g", *head)
+                other.call("BF.LOADCHUNK", "g", *first)
+                other.add("g", ["theirs"])
+                self.refuses("grew.* delete the key", other, "BF.LOADCHUNK", "g", *second)
+                for chunk in (head, first, second):  # as a client that heeds no error goes on
+                    self.refuses("", other, "BF.LOADCHUNK", "g", *chunk)
+                other.wait_for_replica()
+                for either in (other, replica, other):
+                    self.assert_all_maybe(either, "g")
+                    self.assertEqual(either.state("g"), b"in doubt")
+                    other.restart()
+                other.call("DEL", "g")
+                for chunk in self.chunks_of(server, "f"):
+                    other.call("BF.LOADCHUNK", "g", *chunk)
+                self.assertEqual(other.digest("g"), server.digest("f"))
+
     def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
         with running("--appendonly", "yes") as server:
             server.call("BF.RESERVE", "f", FPR, 2000000)

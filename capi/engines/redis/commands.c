@@ -358,7 +358,8 @@ int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   else
     code = at < 1 ? VALUE_BAD_OFFSET : persist_take_chunk(found.value, (uint64_t)at - 1, chunk, num_bytes);
   if (code == VALUE_BAD_OFFSET && server_repeats()) value_doubt(found.value);
-  if (code == 0 || server_repeats() || (code == VALUE_BAD_DATA && at != 1)) RM_ReplicateVerbatim(ctx);
+  if (code == 0 || server_repeats() || (code == VALUE_BAD_DATA && at != 1) || code == VALUE_GREW)
+    RM_ReplicateVerbatim(ctx);
   if (code != 0 && !server_repeats()) return reply_chunk(ctx, found.value, at == 1, code);
   return RM_ReplyWithSimpleString(ctx, "OK");
 }

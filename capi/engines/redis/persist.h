@@ -31,7 +31,8 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
 size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes);
 
 /* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, and then it begins elsewhere than at value.loaded; or
- * VALUE_BAD_DATA, and then all are wanted again: the last one came, and together they are not what was dumped. */
+ * VALUE_BAD_DATA, and then all are wanted again: the last one came, and together they are not what was dumped; or
+ * VALUE_GREW, and then the value is in doubt: its dump has more than its header said. */
 int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes);
 
 /* Is this process reading its own log?  Only a command of it, or a value of its snapshot, names a file that is the

@@ -28,7 +28,7 @@ static void free_links(struct value* value) {
   if (value->links != NULL) RM_Free(value->links);
   value->links = NULL;
   value->num_links = 0;
-  value->total = value->loaded = value->proof = 0;
+  value->total = value->loaded = value->proof = value->dumped = 0;
 }
 
 void value_free(void* freed) {
@@ -346,7 +346,10 @@ const char* value_error(int code) {
       return "ERR received bad data";
     case VALUE_BAD_OFFSET:
       return "ERR invalid offset - no link found"; /* of a filter that takes no chunk */
-    case VALUE_OVER_LIMIT:                         /* the words of Valkey's module */
+    case VALUE_GREW:
+      return "ERR the filter grew while it was dumped, and lacks keys: it answers maybe; delete the key, and load a "
+             "new dump";
+    case VALUE_OVER_LIMIT: /* the words of Valkey's module */
       return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
     case VALUE_NO_ROOM:
       return "OOM the filter does not fit into what 'maxmemory' leaves";

@@ -23,6 +23,7 @@
 #define VALUE_OVER_LIMIT (-1009) /* it would be larger than the operator allows: memory.h */
 #define VALUE_NO_ROOM (-1010)    /* maxmemory does not leave as much */
 #define VALUE_ON_REPLICA (-1011) /* a client of a replica wants to remove a key, which its primary may remove, too */
+#define VALUE_GREW (-1012)       /* a chunk of a filter that grew while it was dumped */
 
 struct shape {
   double fpr;         /* of the whole chain */
@@ -57,6 +58,7 @@ struct value {
   uint64_t total;     /* bytes of all links together */
   uint64_t loaded;    /* how many of them BF.LOADCHUNK brought; below total every answer is "maybe" */
   uint64_t proof;     /* until then: what persist_proof must say of all of them */
+  uint64_t dumped;    /* total when BF.LOADCHUNK had brought the last one; 0: it brought none */
   struct attachment* attachment;
 };
 
