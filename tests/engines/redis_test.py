@@ -345,6 +345,46 @@ class Chains(FilterCase):
                 self.assertGreater(server.client.bf().info(name).filterNum, 2)
             self.assertEqual(server.client.bf().info("f2").filterNum, 5)  # 100 + 200 + 400 + 800 + 1600
 
+    LINKS = 1024
+
+    def longest(self, server, name, seed):
+        server.call("BF.RESERVE", name, 0.5, 1, "EXPANSION", 1, "SEED", seed)
+        answers = server.add(name, keys(3 * self.LINKS, 10000 * seed))
+        self.assertEqual(server.client.bf().info(name).filterNum, self.LINKS)
+        return answers
+
+    def test_a_chain_that_has_all_the_filters_it_may_have_takes_no_key_and_keeps_its_own(self):
+        with running("--appendonly", "yes") as server, running("--replica-read-only", "no") as replica:
+            self.follow(replica, server)
+            answers = self.longest(server, "f", 1)
+            self.assertRegex(str(answers[-1]), "Maximum expansions reached.* EXPANSION")
+            self.assertEqual(sum(answers[:-1]), self.LINKS)
+            has = keys(len(answers) - 1, 10000)
+            self.refuses("Maximum expansions", server, "BF.ADD", "f", next(key for key in ABSENT if not server.call("BF.EXISTS", "f", key)))
+            self.longest(server, "g", 2)
+            self.refuses("Maximum expansions", server, "BF.MERGE", "f", "g")
+            # What a client of the replica adds takes no filter from the primary's keys.
+            server.call("BF.RESERVE", "theirs", 0.5, 1, "EXPANSION", 1, "SEED", 3)
+            server.wait_for_replica()
+            self.assertRegex(str(replica.add("theirs", keys(3 * self.LINKS, 50000))[-1]), "Maximum expansions")
+            server.add("theirs", keys(100))
+            server.wait_for_replica()
+            self.assert_there(replica, "theirs", keys(100))
+            self.assertEqual(replica.state("theirs"), b"good")
+            for _ in range(2):
+                self.assert_there(server, "f", has)
+                self.assertEqual(replica.digest("f"), server.digest("f"))
+                payload = server.call("DUMP", "f")
+                server.call("RESTORE", "f", 0, payload, "REPLACE")
+                server.call("COPY", "f", "copy", "REPLACE")
+                for chunk in Dumps.chunks_of(server, "f"):
+                    server.call("BF.LOADCHUNK", "loaded", *chunk)
+                self.assertEqual(server.digest("copy", "loaded"), server.digest("f") * 2)
+                server.call("DEL", "loaded")
+                server.rewrite()
+                server.restart()
+                self.follow(replica, server)
+
     def test_a_full_filter_that_does_not_grow_takes_no_key_and_keeps_its_own(self):
         with running() as server:
             server.call("BF.RESERVE", "f", FPR, 100, "NONSCALING")

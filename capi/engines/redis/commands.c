@@ -292,10 +292,12 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   if (found.value->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
   if (!value_is_whole(found.value)) return reply_code(ctx, VALUE_LOADING);
-  if (at == 0)
+  if (at == 0) {
     chunk = header = persist_header(found.value, &num_bytes);
-  else
-    num_bytes = persist_chunk(found.value, (uint64_t)at - 1, &chunk);
+  } else {
+    struct place place = persist_place(found.value, (uint64_t)at - 1);
+    num_bytes = persist_chunk(found.value, &place, &chunk);
+  }
   RM_ReplyWithArray(ctx, 2);
   RM_ReplyWithLongLong(ctx, at == 0 ? 1 : num_bytes == 0 ? 0 : at + (long long)num_bytes);
   RM_ReplyWithStringBuffer(ctx, chunk, num_bytes);

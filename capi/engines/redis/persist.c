@@ -72,10 +72,11 @@ static uint64_t digest_of(const void* bytes, size_t num_bytes) {
 
 /* What every bit of the value decides. */
 static uint64_t proof_of(const struct value* value) {
-  uint64_t at, state[2] = {0, 0};
+  struct place place = {0, 0, 0};
+  uint64_t state[2] = {0, 0};
   const char* chunk;
   size_t num_bytes;
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes) {
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) {
     state[1] = digest_of(chunk, num_bytes);
     state[0] = digest_of(state, sizeof state);
   }
@@ -138,23 +139,29 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
 
 /* --- Chunks ------------------------------------------------------------------------------------------------------- */
 
-/* The link that has the byte at *offset, which becomes the offset in it; NULL after the end. */
-static struct link* link_at(const struct value* value, uint64_t* offset) {
-  uint32_t i;
-  for (i = 0; i < value->num_links; ++i) {
-    if (*offset < value->links[i].is.num_bytes) return &value->links[i];
-    *offset -= value->links[i].is.num_bytes;
-  }
-  return NULL;
+struct place persist_place(const struct value* value, uint64_t offset) {
+  struct place place = {offset, 0, offset};
+  while (place.link < value->num_links && place.in_link >= value->links[place.link].is.num_bytes)
+    place.in_link -= value->links[place.link++].is.num_bytes;
+  return place;
 }
 
-size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes) {
-  uint64_t rest = offset < value->loaded ? value->loaded - offset : 0;
-  const struct link* link = link_at(value, &offset);
-  if (link == NULL || rest == 0) return 0;
-  *bytes = link->bytes + offset;
-  if (rest > link->is.num_bytes - offset) rest = link->is.num_bytes - offset;
-  return rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
+size_t persist_chunk(const struct value* value, struct place* place, const char** bytes) {
+  const struct link* link;
+  uint64_t num_bytes;
+  if (place->offset >= value->loaded) return 0;
+  link = &value->links[place->link];
+  num_bytes = value->loaded - place->offset;
+  if (num_bytes > link->is.num_bytes - place->in_link) num_bytes = link->is.num_bytes - place->in_link;
+  if (num_bytes > CHUNK_BYTES) num_bytes = CHUNK_BYTES;
+  *bytes = link->bytes + place->in_link;
+  place->offset += num_bytes;
+  place->in_link += num_bytes;
+  if (place->in_link == link->is.num_bytes) {
+    ++place->link;
+    place->in_link = 0;
+  }
+  return (size_t)num_bytes;
 }
 
 /* Once the last byte is there: are they those that were dumped? */
@@ -171,6 +178,7 @@ static int is_after_its_dump(const struct value* value, uint64_t begin) {
 
 int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes) {
   uint64_t begin = end - num_bytes;
+  struct place place;
   struct link* link;
   if (num_bytes != 0 && num_bytes <= end && is_after_its_dump(value, begin)) {
     value_doubt(value);
@@ -179,9 +187,10 @@ int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, siz
   if (value->attachment != NULL || value->loaded == value->total || begin != value->loaded || num_bytes > end ||
       num_bytes == 0 || end > value->total)
     return VALUE_BAD_OFFSET;
-  link = link_at(value, &begin);
-  if (num_bytes > link->is.num_bytes - begin) return VALUE_BAD_OFFSET;
-  memcpy(link->bytes + begin, bytes, num_bytes);
+  place = persist_place(value, begin);
+  link = &value->links[place.link];
+  if (num_bytes > link->is.num_bytes - place.in_link) return VALUE_BAD_OFFSET;
+  memcpy(link->bytes + place.in_link, bytes, num_bytes);
   value->loaded = end;
   if (value->loaded < value->total) return 0;
   if (finish(value) != 0) {
@@ -204,7 +213,7 @@ void persist_save(RedisModuleIO* io, void* saved) {
   const struct value* value = saved;
   const char* chunk;
   char* header;
-  uint64_t at;
+  struct place place = {0, 0, 0};
   size_t num_bytes;
   RM_SaveUnsigned(io, value->attachment != NULL);
   if (value->attachment != NULL) {
@@ -215,8 +224,7 @@ void persist_save(RedisModuleIO* io, void* saved) {
   RM_SaveStringBuffer(io, header, num_bytes);
   RM_Free(header);
   RM_SaveUnsigned(io, value->loaded);
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes)
-    RM_SaveStringBuffer(io, chunk, num_bytes);
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) RM_SaveStringBuffer(io, chunk, num_bytes);
 }
 
 static const struct shape no_shape = {0.01, 1, 0, 0, 0};
@@ -251,15 +259,15 @@ static struct value* load_header(RedisModuleIO* io, int* code) {
 }
 
 static int load_bytes(RedisModuleIO* io, struct value* value) {
-  uint64_t at;
+  struct place place = {0, 0, 0};
   size_t wanted, num_bytes;
-  const char* place;
+  const char* bytes;
   value->loaded = RM_LoadUnsigned(io);
   if (RM_IsIOError(io) || value->loaded > value->total) return VALUE_BAD_DATA;
-  for (at = 0; (wanted = persist_chunk(value, at, &place)) != 0; at += wanted) {
+  while ((wanted = persist_chunk(value, &place, &bytes)) != 0) {
     char* chunk = RM_LoadStringBuffer(io, &num_bytes);
     int fits = chunk != NULL && !RM_IsIOError(io) && num_bytes == wanted;
-    if (fits) memcpy((char*)place, chunk, wanted);
+    if (fits) memcpy((char*)bytes, chunk, wanted);
     if (chunk != NULL) RM_Free(chunk);
     if (!fits) return VALUE_BAD_DATA;
   }
@@ -318,8 +326,8 @@ static void rewrite_attachment(RedisModuleIO* io, RedisModuleString* key, struct
 void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* rewritten) {
   const struct value* value = rewritten;
   const char* chunk;
+  struct place place = {0, 0, 0};
   size_t num_bytes;
-  uint64_t at = 0;
   char* header;
   if (value->attachment != NULL) {
     rewrite_attachment(io, key, value->attachment);
@@ -328,23 +336,20 @@ void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* rewritten)
   header = persist_header(value, &num_bytes);
   RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1ll, header, num_bytes);
   RM_Free(header);
-  while ((num_bytes = persist_chunk(value, at, &chunk)) != 0) {
-    at += num_bytes;
-    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)(at + 1), chunk, num_bytes);
-  }
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0)
+    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)(place.offset + 1), chunk, num_bytes);
 }
 
 /* --- DEBUG DIGEST ------------------------------------------------------------------------------------------------- */
 
 void persist_digest(RedisModuleDigest* digest, void* digested) {
   const struct value* value = digested;
+  struct place place = {0, 0, 0};
   const char* chunk;
   size_t num_bytes;
-  uint64_t at;
   if (value->attachment != NULL)
     RM_DigestAddStringBuffer(digest, value->attachment->path, strlen(value->attachment->path));
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes)
-    RM_DigestAddStringBuffer(digest, chunk, num_bytes);
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) RM_DigestAddStringBuffer(digest, chunk, num_bytes);
   RM_DigestAddLongLong(digest, (long long)value_items(value));
   RM_DigestEndSequence(digest);
 }

@@ -26,9 +26,17 @@ char* persist_header(const struct value* value, size_t* num_bytes);
 /* The value of such a chunk, whose bits are to come.  NULL and *code where it is not one. */
 struct value* persist_read_header(const char* header, size_t num_bytes, int* code);
 
-/* At most CHUNK_BYTES of the value's bytes from `offset` on, which do not cross the end of a filter; 0 at the end of
- * what is there (value.loaded). */
-size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes);
+/* A byte of a value. {0, 0, 0} is the first one. */
+struct place {
+  uint64_t offset;
+  uint32_t link;
+  uint64_t in_link;
+};
+struct place persist_place(const struct value* value, uint64_t offset);
+
+/* At most CHUNK_BYTES of the value's bytes from `place` on, which do not cross the end of a filter; 0 at the end of
+ * what is there (value.loaded).  The place is the next chunk's then. */
+size_t persist_chunk(const struct value* value, struct place* place, const char** bytes);
 
 /* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, and then it begins elsewhere than at value.loaded; or
  * VALUE_BAD_DATA, and then all are wanted again: the last one came, and together they are not what was dumped; or
