@@ -1279,7 +1279,7 @@ class Attached(FilterCase):
             server.add("f", keys(1))
             self.assertEqual(owners(server.file), 1)
             server.call("RENAME", "f", "g")
-            self.assertEqual(owners(server.file), 0)
+            self.assertEqual(owners(server.file), 1)
             server.add("g", keys(1, 1))
             self.assertEqual(owners(server.file), 1)
             with Outside(make_file(server.folder / "crowded.bf")) as crowded:
@@ -1375,6 +1375,86 @@ class Attached(FilterCase):
             server.restart(signal.SIGKILL)
             self.assert_there(server, "h", keys(10))
             self.assert_filters(server, "h")
+
+    def test_a_key_that_is_renamed_or_moved_keeps_its_place_in_the_file(self):
+        # The file forgot the server then. What the log begins with counts on a mark, and a server that was killed found none.
+        def rename(server):
+            server.call("RENAME", "f", "g")
+            server.call("RENAMENX", "g", "f")
+
+        def rename_over_another(server):
+            server.call("BF.ATTACH", "other", make_file(server.folder / "other.bf"))
+            server.add("other", keys(10))
+            server.call("RENAME", "f", "other")
+            server.call("RENAME", "other", "f")
+
+        def move(server):
+            server.call("MOVE", "f", 1)
+            server.call("SELECT", 1)
+            server.call("MOVE", "f", 0)
+            server.call("SELECT", 0)
+
+        def script(server):
+            server.call("EVAL", "redis.call('RENAME', 'f', 'g'); redis.call('RENAME', 'g', 'f')", 0)
+        for how in (rename, rename_over_another, move, script):
+            for started_again, adds in itertools.product((0, 1), (0, 1)):
+                with self.subTest(how.__name__, started_again=started_again, adds=adds), \
+                        attaching("--appendonly", "yes") as server:
+                    self.attach(server)
+                    server.add("f", keys(100))
+                    server.rewrite()
+                    for _ in range(started_again):
+                        server.restart(signal.SIGKILL)
+                        server.add("f", keys(10, 100))
+                    how(server)
+                    server.call("SET", "text", "text")
+                    server.call("DEL", "text")
+                    for key in keys(adds, 200):
+                        server.add("f", [key])
+                    for _ in range(2):
+                        server.restart(signal.SIGKILL)
+                        self.assertEqual(server.state("f"), b"good")
+                        self.assert_there(server, "f", keys(100) + keys(10 * (started_again > 0), 100) + keys(adds, 200))
+                        self.assert_filters(server, "f")
+                    server.call("DEL", "f")
+                    with Outside(server.file) as outside:
+                        self.assertEqual(bfs.list_marks(LIBRARY, outside.handle), [])
+
+    def test_a_key_that_was_renamed_and_then_loaded_again_finds_its_file(self):
+        with attaching("--save", "3600 1") as server:
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("RENAME", "f", "g")
+            server.call("DEBUG", "RELOAD")
+            self.assertEqual(server.state("g"), b"good")
+            self.assert_there(server, "g", keys(100))
+            self.assert_filters(server, "g")
+
+    def test_a_key_that_goes_in_any_way_leaves_no_owner_in_the_file(self):
+        def unlink(server):
+            server.call("UNLINK", "f")
+
+        def expire(server):
+            server.call("PEXPIREAT", "f", 1)
+
+        def overwrite(server):
+            server.call("SET", "f", "text")
+
+        def rename_over(server):
+            server.call("SET", "text", "text")
+            server.call("RENAME", "text", "f")
+
+        def delete_what_was_renamed(server):
+            server.call("RENAME", "f", "g")
+            server.call("DEL", "g")
+        for how in (unlink, expire, overwrite, rename_over, delete_what_was_renamed):
+            with self.subTest(how.__name__), attaching() as server, Outside(server.file) as outside:
+                self.attach(server)
+                server.add("f", keys(10))
+                self.assertEqual(len(bfs.list_marks(LIBRARY, outside.handle)), 1)
+                how(server)
+                engines.wait_until(lambda: not bfs.list_marks(LIBRARY, outside.handle), "an owner that left")
+                self.assertNotIn(0, outside.ask(keys(10)))
 
     def test_a_snapshot_finds_its_file_again(self):
         with attaching() as server:

@@ -50,6 +50,22 @@ static void leave(RedisModuleString* name, const void* value) {
   if (left->attachment != NULL) attachment_leave(left->attachment);
 }
 
+/* The server unlinks a value from a key that is renamed or moved, too, and then says where it is. */
+static int on_key_event(RedisModuleCtx* ctx, int type, const char* event, RedisModuleString* name) {
+  RedisModuleKey* key;
+  struct value* value;
+  (void)type;
+  if (!attachments_are_leaving()) return REDISMODULE_OK;
+  if (strcmp(event, "del") == 0) attachments_left();
+  if (strcmp(event, "rename_to") != 0 && strcmp(event, "move_to") != 0) return REDISMODULE_OK;
+  RM_AutoMemory(ctx);
+  key = RM_OpenKey(ctx, name, REDISMODULE_READ);
+  if (key == NULL || RM_ModuleTypeGetType(key) != value_type) return REDISMODULE_OK;
+  value = RM_ModuleTypeGetValue(key);
+  if (value->attachment != NULL) attachment_stay(value->attachment);
+  return REDISMODULE_OK;
+}
+
 /* In how many steps the server would free it: a chain of one filter is quick. */
 static size_t free_effort(RedisModuleString* name, const void* value) {
   const struct value* freed = value;
@@ -149,6 +165,10 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ct
   RM_SetModuleAttribs(ctx, NAME, SPOKEN_VERSION, REDISMODULE_APIVER_1);
   if (!read_arguments(ctx, argv, argc) || !make_type(ctx) || !make_commands(ctx) || !memory_configure(ctx) ||
       RM_RegisterInfoFunc(ctx, tell) != REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  /* Without a folder no file is opened, and the server's other commands need not pay for this. */
+  if (attach_folder[0] != 0 &&
+      RM_SubscribeToKeyspaceEvents(ctx, REDISMODULE_NOTIFY_GENERIC, on_key_event) != REDISMODULE_OK)
     return REDISMODULE_ERR;
   RM_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
   for (i = 0; i < sizeof events / sizeof events[0]; ++i) {
