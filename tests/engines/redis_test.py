@@ -1036,6 +1036,21 @@ class Copies(FilterCase):
                         replica.call("REPLICAOF", "127.0.0.1", server.port)
                         self.follow(replica, server)
 
+    def test_a_replica_that_may_not_serve_stale_data_answers_no_key_without_its_primary(self):
+        with running("--min-replicas-to-write", "1") as server, running("--replica-serve-stale-data", "no") as replica:
+            self.refuses("NOREPLICAS", server, "BF.ADD", "f", "a")
+            self.follow(replica, server)
+            engines.wait_until(lambda: server.client.info("replication")["min_slaves_good_slaves"] == 1, "a replica that counts")
+            server.add("f", keys(100))
+            server.wait_for_replica()
+            self.assert_there(replica, "f", keys(100))
+            server.server.kill()
+            engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "down", "a link that is down")
+            for words in (("BF.EXISTS", "f", "key-0"), ("BF.MEXISTS", "none", "key-0"), ("BF.INFO", "f"), ("BF.CARD", "f")):
+                self.refuses("MASTERDOWN", replica, *words)
+            replica.call("REPLICAOF", "NO", "ONE")
+            self.assert_there(replica, "f", keys(100))
+
     def test_a_replica_that_lost_a_key_answers_maybe_once_its_primary_adds_to_it(self):
         with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
             for name in ("deleted", "flushed"):
