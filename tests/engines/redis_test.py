@@ -1673,8 +1673,28 @@ class Attached(FilterCase):
             self.assert_there(server, "f", keys(100))
             self.assertTrue(server.client.ping())
 
+    def test_a_file_that_is_truncated_ends_no_server_whose_handlers_of_signals_changed(self):
+        # The server sets SIGBUS, too, and takes the file's guard away.
+        for changes in (["no"], ["no", "yes"], ["yes"]):
+            with self.subTest(changes), attaching() as server:
+                self.attach(server)
+                server.add("f", keys(100))
+                for value in changes:
+                    server.call("CONFIG", "SET", "crash-log-enabled", value)
+                os.truncate(server.file, 4096)
+                self.assert_there(server, "f", keys(100))
+                self.assertTrue(server.client.ping())
+        with attaching() as server:
+            server.call("CONFIG", "SET", "crash-log-enabled", "no")
+            server.call("CONFIG", "SET", "crash-log-enabled", "yes")  # before there is a guard
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("CONFIG", "SET", "crash-log-enabled", "no")
+            os.truncate(server.file, 4096)
+            self.assert_there(server, "f", keys(100))
+            self.assertTrue(server.client.ping())
 
-# What version 0.1.0 kept of a filter of 10 keys at 1 %, which had grown once for 25 keys: a DUMP of Redis 7.0, and its chunks.
+
 def module_type(name, version):
     """The number of a type of values in snapshots: nine letters of six bits, and a version."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,12 +67,29 @@ int attachment_is_allowed(const char* path) {
          strstr(path, "/..") == NULL;
 }
 
+/* The library's handler of SIGBUS, which it installs with the first guarded file, once.  The server sets the signal
+ * again for CONFIG SET crash-log-enabled, and the guard would be gone. */
+static struct sigaction guard;
+
+static int open_guarded(struct attachment* attachment, const bfs_open_options* options, bfs_error* error) {
+  struct sigaction before, after;
+  sigaction(SIGBUS, NULL, &before);
+  int code = bfs_open_with(attachment->path, options, &attachment->filter, error);
+  sigaction(SIGBUS, NULL, &after);
+  if (after.sa_sigaction != before.sa_sigaction) guard = after;
+  return code;
+}
+
+void attachments_guard(void) {
+  if (guard.sa_sigaction != NULL) sigaction(SIGBUS, &guard, NULL);
+}
+
 static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = BFS_OPEN_GUARD | flags;
   options.flags |= attachment->state.reads ? BFS_OPEN_READ | BFS_OPEN_FOLLOW : BFS_OPEN_WRITE;
   options.lock_timeout_ms = LOCK_MS;
-  return bfs_open_with(attachment->path, &options, &attachment->filter, error);
+  return open_guarded(attachment, &options, error);
 }
 
 /* Does the path name the file that is open?  A program may have moved or removed it, without a word to its handles. */

@@ -84,6 +84,9 @@ void attachments_sync(void);
 void attachments_loaded(void);
 void attachments_close(void);
 
+/* The server may have set its handlers of signals. */
+void attachments_guard(void);
+
 /* Of bytes from anywhere. */
 int attachment_state_is_good(const struct attachment_state* state);
 

@@ -27,6 +27,7 @@ static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part,
   if (event.id == REDISMODULE_EVENT_FORK_CHILD && part == REDISMODULE_SUBEVENT_FORK_CHILD_BORN) attachments_sync();
   if (event.id == REDISMODULE_EVENT_LOADING) persist_leave_snapshot();
   if (event.id == REDISMODULE_EVENT_LOADING && part == REDISMODULE_SUBEVENT_LOADING_ENDED) attachments_loaded();
+  if (event.id == REDISMODULE_EVENT_CONFIG) attachments_guard();
   if (event.id == REDISMODULE_EVENT_SHUTDOWN) attachments_close();
 }
 
@@ -157,7 +158,7 @@ static int read_arguments(RedisModuleCtx* ctx, RedisModuleString** argv, int arg
 }
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
-  static const uint64_t events[] = {REDISMODULE_EVENT_FORK_CHILD, REDISMODULE_EVENT_LOADING,
+  static const uint64_t events[] = {REDISMODULE_EVENT_FORK_CHILD, REDISMODULE_EVENT_LOADING, REDISMODULE_EVENT_CONFIG,
                                     REDISMODULE_EVENT_SHUTDOWN};
   size_t i;
   if (!server_connect(ctx)) return REDISMODULE_ERR;

@@ -43,6 +43,7 @@ typedef struct RedisModuleEvent {
 #define REDISMODULE_EVENT_SHUTDOWN 5
 #define REDISMODULE_EVENT_FORK_CHILD 13
 #define REDISMODULE_SUBEVENT_FORK_CHILD_BORN 0
+#define REDISMODULE_EVENT_CONFIG 16
 
 typedef int (*RedisModuleCmdFunc)(RedisModuleCtx*, RedisModuleString**, int);
 typedef long long (*RedisModuleConfigGetNumericFunc)(const char*, void*);
