@@ -1136,6 +1136,23 @@ class Copies(FilterCase):
             self.assertEqual(set(states), {b"good", b"in doubt"})
             self.assertNotIn("sending an error", (replica.folder / "log").read_text("utf-8", "replace"))
 
+    def test_a_replica_that_has_hardly_any_memory_restores_a_filter_that_answers_maybe_or_ends(self):
+        # Less than one chunk is left: a string of the dump found no memory, and the server cannot skip one.
+        with running() as other, running() as server:
+            other.call("BF.RESERVE", "f", FPR, 5000000)
+            other.add("f", keys(300))
+            payload = other.call("DUMP", "f")
+            for more in range(1, 8):
+                with self.subTest(more), running() as replica:
+                    self.follow(replica, server)
+                    self.cap_memory(replica, more << 18)
+                    server.call("RESTORE", "f", 0, payload, "REPLACE")
+                    has_ended = replica.server.process.poll
+                    engines.wait_until(lambda: has_ended() is not None or server.call("WAIT", 1, 300) == 1, "a replica in step, or its end")
+                    with contextlib.suppress(redis.ConnectionError):  # its own allocations end it
+                        self.assert_all_maybe(replica, "f")
+                    server.call("DEL", "f")
+
     def test_a_restore_in_a_log_that_cannot_be_repeated_brings_a_filter_in_doubt(self):
         with running("--appendonly", "yes", "--rdbcompression", "no", "--aof-use-rdb-preamble", "no") as server:
             server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)

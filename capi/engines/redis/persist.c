@@ -6,8 +6,8 @@
 
 #include "attach.h"
 
-#define DUMP_MAGIC 0x31504d5544534642ull      /* "BFSDUMP1" */
-#define STRING_BYTES (2 * CHUNK_BYTES + 4096) /* of a snapshot: a chunk, and as it was compressed */
+#define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
+#define ASIDE_BYTES (1u << 16)           /* for the strings of a snapshot, one at a time, also compressed */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
@@ -146,14 +146,14 @@ struct place persist_place(const struct value* value, uint64_t offset) {
   return place;
 }
 
-size_t persist_chunk(const struct value* value, struct place* place, const char** bytes) {
+size_t persist_bytes(const struct value* value, struct place* place, size_t most, const char** bytes) {
   const struct link* link;
   uint64_t num_bytes;
   if (place->offset >= value->loaded) return 0;
   link = &value->links[place->link];
   num_bytes = value->loaded - place->offset;
   if (num_bytes > link->is.num_bytes - place->in_link) num_bytes = link->is.num_bytes - place->in_link;
-  if (num_bytes > CHUNK_BYTES) num_bytes = CHUNK_BYTES;
+  if (num_bytes > most) num_bytes = most;
   *bytes = link->bytes + place->in_link;
   place->offset += num_bytes;
   place->in_link += num_bytes;
@@ -162,6 +162,10 @@ size_t persist_chunk(const struct value* value, struct place* place, const char*
     place->in_link = 0;
   }
   return (size_t)num_bytes;
+}
+
+size_t persist_chunk(const struct value* value, struct place* place, const char** bytes) {
+  return persist_bytes(value, place, CHUNK_BYTES, bytes);
 }
 
 /* Once the last byte is there: are they those that were dumped? */
@@ -211,7 +215,7 @@ static void save_attachment(RedisModuleIO* io, struct attachment* attachment) {
 
 void persist_save(RedisModuleIO* io, void* saved) {
   const struct value* value = saved;
-  const char* chunk;
+  const char* bytes;
   char* header;
   struct place place = {0, 0, 0};
   size_t num_bytes;
@@ -224,7 +228,8 @@ void persist_save(RedisModuleIO* io, void* saved) {
   RM_SaveStringBuffer(io, header, num_bytes);
   RM_Free(header);
   RM_SaveUnsigned(io, value->loaded);
-  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) RM_SaveStringBuffer(io, chunk, num_bytes);
+  while ((num_bytes = persist_bytes(value, &place, STRING_BYTES, &bytes)) != 0)
+    RM_SaveStringBuffer(io, bytes, num_bytes);
 }
 
 static const struct shape no_shape = {0.01, 1, 0, 0, 0};
@@ -251,9 +256,13 @@ static struct value* load_header(RedisModuleIO* io, int* code) {
   size_t num_bytes;
   char* header = RM_LoadStringBuffer(io, &num_bytes);
   struct value* value;
+  void* aside;
   *code = VALUE_BAD_DATA;
   if (header == NULL) return NULL;
+  /* What the strings need is put aside before the filters take theirs. */
+  aside = is_repeated_restore() ? RM_TryAlloc(ASIDE_BYTES) : NULL;
   value = persist_read_header(header, num_bytes, code);
+  RM_Free(aside);
   RM_Free(header);
   return value;
 }
@@ -264,11 +273,11 @@ static int load_bytes(RedisModuleIO* io, struct value* value) {
   const char* bytes;
   value->loaded = RM_LoadUnsigned(io);
   if (RM_IsIOError(io) || value->loaded > value->total) return VALUE_BAD_DATA;
-  while ((wanted = persist_chunk(value, &place, &bytes)) != 0) {
-    char* chunk = RM_LoadStringBuffer(io, &num_bytes);
-    int fits = chunk != NULL && !RM_IsIOError(io) && num_bytes == wanted;
-    if (fits) memcpy((char*)bytes, chunk, wanted);
-    if (chunk != NULL) RM_Free(chunk);
+  while ((wanted = persist_bytes(value, &place, STRING_BYTES, &bytes)) != 0) {
+    char* string = RM_LoadStringBuffer(io, &num_bytes);
+    int fits = string != NULL && !RM_IsIOError(io) && num_bytes == wanted;
+    if (fits) memcpy((char*)bytes, string, wanted);
+    if (string != NULL) RM_Free(string);
     if (!fits) return VALUE_BAD_DATA;
   }
   return value->loaded < value->total ? 0 : finish(value);
@@ -279,19 +288,15 @@ static void skip_bytes(RedisModuleIO* io) {
   uint64_t rest = RM_LoadUnsigned(io);
   while (rest > 0 && !RM_IsIOError(io)) {
     size_t num_bytes = 0;
-    char* chunk = RM_LoadStringBuffer(io, &num_bytes);
-    if (chunk == NULL || num_bytes == 0 || num_bytes > rest) return;
-    RM_Free(chunk);
+    char* string = RM_LoadStringBuffer(io, &num_bytes);
+    if (string == NULL || num_bytes == 0 || num_bytes > rest) return;
+    RM_Free(string);
     rest -= num_bytes;
   }
 }
 
 static struct value* load_filters(RedisModuleIO* io, int* code) {
-  /* Once a string finds no memory the server cannot read on, and refuses the value: what the strings need is put aside
-   * before the filters take theirs. */
-  void* aside = is_repeated_restore() ? RM_TryAlloc(STRING_BYTES) : NULL;
   struct value* value = load_header(io, code);
-  RM_Free(aside);
   if (value == NULL)
     skip_bytes(io);
   else

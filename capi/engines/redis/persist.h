@@ -5,9 +5,12 @@
 #include "server.h"
 #include "value.h"
 
-/* Of a chunk, at most: in BF.SCANDUMP, in the append-only file and in snapshots.  A proof is of the chunks, one by one,
- * so that another number is another format. */
+/* Of a chunk, at most: in BF.SCANDUMP and in the append-only file.  A proof is of the chunks, one by one, so that
+ * another number is another format. */
 #define CHUNK_BYTES (1u << 20)
+/* Of a string in a snapshot, at most, which is part of the format, too.  A string that finds no memory ends the
+ * loading: the server cannot skip it. */
+#define STRING_BYTES 4096
 #define ENCODING_VERSION 1 /* of snapshots */
 
 void* persist_load(RedisModuleIO* io, int version);
@@ -34,8 +37,9 @@ struct place {
 };
 struct place persist_place(const struct value* value, uint64_t offset);
 
-/* At most CHUNK_BYTES of the value's bytes from `place` on, which do not cross the end of a filter; 0 at the end of
- * what is there (value.loaded).  The place is the next chunk's then. */
+/* At most that many of the value's bytes from `place` on, which do not cross the end of a filter; 0 at the end of what
+ * is there (value.loaded).  The place is then where they end. */
+size_t persist_bytes(const struct value* value, struct place* place, size_t most, const char** bytes);
 size_t persist_chunk(const struct value* value, struct place* place, const char** bytes);
 
 /* Takes in the chunk that ends at `end`.  0, or VALUE_BAD_OFFSET, and then it begins elsewhere than at value.loaded; or
