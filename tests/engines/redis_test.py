@@ -345,6 +345,46 @@ class Chains(FilterCase):
                 self.assertGreater(server.client.bf().info(name).filterNum, 2)
             self.assertEqual(server.client.bf().info("f2").filterNum, 5)  # 100 + 200 + 400 + 800 + 1600
 
+    LINKS = 1024
+
+    def longest(self, server, name, seed):
+        server.call("BF.RESERVE", name, 0.5, 1, "EXPANSION", 1, "SEED", seed)
+        answers = server.add(name, keys(3 * self.LINKS, 10000 * seed))
+        self.assertEqual(server.client.bf().info(name).filterNum, self.LINKS)
+        return answers
+
+    def test_a_chain_that_has_all_the_filters_it_may_have_takes_no_key_and_keeps_its_own(self):
+        with running("--appendonly", "yes") as server, running("--replica-read-only", "no") as replica:
+            self.follow(replica, server)
+            answers = self.longest(server, "f", 1)
+            self.assertRegex(str(answers[-1]), "Maximum expansions reached.* EXPANSION")
+            self.assertEqual(sum(answers[:-1]), self.LINKS)
+            has = keys(len(answers) - 1, 10000)
+            self.refuses("Maximum expansions", server, "BF.ADD", "f", next(key for key in ABSENT if not server.call("BF.EXISTS", "f", key)))
+            self.longest(server, "g", 2)
+            self.refuses("Maximum expansions", server, "BF.MERGE", "f", "g")
+            # What a client of the replica adds takes no filter from the primary's keys.
+            server.call("BF.RESERVE", "theirs", 0.5, 1, "EXPANSION", 1, "SEED", 3)
+            server.wait_for_replica()
+            self.assertRegex(str(replica.add("theirs", keys(3 * self.LINKS, 50000))[-1]), "Maximum expansions")
+            server.add("theirs", keys(100))
+            server.wait_for_replica()
+            self.assert_there(replica, "theirs", keys(100))
+            self.assertEqual(replica.state("theirs"), b"good")
+            for _ in range(2):
+                self.assert_there(server, "f", has)
+                self.assertEqual(replica.digest("f"), server.digest("f"))
+                payload = server.call("DUMP", "f")
+                server.call("RESTORE", "f", 0, payload, "REPLACE")
+                server.call("COPY", "f", "copy", "REPLACE")
+                for chunk in Dumps.chunks_of(server, "f"):
+                    server.call("BF.LOADCHUNK", "loaded", *chunk)
+                self.assertEqual(server.digest("copy", "loaded"), server.digest("f") * 2)
+                server.call("DEL", "loaded")
+                server.rewrite()
+                server.restart()
+                self.follow(replica, server)
+
     def test_a_full_filter_that_does_not_grow_takes_no_key_and_keeps_its_own(self):
         with running() as server:
             server.call("BF.RESERVE", "f", FPR, 100, "NONSCALING")
@@ -551,6 +591,38 @@ class Dumps(FilterCase):
                     server.call("BF.LOADCHUNK", "copy-" + name, *chunk)
                 self.refuses("bad data", server, "BF.LOADCHUNK", "copy-" + name, *chunks[-2])
                 self.assert_all_maybe(server, "copy-" + name)
+
+    def test_a_dump_of_a_filter_that_grew_meanwhile_is_refused(self):
+        # The keys went to a new filter: the first one was as its checksum says, and the copy was said to be good.
+        for when in (1, 2):
+            with self.subTest(when), running() as server, running("--appendonly", "yes") as other, running() as replica:
+                self.follow(replica, other)
+                server.call("BF.RESERVE", "f", FPR, 1000, "SEED", 1)
+                items = iter(keys(2000))
+                while server.call("BF.CARD", "f") < 1000:
+                    server.add("f", [next(items)])
+                self.assertEqual(server.client.bf().info("f").filterNum, 1)
+                chunks = [server.call("BF.SCANDUMP", "f", 0)]
+                while chunks[-1][0] != 0:
+                    if len(chunks) == when:
+                        server.add("f", keys(100, 5000))
+                    chunks.append(server.call("BF.SCANDUMP", "f", chunks[-1][0]))
+                head, first, second, _ = chunks
+                other.call("BF.LOADCHUNK", "g", *head)
+                other.call("BF.LOADCHUNK", "g", *first)
+                other.add("g", ["theirs"])
+                self.refuses("grew.* delete the key", other, "BF.LOADCHUNK", "g", *second)
+                for chunk in (head, first, second):  # as a client that heeds no error goes on
+                    self.refuses("", other, "BF.LOADCHUNK", "g", *chunk)
+                other.wait_for_replica()
+                for either in (other, replica, other):
+                    self.assert_all_maybe(either, "g")
+                    self.assertEqual(either.state("g"), b"in doubt")
+                    other.restart()
+                other.call("DEL", "g")
+                for chunk in self.chunks_of(server, "f"):
+                    other.call("BF.LOADCHUNK", "g", *chunk)
+                self.assertEqual(other.digest("g"), server.digest("f"))
 
     def test_a_filter_whose_chunks_are_not_all_there_answers_maybe(self):
         with running("--appendonly", "yes") as server:
@@ -836,9 +908,7 @@ class Copies(FilterCase):
             server.add("small", ["a"])
             self.follow(replica, server)
             replica.wait_for_rewrite()
-            process = replica.server.process.pid
-            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (8 << 20),) * 2)  # of its own it needs some
+            self.cap_memory(replica, 8 << 20)  # of its own it needs some
             server.add("grows", keys(300))
             server.call("BF.MERGE", "union", "grows", "small")
             server.call("BF.INSERT", "made", "CAPACITY", 20000000, "ITEMS", "a")
@@ -848,6 +918,83 @@ class Copies(FilterCase):
                 self.assert_all_maybe(replica, name)
             replica.call("REPLICAOF", "NO", "ONE")
             self.refuses("maybe", replica, "BF.ADD", "grows", "a")
+
+    @staticmethod
+    def cap_memory(server, more):
+        """From now on the server gets at most that many bytes more from the kernel."""
+        process = server.server.process.pid
+        pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
+        resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + more,) * 2)
+
+    def test_a_copy_that_a_replica_cannot_make_answers_maybe(self):
+        # The server drops a COPY without a copy: the key was missing, or was the older one, and answered no.
+        with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
+            for name in ("lost", "good", "older", "oldest"):
+                server.add(name, keys(100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.call("DEL", "lost")
+            server.add("lost", keys(100, 100))
+            server.call("COPY", "lost", "copy")
+            server.call("COPY", "lost", "older", "REPLACE")
+            server.call("COPY", "copy", "oldest", "REPLACE")
+            server.call("COPY", "good", "equal")
+            server.wait_for_replica()
+            for _ in range(2):
+                for name in ("copy", "older", "oldest"):
+                    self.assert_all_maybe(replica, name)
+                    self.assertEqual(replica.state(name), b"in doubt")
+                self.assertEqual(replica.digest("equal"), server.digest("equal"))
+                replica.restart()
+            replica.call("REPLICAOF", "NO", "ONE")
+            self.refuses("", replica, "COPY", "copy", "another")  # a client gets the error
+            self.assertEqual(replica.call("EXISTS", "another"), 0)
+
+    def test_what_a_primary_attaches_or_merges_replaces_what_a_replica_s_client_made(self):
+        with attaching() as server, attaching("--replica-read-only", "no", "--appendonly", "yes") as replica:
+            server.add("merged", keys(100))
+            server.add("from", keys(100, 100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            replica.add("attached", ["theirs"])
+            replica.call("DEL", "merged")
+            replica.call("BF.ATTACH", "merged", replica.file)
+            server.call("BF.ATTACH", "attached", server.file)
+            server.call("BF.MERGE", "merged", "from")
+            server.wait_for_replica()
+            self.assert_filters(server, "merged", deviations=10)
+            for _ in range(2):
+                for name in ("attached", "merged"):
+                    self.assert_all_maybe(replica, name)
+                with Outside(replica.file) as outside:
+                    self.assertEqual(bfs.list_marks(LIBRARY, outside.handle), [])
+                replica.restart()
+
+    def test_a_copy_that_a_replica_has_no_memory_for_answers_maybe(self):
+        with running() as server, running("--appendonly", "yes") as replica:
+            server.call("BF.RESERVE", "f", FPR, 20000000)
+            for name in ("f", "older"):
+                server.add(name, keys(100))
+            self.follow(replica, server)
+            replica.wait_for_rewrite()
+            self.cap_memory(replica, 8 << 20)
+            server.call("COPY", "f", "copy")
+            server.call("COPY", "f", "older", "REPLACE")
+            server.wait_for_replica()
+            for name in ("copy", "older"):
+                self.assert_filters(server, name, deviations=10)
+                self.assert_all_maybe(replica, name)
+
+    def test_a_log_that_copies_what_is_in_doubt_brings_a_copy_in_doubt(self):
+        with running("--appendonly", "yes") as server:
+            server.add("older", keys(100))
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(("BF.MADD", "theirs", "a"), ("COPY", "theirs", "copy"), ("COPY", "theirs", "older", "REPLACE")))
+            server.start()
+            for name in ("theirs", "copy", "older"):
+                self.assert_all_maybe(server, name)
 
     def test_a_client_of_a_writable_replica_spoils_no_filter(self):
         for options in ([], ["--appendonly", "yes"]):
@@ -888,6 +1035,21 @@ class Copies(FilterCase):
                         replica.restart()
                         replica.call("REPLICAOF", "127.0.0.1", server.port)
                         self.follow(replica, server)
+
+    def test_a_replica_that_may_not_serve_stale_data_answers_no_key_without_its_primary(self):
+        with running("--min-replicas-to-write", "1") as server, running("--replica-serve-stale-data", "no") as replica:
+            self.refuses("NOREPLICAS", server, "BF.ADD", "f", "a")
+            self.follow(replica, server)
+            engines.wait_until(lambda: server.client.info("replication")["min_slaves_good_slaves"] == 1, "a replica that counts")
+            server.add("f", keys(100))
+            server.wait_for_replica()
+            self.assert_there(replica, "f", keys(100))
+            server.server.kill()
+            engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "down", "a link that is down")
+            for words in (("BF.EXISTS", "f", "key-0"), ("BF.MEXISTS", "none", "key-0"), ("BF.INFO", "f"), ("BF.CARD", "f")):
+                self.refuses("MASTERDOWN", replica, *words)
+            replica.call("REPLICAOF", "NO", "ONE")
+            self.assert_there(replica, "f", keys(100))
 
     def test_a_replica_that_lost_a_key_answers_maybe_once_its_primary_adds_to_it(self):
         with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
@@ -940,13 +1102,75 @@ class Copies(FilterCase):
             other.add("f", keys(100))
             payload = other.call("DUMP", "f")
             self.follow(replica, server)
-            process = replica.server.process.pid
-            pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
-            resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + (16 << 20),) * 2)
+            self.cap_memory(replica, 16 << 20)
             server.call("RESTORE", "f", 0, payload)
             server.wait_for_replica()
             self.assert_filters(server, "f", deviations=10)
             self.assert_all_maybe(replica, "f")
+
+    def test_a_replica_without_the_memory_for_one_more_chunk_of_a_dump_answers_maybe(self):
+        # A chunk needs as much as a filter of the chain: the first chain that fails has its filters, and lacks a chunk's memory.
+        with running() as other, running() as server, running() as replica:
+            payloads = []
+            for seed in range(1, 25):
+                other.call("BF.RESERVE", "one", FPR, 780000, "NONSCALING", "SEED", seed)
+                other.add("one", keys(10, 10 * seed))
+                other.call("BF.MERGE", "f", "one")
+                other.call("DEL", "one")
+                payloads.append(other.call("DUMP", "f"))
+            self.follow(replica, server)
+            self.cap_memory(replica, 16 << 20)
+            states = []
+            for count, payload in enumerate(payloads, 1):
+                server.add("f", ["older"])
+                server.call("RESTORE", "f", 0, payload, "REPLACE")
+                server.wait_for_replica()
+                self.assert_filters(server, "f")
+                self.assert_there(replica, "f", keys(10 * count, 10))
+                states.append(replica.state("f"))
+                if states[-1] == b"good":
+                    self.assertEqual(replica.digest("f"), server.digest("f"))
+                else:
+                    self.assert_all_maybe(replica, "f")
+                server.call("DEL", "f")
+            self.assertEqual(set(states), {b"good", b"in doubt"})
+            self.assertNotIn("sending an error", (replica.folder / "log").read_text("utf-8", "replace"))
+
+    def test_a_replica_that_has_hardly_any_memory_restores_a_filter_that_answers_maybe_or_ends(self):
+        # Less than one chunk is left: a string of the dump found no memory, and the server cannot skip one.
+        with running() as other, running() as server:
+            other.call("BF.RESERVE", "f", FPR, 5000000)
+            other.add("f", keys(300))
+            payload = other.call("DUMP", "f")
+            for more in range(1, 8):
+                with self.subTest(more), running() as replica:
+                    self.follow(replica, server)
+                    self.cap_memory(replica, more << 18)
+                    server.call("RESTORE", "f", 0, payload, "REPLACE")
+                    has_ended = replica.server.process.poll
+                    engines.wait_until(lambda: has_ended() is not None or server.call("WAIT", 1, 300) == 1, "a replica in step, or its end")
+                    with contextlib.suppress(redis.ConnectionError):  # its own allocations end it
+                        self.assert_all_maybe(replica, "f")
+                    server.call("DEL", "f")
+
+    def test_a_restore_in_a_log_that_cannot_be_repeated_brings_a_filter_in_doubt(self):
+        with running("--appendonly", "yes", "--rdbcompression", "no", "--aof-use-rdb-preamble", "no") as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            server.call("BF.RESERVE", "f", FPR, 1000, "SEED", 1)
+            server.add("f", keys(100))
+            right = server.call("BF.SCANDUMP", "f", 0)[1]
+            payload = bytearray(server.call("DUMP", "f"))
+            payload[payload.index(right) + len(right) + 500] ^= 4
+            server.add("older", keys(100))
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            with open(log, "ab") as end:
+                end.write(log_of(("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1), ("RESTORE", "g", 0, bytes(payload)),
+                                 ("RESTORE", "older", 0, bytes(payload), "REPLACE")))
+            server.start()
+            for name in ("g", "older"):
+                self.assert_all_maybe(server, name)
+                self.assertEqual(server.state(name), b"in doubt")
 
     def test_no_acknowledged_key_is_lost_when_the_server_is_killed(self):
         with running(*REWRITING) as server:
@@ -1087,7 +1311,7 @@ class Attached(FilterCase):
             server.add("f", keys(1))
             self.assertEqual(owners(server.file), 1)
             server.call("RENAME", "f", "g")
-            self.assertEqual(owners(server.file), 0)
+            self.assertEqual(owners(server.file), 1)
             server.add("g", keys(1, 1))
             self.assertEqual(owners(server.file), 1)
             with Outside(make_file(server.folder / "crowded.bf")) as crowded:
@@ -1183,6 +1407,86 @@ class Attached(FilterCase):
             server.restart(signal.SIGKILL)
             self.assert_there(server, "h", keys(10))
             self.assert_filters(server, "h")
+
+    def test_a_key_that_is_renamed_or_moved_keeps_its_place_in_the_file(self):
+        # The file forgot the server then. What the log begins with counts on a mark, and a server that was killed found none.
+        def rename(server):
+            server.call("RENAME", "f", "g")
+            server.call("RENAMENX", "g", "f")
+
+        def rename_over_another(server):
+            server.call("BF.ATTACH", "other", make_file(server.folder / "other.bf"))
+            server.add("other", keys(10))
+            server.call("RENAME", "f", "other")
+            server.call("RENAME", "other", "f")
+
+        def move(server):
+            server.call("MOVE", "f", 1)
+            server.call("SELECT", 1)
+            server.call("MOVE", "f", 0)
+            server.call("SELECT", 0)
+
+        def script(server):
+            server.call("EVAL", "redis.call('RENAME', 'f', 'g'); redis.call('RENAME', 'g', 'f')", 0)
+        for how in (rename, rename_over_another, move, script):
+            for started_again, adds in itertools.product((0, 1), (0, 1)):
+                with self.subTest(how.__name__, started_again=started_again, adds=adds), \
+                        attaching("--appendonly", "yes") as server:
+                    self.attach(server)
+                    server.add("f", keys(100))
+                    server.rewrite()
+                    for _ in range(started_again):
+                        server.restart(signal.SIGKILL)
+                        server.add("f", keys(10, 100))
+                    how(server)
+                    server.call("SET", "text", "text")
+                    server.call("DEL", "text")
+                    for key in keys(adds, 200):
+                        server.add("f", [key])
+                    for _ in range(2):
+                        server.restart(signal.SIGKILL)
+                        self.assertEqual(server.state("f"), b"good")
+                        self.assert_there(server, "f", keys(100) + keys(10 * (started_again > 0), 100) + keys(adds, 200))
+                        self.assert_filters(server, "f")
+                    server.call("DEL", "f")
+                    with Outside(server.file) as outside:
+                        self.assertEqual(bfs.list_marks(LIBRARY, outside.handle), [])
+
+    def test_a_key_that_was_renamed_and_then_loaded_again_finds_its_file(self):
+        with attaching("--save", "3600 1") as server:
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("RENAME", "f", "g")
+            server.call("DEBUG", "RELOAD")
+            self.assertEqual(server.state("g"), b"good")
+            self.assert_there(server, "g", keys(100))
+            self.assert_filters(server, "g")
+
+    def test_a_key_that_goes_in_any_way_leaves_no_owner_in_the_file(self):
+        def unlink(server):
+            server.call("UNLINK", "f")
+
+        def expire(server):
+            server.call("PEXPIREAT", "f", 1)
+
+        def overwrite(server):
+            server.call("SET", "f", "text")
+
+        def rename_over(server):
+            server.call("SET", "text", "text")
+            server.call("RENAME", "text", "f")
+
+        def delete_what_was_renamed(server):
+            server.call("RENAME", "f", "g")
+            server.call("DEL", "g")
+        for how in (unlink, expire, overwrite, rename_over, delete_what_was_renamed):
+            with self.subTest(how.__name__), attaching() as server, Outside(server.file) as outside:
+                self.attach(server)
+                server.add("f", keys(10))
+                self.assertEqual(len(bfs.list_marks(LIBRARY, outside.handle)), 1)
+                how(server)
+                engines.wait_until(lambda: not bfs.list_marks(LIBRARY, outside.handle), "an owner that left")
+                self.assertNotIn(0, outside.ask(keys(10)))
 
     def test_a_snapshot_finds_its_file_again(self):
         with attaching() as server:
@@ -1386,8 +1690,28 @@ class Attached(FilterCase):
             self.assert_there(server, "f", keys(100))
             self.assertTrue(server.client.ping())
 
+    def test_a_file_that_is_truncated_ends_no_server_whose_handlers_of_signals_changed(self):
+        # The server sets SIGBUS, too, and takes the file's guard away.
+        for changes in (["no"], ["no", "yes"], ["yes"]):
+            with self.subTest(changes), attaching() as server:
+                self.attach(server)
+                server.add("f", keys(100))
+                for value in changes:
+                    server.call("CONFIG", "SET", "crash-log-enabled", value)
+                os.truncate(server.file, 4096)
+                self.assert_there(server, "f", keys(100))
+                self.assertTrue(server.client.ping())
+        with attaching() as server:
+            server.call("CONFIG", "SET", "crash-log-enabled", "no")
+            server.call("CONFIG", "SET", "crash-log-enabled", "yes")  # before there is a guard
+            self.attach(server)
+            server.add("f", keys(100))
+            server.call("CONFIG", "SET", "crash-log-enabled", "no")
+            os.truncate(server.file, 4096)
+            self.assert_there(server, "f", keys(100))
+            self.assertTrue(server.client.ping())
 
-# What version 0.1.0 kept of a filter of 10 keys at 1 %, which had grown once for 25 keys: a DUMP of Redis 7.0, and its chunks.
+
 def module_type(name, version):
     """The number of a type of values in snapshots: nine letters of six bits, and a version."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,7 @@ char attach_folder[ATTACH_FOLDER_BYTES];
 static struct attachment* first;
 /* The server frees values in threads of its own (UNLINK, FLUSHALL ASYNC). */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic int num_leaving; /* changes with the lock */
 
 static void enlist(struct attachment* attachment) {
   pthread_mutex_lock(&list_lock);
@@ -27,8 +29,11 @@ static void enlist(struct attachment* attachment) {
   pthread_mutex_unlock(&list_lock);
 }
 
+static void finish_leaving(struct attachment* attachment);
+
 static void delist(struct attachment* attachment) {
   pthread_mutex_lock(&list_lock);
+  finish_leaving(attachment);
   *attachment->link = attachment->next;
   if (attachment->next != NULL) attachment->next->link = attachment->link;
   pthread_mutex_unlock(&list_lock);
@@ -62,12 +67,29 @@ int attachment_is_allowed(const char* path) {
          strstr(path, "/..") == NULL;
 }
 
+/* The library's handler of SIGBUS, which it installs with the first guarded file, once.  The server sets the signal
+ * again for CONFIG SET crash-log-enabled, and the guard would be gone. */
+static struct sigaction guard;
+
+static int open_guarded(struct attachment* attachment, const bfs_open_options* options, bfs_error* error) {
+  struct sigaction before, after;
+  sigaction(SIGBUS, NULL, &before);
+  int code = bfs_open_with(attachment->path, options, &attachment->filter, error);
+  sigaction(SIGBUS, NULL, &after);
+  if (after.sa_sigaction != before.sa_sigaction) guard = after;
+  return code;
+}
+
+void attachments_guard(void) {
+  if (guard.sa_sigaction != NULL) sigaction(SIGBUS, &guard, NULL);
+}
+
 static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
   options.flags = BFS_OPEN_GUARD | flags;
   options.flags |= attachment->state.reads ? BFS_OPEN_READ | BFS_OPEN_FOLLOW : BFS_OPEN_WRITE;
   options.lock_timeout_ms = LOCK_MS;
-  return bfs_open_with(attachment->path, &options, &attachment->filter, error);
+  return open_guarded(attachment, &options, error);
 }
 
 /* Does the path name the file that is open?  A program may have moved or removed it, without a word to its handles. */
@@ -277,9 +299,8 @@ void attachment_sync(struct attachment* attachment) {
     RM_Log(NULL, "warning", "%s: not synced: %s", attachment->path, bfs_strerror(code));
 }
 
-/* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it.  A key that
- * is only renamed gets its place again with the next add or sync. */
-void attachment_leave(struct attachment* attachment) {
+/* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it. */
+static void drop_owners(struct attachment* attachment) {
   bfs_owner_mark marks[64];
   int64_t i, count;
   if (attachment->filter == NULL || attachment->state.reads) return;
@@ -291,6 +312,38 @@ void attachment_leave(struct attachment* attachment) {
       RM_Log(NULL, "notice", "%s: still knows this server", attachment->path);
   }
 }
+
+static void set_leaves(struct attachment* attachment, int leaves) {
+  num_leaving += leaves - attachment->leaves;
+  attachment->leaves = leaves;
+}
+
+void attachment_leave(struct attachment* attachment) {
+  pthread_mutex_lock(&list_lock);
+  set_leaves(attachment, 1);
+  pthread_mutex_unlock(&list_lock);
+}
+
+void attachment_stay(struct attachment* attachment) {
+  pthread_mutex_lock(&list_lock);
+  set_leaves(attachment, 0);
+  pthread_mutex_unlock(&list_lock);
+}
+
+static void finish_leaving(struct attachment* attachment) {
+  if (!attachment->leaves) return;
+  drop_owners(attachment);
+  set_leaves(attachment, 0);
+}
+
+void attachments_left(void) {
+  struct attachment* attachment;
+  pthread_mutex_lock(&list_lock);
+  for (attachment = first; attachment != NULL; attachment = attachment->next) finish_leaving(attachment);
+  pthread_mutex_unlock(&list_lock);
+}
+
+int attachments_are_leaving(void) { return num_leaving != 0; }
 
 void attachments_sync(void) {
   struct attachment* attachment;

@@ -35,6 +35,7 @@ struct attachment {
   uint64_t looked; /* the command for which the server looked at the path last */
   int is_there;    /* then it had the file; otherwise every answer is "maybe" */
   int known;       /* the file knows the owner, so that a recovery waits for it; asked before each add */
+  int leaves;      /* the key's name is gone */
   struct attachment* next;
   struct attachment** link; /* what points to this one; NULL: not in the list */
 };
@@ -70,13 +71,21 @@ size_t attachment_memory(const struct attachment* attachment);
 /* Makes what was added durable, with its mark, before the server drops its log. */
 void attachment_sync(struct attachment* attachment);
 
-/* The key is deleted: the file forgets the server. */
+/* The key's name is gone.  If no other name follows, the key is deleted, and the file forgets the server: with the next
+ * attachments_left, or when the value is freed.  (The file of a key that is renamed must not: what the server kept last
+ * counts on the marks.) */
 void attachment_leave(struct attachment* attachment);
+void attachment_stay(struct attachment* attachment); /* it has another name */
+void attachments_left(void);
+int attachments_are_leaving(void); /* does any of them? */
 
 /* For all of them: before the log is dropped (by the process that forked), after it was loaded, at the end. */
 void attachments_sync(void);
 void attachments_loaded(void);
 void attachments_close(void);
+
+/* The server may have set its handlers of signals. */
+void attachments_guard(void);
 
 /* Of bytes from anywhere. */
 int attachment_state_is_good(const struct attachment_state* state);

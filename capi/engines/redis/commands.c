@@ -292,10 +292,12 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
   if (found.value->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
   if (!value_is_whole(found.value)) return reply_code(ctx, VALUE_LOADING);
-  if (at == 0)
+  if (at == 0) {
     chunk = header = persist_header(found.value, &num_bytes);
-  else
-    num_bytes = persist_chunk(found.value, (uint64_t)at - 1, &chunk);
+  } else {
+    struct place place = persist_place(found.value, (uint64_t)at - 1);
+    num_bytes = persist_chunk(found.value, &place, &chunk);
+  }
   RM_ReplyWithArray(ctx, 2);
   RM_ReplyWithLongLong(ctx, at == 0 ? 1 : num_bytes == 0 ? 0 : at + (long long)num_bytes);
   RM_ReplyWithStringBuffer(ctx, chunk, num_bytes);
@@ -305,11 +307,13 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
 
 /* Keeps the time at which the key expires. */
 static void set_value(struct found* found, struct value* value) {
-  void* old = NULL;
-  if (found->value == NULL)
+  struct value* old = found->value;
+  if (old == NULL) {
     RM_ModuleTypeSetValue(found->key, value_type, value);
-  else if (RM_ModuleTypeReplaceValue(found->key, value_type, value, &old) == REDISMODULE_OK)
+  } else if (RM_ModuleTypeReplaceValue(found->key, value_type, value, NULL) == REDISMODULE_OK) {
+    if (old->attachment != NULL) attachment_leave(old->attachment);
     value_free(old);
+  }
   found->value = value;
 }
 
@@ -356,7 +360,8 @@ int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   else
     code = at < 1 ? VALUE_BAD_OFFSET : persist_take_chunk(found.value, (uint64_t)at - 1, chunk, num_bytes);
   if (code == VALUE_BAD_OFFSET && server_repeats()) value_doubt(found.value);
-  if (code == 0 || server_repeats() || (code == VALUE_BAD_DATA && at != 1)) RM_ReplicateVerbatim(ctx);
+  if (code == 0 || server_repeats() || (code == VALUE_BAD_DATA && at != 1) || code == VALUE_GREW)
+    RM_ReplicateVerbatim(ctx);
   if (code != 0 && !server_repeats()) return reply_chunk(ctx, found.value, at == 1, code);
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
@@ -422,9 +427,7 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (argc < 3) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
   if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return doubt_merge(ctx, &into);
-  const struct value* base = into.value != NULL ? into.value : from.value;
-  if (base->attachment != NULL) return reply_code(ctx, VALUE_FIXED);
-  merged = value_copy(base, &code);
+  merged = value_copy(into.value != NULL ? into.value : from.value, &code);
   if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
     if (merged == NULL) reply_code(ctx, code);
     value_free(merged);
@@ -458,6 +461,7 @@ int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct shape none = {0.01, 1, 0, 0, 0};
   struct found found;
   struct attachment* made;
+  struct value* value;
   size_t num_bytes;
   begin(ctx);
   if (argc != 3 && argc != 4 && !(argc == 6 && is_word(argv[4], "state"))) return RM_WrongArity(ctx);
@@ -467,15 +471,15 @@ int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (strlen(path) != num_bytes || (argc != 6 && !attachment_is_allowed(path)))
     return RM_ReplyWithError(ctx, "ERR the path is not in the ATTACH_FOLDER that the module was loaded with");
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
-  if (found.value != NULL) return RM_ReplyWithError(ctx, "ERR item exists");
+  if (found.value != NULL && !server_repeats()) return RM_ReplyWithError(ctx, "ERR item exists"); /* see BF.RESERVE */
   made = argc == 6 ? restore_attachment(ctx, path, reads, argv[5]) : attachment_open(path, reads, &error);
   if (made == NULL) {
     snprintf(message, sizeof message, "ERR %s", argc == 6 ? "bad state" : error.message);
     return RM_ReplyWithError(ctx, message);
   }
-  found.value = value_new(&none);
-  found.value->attachment = made;
-  RM_ModuleTypeSetValue(found.key, value_type, found.value);
+  value = value_new(&none);
+  value->attachment = made;
+  set_value(&found, value);
   propagate_attachment(ctx, argv, made);
   return RM_ReplyWithSimpleString(ctx, "OK");
 }

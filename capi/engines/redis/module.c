@@ -27,16 +27,21 @@ static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part,
   if (event.id == REDISMODULE_EVENT_FORK_CHILD && part == REDISMODULE_SUBEVENT_FORK_CHILD_BORN) attachments_sync();
   if (event.id == REDISMODULE_EVENT_LOADING) persist_leave_snapshot();
   if (event.id == REDISMODULE_EVENT_LOADING && part == REDISMODULE_SUBEVENT_LOADING_ENDED) attachments_loaded();
+  if (event.id == REDISMODULE_EVENT_CONFIG) attachments_guard();
   if (event.id == REDISMODULE_EVENT_SHUTDOWN) attachments_close();
 }
 
-static void* copy(RedisModuleString* from, RedisModuleString* to, const void* value) {
+/* A server that repeats a COPY cannot refuse it: the copy would be missing, or the older value would stay, and both
+ * answer "no" to keys that the primary's copy has. */
+static void* copy(RedisModuleString* from, RedisModuleString* to, const void* copied) {
+  const struct value* value = copied;
+  struct value* made;
   int code;
-  void* made;
   (void)from, (void)to;
   server_begin(NULL);
   made = value_copy(value, &code);
   if (made == NULL) RM_Log(NULL, "warning", "COPY: %s", value_error(code));
+  if (made == NULL && server_repeats()) made = value_new(&value->shape); /* it answers "maybe" */
   return made;
 }
 
@@ -44,6 +49,22 @@ static void leave(RedisModuleString* name, const void* value) {
   const struct value* left = value;
   (void)name;
   if (left->attachment != NULL) attachment_leave(left->attachment);
+}
+
+/* The server unlinks a value from a key that is renamed or moved, too, and then says where it is. */
+static int on_key_event(RedisModuleCtx* ctx, int type, const char* event, RedisModuleString* name) {
+  RedisModuleKey* key;
+  struct value* value;
+  (void)type;
+  if (!attachments_are_leaving()) return REDISMODULE_OK;
+  if (strcmp(event, "del") == 0) attachments_left();
+  if (strcmp(event, "rename_to") != 0 && strcmp(event, "move_to") != 0) return REDISMODULE_OK;
+  RM_AutoMemory(ctx);
+  key = RM_OpenKey(ctx, name, REDISMODULE_READ);
+  if (key == NULL || RM_ModuleTypeGetType(key) != value_type) return REDISMODULE_OK;
+  value = RM_ModuleTypeGetValue(key);
+  if (value->attachment != NULL) attachment_stay(value->attachment);
+  return REDISMODULE_OK;
 }
 
 /* In how many steps the server would free it: a chain of one filter is quick. */
@@ -137,7 +158,7 @@ static int read_arguments(RedisModuleCtx* ctx, RedisModuleString** argv, int arg
 }
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
-  static const uint64_t events[] = {REDISMODULE_EVENT_FORK_CHILD, REDISMODULE_EVENT_LOADING,
+  static const uint64_t events[] = {REDISMODULE_EVENT_FORK_CHILD, REDISMODULE_EVENT_LOADING, REDISMODULE_EVENT_CONFIG,
                                     REDISMODULE_EVENT_SHUTDOWN};
   size_t i;
   if (!server_connect(ctx)) return REDISMODULE_ERR;
@@ -145,6 +166,10 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ct
   RM_SetModuleAttribs(ctx, NAME, SPOKEN_VERSION, REDISMODULE_APIVER_1);
   if (!read_arguments(ctx, argv, argc) || !make_type(ctx) || !make_commands(ctx) || !memory_configure(ctx) ||
       RM_RegisterInfoFunc(ctx, tell) != REDISMODULE_OK)
+    return REDISMODULE_ERR;
+  /* Without a folder no file is opened, and the server's other commands need not pay for this. */
+  if (attach_folder[0] != 0 &&
+      RM_SubscribeToKeyspaceEvents(ctx, REDISMODULE_NOTIFY_GENERIC, on_key_event) != REDISMODULE_OK)
     return REDISMODULE_ERR;
   RM_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS);
   for (i = 0; i < sizeof events / sizeof events[0]; ++i) {

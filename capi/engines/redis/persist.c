@@ -7,16 +7,11 @@
 #include "attach.h"
 
 #define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
+#define ASIDE_BYTES (1u << 16)           /* for the strings of a snapshot, one at a time, also compressed */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
   return (flags & REDISMODULE_CTX_FLAGS_LOADING) != 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) == 0;
-}
-
-/* A RESTORE on a replica, and not a snapshot. */
-static int is_restoring_for_primary(void) {
-  int flags = RM_GetContextFlags(NULL);
-  return (flags & REDISMODULE_CTX_FLAGS_LOADING) == 0 && (flags & REDISMODULE_CTX_FLAGS_SLAVE) != 0;
 }
 
 /* --- The borders of a snapshot ------------------------------------------------------------------------------------ */
@@ -32,6 +27,14 @@ int persist_load_border(RedisModuleIO* io, int version, int when) {
 }
 
 void persist_leave_snapshot(void) { in_snapshot = 0; }
+
+/* Is this a RESTORE of the primary's, or of the server's own log?  It cannot be refused: the key would be missing, or
+ * have its older value, and answer "no".  A snapshot can be: then the server does not start. */
+static int is_repeated_restore(void) {
+  int flags = RM_GetContextFlags(NULL);
+  if ((flags & REDISMODULE_CTX_FLAGS_LOADING) != 0) return !in_snapshot;
+  return (flags & REDISMODULE_CTX_FLAGS_SLAVE) != 0;
+}
 
 /* --- Headers ------------------------------------------------------------------------------------------------------ */
 
@@ -69,10 +72,11 @@ static uint64_t digest_of(const void* bytes, size_t num_bytes) {
 
 /* What every bit of the value decides. */
 static uint64_t proof_of(const struct value* value) {
-  uint64_t at, state[2] = {0, 0};
+  struct place place = {0, 0, 0};
+  uint64_t state[2] = {0, 0};
   const char* chunk;
   size_t num_bytes;
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes) {
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) {
     state[1] = digest_of(chunk, num_bytes);
     state[0] = digest_of(state, sizeof state);
   }
@@ -135,23 +139,33 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
 
 /* --- Chunks ------------------------------------------------------------------------------------------------------- */
 
-/* The link that has the byte at *offset, which becomes the offset in it; NULL after the end. */
-static struct link* link_at(const struct value* value, uint64_t* offset) {
-  uint32_t i;
-  for (i = 0; i < value->num_links; ++i) {
-    if (*offset < value->links[i].is.num_bytes) return &value->links[i];
-    *offset -= value->links[i].is.num_bytes;
-  }
-  return NULL;
+struct place persist_place(const struct value* value, uint64_t offset) {
+  struct place place = {offset, 0, offset};
+  while (place.link < value->num_links && place.in_link >= value->links[place.link].is.num_bytes)
+    place.in_link -= value->links[place.link++].is.num_bytes;
+  return place;
 }
 
-size_t persist_chunk(const struct value* value, uint64_t offset, const char** bytes) {
-  uint64_t rest = offset < value->loaded ? value->loaded - offset : 0;
-  const struct link* link = link_at(value, &offset);
-  if (link == NULL || rest == 0) return 0;
-  *bytes = link->bytes + offset;
-  if (rest > link->is.num_bytes - offset) rest = link->is.num_bytes - offset;
-  return rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES;
+size_t persist_bytes(const struct value* value, struct place* place, size_t most, const char** bytes) {
+  const struct link* link;
+  uint64_t num_bytes;
+  if (place->offset >= value->loaded) return 0;
+  link = &value->links[place->link];
+  num_bytes = value->loaded - place->offset;
+  if (num_bytes > link->is.num_bytes - place->in_link) num_bytes = link->is.num_bytes - place->in_link;
+  if (num_bytes > most) num_bytes = most;
+  *bytes = link->bytes + place->in_link;
+  place->offset += num_bytes;
+  place->in_link += num_bytes;
+  if (place->in_link == link->is.num_bytes) {
+    ++place->link;
+    place->in_link = 0;
+  }
+  return (size_t)num_bytes;
+}
+
+size_t persist_chunk(const struct value* value, struct place* place, const char** bytes) {
+  return persist_bytes(value, place, CHUNK_BYTES, bytes);
 }
 
 /* Once the last byte is there: are they those that were dumped? */
@@ -160,19 +174,35 @@ static int finish(struct value* value) {
   return value_wrap(value);
 }
 
+/* All chunks of its dump came, and this one is the next.  So the filter that was dumped got another link meanwhile, for
+ * keys that this value lacks. */
+static int is_after_its_dump(const struct value* value, uint64_t begin) {
+  return value->dumped != 0 && begin == value->dumped;
+}
+
 int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, size_t num_bytes) {
   uint64_t begin = end - num_bytes;
+  struct place place;
   struct link* link;
+  if (num_bytes != 0 && num_bytes <= end && is_after_its_dump(value, begin)) {
+    value_doubt(value);
+    return VALUE_GREW;
+  }
   if (value->attachment != NULL || value->loaded == value->total || begin != value->loaded || num_bytes > end ||
       num_bytes == 0 || end > value->total)
     return VALUE_BAD_OFFSET;
-  link = link_at(value, &begin);
-  if (num_bytes > link->is.num_bytes - begin) return VALUE_BAD_OFFSET;
-  memcpy(link->bytes + begin, bytes, num_bytes);
+  place = persist_place(value, begin);
+  link = &value->links[place.link];
+  if (num_bytes > link->is.num_bytes - place.in_link) return VALUE_BAD_OFFSET;
+  memcpy(link->bytes + place.in_link, bytes, num_bytes);
   value->loaded = end;
-  if (value->loaded < value->total || finish(value) == 0) return 0;
-  value_unwrap(value);
-  return VALUE_BAD_DATA;
+  if (value->loaded < value->total) return 0;
+  if (finish(value) != 0) {
+    value_unwrap(value);
+    return VALUE_BAD_DATA;
+  }
+  value->dumped = value->total;
+  return 0;
 }
 
 /* --- Snapshots ---------------------------------------------------------------------------------------------------- */
@@ -185,9 +215,9 @@ static void save_attachment(RedisModuleIO* io, struct attachment* attachment) {
 
 void persist_save(RedisModuleIO* io, void* saved) {
   const struct value* value = saved;
-  const char* chunk;
+  const char* bytes;
   char* header;
-  uint64_t at;
+  struct place place = {0, 0, 0};
   size_t num_bytes;
   RM_SaveUnsigned(io, value->attachment != NULL);
   if (value->attachment != NULL) {
@@ -198,12 +228,13 @@ void persist_save(RedisModuleIO* io, void* saved) {
   RM_SaveStringBuffer(io, header, num_bytes);
   RM_Free(header);
   RM_SaveUnsigned(io, value->loaded);
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes)
-    RM_SaveStringBuffer(io, chunk, num_bytes);
+  while ((num_bytes = persist_bytes(value, &place, STRING_BYTES, &bytes)) != 0)
+    RM_SaveStringBuffer(io, bytes, num_bytes);
 }
 
+static const struct shape no_shape = {0.01, 1, 0, 0, 0};
+
 static struct value* load_attachment(RedisModuleIO* io) {
-  struct shape none = {0.01, 1, 0, 0, 0};
   struct attachment_state state;
   size_t path_bytes, state_bytes;
   char* path = RM_LoadStringBuffer(io, &path_bytes);
@@ -212,7 +243,7 @@ static struct value* load_attachment(RedisModuleIO* io) {
   if (path != NULL && kept != NULL && path_bytes > 1 && path[path_bytes - 1] == 0 && state_bytes == sizeof state) {
     memcpy(&state, kept, sizeof state);
     if (attachment_state_is_good(&state)) {
-      value = value_new(&none);
+      value = value_new(&no_shape);
       value->attachment = attachment_restore(path, &state, in_snapshot && persist_is_own_log(NULL));
     }
   }
@@ -225,67 +256,67 @@ static struct value* load_header(RedisModuleIO* io, int* code) {
   size_t num_bytes;
   char* header = RM_LoadStringBuffer(io, &num_bytes);
   struct value* value;
+  void* aside;
   *code = VALUE_BAD_DATA;
   if (header == NULL) return NULL;
+  /* What the strings need is put aside before the filters take theirs. */
+  aside = is_repeated_restore() ? RM_TryAlloc(ASIDE_BYTES) : NULL;
   value = persist_read_header(header, num_bytes, code);
+  RM_Free(aside);
   RM_Free(header);
   return value;
 }
 
 static int load_bytes(RedisModuleIO* io, struct value* value) {
-  uint64_t at;
+  struct place place = {0, 0, 0};
   size_t wanted, num_bytes;
-  const char* place;
+  const char* bytes;
   value->loaded = RM_LoadUnsigned(io);
   if (RM_IsIOError(io) || value->loaded > value->total) return VALUE_BAD_DATA;
-  for (at = 0; (wanted = persist_chunk(value, at, &place)) != 0; at += wanted) {
-    char* chunk = RM_LoadStringBuffer(io, &num_bytes);
-    int fits = chunk != NULL && !RM_IsIOError(io) && num_bytes == wanted;
-    if (fits) memcpy((char*)place, chunk, wanted);
-    if (chunk != NULL) RM_Free(chunk);
+  while ((wanted = persist_bytes(value, &place, STRING_BYTES, &bytes)) != 0) {
+    char* string = RM_LoadStringBuffer(io, &num_bytes);
+    int fits = string != NULL && !RM_IsIOError(io) && num_bytes == wanted;
+    if (fits) memcpy((char*)bytes, string, wanted);
+    if (string != NULL) RM_Free(string);
     if (!fits) return VALUE_BAD_DATA;
   }
   return value->loaded < value->total ? 0 : finish(value);
 }
 
-/* Reads what follows the header of a value that was not made, for want of memory mostly. */
-static int skip_bytes(RedisModuleIO* io) {
+/* Reads what follows the header of a value that was not made. */
+static void skip_bytes(RedisModuleIO* io) {
   uint64_t rest = RM_LoadUnsigned(io);
   while (rest > 0 && !RM_IsIOError(io)) {
     size_t num_bytes = 0;
-    char* chunk = RM_LoadStringBuffer(io, &num_bytes);
-    if (chunk == NULL || num_bytes == 0 || num_bytes > rest) return VALUE_BAD_DATA;
-    RM_Free(chunk);
+    char* string = RM_LoadStringBuffer(io, &num_bytes);
+    if (string == NULL || num_bytes == 0 || num_bytes > rest) return;
+    RM_Free(string);
     rest -= num_bytes;
   }
-  return RM_IsIOError(io) ? VALUE_BAD_DATA : 0;
 }
 
-/* A replica cannot refuse what its primary restores: the key would be missing, and a missing key is answered "no". */
-static struct value* load_nothing(RedisModuleIO* io, int* code) {
-  struct shape none = {0.01, 1, 0, 0, 0};
-  if (!is_restoring_for_primary()) return NULL;
-  *code = skip_bytes(io);
-  return *code == 0 ? value_new(&none) : NULL;
+static struct value* load_filters(RedisModuleIO* io, int* code) {
+  struct value* value = load_header(io, code);
+  if (value == NULL)
+    skip_bytes(io);
+  else
+    *code = load_bytes(io, value);
+  if (*code == 0) return value;
+  value_free(value);
+  return NULL;
 }
 
 void* persist_load(RedisModuleIO* io, int version) {
   struct value* value;
   uint64_t is_attached = RM_LoadUnsigned(io);
-  int code;
+  int code = VALUE_BAD_DATA;
   if (version != ENCODING_VERSION || RM_IsIOError(io) || is_attached > 1) return NULL;
-  if (is_attached) return load_attachment(io);
   server_begin(NULL);
-  value = load_header(io, &code);
-  if (value == NULL)
-    value = load_nothing(io, &code);
-  else
-    code = load_bytes(io, value);
-  if (code == 0) return value;
+  value = is_attached ? load_attachment(io) : load_filters(io, &code);
+  if (value != NULL) return value;
   RM_LogIOError(io, "warning", "a filter was not loaded: %s",
                 value_error(code) != NULL ? value_error(code) : bfs_strerror(code));
-  value_free(value);
-  return NULL;
+  return is_repeated_restore() ? value_new(&no_shape) : NULL; /* it answers "maybe" */
 }
 
 /* --- The append-only file ----------------------------------------------------------------------------------------- */
@@ -300,8 +331,8 @@ static void rewrite_attachment(RedisModuleIO* io, RedisModuleString* key, struct
 void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* rewritten) {
   const struct value* value = rewritten;
   const char* chunk;
+  struct place place = {0, 0, 0};
   size_t num_bytes;
-  uint64_t at = 0;
   char* header;
   if (value->attachment != NULL) {
     rewrite_attachment(io, key, value->attachment);
@@ -310,23 +341,20 @@ void persist_rewrite(RedisModuleIO* io, RedisModuleString* key, void* rewritten)
   header = persist_header(value, &num_bytes);
   RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, 1ll, header, num_bytes);
   RM_Free(header);
-  while ((num_bytes = persist_chunk(value, at, &chunk)) != 0) {
-    at += num_bytes;
-    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)(at + 1), chunk, num_bytes);
-  }
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0)
+    RM_EmitAOF(io, "BF.LOADCHUNK", "slb", key, (long long)(place.offset + 1), chunk, num_bytes);
 }
 
 /* --- DEBUG DIGEST ------------------------------------------------------------------------------------------------- */
 
 void persist_digest(RedisModuleDigest* digest, void* digested) {
   const struct value* value = digested;
+  struct place place = {0, 0, 0};
   const char* chunk;
   size_t num_bytes;
-  uint64_t at;
   if (value->attachment != NULL)
     RM_DigestAddStringBuffer(digest, value->attachment->path, strlen(value->attachment->path));
-  for (at = 0; (num_bytes = persist_chunk(value, at, &chunk)) != 0; at += num_bytes)
-    RM_DigestAddStringBuffer(digest, chunk, num_bytes);
+  while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) RM_DigestAddStringBuffer(digest, chunk, num_bytes);
   RM_DigestAddLongLong(digest, (long long)value_items(value));
   RM_DigestEndSequence(digest);
 }

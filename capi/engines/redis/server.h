@@ -23,6 +23,7 @@ typedef struct RedisModuleInfoCtx RedisModuleInfoCtx;
 #define REDISMODULE_WRITE 2
 #define REDISMODULE_KEYTYPE_EMPTY 0
 #define REDISMODULE_POSTPONED_LEN (-1)
+#define REDISMODULE_NOTIFY_GENERIC (1 << 2)
 #define REDISMODULE_CTX_FLAGS_SLAVE (1 << 3)
 #define REDISMODULE_CTX_FLAGS_REPLICATED (1 << 12)
 #define REDISMODULE_CTX_FLAGS_LOADING (1 << 13)
@@ -42,12 +43,14 @@ typedef struct RedisModuleEvent {
 #define REDISMODULE_EVENT_SHUTDOWN 5
 #define REDISMODULE_EVENT_FORK_CHILD 13
 #define REDISMODULE_SUBEVENT_FORK_CHILD_BORN 0
+#define REDISMODULE_EVENT_CONFIG 16
 
 typedef int (*RedisModuleCmdFunc)(RedisModuleCtx*, RedisModuleString**, int);
 typedef long long (*RedisModuleConfigGetNumericFunc)(const char*, void*);
 typedef int (*RedisModuleConfigSetNumericFunc)(const char*, long long, void*, RedisModuleString**);
 typedef int (*RedisModuleConfigApplyFunc)(RedisModuleCtx*, void*, RedisModuleString**);
 typedef void (*RedisModuleInfoFunc)(RedisModuleInfoCtx*, int);
+typedef int (*RedisModuleNotificationFunc)(RedisModuleCtx*, int, const char*, RedisModuleString*);
 typedef void (*RedisModuleEventCallback)(RedisModuleCtx*, RedisModuleEvent, uint64_t, void*);
 
 /* Version 3 of it, which Redis 6.2 and later take. */
@@ -87,6 +90,7 @@ typedef struct RedisModuleTypeMethods {
   Function(void, Log, (RedisModuleCtx*, const char*, const char*, ...));                                              \
   Function(void, GetRandomBytes, (unsigned char*, size_t));                                                           \
   Function(RedisModuleKey*, OpenKey, (RedisModuleCtx*, RedisModuleString*, int));                                     \
+  Function(int, SubscribeToKeyspaceEvents, (RedisModuleCtx*, int, RedisModuleNotificationFunc));                      \
   Function(int, KeyType, (RedisModuleKey*));                                                                          \
   Function(RedisModuleType*, ModuleTypeGetType, (RedisModuleKey*));                                                   \
   Function(void*, ModuleTypeGetValue, (RedisModuleKey*));                                                             \

@@ -28,7 +28,7 @@ static void free_links(struct value* value) {
   if (value->links != NULL) RM_Free(value->links);
   value->links = NULL;
   value->num_links = 0;
-  value->total = value->loaded = value->proof = 0;
+  value->total = value->loaded = value->proof = value->dumped = 0;
 }
 
 void value_free(void* freed) {
@@ -80,7 +80,8 @@ static int is_measure(const struct measure* measure) {
 
 int value_add_link(struct value* value, const struct measure* measure) {
   struct link* link;
-  if (value->num_links >= MAX_LINKS || !is_measure(measure)) return VALUE_BAD_DATA;
+  if (value->num_links >= MAX_LINKS) return VALUE_LONGEST;
+  if (!is_measure(measure)) return VALUE_BAD_DATA;
   if (measure->num_bytes > SIZE_MAX / 2) return VALUE_NO_MEMORY;
   int code = memory_check(value_memory(value), measure->num_bytes + ALIGNMENT + sizeof *link);
   if (code != 0) return code;
@@ -110,6 +111,7 @@ static void learn(struct link* link) {
   bfs_stats(link->filter, 0, &facts, NULL);
   link->is.fpr = facts.fpr;
   link->is.layout = facts.layout;
+  link->seed = facts.seed;
 }
 
 static int add_new_link(struct value* value, uint64_t capacity) {
@@ -151,18 +153,21 @@ static int is_announced(const struct value* value, const struct link* link) {
   return facts.capacity == link->is.capacity && facts.layout == link->is.layout && facts.fpr == link->is.fpr;
 }
 
-int value_wrap(struct value* value) {
+static int wrap_link(const struct value* value, struct link* link) {
   bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
-  uint32_t i;
   options.flags = BFS_OPEN_WRITE;
-  for (i = 0; i < value->num_links; ++i) {
-    struct link* link = &value->links[i];
-    if (link->filter != NULL) continue;
-    if (bfs_wrap_with(link->bytes, link->is.num_bytes, &options, &link->filter, NULL) != BFS_OK) return VALUE_BAD_DATA;
-    if (!is_announced(value, link)) return VALUE_BAD_DATA;
-    learn(link);
-  }
+  if (link->filter != NULL) return 0;
+  if (bfs_wrap_with(link->bytes, link->is.num_bytes, &options, &link->filter, NULL) != BFS_OK) return VALUE_BAD_DATA;
+  if (!is_announced(value, link)) return VALUE_BAD_DATA;
+  learn(link);
   return 0;
+}
+
+int value_wrap(struct value* value) {
+  uint32_t i;
+  int code = 0;
+  for (i = 0; i < value->num_links && code == 0; ++i) code = wrap_link(value, &value->links[i]);
+  return code;
 }
 
 void value_unwrap(struct value* value) {
@@ -177,9 +182,10 @@ void value_unwrap(struct value* value) {
 static int copy_link(struct value* into, const struct link* link) {
   int code = value_add_link(into, &link->is);
   if (code != 0) return code;
-  memcpy(into->links[into->num_links - 1].bytes, link->bytes, link->is.num_bytes);
+  struct link* newest = &into->links[into->num_links - 1];
+  memcpy(newest->bytes, link->bytes, link->is.num_bytes);
   into->loaded = into->total;
-  code = value_wrap(into);
+  code = wrap_link(into, newest);
   if (code != 0) drop_last_link(into);
   return code;
 }
@@ -220,6 +226,7 @@ static int grow_if_full(struct value* value) {
   if (newest->is.items < newest->is.capacity) return 0;
   /* The primary had room for this key: what clients of a replica add to it takes none from the primary's keys. */
   if (value->shape.expansion == 0) return server_repeats() ? 0 : VALUE_FULL;
+  if (value->num_links == MAX_LINKS) return server_repeats() ? 0 : VALUE_LONGEST;
   capacity = newest->is.capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
   return add_new_link(value, capacity < MAX_CAPACITY ? capacity : MAX_CAPACITY);
 }
@@ -266,7 +273,7 @@ static int merge_in_place(struct value* into, const struct link* from) {
     struct link* link = &into->links[i];
     uint64_t items = link->is.items + from->is.items;
     int has_room = items <= link->is.capacity || (is_counting(into) && server_repeats()); /* see grow_if_full */
-    if (link->is.num_bytes != from->is.num_bytes || !has_room) continue;
+    if (link->is.num_bytes != from->is.num_bytes || link->seed != from->seed || !has_room) continue;
     if (bfs_merge(link->filter, from->filter, NULL) != BFS_OK) continue;
     link->is.items = items < link->is.capacity ? items : link->is.capacity;
     return 1;
@@ -334,6 +341,8 @@ const char* value_error(int code) {
   switch (code) {
     case VALUE_FULL:
       return "ERR non scaling filter is full";
+    case VALUE_LONGEST: /* RedisBloom's words, and what to do */
+      return "ERR Maximum expansions reached: reserve a filter of more CAPACITY, or EXPANSION";
     case VALUE_NO_MEMORY:
       return "ERR Insufficient memory to create filter";
     case VALUE_LOADING:
@@ -346,7 +355,10 @@ const char* value_error(int code) {
       return "ERR received bad data";
     case VALUE_BAD_OFFSET:
       return "ERR invalid offset - no link found"; /* of a filter that takes no chunk */
-    case VALUE_OVER_LIMIT:                         /* the words of Valkey's module */
+    case VALUE_GREW:
+      return "ERR the filter grew while it was dumped, and lacks keys: it answers maybe; delete the key, and load a "
+             "new dump";
+    case VALUE_OVER_LIMIT: /* the words of Valkey's module */
       return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
     case VALUE_NO_ROOM:
       return "OOM the filter does not fit into what 'maxmemory' leaves";

@@ -9,7 +9,7 @@
 
 #define MAX_CAPACITY (1ull << 30) /* of one filter, as in RedisBloom */
 #define MAX_EXPANSION 32768
-#define MAX_LINKS (1u << 20)
+#define MAX_LINKS 1024 /* of a chain. RedisBloom's rates, each half of the last one, end at about as many */
 
 /* Results of this module, below those of bfstore. */
 #define VALUE_FULL (-1001)       /* it does not grow, and is at its capacity */
@@ -23,6 +23,8 @@
 #define VALUE_OVER_LIMIT (-1009) /* it would be larger than the operator allows: memory.h */
 #define VALUE_NO_ROOM (-1010)    /* maxmemory does not leave as much */
 #define VALUE_ON_REPLICA (-1011) /* a client of a replica wants to remove a key, which its primary may remove, too */
+#define VALUE_GREW (-1012)       /* a chunk of a filter that grew while it was dumped */
+#define VALUE_LONGEST (-1013)    /* a chain of MAX_LINKS does not grow */
 
 struct shape {
   double fpr;         /* of the whole chain */
@@ -46,6 +48,7 @@ struct link {
   void* memory;       /* as the server gave it */
   char* bytes;        /* the embedded filter: the first multiple of 64 in it */
   bfs_filter* filter; /* NULL until all bytes are there */
+  uint64_t seed;      /* then: the filter's */
 };
 
 struct attachment; /* attach.h */
@@ -57,6 +60,7 @@ struct value {
   uint64_t total;     /* bytes of all links together */
   uint64_t loaded;    /* how many of them BF.LOADCHUNK brought; below total every answer is "maybe" */
   uint64_t proof;     /* until then: what persist_proof must say of all of them */
+  uint64_t dumped;    /* total when BF.LOADCHUNK had brought the last one; 0: it brought none */
   struct attachment* attachment;
 };
 
