@@ -6,6 +6,7 @@ Arguments: see engines.py; --scrapy=FOLDER: a Scrapy that tools/setup.sh fetched
  or --bench, which has a million real URLs (--urls=N: so many)
  through both filters, and prints memory, seconds and how many URLs were called seen that were not.
 """
+import asyncio
 import contextlib
 import http.server
 import io
@@ -47,9 +48,10 @@ sys.path[:0] = [str(TREE.out), str(EXAMPLE)]
 import bfstore  # noqa: E402
 import scrapy  # noqa: E402
 import scrapy.cmdline  # noqa: E402
-from scrapy import Request, Spider  # noqa: E402
+from scrapy import Request, Spider, signals  # noqa: E402
 from scrapy.crawler import Crawler  # noqa: E402
 from scrapy.dupefilters import RFPDupeFilter  # noqa: E402
+from scrapy.http import Response  # noqa: E402
 from scrapy.utils.request import RequestFingerprinter  # noqa: E402
 import bloom_dupefilter  # noqa: E402
 
@@ -213,6 +215,29 @@ class Crawlers(unittest.TestCase):
         self.assert_fetched(2 * (KILLS + 1), under_way)
         self.assertEqual(self.unfinished(), [])
 
+    def test_a_page_that_its_callback_asks_for_again_is_handled_after_a_kill(self):
+        """As with Scrapy's get_retry_request: the request that asks for it has dont_filter, so that Scrapy asks no duplicates
+        filter, and the page's fingerprint. It was in no journal, and the page counted as finished."""
+        spider, asked, handled = self.folder / "asks.py", self.folder / "asked", self.folder / "handled"
+        spider.write_text("from spider import Site\n\n\nclass Asks(Site):\n    def parse(self, response):\n"
+                          "        if 'again' not in response.meta:\n"
+                          "            yield response.request.replace(dont_filter=True, meta={'again': True})\n"
+                          f"            self.note(response, {str(asked)!r})\n"
+                          "            return\n"
+                          f"        self.note(response, {str(handled)!r})\n"
+                          "        yield from super().parse(response)\n\n"
+                          "    def note(self, response, path):\n"
+                          "        with open(path, 'a') as file:\n            print(response.url, file=file)\n")
+        self.site.limit.value = PAGES // 5
+        self.start("crawler-0", spider)
+        engines.wait_until(lambda: asked.exists() and len(asked.read_text().split()) >= PAGES // 5, "pages")
+        self.kill_all()
+        self.site.limit.value = PAGES + 1
+        self.start("crawler-0", spider)
+        self.wait()
+        self.assertEqual(len(set(handled.read_text().split())), PAGES)
+        self.assertEqual(self.unfinished(), [])
+
 
 FINGERPRINTS = {"REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7"} if scrapy.version_info < (2, 12) else {}
 
@@ -239,7 +264,7 @@ class Readme(unittest.TestCase):
         self.assertIn(f"\nScrapy=={newest} ", (pathlib.Path(__file__).parent / "scrapy.lock").read_text("utf-8"))
 
 
-class Seen(unittest.TestCase):
+class Opens(unittest.TestCase):
     def setUp(self):
         self.folder = engines.folder()
         logging.getLogger("bloom_dupefilter").setLevel(logging.ERROR)
@@ -249,6 +274,8 @@ class Seen(unittest.TestCase):
         self.addCleanup(made.filter.abandon)
         return made
 
+
+class Seen(Opens):
     def test_a_request_is_seen_by_every_crawler_and_after_a_restart(self):
         one, other = self.opened(), self.opened()
         self.assertFalse(one.request_seen(page(1)))
@@ -363,10 +390,11 @@ class Seen(unittest.TestCase):
 
     def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
         path = str(self.folder / "one.journal")
-        seen = self.opened(BLOOM_JOURNAL=path)
-        for number in range(3):
-            self.assertFalse(seen.request_seen(page(number)))
-        seen.finish(page(1))
+        seen, pages = self.opened(BLOOM_JOURNAL=path), [page(number) for number in range(3)]
+        for request in pages:
+            self.assertFalse(seen.request_seen(request))
+        seen.finish(seen.name(pages[1]))
+        seen.settle()
         seen.journal.close()
         whole = (self.folder / "one.journal").read_bytes()
         self.assertEqual(self.unfinished(whole), ["0", "2"])
@@ -413,6 +441,132 @@ class Seen(unittest.TestCase):
         self.assertTrue(all(seen.request_seen(request) for request in requests))
 
 
+class Callbacks(Spider):
+    name = "callbacks"
+
+    def parse(self, response):
+        pass
+
+    def other(self, response):
+        pass
+
+
+class Unfinished(Opens):
+    """What a crawler that is killed at this moment, and started again, sends: the step between two of Scrapy's calls."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.folder / "one.journal"
+        self.seen = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(self.seen.journal.close)
+        self.spider = self.seen.crawler.spider = Callbacks()
+        self.middleware = bloom_dupefilter.Unfinished(self.seen.crawler)
+
+    def scheduled(self, *requests):
+        """As the engine does it."""
+        for request in requests:
+            self.seen.crawler.signals.send_catch_log(signals.request_scheduled, request=request, spider=self.spider)
+            if not request.dont_filter:
+                self.assertFalse(self.seen.request_seen(request))
+
+    def handled(self, request, *made):
+        """The callback of this page makes these requests, and Scrapy takes all of them before it schedules the first."""
+        return list(self.middleware.process_spider_output(Response(request.url, request=request), iter(made)))
+
+    async def awaited(self, request, *made):
+        async def result():
+            for one in made:
+                yield one
+        return [one async for one in self.middleware.process_spider_output_async(Response(request.url, request=request), result())]
+
+    def left(self):
+        folder = engines.folder()
+        (folder / "one.journal").write_bytes(self.path.read_bytes())
+        again = dupefilter(folder, BLOOM_JOURNAL=str(folder / "one.journal"))
+        self.addCleanup(again.close, "finished")
+        again.crawler.spider = self.spider
+        return sorted((int(request.url.rpartition("/")[2]), request.callback.__name__ if request.callback else None)
+                      for request in again.unfinished())
+
+    def test_a_page_is_finished_when_each_request_of_it_has_been_through_the_filter(self):
+        """Where asyncio takes a callback's requests to a queue, a page counted as finished while they were there."""
+        for number, take in ((1, self.handled), (11, lambda *all_of: asyncio.run(self.awaited(*all_of)))):
+            parent, first, second = map(page, range(number, number + 3))
+            self.scheduled(parent)
+            before = self.left()
+            take(parent, first, {"item": 1}, second)
+            self.assertEqual(self.left(), before)
+            self.scheduled(first)
+            self.assertIn((number, None), self.left())
+            self.scheduled(second)
+            self.assertEqual([left for left, _ in self.left() if left in range(number, number + 3)], [number + 1, number + 2])
+
+    def test_a_request_that_another_handler_dropped_keeps_no_page_unfinished(self):
+        """As Scrapy's later OffsiteMiddleware does: the filter is not asked."""
+        self.scheduled(page(1))
+        parent, offsite = page(2), page(3)
+        self.scheduled(parent)
+        self.handled(parent, offsite)
+        self.seen.crawler.signals.send_catch_log(signals.request_scheduled, request=offsite, spider=self.spider)
+        self.seen.close("finished")
+        self.assertEqual(self.left(), [(1, None)])
+
+    def test_requests_past_the_filter_are_unfinished_until_each_was_handled(self):
+        parent = page(1)
+        self.scheduled(parent)
+        past = [Request(parent.url, callback, dont_filter=True) for callback in (self.spider.parse, self.spider.other)]
+        self.handled(parent, *past)
+        self.assertEqual(self.left(), [(1, "other"), (1, "parse")])
+        self.scheduled(*past)
+        self.handled(past[0])
+        self.assertEqual(self.left(), [(1, "other")])
+        self.handled(past[1].copy())  # as after a retry
+        self.assertEqual(self.left(), [])
+
+    def test_requests_past_the_filter_are_not_added_to_it_by_a_restart(self):
+        """A link to their page is followed, as without a kill."""
+        parent = page(1)
+        self.scheduled(parent)
+        self.handled(parent, Request(page(2).url, self.spider.other, dont_filter=True))
+        self.seen.journal.close()
+        again = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(again.journal.close)
+        again.crawler.spider = self.spider
+        self.assertEqual(len(list(again.unfinished())), 1)
+        self.assertFalse(again.request_seen(page(2)))
+
+    def test_a_request_with_the_meta_of_another_one_finishes_itself_alone(self):
+        parent = page(1)
+        self.scheduled(parent)
+        children = [Request(page(number).url, self.spider.parse, meta=parent.meta, dont_filter=number == 3) for number in (2, 3)]
+        self.handled(parent, *children)
+        self.scheduled(*children)
+        self.assertEqual(self.left(), [(2, "parse"), (3, "parse")])
+        self.handled(children[1])
+        self.assertEqual(self.left(), [(2, "parse")])
+        failed = children[0]
+        by_its_errback = Request(page(4).url, self.spider.parse, meta=failed.meta, dont_filter=True)
+        self.scheduled(by_its_errback)
+        self.handled(by_its_errback)
+        self.assertEqual(self.left(), [(2, "parse")])
+
+    def test_a_page_that_is_handled_does_not_finish_a_request_of_the_same_page(self):
+        """A start URL, which is not in the journal, and a link to it."""
+        start, link = Request(page(1).url, dont_filter=True), Request(page(1).url, self.spider.other)
+        self.scheduled(start, link)
+        self.handled(start)
+        self.assertEqual(self.left(), [(1, "other")])
+        self.handled(link)
+        self.assertEqual(self.left(), [])
+
+    def test_a_callback_that_sends_its_own_request_again_does_not_finish_that(self):
+        mine = page(1)
+        self.scheduled(mine)
+        mine.dont_filter = True
+        self.handled(mine, mine)
+        self.assertEqual(self.left(), [(1, None)])
+
+
 # --- Measured ---------------------------------------------------------------------------------------------------------
 
 class Bench(unittest.TestCase):
@@ -454,7 +608,7 @@ class Bench(unittest.TestCase):
 def load_tests(loader, _tests, _pattern):
     if BENCH:
         return unittest.TestSuite([Bench("measure")])
-    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen, Unfinished))
 
 
 if __name__ == "__main__":

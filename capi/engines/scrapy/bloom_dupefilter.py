@@ -13,9 +13,11 @@ import fcntl
 import logging
 import os
 import pickle
+import weakref
 
 import bfstore
 import scrapy
+from scrapy import Request, signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
@@ -25,6 +27,7 @@ if scrapy.version_info < (2, 8):
     raise ImportError(f"bloom_dupefilter needs Scrapy 2.8 or later, and this is {scrapy.__version__}")
 
 logger = logging.getLogger(__name__)
+NAME = "bloom_journal"  # in Request.meta: the name of the request's record in the journal
 
 
 def _opened(path, capacity, fpr):
@@ -41,7 +44,8 @@ def _opened(path, capacity, fpr):
 
 
 class Journal:
-    """The requests that were scheduled (fingerprint, dict), and those whose page was handled (fingerprint, None)."""
+    """The requests that were scheduled (name, dict), and those whose page was handled (name, None). A name is a fingerprint and
+    bytes of its own: requests of one page may be under way at once, with different callbacks, and each is finished alone."""
 
     def __init__(self, path):
         self._lock = self._locked(path + ".lock")
@@ -69,13 +73,22 @@ class Journal:
         with open(path, "rb") as file:
             try:
                 while True:
-                    key, request = pickle.load(file)
-                    unfinished.pop(key, None) if request is None else unfinished.setdefault(key, request)
+                    name, request = pickle.load(file)
+                    unfinished.pop(name, None) if request is None else unfinished.setdefault(name, request)
             except (EOFError, pickle.UnpicklingError):  # the end, or a record that was cut short by the kill
                 return unfinished
 
-    def write(self, key, request):
-        self._file.write(pickle.dumps((key, request)))
+    def add(self, key, request):
+        """Returns the name of the request's record."""
+        name = key + os.urandom(8)
+        self._write(name, request)
+        return name
+
+    def remove(self, name):
+        self._write(name, None)
+
+    def _write(self, name, request):
+        self._file.write(pickle.dumps((name, request)))
 
     def close(self):
         self._file.close()
@@ -93,6 +106,7 @@ class BloomDupeFilter(RFPDupeFilter):
         self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
                               settings.getfloat("BLOOM_FPR", 1e-4))
         self.warned = self.sent_again = False
+        self._handled = []  # records of pages that are finished when the request that is being scheduled is in the journal
         crawler.bloom_dupefilter = self  # for Unfinished
 
     @classmethod
@@ -106,12 +120,13 @@ class BloomDupeFilter(RFPDupeFilter):
     def request_seen(self, request):
         """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
         key = self.fingerprinter.fingerprint(request)
-        logged = key not in self.filter and self._log(key, request)
+        logged = key not in self.filter and self.record(request)
         new = self._add(key, request)
         if new and not logged:
-            self._log(key, request)
+            self.record(request)
         if logged and not new:  # another crawler was faster
-            self.journal.write(key, None)
+            self.finish(self.name(request))
+        self.settle()
         return not new
 
     def _add(self, key, request):
@@ -131,31 +146,50 @@ class BloomDupeFilter(RFPDupeFilter):
             logger.warning("%s  From here on this crawler remembers in memory what it has seen.", error)
         self.warned = True
 
-    def _log(self, key, request):
+    def record(self, request):
+        """Whether the journal has it now. The name that it may have had was that of a request whose meta the spider, a redirect
+        or a retry passed on."""
         if self.journal is None:
             return False
+        request.meta.pop(NAME, None)
         try:
-            self.journal.write(key, request.to_dict(spider=self.crawler.spider))
+            words = request.to_dict(spider=self.crawler.spider)
+            request.meta[NAME] = self.journal.add(self.fingerprinter.fingerprint(request), words)
         except (ValueError, AttributeError, TypeError, pickle.PicklingError) as error:  # a callback that is no method
             logger.warning("%s is not in the journal: %s", request, error)
             return False
         return True
 
+    def name(self, request):
+        """Of its record; None: it has none. A request of another page, which a redirect or an errback gave this one's meta, does
+        not finish it."""
+        name = request.meta.get(NAME)
+        return name if name and name.startswith(self.fingerprinter.fingerprint(request)) else None
+
+    def finish(self, name):
+        """With the next settle()."""
+        if self.journal and name:
+            self._handled.append(name)
+
+    def settle(self):
+        for name in self._handled:
+            self.journal.remove(name)
+        self._handled.clear()
+
     def unfinished(self):
         """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
         self.sent_again = True
-        requests = {key: request_from_dict(request, spider=self.crawler.spider).replace(dont_filter=True)
-                    for key, request in (self.journal.unfinished.items() if self.journal else ())}
-        for key, request in requests.items():
-            self._add(key, request)
-        yield from requests.values()
-
-    def finish(self, request):
-        if self.journal:
-            self.journal.write(self.fingerprinter.fingerprint(request), None)
+        requests = [(name, request_from_dict(record, spider=self.crawler.spider))
+                    for name, record in (self.journal.unfinished.items() if self.journal else ())]
+        for _, request in requests:
+            if not request.dont_filter:  # the others were never added
+                self._add(self.fingerprinter.fingerprint(request), request)
+        for name, request in requests:
+            yield request.replace(dont_filter=True, meta={**request.meta, NAME: name})
 
     def close(self, reason):
         if self.journal:
+            self.settle()
             if self.journal.unfinished and not self.sent_again:
                 logger.error("Scrapy %s did not ask for the unfinished requests of BLOOM_JOURNAL. They stay in it", scrapy.__version__)
             self.journal.close()
@@ -167,13 +201,23 @@ def _has_middleware(settings):
     return any(order is not None and issubclass(load_object(name), Unfinished) for name, order in middlewares.items())
 
 
+class Page:
+    """Finished when the callback is at its end, and each request that it made has come to the scheduler: Scrapy may take many
+    requests from a callback before it schedules the first one."""
+
+    def __init__(self, name):
+        self.name, self.awaited = name, 1  # the end of the callback
+
+
 class Unfinished:
-    """Sends the unfinished requests of a killed crawler again, and notes which are finished: the page was handled, and
-    every request that the spider made of it has been through the filter. Each step has two forms: Scrapy's before 2.13 and
-    its later ones call other methods, and callbacks may be coroutines."""
+    """Sends the unfinished requests of a killed crawler again, and notes which are finished. Scrapy asks its duplicates filter
+    about requests without dont_filter alone: the others are logged here, before their page can be finished. Each step has two
+    forms: Scrapy's before 2.13 and its later ones call other methods, and callbacks may be coroutines."""
 
     def __init__(self, crawler):
         self.crawler = crawler
+        self._pages = weakref.WeakKeyDictionary()  # of requests that have not come to the scheduler
+        crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -196,10 +240,40 @@ class Unfinished:
             yield request
 
     def process_spider_output(self, response, result, spider=None):
-        yield from result
-        self._dupefilter.finish(response.request)
+        page = self._page(response)
+        for one in result:
+            yield self._made(one, page)
+        self._at_its_end(page)
 
     async def process_spider_output_async(self, response, result, spider=None):
+        page = self._page(response)
         async for one in result:
-            yield one
-        self._dupefilter.finish(response.request)
+            yield self._made(one, page)
+        self._at_its_end(page)
+
+    def _page(self, response):
+        return Page(self._dupefilter.name(response.request))
+
+    def _made(self, one, page):
+        if isinstance(one, Request) and one.dont_filter:
+            self._dupefilter.record(one)
+        elif isinstance(one, Request) and one not in self._pages:
+            self._pages[one] = page
+            page.awaited += 1
+        return one
+
+    def _at_its_end(self, page):
+        self._came(page)
+        self._dupefilter.settle()
+
+    def _scheduled(self, request):
+        """Right before the filter is asked, if it is asked: another handler may drop the request."""
+        self._dupefilter.settle()
+        page = self._pages.pop(request, None)
+        if page:
+            self._came(page)
+
+    def _came(self, page):
+        page.awaited -= 1
+        if page.awaited == 0:
+            self._dupefilter.finish(page.name)
