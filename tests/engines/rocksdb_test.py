@@ -428,6 +428,10 @@ class RocksDB(unittest.TestCase):
     def test_a_reader_asks_no_copy_of_an_earlier_moment_whatever_its_flags(self):
         run("readacopy", self.folder())
 
+    def test_a_secondary_that_shows_the_rows_of_a_dropped_family_finds_them(self):
+        """A filter that was built since has none of their keys."""
+        run("dropped", self.folder())
+
     def test_another_rocksdb_which_may_have_other_ways_to_write_is_refused(self):
         words = "#include <rocksdb/version.h>\n#undef ROCKSDB_MAJOR\n#define ROCKSDB_MAJOR 8\n#include <bfstore_rocksdb.h>\n"
         done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wfatal-errors", f"-I{TREE.root / 'capi'}",

@@ -145,11 +145,42 @@ class Gate {
   std::mutex closers_;
 };
 
-// The one row that the front keeps in the database.  `epoch` is that of the filter's mark, a new one at each opening:
-// a filter with a mark in it was compared with this history of the database, and not with one that was abandoned.
-// Within an epoch the history may be abandoned, too: a copy of the database is older than the filter, or rows without a
-// WAL are lost, and a program writes other rows at the same sequence numbers.  So the row is written before each mark:
-// a database that has it had all rows of this epoch up to its `mark`, and no higher mark of a filter counts.
+// The families whose rows a filter has, by id.  RocksDB gives each family an id of its own, also one that has the name
+// of a dropped one.  Handles that were opened before a drop still show its rows, and a later filter does not have them.
+class FamilyIds {
+ public:
+  bool Has(uint32_t id) const { return id < has_.size() && has_[id]; }
+  void Add(uint32_t id) {
+    if (id >= has_.size()) has_.resize(id + 1);
+    has_[id] = true;
+  }
+  void Remove(uint32_t id) {
+    if (id < has_.size()) has_[id] = false;
+  }
+
+  void AppendTo(std::string* row) const {
+    for (uint32_t id = 0; id < has_.size(); ++id) {
+      if (has_[id]) row->append(reinterpret_cast<const char*>(&id), sizeof id);
+    }
+  }
+  void ReadFrom(const Slice& words) {
+    for (size_t at = 0; at + sizeof(uint32_t) <= words.size(); at += sizeof(uint32_t)) {
+      uint32_t id = 0;
+      std::memcpy(&id, words.data() + at, sizeof id);
+      Add(id);
+    }
+  }
+
+ private:
+  std::vector<bool> has_;
+};
+
+// The one row that the front keeps in the database: this, and the ids of the filter's families.  `epoch` is that of the
+// filter's mark, a new one at each opening: a filter with a mark in it was compared with this history of the database,
+// and not with one that was abandoned. Within an epoch the history may be abandoned, too: a copy of the database is
+// older than the filter, or rows without a WAL are lost, and a program writes other rows at the same sequence numbers.
+// So the row is written before each mark: a database that has it had all rows of this epoch up to its `mark`, and no
+// higher mark of a filter counts.
 struct Record {
   uint64_t epoch = 0;
   uint64_t mark = 0;      // not above the row's own sequence number
@@ -160,21 +191,27 @@ struct Record {
 
 // By an iterator, which compares all versions of the row: Get of a secondary instance takes the first one that it
 // finds, and its active memtable may have an older one than its files.
-inline Status ReadRecord(DB* db, const std::string& key, Record* record) {
+inline Status ReadRecord(DB* db, const std::string& key, Record* record, FamilyIds* families) {
   ReadOptions all;
   all.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> row(db->NewIterator(all));
   row->Seek(key);
   *record = Record();
-  if (row->Valid() && row->key() == Slice(key) && row->value().size() == sizeof *record)
-    std::memcpy(record, row->value().data(), sizeof *record);
+  *families = FamilyIds();
+  if (!row->Valid() || row->key() != Slice(key) || row->value().size() < sizeof *record) return row->status();
+  Slice words = row->value();
+  std::memcpy(record, words.data(), sizeof *record);
+  words.remove_prefix(sizeof *record);
+  families->ReadFrom(words);
   return row->status();
 }
 
 // No thread writes, so that the row has the number that it names.
-inline Status WriteRecord(DB* db, const std::string& key, Record* record) {
+inline Status WriteRecord(DB* db, const std::string& key, Record* record, const FamilyIds& families) {
   record->mark = db->GetLatestSequenceNumber() + 1;
-  return db->Put({}, key, Slice(reinterpret_cast<const char*>(record), sizeof *record));
+  std::string row(reinterpret_cast<const char*>(record), sizeof *record);
+  families.AppendTo(&row);
+  return db->Put({}, key, row);
 }
 
 inline bool HasFileId(const bfs_filter* filter, const Record& record) {
@@ -302,14 +339,18 @@ class Asking : public rocksdb::StackableDB {
     return !order->CanKeysWithDifferentByteContentsBeEqual() && order->timestamp_size() == 0;
   }
 
-  static bool Lacks(const bfs_filter* filter, ColumnFamilyHandle* family, const Slice& key) {
-    const FilterKey bytes(family->GetID(), key);
-    return bfs_contains(filter, bytes.data(), bytes.bytes()) == 0;
+  // While asks_ is passed, and filter_ is not NULL.
+  bool Lacks(ColumnFamilyHandle* family, const Slice& key) const {
+    const uint32_t id = family->GetID();
+    if (!in_filter_.Has(id)) return false;
+    const FilterKey bytes(id, key);
+    return bfs_contains(filter_, bytes.data(), bytes.bytes()) == 0;
   }
 
   RocksDBFrontOptions options_;
-  Gate asks_;                     // closed while filter_ changes
+  Gate asks_;                     // closed while filter_ and in_filter_ change
   bfs_filter* filter_ = nullptr;  // NULL: there is none that can be trusted
+  FamilyIds in_filter_;
 };
 
 }  // namespace rocksdb_front
@@ -361,7 +402,7 @@ class RocksDBFront : public rocksdb_front::Asking {
       Gate::Closed no_writes(writes_);
       if (filter_ == nullptr) return Refused();
       Status written = AddWhatWentPast(filter_);
-      if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_);
+      if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_, in_filter_);
       if (!written.ok()) return written;
       passed_ = record_.mark;
       epoch = record_.epoch;
@@ -377,7 +418,6 @@ class RocksDBFront : public rocksdb_front::Asking {
   // read and write meanwhile.  `families` are all families of the database.  After an error the old one is in use.
   Status Rebuild(const Families& families) {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
-    for (const Family* family : families) SawFamily(family);
     if (filter_ == nullptr) return Refused();
     return Replace(families);
   }
@@ -415,9 +455,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     if (filter_ == nullptr) return false;
     // A new filter lacks what was deleted before it was built, which an older snapshot still shows.
     if (options.snapshot != nullptr && options.snapshot->GetSequenceNumber() < built_at_) return false;
-    // Nor does it have the rows of a family that was dropped before, which its handle still shows.
-    if (family->GetID() < in_filter_.size() && !in_filter_[family->GetID()]) return false;
-    return Lacks(filter_, family, key);
+    return Lacks(family, key);
   }
 
   // The keys first, then the rows: a key without a row costs a false positive and no more.  An error of bfstore
@@ -505,31 +543,39 @@ class RocksDBFront : public rocksdb_front::Asking {
     return ingested;
   }
 
+  // Families come and go while no Rebuild runs, so that a filter has all rows of those that it was built of.
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             Family** handle) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamily(options, name, handle);
-    if (status.ok()) SawFamily(*handle);
+    if (status.ok()) Created({*handle});
     return status;
   }
 
   Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options, const std::vector<std::string>& names,
                               Families* handles) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamilies(options, names, handles);
-    for (const Family* family : *handles) SawFamily(family);
+    Created(*handles);
     return status;
   }
 
   Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
                               Families* handles) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamilies(families, handles);
-    for (const Family* family : *handles) SawFamily(family);
+    Created(*handles);
     return status;
   }
 
   Status DropColumnFamily(Family* family) override {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->DropColumnFamily(family);
-    if (status.ok()) dropped_.insert(family->GetID());
+    if (!status.ok()) return status;
+    dropped_.insert(family->GetID());
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    in_filter_.Remove(family->GetID());
     return status;
   }
 
@@ -591,7 +637,7 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   // No thread writes: the keys of all rows up to the record were added before them.
   Status SyncHandle(bfs_filter* filter, rocksdb_front::Record* record) {
-    const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record);
+    const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record, in_filter_);
     if (!written.ok()) return written;
     passed_ = record->mark;
     return StoreMark(filter, record->epoch, record->mark);
@@ -623,15 +669,16 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   // No thread writes: filter_ is NULL.
   Status StartAlone(const Families& families) {
-    for (const Family* family : families) SawFamily(family);
     passed_ = db_->GetLatestSequenceNumber();
     rocksdb_front::Record record;
-    Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record);
+    rocksdb_front::FamilyIds of_its_filter;  // a filter that continues has those that are there now
+    Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record, &of_its_filter);
     if (!status.ok()) return status;
     bfs_filter* filter = nullptr;
     bool recovers = false;
     status = OpenFile(&filter, &recovers);
     if (!status.ok()) return status;
+    HasRowsOf(families);
     if (filter != nullptr) {
       if (Continue(filter, record, recovers).ok()) return Status::OK();
       bfs_close(filter, nullptr);
@@ -714,11 +761,21 @@ class RocksDBFront : public rocksdb_front::Asking {
     record_ = record;
   }
 
-  // RocksDB counts ids upwards.
-  void SawFamily(const Family* family) {
-    uint32_t highest = highest_family_;
-    while (highest < family->GetID() && !highest_family_.compare_exchange_weak(highest, family->GetID())) {
+  void Created(const Families& families) {
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    for (const Family* family : families) in_filter_.Add(family->GetID());
+  }
+
+  // Of each that was not dropped.
+  void HasRowsOf(const Families& families) {
+    rocksdb_front::FamilyIds ids;
+    for (const Family* family : families) {
+      if (dropped_.count(family->GetID()) == 0) ids.Add(family->GetID());
     }
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    in_filter_ = std::move(ids);
   }
 
   Status Replace(const Families& families) {
@@ -726,12 +783,12 @@ class RocksDBFront : public rocksdb_front::Asking {
     bfs_filter* fresh = nullptr;
     if (status.ok()) status = CreateFresh(families, &fresh);
     if (!status.ok()) return status;
+    HasRowsOf(families);
     {
       Gate::Closed no_writes(writes_);  // every write that did not add to `fresh` is a row when this is closed
       next_ = fresh;
       next_refused_ = false;
     }
-    const uint32_t highest = highest_family_;  // a family that comes later has no row that `fresh` lacks
     rocksdb_front::KeyAdder adder(fresh, nullptr);
     for (size_t i = 0; status.ok() && i < families.size(); ++i) {
       rocksdb::ReadOptions all;
@@ -742,13 +799,13 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Closed no_writes(writes_);
     next_ = nullptr;
     if (status.ok() && next_refused_) status = Status::IOError("bfstore", "the new filter took not every key");
-    if (status.ok()) return Publish(fresh, families, highest);
+    if (status.ok()) return Publish(fresh);
     bfs_abandon(fresh);
     return status;
   }
 
   // No thread writes.
-  Status Publish(bfs_filter* fresh, const Families& families, uint32_t highest) {
+  Status Publish(bfs_filter* fresh) {
     const uint64_t built_at = db_->GetLatestSequenceNumber();
     rocksdb_front::Record next;
     bfs_error error = BFS_ERROR_INIT;
@@ -768,8 +825,6 @@ class RocksDBFront : public rocksdb_front::Asking {
     filter_ = nullptr;
     status = OpenPublished(next);
     built_at_ = built_at;
-    in_filter_.assign(highest + 1, false);
-    for (const Family* family : families) in_filter_[family->GetID()] = true;
     return status;
   }
 
@@ -814,16 +869,14 @@ class RocksDBFront : public rocksdb_front::Asking {
     return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
   }
 
-  Gate writes_;                 // closed while filter_ or next_ changes; after changing_, before asks_
-  std::mutex changing_;         // Rebuild, Recover, Close
+  Gate writes_;                 // closed while filter_, in_filter_ or next_ changes; after changing_, before asks_
+  std::mutex changing_;         // Rebuild, Recover, Close, and families that come and go
   bfs_filter* next_ = nullptr;  // a filter that is being built
   std::atomic<bool> next_refused_{false};
   std::atomic<uint64_t> passed_{0};  // the last sequence number, if every row since record_ has passed through here
   rocksdb_front::Record record_;     // as the database has it, of filter_; changes while writes_ is closed
   uint64_t built_at_ = 0;            // the sequence number from which on filter_ has every key
-  std::atomic<uint32_t> highest_family_{0};
-  std::set<uint32_t> dropped_;   // their names may be those of other families now
-  std::vector<bool> in_filter_;  // by id of the families that were there when it was built; later ones are in it
+  std::set<uint32_t> dropped_;       // their names may be those of other families now
   RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
 };
 
@@ -855,7 +908,7 @@ class RocksDBReader : public rocksdb_front::Asking {
       {
         rocksdb_front::Gate::Pass pass(asks_);
         const bool trusted = view == trusted_at_ && filter_ != nullptr && bfs_health(filter_) == BFS_OK;
-        if (trusted) return Lacks(filter_, family, key);
+        if (trusted) return Lacks(family, key);
         if (view == trusted_at_ && Now() < next_try_) return false;
       }
       Trust();
@@ -877,8 +930,8 @@ class RocksDBReader : public rocksdb_front::Asking {
     rocksdb_front::Record record;
     trusted_at_ = db_->GetLatestSequenceNumber();
     next_try_ = Now() + 100;
-    const bool read =
-        caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
+    const bool read = caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record, &in_filter_).ok() &&
+                      record.epoch != 0;
     if (read && filter_ != nullptr && IsNamed(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
