@@ -6,6 +6,8 @@
 //   catchup FOLDER     a secondary instance that cannot follow the writer, and then can
 //   readacopy FOLDER   a secondary instance that was told to copy the filter
 //   dropped FOLDER     a secondary instance that still shows the rows of dropped families
+//   older FOLDER HOW   a copy of the filter, which goes on in one opening; HOW=killed: its last sync was another one
+//   again FOLDER       a reader that has an older filter in place, and then the later one again
 //   cases FOLDER       what has no place in a campaign
 //   gaps FOLDER WHERE  rows that the WAL does not have
 //   lose FOLDER        rows without a WAL, then a Sync, and a kill
@@ -314,6 +316,36 @@ void Dropped(const std::string& folder) {
   }
   catch_up("closed");
   for (rocksdb::ColumnFamilyHandle* family : seen) Need(reader->DestroyColumnFamilyHandle(family));
+}
+
+void CopyInPlace(const std::string& from, const std::string& to) {
+  std::ofstream(to, std::ios::binary) << std::ifstream(from, std::ios::binary).rdbuf();
+}
+
+void Older(const std::string& folder, bool killed) {
+  Place place(folder);
+  Need(place->Put({}, "early", "1"));
+  Need(place->Sync());
+  CopyInPlace(place->filter_path(), folder + "/older");
+  for (int i = 0; i < 100; ++i) Need(place->Put({}, "late " + std::to_string(i), "1"));
+  if (!killed) return;
+  Need(place->Sync());
+  _exit(0);
+}
+
+void Again(const std::string& folder) {
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::OpenForReadOnly(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+  RocksDBReader reader(db, {});
+  const std::string path = reader.filter_path();
+  CopyInPlace(path, folder + "/later");
+  CopyInPlace(folder + "/older", path);
+  Expect(AbsentTold(reader, families, 1) == 0, "an older filter");
+  CopyInPlace(folder + "/later", path);
+  while (AbsentTold(reader, families, 1) == 0) std::this_thread::yield();  // it looks again
+  CheckRows(reader, families);
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
 }
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
@@ -644,6 +676,10 @@ int main(int argc, char** argv) {
     CatchUp(folder);
   else if (mode == "dropped")
     Dropped(folder);
+  else if (mode == "older")
+    Older(folder, more == "killed");
+  else if (mode == "again")
+    Again(folder);
   else if (mode == "cases")
     Cases(folder);
   else if (mode == "readacopy")

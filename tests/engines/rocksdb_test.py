@@ -290,6 +290,21 @@ class RocksDB(unittest.TestCase):
         campaign.check()
         self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
 
+    def test_a_reader_trusts_no_older_filter_that_was_copied_back_in_place(self):
+        """Of the same opening: its epoch is the one that the database names, and its mark is lower."""
+        for how in ("closed", "killed"):
+            with self.subTest(how):
+                campaign = self.campaign()
+                run("older", campaign.folder, how)
+                run("again", campaign.folder)
+                shutil.copyfile(campaign.folder / "older", campaign.filter)
+                rows, told = map(int, run("readonly", campaign.folder))
+                self.assertGreater(rows, 100)
+                self.assertEqual(told, 0)
+                campaign.check()
+                self.assertEqual(dict(campaign.how), {"wal": 1})
+                self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
+
     def test_a_history_that_was_abandoned_leaves_no_mark(self):
         """The database and its filter are restored together, and go on; then the filter of the first history comes back. Its
         mark is not above the end of the log."""

@@ -214,10 +214,13 @@ inline Status WriteRecord(DB* db, const std::string& key, Record* record, const 
   return db->Put({}, key, row);
 }
 
-inline bool HasFileId(const bfs_filter* filter, const Record& record) {
+// Whether it is the filter that the record names, with all keys up to the record's mark.  An older copy of it has a
+// lower one.  So has the filter itself between WriteRecord and bfs_sync.
+inline bool IsNamed(const bfs_filter* filter, uint64_t owner, const Record& record) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   return bfs_stats(filter, 0, &facts, nullptr) == BFS_OK &&
-         std::memcmp(facts.file_id, record.file_id, sizeof record.file_id) == 0;
+         std::memcmp(facts.file_id, record.file_id, sizeof record.file_id) == 0 &&
+         bfs_get_mark(filter, owner, record.epoch) >= record.mark;
 }
 
 inline uint64_t NewEpoch() {
@@ -834,7 +837,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
     if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
     record_ = record;
-    if (HasFileId(filter_, record) && bfs_get_mark(filter_, options_.owner, record.epoch) != 0) return Status::OK();
+    if (IsNamed(filter_, options_.owner, record)) return Status::OK();
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
     return Status::IOError("bfstore", "another file was moved to " + options_.path);
@@ -932,21 +935,21 @@ class RocksDBReader : public rocksdb_front::Asking {
     next_try_ = Now() + 100;
     const bool read = caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record, &in_filter_).ok() &&
                       record.epoch != 0;
-    if (read && filter_ != nullptr && IsNamed(record)) return;
+    if (read && filter_ != nullptr && MayAsk(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
     if (!read) return;
     // A copy would keep its moment, and lack what the writer adds later.
     const uint64_t flags = BFS_OPEN_READ | (options_.open_flags & ~BFS_OPEN_COPY);
     if (bfs_open(options_.path.c_str(), flags, &filter_, nullptr) != BFS_OK) return;
-    if (IsNamed(record)) return;
+    if (MayAsk(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
   }
 
-  bool IsNamed(const rocksdb_front::Record& record) const {
-    return bfs_health(filter_) == BFS_OK && rocksdb_front::HasFileId(filter_, record) &&
-           bfs_get_mark(filter_, options_.owner, record.epoch) != 0 && bfs_is_current(filter_, nullptr) == 1;
+  bool MayAsk(const rocksdb_front::Record& record) const {
+    return bfs_health(filter_) == BFS_OK && rocksdb_front::IsNamed(filter_, options_.owner, record) &&
+           bfs_is_current(filter_, nullptr) == 1;
   }
 
   bool caught_up_ = true;
