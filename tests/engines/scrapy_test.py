@@ -9,7 +9,6 @@ Arguments: see engines.py; --scrapy=FOLDER: a Scrapy that tools/setup.sh fetched
 import asyncio
 import contextlib
 import http.server
-import io
 import itertools
 import logging
 import multiprocessing
@@ -17,6 +16,7 @@ import pathlib
 import pickle
 import random
 import re
+import resource
 import select
 import socket
 import sys
@@ -190,11 +190,12 @@ class Crawlers(unittest.TestCase):
         self.assertIn("not a bfstore file", (self.folder / "crawler-0.log").read_text("utf-8"))
 
     def unfinished(self):
-        """The pages that the journals still have."""
+        """The pages that the journals still have. A record that was cut short by a kill is left out here: no crawler warns of it."""
         journals = [bloom_dupefilter.Journal(str(path)) for path in self.folder.glob("*.journal")]
         for journal in journals:
             journal.close()
-        return [int(request["url"].rpartition("/")[2] or 0) for journal in journals for request in journal.unfinished.values()]
+        requests = [pickle.loads(words) for journal in journals for words in journal.unfinished.values()]
+        return [int(request["url"].rpartition("/")[2] or 0) for request in requests]
 
     def test_crawlers_that_are_killed_and_started_again_fetch_every_page(self):
         rng, under_way = random.Random(SEED), 0
@@ -232,6 +233,7 @@ class Crawlers(unittest.TestCase):
         self.start("crawler-0", spider)
         engines.wait_until(lambda: asked.exists() and len(asked.read_text().split()) >= PAGES // 5, "pages")
         self.kill_all()
+        self.assertNotEqual(self.unfinished(), [])
         self.site.limit.value = PAGES + 1
         self.start("crawler-0", spider)
         self.wait()
@@ -388,32 +390,61 @@ class Seen(Opens):
         self.assertLess(seen.filter.stats().keys_added, 700)
         self.assertTrue(all(seen.request_seen(page(number)) for number in range(0, 4000, 3)))
 
-    def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
-        path = str(self.folder / "one.journal")
-        seen, pages = self.opened(BLOOM_JOURNAL=path), [page(number) for number in range(3)]
+    def journal(self):
+        """Of three pages, one of which is finished: its bytes, and where its head and each record end."""
+        path = self.folder / "one.journal"
+        seen, pages = self.opened(BLOOM_JOURNAL=str(path)), [page(number) for number in range(3)]
+        ends = [path.stat().st_size]
         for request in pages:
             self.assertFalse(seen.request_seen(request))
+            ends.append(path.stat().st_size)
         seen.finish(seen.name(pages[1]))
         seen.settle()
         seen.journal.close()
-        whole = (self.folder / "one.journal").read_bytes()
+        return path.read_bytes(), ends
+
+    def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
+        whole, ends = self.journal()
         self.assertEqual(self.unfinished(whole), ["0", "2"])
         self.assertEqual(self.unfinished(whole[:-1]), ["0", "1", "2"], "the note that it is finished was cut short")
-        ends = self.ends(whole)
-        self.assertEqual(len(ends), 4, "three pages, and that one is finished")
-        for length in sorted({*range(0, ends[2], 41), *(end - 1 for end in ends[:3]), *ends[:3]}):
+        for length in sorted({0, *range(ends[0], ends[3], 41), *(end - 1 for end in ends[1:]), *ends}):
             names = self.unfinished(whole[:length])
-            self.assertEqual(names, ["0", "1", "2"][:sum(end <= length for end in ends)])
+            self.assertEqual(names, ["0", "1", "2"][:sum(end <= length for end in ends[1:])])
 
-    @staticmethod
-    def ends(words):
-        """Where each record of a journal ends."""
-        file = io.BytesIO(words)
-        ends = []
-        while file.tell() < len(words):
-            pickle.load(file)
-            ends.append(file.tell())
-        return ends
+    def test_a_record_that_is_damaged_hides_no_later_one_and_is_told(self):
+        whole, ends = self.journal()
+        begin, end = ends[1:3]
+        record = whole[begin:end]
+        damages = [record[:cut] for cut in range(1, len(record), 7)]
+        damages += [record[:at] + bytes([record[at] ^ 1]) + record[at + 1:] for at in range(len(record))]
+        damages += [bytes(len(record)), b"", record[:40] + record[:50]]
+        for damage in damages:
+            with self.assertLogs("bloom_dupefilter", "WARNING") if damage else contextlib.nullcontext() as words:
+                self.assertEqual(self.unfinished(whole[:begin] + damage + whole[end:]), ["0", "2"])
+            if damage:
+                self.assertIn(f"journal: bytes {begin} to {begin + len(damage)} ", words.output[0])
+
+    def test_bytes_that_a_site_chose_are_no_record(self):
+        """They are in a request's meta, and the record of that request is damaged."""
+        other, _ = self.journal()
+        for chosen in (other, other[other.index(b"\n") + 1:]):
+            self.setUp()
+            path = self.folder / "one.journal"
+            seen = self.opened(BLOOM_JOURNAL=str(path))
+            begin = path.stat().st_size
+            seen.request_seen(Request("http://127.0.0.1/7", meta={"chosen": chosen}))
+            seen.journal.close()
+            words = bytearray(path.read_bytes())
+            words[begin + 30] ^= 1
+            self.assertEqual(self.unfinished(bytes(words)), [])
+
+    def test_a_file_that_is_no_journal_is_refused_and_stays(self):
+        path = self.folder / "one.journal"
+        for words in (b"a list of mine\n" * 9, self.journal()[0][:5]):
+            path.write_bytes(words)
+            with self.assertLogs("bloom_dupefilter", "CRITICAL"), self.assertRaisesRegex(RuntimeError, "no journal"):
+                self.opened(BLOOM_JOURNAL=str(path))
+            self.assertEqual(path.read_bytes(), words)
 
     def unfinished(self, words):
         folder = engines.folder()
@@ -558,6 +589,52 @@ class Unfinished(Opens):
         self.assertEqual(self.left(), [(1, "other")])
         self.handled(link)
         self.assertEqual(self.left(), [])
+
+    @contextlib.contextmanager
+    def full_disk(self, left):
+        """So many bytes are left, and then more again."""
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + left, limits[1]))
+        try:
+            with self.assertLogs("bloom_dupefilter", "WARNING"):
+                yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    def test_a_journal_whose_disk_was_full_loses_no_page(self):
+        """A part of a record was in it, which made the whole journal unreadable."""
+        for number, left, past_the_filter in ((1, 0, False), (11, 40, False), (21, 0, True), (31, 40, True)):
+            parent, child, later = (page(number + step) for step in range(3))
+            if past_the_filter:
+                child = child.replace(dont_filter=True)
+            self.scheduled(parent)
+            before = self.left()
+            with self.full_disk(left):
+                self.handled(parent, child)
+                self.scheduled(child)  # it is sent, nevertheless
+                self.assertTrue(past_the_filter or self.seen.request_seen(child), "it is in this crawler's memory")
+            self.assertEqual(self.left(), before, "its page is not finished")
+            self.scheduled(later)
+            self.assertEqual(self.left(), [*before, (number + 2, None)])
+        self.seen.journal.close()
+        again = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(again.journal.close)
+        self.assertFalse(again.request_seen(page(2)), "its page is sent again, and its link is followed")
+
+    def test_in_doubt_and_with_a_full_disk_no_page_is_skipped(self):
+        bfstore.create(self.folder / "seen.bf", capacity=1000, replace=True).close()
+        with self.full_disk(40):
+            self.scheduled(page(1))
+            self.assertTrue(self.seen.request_seen(page(1)))
+
+    def test_a_note_that_a_page_is_finished_is_written_later_if_the_disk_is_full(self):
+        parent = page(1)
+        self.scheduled(parent)
+        with self.full_disk(10):
+            self.handled(parent)
+        self.assertEqual(self.left(), [(1, None)])
+        self.scheduled(page(2))
+        self.assertEqual(self.left(), [(2, None)])
 
     def test_a_callback_that_sends_its_own_request_again_does_not_finish_that(self):
         mine = page(1)

@@ -9,11 +9,15 @@ BLOOM_FPR       1e-4 by default: a wrong "seen" skips a page for ever
 BLOOM_JOURNAL   a file of this crawler alone, with the requests that a killed crawler had not finished
 """
 
+import errno
 import fcntl
 import logging
+import mmap
 import os
 import pickle
+import struct
 import weakref
+import zlib
 
 import bfstore
 import scrapy
@@ -43,16 +47,82 @@ def _opened(path, capacity, fpr):
                 pass
 
 
+class Records:
+    """How the records of a journal are in its file. After the head comes a mark, which each record begins with. A reader finds
+    the next record after a damaged one by it; it is random, so that no site can have it in the bytes that a request keeps."""
+    HEAD, MARK_BYTES, FACTS = b"bloom_dupefilter journal 1\n", 16, struct.Struct("<II")  # of a record: length, CRC-32
+
+    def __init__(self, path, mark):
+        self.path, self.mark, self.first = path, mark, len(self.HEAD) + self.MARK_BYTES
+
+    @classmethod
+    def of(cls, path):
+        """Of a file that is there."""
+        with open(path, "rb") as file:
+            if file.read(len(cls.HEAD)) != cls.HEAD:
+                raise RuntimeError(f"{path} is no journal: give BLOOM_JOURNAL another path, or remove the file")
+            return cls(path, file.read(cls.MARK_BYTES))
+
+    def head(self):
+        return self.HEAD + self.mark
+
+    def record(self, name, request):
+        """`request`: bytes, or None. They are not read where nothing is made of them: what they name may be gone."""
+        words = pickle.dumps((name, request))
+        return self.mark + self.FACTS.pack(len(words), zlib.crc32(words)) + words
+
+    def read(self):
+        """(name, request) of each record that is whole."""
+        with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as words:
+            at = self.first
+            while at < len(words):
+                end = self._end(words, at)
+                if end is None:
+                    at = self._after_damage(words, at)
+                else:
+                    yield pickle.loads(words[at + self.MARK_BYTES + self.FACTS.size:end])
+                    at = end
+
+    def _end(self, words, at):
+        """None: no whole record is there."""
+        begin = at + self.MARK_BYTES + self.FACTS.size
+        if words[at:at + self.MARK_BYTES] != self.mark or begin > len(words):
+            return None
+        size, checksum = self.FACTS.unpack(words[begin - self.FACTS.size:begin])
+        end = begin + size
+        return end if end <= len(words) and zlib.crc32(words[begin:end]) == checksum else None
+
+    def _after_damage(self, words, begin):
+        at = begin
+        while at >= 0 and self._end(words, at) is None:
+            at = words.find(self.mark, at + 1)
+        end = len(words) if at < 0 else at
+        logger.warning("%s: bytes %d to %d are no whole record, as after a kill or a full disk. A request in them is not sent again",
+                       self.path, begin, end)
+        return end
+
+
 class Journal:
     """The requests that were scheduled (name, dict), and those whose page was handled (name, None). A name is a fingerprint and
     bytes of its own: requests of one page may be under way at once, with different callbacks, and each is finished alone."""
 
     def __init__(self, path):
         self._lock = self._locked(path + ".lock")
-        self.unfinished = self._read(path) if os.path.exists(path) else {}
+        try:
+            self._open(path)
+        except Exception:
+            self._lock.close()
+            raise
+
+    def _open(self, path):
+        self.unfinished = self._read(path) if os.path.exists(path) and os.path.getsize(path) else {}
+        self._records = Records(path, os.urandom(Records.MARK_BYTES))
         with open(path + ".new", "wb") as new:
-            for record in self.unfinished.items():
-                pickle.dump(record, new)
+            new.write(self._records.head())
+            for name, request in self.unfinished.items():
+                new.write(self._records.record(name, request))
+            new.flush()
+            os.fsync(new.fileno())  # else a power cut may leave neither
         os.replace(path + ".new", path)
         self._file = open(path, "ab", buffering=0)  # each record is the kernel's at once: a kill takes none
 
@@ -70,25 +140,25 @@ class Journal:
     @staticmethod
     def _read(path):
         unfinished = {}
-        with open(path, "rb") as file:
-            try:
-                while True:
-                    name, request = pickle.load(file)
-                    unfinished.pop(name, None) if request is None else unfinished.setdefault(name, request)
-            except (EOFError, pickle.UnpicklingError):  # the end, or a record that was cut short by the kill
-                return unfinished
+        for name, request in Records.of(path).read():
+            unfinished.pop(name, None) if request is None else unfinished.setdefault(name, request)
+        return unfinished
 
     def add(self, key, request):
         """Returns the name of the request's record."""
         name = key + os.urandom(8)
-        self._write(name, request)
+        self._write(name, pickle.dumps(request))
         return name
 
     def remove(self, name):
         self._write(name, None)
 
     def _write(self, name, request):
-        self._file.write(pickle.dumps((name, request)))
+        """OSError: nothing of it is in the file."""
+        record, size = self._records.record(name, request), os.fstat(self._file.fileno()).st_size
+        if self._file.write(record) != len(record):  # no space for the rest
+            self._file.truncate(size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._records.path)
 
     def close(self):
         self._file.close()
@@ -107,6 +177,7 @@ class BloomDupeFilter(RFPDupeFilter):
                               settings.getfloat("BLOOM_FPR", 1e-4))
         self.warned = self.sent_again = False
         self._handled = []  # records of pages that are finished when the request that is being scheduled is in the journal
+        self.failures = 0  # requests that the journal could not take
         crawler.bloom_dupefilter = self  # for Unfinished
 
     @classmethod
@@ -120,7 +191,10 @@ class BloomDupeFilter(RFPDupeFilter):
     def request_seen(self, request):
         """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
         key = self.fingerprinter.fingerprint(request)
+        failures = self.failures
         logged = key not in self.filter and self.record(request)
+        if self.failures > failures:  # the filter does not get what no journal has: this process remembers by itself
+            return super().request_seen(request)
         new = self._add(key, request)
         if new and not logged:
             self.record(request)
@@ -155,6 +229,11 @@ class BloomDupeFilter(RFPDupeFilter):
         try:
             words = request.to_dict(spider=self.crawler.spider)
             request.meta[NAME] = self.journal.add(self.fingerprinter.fingerprint(request), words)
+        except OSError as error:
+            self.failures += 1
+            self._handled.clear()  # the page of this request may be among them
+            logger.warning("%s is not in the journal, and the page that it is on stays unfinished: %s", request, error)
+            return False
         except (ValueError, AttributeError, TypeError, pickle.PicklingError) as error:  # a callback that is no method
             logger.warning("%s is not in the journal: %s", request, error)
             return False
@@ -172,15 +251,19 @@ class BloomDupeFilter(RFPDupeFilter):
             self._handled.append(name)
 
     def settle(self):
-        for name in self._handled:
-            self.journal.remove(name)
-        self._handled.clear()
+        """What cannot be written now is tried again."""
+        try:
+            while self._handled:
+                self.journal.remove(self._handled[-1])
+                self._handled.pop()
+        except OSError as error:
+            logger.warning("The journal cannot note that %d pages are finished: %s", len(self._handled), error)
 
     def unfinished(self):
         """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
         self.sent_again = True
-        requests = [(name, request_from_dict(record, spider=self.crawler.spider))
-                    for name, record in (self.journal.unfinished.items() if self.journal else ())]
+        requests = [(name, request_from_dict(pickle.loads(words), spider=self.crawler.spider))
+                    for name, words in (self.journal.unfinished.items() if self.journal else ())]
         for _, request in requests:
             if not request.dont_filter:  # the others were never added
                 self._add(self.fingerprinter.fingerprint(request), request)
@@ -203,10 +286,11 @@ def _has_middleware(settings):
 
 class Page:
     """Finished when the callback is at its end, and each request that it made has come to the scheduler: Scrapy may take many
-    requests from a callback before it schedules the first one."""
+    requests from a callback before it schedules the first one. It stays unfinished if the journal refused a request meanwhile,
+    which may be one of this page."""
 
-    def __init__(self, name):
-        self.name, self.awaited = name, 1  # the end of the callback
+    def __init__(self, name, failures):
+        self.name, self.failures, self.awaited = name, failures, 1  # the end of the callback
 
 
 class Unfinished:
@@ -252,7 +336,7 @@ class Unfinished:
         self._at_its_end(page)
 
     def _page(self, response):
-        return Page(self._dupefilter.name(response.request))
+        return Page(self._dupefilter.name(response.request), self._dupefilter.failures)
 
     def _made(self, one, page):
         if isinstance(one, Request) and one.dont_filter:
@@ -275,5 +359,5 @@ class Unfinished:
 
     def _came(self, page):
         page.awaited -= 1
-        if page.awaited == 0:
+        if page.awaited == 0 and page.failures == self._dupefilter.failures:
             self._dupefilter.finish(page.name)
