@@ -21,6 +21,7 @@ import select
 import socket
 import sys
 import time
+import types
 import unittest
 
 import engines
@@ -238,6 +239,31 @@ class Crawlers(unittest.TestCase):
         self.start("crawler-0", spider)
         self.wait()
         self.assertEqual(len(set(handled.read_text().split())), PAGES)
+        self.assertEqual(self.unfinished(), [])
+
+    def test_a_callback_that_was_renamed_ends_no_crawl_and_its_pages_come_when_it_is_back(self):
+        words = ("from spider import Site\n\n\nclass Follows(Site):\n    def parse(self, response):\n"
+                 "        yield from response.follow_all(css='a', callback=self.OTHER)\n\n"
+                 "    def OTHER(self, response):\n        yield from super().parse(response)\n")
+        before, renamed = self.folder / "before.py", self.folder / "renamed.py"
+        before.write_text(words.replace("OTHER", "parse_page"))
+        renamed.write_text(words.replace("OTHER", "parse_item"))
+        self.site.limit.value = 5  # the root, and four of its links, whose callbacks lead to parse
+        self.start("crawler-0", before)
+        engines.wait_until(lambda: self.site.pages() >= 5, "pages")
+        self.kill_all()
+        self.assertNotEqual(self.unfinished(), [])
+        self.site.limit.value = PAGES + 1
+        root = self.site.fetched[0]
+        self.start("crawler-0", renamed)
+        self.assertEqual(engines.joined(self.running.pop("crawler-0"), "a crawler"), 0)
+        self.assertGreater(self.site.fetched[0], root, "no start URL was sent")
+        self.assertRegex((self.folder / "crawler-0.log").read_text("utf-8"), "stays in the journal.*'parse_page' not found")
+        self.assertNotEqual(self.unfinished(), [])
+        (self.folder / "crawler-0.log").unlink()
+        self.start("crawler-0", before)
+        self.wait()
+        self.assertEqual(list(self.site.fetched).count(0), 0)
         self.assertEqual(self.unfinished(), [])
 
 
@@ -589,6 +615,34 @@ class Unfinished(Opens):
         self.assertEqual(self.left(), [(1, "other")])
         self.handled(link)
         self.assertEqual(self.left(), [])
+
+    def test_a_request_that_cannot_be_made_again_is_named_and_stays_and_the_others_are_sent(self):
+        """Its callback, its errback, its class, or a class in its meta is gone."""
+        def gone(response):
+            pass
+        module = types.ModuleType("gone_module")
+        exec("from scrapy import Request\n\nclass Note:\n    pass\n\nclass Mine(Request):\n    pass\n", module.__dict__)
+        sys.modules["gone_module"] = module
+        self.addCleanup(sys.modules.pop, "gone_module", None)
+        self.spider.gone = types.MethodType(gone, self.spider)
+        requests = [Request(page(1).url, self.spider.gone), Request(page(2).url, errback=self.spider.gone), module.Mine(page(3).url),
+                    Request(page(4).url, meta={"note": module.Note()}), page(5), page(6)]
+        self.scheduled(*requests)
+        del self.spider.gone, sys.modules["gone_module"]
+        self.seen.journal.close()
+        for _ in range(2):
+            again = dupefilter(self.folder, BLOOM_JOURNAL=str(self.path))
+            again.crawler.spider = self.spider
+            with self.assertLogs("bloom_dupefilter", "ERROR") as words:
+                sent = list(again.unfinished())
+            self.assertEqual([request.url for request in sent], [page(5).url, page(6).url])
+            for text in ("'gone' not found", page(1).url, page(2).url, "gone_module"):
+                self.assertIn(text, "\n".join(words.output))
+            again.close("finished")
+            self.assertEqual(len(again.journal.unfinished), 6)
+        sys.modules["gone_module"] = module
+        self.spider.gone = types.MethodType(gone, self.spider)
+        self.assertEqual([number for number, _ in self.left()], [1, 2, 3, 4, 5, 6])
 
     @contextlib.contextmanager
     def full_disk(self, left):

@@ -234,7 +234,7 @@ class BloomDupeFilter(RFPDupeFilter):
             self._handled.clear()  # the page of this request may be among them
             logger.warning("%s is not in the journal, and the page that it is on stays unfinished: %s", request, error)
             return False
-        except (ValueError, AttributeError, TypeError, pickle.PicklingError) as error:  # a callback that is no method
+        except Exception as error:  # a callback that is no method, or whatever an object in its meta raises
             logger.warning("%s is not in the journal: %s", request, error)
             return False
         return True
@@ -262,13 +262,27 @@ class BloomDupeFilter(RFPDupeFilter):
     def unfinished(self):
         """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
         self.sent_again = True
-        requests = [(name, request_from_dict(pickle.loads(words), spider=self.crawler.spider))
-                    for name, words in (self.journal.unfinished.items() if self.journal else ())]
-        for _, request in requests:
-            if not request.dont_filter:  # the others were never added
-                self._add(self.fingerprinter.fingerprint(request), request)
-        for name, request in requests:
-            yield request.replace(dont_filter=True, meta={**request.meta, NAME: name})
+        requests = list(self._made_again())
+        for key, request in requests:
+            if key:
+                self._add(key, request)
+        yield from (request for _, request in requests)
+
+    def _made_again(self):
+        """(fingerprint, request); None: the request passed by the filter, and was never added. What cannot be made stays in the
+        journal: a later start may have its callback, or its class, again."""
+        for name, words in self.journal.unfinished.items() if self.journal else ():
+            what = f"The request {name.hex()}"
+            try:
+                facts = pickle.loads(words)
+                what = f"The request of {facts['url']}"
+                request = request_from_dict(facts, spider=self.crawler.spider)
+                key = None if request.dont_filter else self.fingerprinter.fingerprint(request)
+                request = request.replace(dont_filter=True, meta={**request.meta, NAME: name})
+            except Exception as error:  # whatever the spider's classes raise
+                logger.error("%s stays in the journal, and is not sent: %s", what, error)
+            else:
+                yield key, request
 
     def close(self, reason):
         if self.journal:
