@@ -191,7 +191,7 @@ class Crawlers(unittest.TestCase):
         self.assertIn("not a bfstore file", (self.folder / "crawler-0.log").read_text("utf-8"))
 
     def unfinished(self):
-        """The pages that the journals still have. A record that was cut short by a kill is left out here: no crawler warns of it."""
+        """The pages that the journals still have. A record that a kill cut short is left out here, so that no crawler warns."""
         journals = [bloom_dupefilter.Journal(str(path)) for path in self.folder.glob("*.journal")]
         for journal in journals:
             journal.close()
@@ -625,8 +625,8 @@ class Unfinished(Opens):
         sys.modules["gone_module"] = module
         self.addCleanup(sys.modules.pop, "gone_module", None)
         self.spider.gone = types.MethodType(gone, self.spider)
-        requests = [Request(page(1).url, self.spider.gone), Request(page(2).url, errback=self.spider.gone), module.Mine(page(3).url),
-                    Request(page(4).url, meta={"note": module.Note()}), page(5), page(6)]
+        requests = [Request(page(1).url, self.spider.gone), Request(page(2).url, errback=self.spider.gone),
+                    module.Mine(page(3).url), Request(page(4).url, meta={"note": module.Note()}), page(5), page(6)]
         self.scheduled(*requests)
         del self.spider.gone, sys.modules["gone_module"]
         self.seen.journal.close()

@@ -97,8 +97,8 @@ class Records:
         while at >= 0 and self._end(words, at) is None:
             at = words.find(self.mark, at + 1)
         end = len(words) if at < 0 else at
-        logger.warning("%s: bytes %d to %d are no whole record, as after a kill or a full disk. A request in them is not sent again",
-                       self.path, begin, end)
+        logger.warning("%s: bytes %d to %d are no whole record, as after a kill or a full disk. A request in them is not sent "
+                       "again", self.path, begin, end)
         return end
 
 
@@ -193,14 +193,15 @@ class BloomDupeFilter(RFPDupeFilter):
         key = self.fingerprinter.fingerprint(request)
         failures = self.failures
         logged = key not in self.filter and self.record(request)
-        if self.failures > failures:  # the filter does not get what no journal has: this process remembers by itself
+        if self.failures != failures:  # the filter does not get what no journal has: this process remembers by itself
             return super().request_seen(request)
         new = self._add(key, request)
         if new and not logged:
             self.record(request)
         if logged and not new:  # another crawler was faster
             self.finish(self.name(request))
-        self.settle()
+        if self._handled:
+            self.settle()
         return not new
 
     def _add(self, key, request):
@@ -353,11 +354,12 @@ class Unfinished:
         return Page(self._dupefilter.name(response.request), self._dupefilter.failures)
 
     def _made(self, one, page):
-        if isinstance(one, Request) and one.dont_filter:
-            self._dupefilter.record(one)
-        elif isinstance(one, Request) and one not in self._pages:
-            self._pages[one] = page
-            page.awaited += 1
+        if self._dupefilter.journal and isinstance(one, Request):
+            if one.dont_filter:
+                self._dupefilter.record(one)
+            elif one not in self._pages:
+                self._pages[one] = page
+                page.awaited += 1
         return one
 
     def _at_its_end(self, page):
