@@ -7,6 +7,7 @@
 //   readacopy FOLDER   a secondary instance that was told to copy the filter
 //   dropped FOLDER     a secondary instance that still shows the rows of dropped families
 //   older FOLDER HOW   a copy of the filter, which goes on in one opening; HOW=killed: its last sync was another one
+//   over FOLDER        an older filter is copied over that of an open front, in place
 //   again FOLDER       a reader that has an older filter in place, and then the later one again
 //   cases FOLDER       what has no place in a campaign
 //   gaps FOLDER WHERE  rows that the WAL does not have
@@ -331,6 +332,22 @@ void Older(const std::string& folder, bool killed) {
   if (!killed) return;
   Need(place->Sync());
   _exit(0);
+}
+
+// A Sync would give the copy a mark that is above the rows that it lacks, for every later opening.
+void Over(const std::string& folder) {
+  Place place(folder);
+  Need(place->Put({}, "early", "1"));
+  Need(place->Sync());
+  CopyInPlace(place->filter_path(), folder + "/older");
+  for (int i = 0; i < 100; ++i) Need(place->Put({}, "late " + std::to_string(i), "1"));
+  Need(place->Sync());
+  CopyInPlace(folder + "/older", place->filter_path());
+  Expect(place->Sync().IsAborted(), "a mark in an older copy");
+  Need(place->Recover(place.families));
+  CheckRows(*place.front, place.families);
+  Need(place->Sync());
+  CopyInPlace(folder + "/older", place->filter_path());
 }
 
 void Again(const std::string& folder) {
@@ -678,6 +695,8 @@ int main(int argc, char** argv) {
     Dropped(folder);
   else if (mode == "older")
     Older(folder, more == "killed");
+  else if (mode == "over")
+    Over(folder);
   else if (mode == "again")
     Again(folder);
   else if (mode == "cases")

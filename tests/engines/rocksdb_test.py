@@ -305,6 +305,13 @@ class RocksDB(unittest.TestCase):
                 self.assertEqual(dict(campaign.how), {"wal": 1})
                 self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
 
+    def test_a_filter_that_was_copied_over_that_of_an_open_front_gets_no_mark(self):
+        """The front refuses to sync it, and to close it with a mark; Recover and the next opening add what it lacks."""
+        campaign = self.campaign()
+        run("over", campaign.folder)
+        campaign.check()
+        self.assertGreater(campaign.rows, 100)
+
     def test_a_history_that_was_abandoned_leaves_no_mark(self):
         """The database and its filter are restored together, and go on; then the filter of the first history comes back. Its
         mark is not above the end of the log."""

@@ -404,7 +404,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     {
       Gate::Closed no_writes(writes_);
       if (filter_ == nullptr) return Refused();
-      Status written = AddWhatWentPast(filter_);
+      Status written = HasItsMark();
+      if (written.ok()) written = AddWhatWentPast(filter_);
       if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_, in_filter_);
       if (!written.ok()) return written;
       passed_ = record_.mark;
@@ -414,7 +415,11 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Pass pass(writes_);
     if (filter_ == nullptr) return Refused();
     if (record_.epoch != epoch) return Status::OK();  // a later filter, or a later mark, was synced meanwhile
-    return StoreMark(filter_, epoch, mark);
+    const Status stored = StoreMark(filter_, epoch, mark);
+    uint64_t last = stored_mark_;
+    while (stored.ok() && last < mark && !stored_mark_.compare_exchange_weak(last, mark)) {
+    }
+    return stored;
   }
 
   // A new filter of all rows takes the place of this one, for more keys or since many were deleted.  Other threads
@@ -610,10 +615,11 @@ class RocksDBFront : public rocksdb_front::Asking {
   Status NewEpoch() {
     Gate::Closed no_writes(writes_);
     rocksdb_front::Record next;
-    Status status = AddWhatWentPast(filter_);
+    Status status = HasItsMark();
+    if (status.ok()) status = AddWhatWentPast(filter_);
     if (status.ok()) status = Announce(filter_, &next);
     if (status.ok()) status = SyncHandle(filter_, &next);
-    if (status.ok()) record_ = next;
+    if (status.ok()) Stored(next);
     return status;
   }
 
@@ -644,6 +650,17 @@ class RocksDBFront : public rocksdb_front::Asking {
     if (!written.ok()) return written;
     passed_ = record->mark;
     return StoreMark(filter, record->epoch, record->mark);
+  }
+
+  // A lower mark is that of an older filter, which was copied over this one: a new mark would hide what it lacks.
+  Status HasItsMark() const {
+    if (bfs_get_mark(filter_, options_.owner, record_.epoch) >= stored_mark_) return Status::OK();
+    return Status::Aborted("bfstore", options_.path + " has lost its mark: call Recover");
+  }
+
+  void Stored(const rocksdb_front::Record& record) {
+    record_ = record;
+    stored_mark_ = record.mark;
   }
 
   // A mark above a row that was written past the front would hide it from every later opening.  No thread writes.
@@ -761,7 +778,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Closed no_writes(writes_);
     Gate::Closed no_asks(asks_);
     filter_ = filter;
-    record_ = record;
+    Stored(record);
   }
 
   void Created(const Families& families) {
@@ -836,7 +853,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     bfs_error error = BFS_ERROR_INIT;
     const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
     if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
-    record_ = record;
+    Stored(record);
     if (IsNamed(filter_, options_.owner, record)) return Status::OK();
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
@@ -878,8 +895,9 @@ class RocksDBFront : public rocksdb_front::Asking {
   std::atomic<bool> next_refused_{false};
   std::atomic<uint64_t> passed_{0};  // the last sequence number, if every row since record_ has passed through here
   rocksdb_front::Record record_;     // as the database has it, of filter_; changes while writes_ is closed
-  uint64_t built_at_ = 0;            // the sequence number from which on filter_ has every key
-  std::set<uint32_t> dropped_;       // their names may be those of other families now
+  std::atomic<uint64_t> stored_mark_{0};  // of record_'s epoch, in filter_
+  uint64_t built_at_ = 0;                 // the sequence number from which on filter_ has every key
+  std::set<uint32_t> dropped_;            // their names may be those of other families now
   RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
 };
 
