@@ -5,6 +5,10 @@
 //   readonly FOLDER    the same once, with OpenForReadOnly; exit code 3: there is no database yet
 //   catchup FOLDER     a secondary instance that cannot follow the writer, and then can
 //   readacopy FOLDER   a secondary instance that was told to copy the filter
+//   dropped FOLDER     a secondary instance that still shows the rows of dropped families
+//   older FOLDER HOW   a copy of the filter, which goes on in one opening; HOW=killed: its last sync was another one
+//   over FOLDER        an older filter is copied over that of an open front, in place
+//   again FOLDER       a reader that has an older filter in place, and then the later one again
 //   cases FOLDER       what has no place in a campaign
 //   gaps FOLDER WHERE  rows that the WAL does not have
 //   lose FOLDER        rows without a WAL, then a Sync, and a kill
@@ -240,6 +244,127 @@ void ReadACopy(const std::string& folder) {
   for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
 }
 
+std::string NewTable(const std::string& folder) {
+  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
+  Need(writer.Open(folder + "/new.sst"));
+  for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
+  Need(writer.Finish());
+  return folder + "/new.sst";
+}
+
+void Ingest(Place& place, const std::string& folder) {
+  Need(place->IngestExternalFile(place.families[0], {NewTable(folder)}, {}));
+}
+
+// Rows that the view of `reader` shows, whatever the writer did to their family.
+void ExpectShown(RocksDBReader& reader, rocksdb::ColumnFamilyHandle* family, const std::string& when) {
+  std::string value;
+  if (!reader.GetBaseDB()->Get({}, family, "row", &value).ok()) Fail(2, when + ": nothing to test");
+  Expect(reader.Get({}, family, "row", &value).ok(), when + ": a row of " + family->GetName());
+  const Families twice = {family, family};
+  std::vector<std::string> values;
+  Expect(reader.MultiGet({}, twice, {"row", "row"}, &values)[1].ok(), when + ": MultiGet of " + family->GetName());
+}
+
+// A filter that was built after a family was dropped lacks its rows, as does each later opening's.
+void Dropped(const std::string& folder) {
+  const std::string path = folder + "/db";
+  rocksdb::Options options = DatabaseOptions();
+  options.max_open_files = -1;
+  Families seen;
+  std::unique_ptr<RocksDBReader> reader;
+  const auto catch_up = [&](const std::string& when) {
+    Need(reader->TryCatchUpWithPrimary());
+    ExpectShown(*reader, seen[1], when);
+    ExpectShown(*reader, seen[2], when);
+    Expect(AbsentTold(*reader, {seen[0]}, 1) > 980, when + ": the filter is asked about the family that is left");
+  };
+  {
+    Place place(folder);
+    rocksdb::ColumnFamilyHandle* later = nullptr;
+    Need(place->CreateColumnFamily(options, "later", &later));
+    place.families.push_back(later);
+    for (rocksdb::ColumnFamilyHandle* family : place.families) Need(place->Put({}, family, "row", "1"));
+    Need(place->Flush({}, place.families));
+    Need(place->Sync());
+    std::vector<rocksdb::ColumnFamilyDescriptor> all = Descriptors();
+    all.emplace_back("later", options);
+    rocksdb::DB* db = nullptr;
+    Need(rocksdb::DB::OpenAsSecondary(options, path, folder + "/secondary", all, &seen, &db));
+    reader = std::make_unique<RocksDBReader>(db, RocksDBFrontOptions());
+    Expect(AbsentTold(*reader, seen, 1) > 980, "the filter is asked about a family that came after it was built");
+    Need(place->DropColumnFamilies({place.families[1], later}));
+    catch_up("dropped");
+    Need(place->Rebuild({place.families[0]}));
+    catch_up("rebuilt");
+    Ingest(place, folder);
+    catch_up("ingested");
+  }
+  {
+    rocksdb::DB* db = nullptr;
+    RocksDBFront* front = nullptr;
+    Need(rocksdb::DB::Open(options, path, &db));
+    Need(RocksDBFront::Open(db, {}, {db->DefaultColumnFamily()}, &front));
+    if (front->recovered_by() == RocksDBRecovery::kFromAllRows) Fail(2, "the filter was not continued");
+    rocksdb::ColumnFamilyHandle* other = nullptr;
+    Need(front->CreateColumnFamily(options, "other", &other));  // another family of that name
+    Need(front->Sync());
+    catch_up("opened again");
+    Need(front->Rebuild({db->DefaultColumnFamily(), other}));  // this process has not seen the dropped families
+    catch_up("rebuilt again");
+    Need(front->DestroyColumnFamilyHandle(other));
+    delete front;
+  }
+  catch_up("closed");
+  for (rocksdb::ColumnFamilyHandle* family : seen) Need(reader->DestroyColumnFamilyHandle(family));
+}
+
+void CopyInPlace(const std::string& from, const std::string& to) {
+  std::ofstream(to, std::ios::binary) << std::ifstream(from, std::ios::binary).rdbuf();
+}
+
+void Older(const std::string& folder, bool killed) {
+  Place place(folder);
+  Need(place->Put({}, "early", "1"));
+  Need(place->Sync());
+  CopyInPlace(place->filter_path(), folder + "/older");
+  for (int i = 0; i < 100; ++i) Need(place->Put({}, "late " + std::to_string(i), "1"));
+  if (!killed) return;
+  Need(place->Sync());
+  _exit(0);
+}
+
+// A Sync would give the copy a mark that is above the rows that it lacks, for every later opening.
+void Over(const std::string& folder) {
+  Place place(folder);
+  Need(place->Put({}, "early", "1"));
+  Need(place->Sync());
+  CopyInPlace(place->filter_path(), folder + "/older");
+  for (int i = 0; i < 100; ++i) Need(place->Put({}, "late " + std::to_string(i), "1"));
+  Need(place->Sync());
+  CopyInPlace(folder + "/older", place->filter_path());
+  Expect(place->Sync().IsAborted(), "a mark in an older copy");
+  Need(place->Recover(place.families));
+  CheckRows(*place.front, place.families);
+  Need(place->Sync());
+  CopyInPlace(folder + "/older", place->filter_path());
+}
+
+void Again(const std::string& folder) {
+  rocksdb::DB* db = nullptr;
+  Families families;
+  Need(rocksdb::DB::OpenForReadOnly(DatabaseOptions(), folder + "/db", Descriptors(), &families, &db));
+  RocksDBReader reader(db, {});
+  const std::string path = reader.filter_path();
+  CopyInPlace(path, folder + "/later");
+  CopyInPlace(folder + "/older", path);
+  Expect(AbsentTold(reader, families, 1) == 0, "an older filter");
+  CopyInPlace(folder + "/later", path);
+  while (AbsentTold(reader, families, 1) == 0) std::this_thread::yield();  // it looks again
+  CheckRows(reader, families);
+  for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
+}
+
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
 bool Has(Place& place, const std::string& key, const rocksdb::Snapshot* snapshot = nullptr, int family = 0) {
@@ -333,18 +458,6 @@ void EachWayToWriteAndToAsk(Place& place) {
   Expect(statuses[1].ok() && statuses[3].ok() && values[1] == "1" && values[3] == "1", "MultiGet of what is there");
   std::string value;
   Expect(!place->KeyMayExist({}, place.families[1], "none", &value), "KeyMayExist of what is absent");
-}
-
-std::string NewTable(const std::string& folder) {
-  rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), DatabaseOptions());
-  Need(writer.Open(folder + "/new.sst"));
-  for (int i = 100; i < 200; ++i) Need(writer.Put("ingested " + std::to_string(i), "1"));
-  Need(writer.Finish());
-  return folder + "/new.sst";
-}
-
-void Ingest(Place& place, const std::string& folder) {
-  Need(place->IngestExternalFile(place.families[0], {NewTable(folder)}, {}));
 }
 
 void IngestedFiles(Place& place, const std::string& folder) {
@@ -578,6 +691,14 @@ int main(int argc, char** argv) {
     Read(folder, false);
   else if (mode == "catchup")
     CatchUp(folder);
+  else if (mode == "dropped")
+    Dropped(folder);
+  else if (mode == "older")
+    Older(folder, more == "killed");
+  else if (mode == "over")
+    Over(folder);
+  else if (mode == "again")
+    Again(folder);
   else if (mode == "cases")
     Cases(folder);
   else if (mode == "readacopy")

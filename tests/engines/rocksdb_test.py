@@ -290,6 +290,28 @@ class RocksDB(unittest.TestCase):
         campaign.check()
         self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
 
+    def test_a_reader_trusts_no_older_filter_that_was_copied_back_in_place(self):
+        """Of the same opening: its epoch is the one that the database names, and its mark is lower."""
+        for how in ("closed", "killed"):
+            with self.subTest(how):
+                campaign = self.campaign()
+                run("older", campaign.folder, how)
+                run("again", campaign.folder)
+                shutil.copyfile(campaign.folder / "older", campaign.filter)
+                rows, told = map(int, run("readonly", campaign.folder))
+                self.assertGreater(rows, 100)
+                self.assertEqual(told, 0)
+                campaign.check()
+                self.assertEqual(dict(campaign.how), {"wal": 1})
+                self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
+
+    def test_a_filter_that_was_copied_over_that_of_an_open_front_gets_no_mark(self):
+        """The front refuses to sync it, and to close it with a mark; Recover and the next opening add what it lacks."""
+        campaign = self.campaign()
+        run("over", campaign.folder)
+        campaign.check()
+        self.assertGreater(campaign.rows, 100)
+
     def test_a_history_that_was_abandoned_leaves_no_mark(self):
         """The database and its filter are restored together, and go on; then the filter of the first history comes back. Its
         mark is not above the end of the log."""
@@ -427,6 +449,10 @@ class RocksDB(unittest.TestCase):
 
     def test_a_reader_asks_no_copy_of_an_earlier_moment_whatever_its_flags(self):
         run("readacopy", self.folder())
+
+    def test_a_secondary_that_shows_the_rows_of_a_dropped_family_finds_them(self):
+        """A filter that was built since has none of their keys."""
+        run("dropped", self.folder())
 
     def test_another_rocksdb_which_may_have_other_ways_to_write_is_refused(self):
         words = "#include <rocksdb/version.h>\n#undef ROCKSDB_MAJOR\n#define ROCKSDB_MAJOR 8\n#include <bfstore_rocksdb.h>\n"

@@ -6,9 +6,9 @@ Arguments: see engines.py; --scrapy=FOLDER: a Scrapy that tools/setup.sh fetched
  or --bench, which has a million real URLs (--urls=N: so many)
  through both filters, and prints memory, seconds and how many URLs were called seen that were not.
 """
+import asyncio
 import contextlib
 import http.server
-import io
 import itertools
 import logging
 import multiprocessing
@@ -16,10 +16,12 @@ import pathlib
 import pickle
 import random
 import re
+import resource
 import select
 import socket
 import sys
 import time
+import types
 import unittest
 
 import engines
@@ -47,9 +49,10 @@ sys.path[:0] = [str(TREE.out), str(EXAMPLE)]
 import bfstore  # noqa: E402
 import scrapy  # noqa: E402
 import scrapy.cmdline  # noqa: E402
-from scrapy import Request, Spider  # noqa: E402
+from scrapy import Request, Spider, signals  # noqa: E402
 from scrapy.crawler import Crawler  # noqa: E402
 from scrapy.dupefilters import RFPDupeFilter  # noqa: E402
+from scrapy.http import Response  # noqa: E402
 from scrapy.utils.request import RequestFingerprinter  # noqa: E402
 import bloom_dupefilter  # noqa: E402
 
@@ -188,11 +191,12 @@ class Crawlers(unittest.TestCase):
         self.assertIn("not a bfstore file", (self.folder / "crawler-0.log").read_text("utf-8"))
 
     def unfinished(self):
-        """The pages that the journals still have."""
+        """The pages that the journals still have. A record that a kill cut short is left out here, so that no crawler warns."""
         journals = [bloom_dupefilter.Journal(str(path)) for path in self.folder.glob("*.journal")]
         for journal in journals:
             journal.close()
-        return [int(request["url"].rpartition("/")[2] or 0) for journal in journals for request in journal.unfinished.values()]
+        requests = [pickle.loads(words) for journal in journals for words in journal.unfinished.values()]
+        return [int(request["url"].rpartition("/")[2] or 0) for request in requests]
 
     def test_crawlers_that_are_killed_and_started_again_fetch_every_page(self):
         rng, under_way = random.Random(SEED), 0
@@ -211,6 +215,55 @@ class Crawlers(unittest.TestCase):
         self.start("crawler-1")
         self.wait()
         self.assert_fetched(2 * (KILLS + 1), under_way)
+        self.assertEqual(self.unfinished(), [])
+
+    def test_a_page_that_its_callback_asks_for_again_is_handled_after_a_kill(self):
+        """As with Scrapy's get_retry_request: the request that asks for it has dont_filter, so that Scrapy asks no duplicates
+        filter, and the page's fingerprint. It was in no journal, and the page counted as finished."""
+        spider, asked, handled = self.folder / "asks.py", self.folder / "asked", self.folder / "handled"
+        spider.write_text("from spider import Site\n\n\nclass Asks(Site):\n    def parse(self, response):\n"
+                          "        if 'again' not in response.meta:\n"
+                          "            yield response.request.replace(dont_filter=True, meta={'again': True})\n"
+                          f"            self.note(response, {str(asked)!r})\n"
+                          "            return\n"
+                          f"        self.note(response, {str(handled)!r})\n"
+                          "        yield from super().parse(response)\n\n"
+                          "    def note(self, response, path):\n"
+                          "        with open(path, 'a') as file:\n            print(response.url, file=file)\n")
+        self.site.limit.value = PAGES // 5
+        self.start("crawler-0", spider)
+        engines.wait_until(lambda: asked.exists() and len(asked.read_text().split()) >= PAGES // 5, "pages")
+        self.kill_all()
+        self.assertNotEqual(self.unfinished(), [])
+        self.site.limit.value = PAGES + 1
+        self.start("crawler-0", spider)
+        self.wait()
+        self.assertEqual(len(set(handled.read_text().split())), PAGES)
+        self.assertEqual(self.unfinished(), [])
+
+    def test_a_callback_that_was_renamed_ends_no_crawl_and_its_pages_come_when_it_is_back(self):
+        words = ("from spider import Site\n\n\nclass Follows(Site):\n    def parse(self, response):\n"
+                 "        yield from response.follow_all(css='a', callback=self.OTHER)\n\n"
+                 "    def OTHER(self, response):\n        yield from super().parse(response)\n")
+        before, renamed = self.folder / "before.py", self.folder / "renamed.py"
+        before.write_text(words.replace("OTHER", "parse_page"))
+        renamed.write_text(words.replace("OTHER", "parse_item"))
+        self.site.limit.value = 5  # the root, and four of its links, whose callbacks lead to parse
+        self.start("crawler-0", before)
+        engines.wait_until(lambda: self.site.pages() >= 5, "pages")
+        self.kill_all()
+        self.assertNotEqual(self.unfinished(), [])
+        self.site.limit.value = PAGES + 1
+        root = self.site.fetched[0]
+        self.start("crawler-0", renamed)
+        self.assertEqual(engines.joined(self.running.pop("crawler-0"), "a crawler"), 0)
+        self.assertGreater(self.site.fetched[0], root, "no start URL was sent")
+        self.assertRegex((self.folder / "crawler-0.log").read_text("utf-8"), "stays in the journal.*'parse_page' not found")
+        self.assertNotEqual(self.unfinished(), [])
+        (self.folder / "crawler-0.log").unlink()
+        self.start("crawler-0", before)
+        self.wait()
+        self.assertEqual(list(self.site.fetched).count(0), 0)
         self.assertEqual(self.unfinished(), [])
 
 
@@ -239,7 +292,7 @@ class Readme(unittest.TestCase):
         self.assertIn(f"\nScrapy=={newest} ", (pathlib.Path(__file__).parent / "scrapy.lock").read_text("utf-8"))
 
 
-class Seen(unittest.TestCase):
+class Opens(unittest.TestCase):
     def setUp(self):
         self.folder = engines.folder()
         logging.getLogger("bloom_dupefilter").setLevel(logging.ERROR)
@@ -249,6 +302,8 @@ class Seen(unittest.TestCase):
         self.addCleanup(made.filter.abandon)
         return made
 
+
+class Seen(Opens):
     def test_a_request_is_seen_by_every_crawler_and_after_a_restart(self):
         one, other = self.opened(), self.opened()
         self.assertFalse(one.request_seen(page(1)))
@@ -361,31 +416,61 @@ class Seen(unittest.TestCase):
         self.assertLess(seen.filter.stats().keys_added, 700)
         self.assertTrue(all(seen.request_seen(page(number)) for number in range(0, 4000, 3)))
 
-    def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
-        path = str(self.folder / "one.journal")
-        seen = self.opened(BLOOM_JOURNAL=path)
-        for number in range(3):
-            self.assertFalse(seen.request_seen(page(number)))
-        seen.finish(page(1))
+    def journal(self):
+        """Of three pages, one of which is finished: its bytes, and where its head and each record end."""
+        path = self.folder / "one.journal"
+        seen, pages = self.opened(BLOOM_JOURNAL=str(path)), [page(number) for number in range(3)]
+        ends = [path.stat().st_size]
+        for request in pages:
+            self.assertFalse(seen.request_seen(request))
+            ends.append(path.stat().st_size)
+        seen.finish(seen.name(pages[1]))
+        seen.settle()
         seen.journal.close()
-        whole = (self.folder / "one.journal").read_bytes()
+        return path.read_bytes(), ends
+
+    def test_the_journal_has_what_was_not_finished_whatever_byte_is_its_last(self):
+        whole, ends = self.journal()
         self.assertEqual(self.unfinished(whole), ["0", "2"])
         self.assertEqual(self.unfinished(whole[:-1]), ["0", "1", "2"], "the note that it is finished was cut short")
-        ends = self.ends(whole)
-        self.assertEqual(len(ends), 4, "three pages, and that one is finished")
-        for length in sorted({*range(0, ends[2], 41), *(end - 1 for end in ends[:3]), *ends[:3]}):
+        for length in sorted({0, *range(ends[0], ends[3], 41), *(end - 1 for end in ends[1:]), *ends}):
             names = self.unfinished(whole[:length])
-            self.assertEqual(names, ["0", "1", "2"][:sum(end <= length for end in ends)])
+            self.assertEqual(names, ["0", "1", "2"][:sum(end <= length for end in ends[1:])])
 
-    @staticmethod
-    def ends(words):
-        """Where each record of a journal ends."""
-        file = io.BytesIO(words)
-        ends = []
-        while file.tell() < len(words):
-            pickle.load(file)
-            ends.append(file.tell())
-        return ends
+    def test_a_record_that_is_damaged_hides_no_later_one_and_is_told(self):
+        whole, ends = self.journal()
+        begin, end = ends[1:3]
+        record = whole[begin:end]
+        damages = [record[:cut] for cut in range(1, len(record), 7)]
+        damages += [record[:at] + bytes([record[at] ^ 1]) + record[at + 1:] for at in range(len(record))]
+        damages += [bytes(len(record)), b"", record[:40] + record[:50]]
+        for damage in damages:
+            with self.assertLogs("bloom_dupefilter", "WARNING") if damage else contextlib.nullcontext() as words:
+                self.assertEqual(self.unfinished(whole[:begin] + damage + whole[end:]), ["0", "2"])
+            if damage:
+                self.assertIn(f"journal: bytes {begin} to {begin + len(damage)} ", words.output[0])
+
+    def test_bytes_that_a_site_chose_are_no_record(self):
+        """They are in a request's meta, and the record of that request is damaged."""
+        other, _ = self.journal()
+        for chosen in (other, other[other.index(b"\n") + 1:]):
+            self.setUp()
+            path = self.folder / "one.journal"
+            seen = self.opened(BLOOM_JOURNAL=str(path))
+            begin = path.stat().st_size
+            seen.request_seen(Request("http://127.0.0.1/7", meta={"chosen": chosen}))
+            seen.journal.close()
+            words = bytearray(path.read_bytes())
+            words[begin + 30] ^= 1
+            self.assertEqual(self.unfinished(bytes(words)), [])
+
+    def test_a_file_that_is_no_journal_is_refused_and_stays(self):
+        path = self.folder / "one.journal"
+        for words in (b"a list of mine\n" * 9, self.journal()[0][:5]):
+            path.write_bytes(words)
+            with self.assertLogs("bloom_dupefilter", "CRITICAL"), self.assertRaisesRegex(RuntimeError, "no journal"):
+                self.opened(BLOOM_JOURNAL=str(path))
+            self.assertEqual(path.read_bytes(), words)
 
     def unfinished(self, words):
         folder = engines.folder()
@@ -411,6 +496,206 @@ class Seen(unittest.TestCase):
         self.assertEqual(pairs.count((False, True)), 0)
         self.assertLess(pairs.count((True, False)), len(urls) * fpr * 2)  # 0.7 on average: 1e-3 is the rate at the end
         self.assertTrue(all(seen.request_seen(request) for request in requests))
+
+
+class Callbacks(Spider):
+    name = "callbacks"
+
+    def parse(self, response):
+        pass
+
+    def other(self, response):
+        pass
+
+
+class Unfinished(Opens):
+    """What a crawler that is killed at this moment, and started again, sends: the step between two of Scrapy's calls."""
+
+    def setUp(self):
+        super().setUp()
+        self.path = self.folder / "one.journal"
+        self.seen = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(self.seen.journal.close)
+        self.spider = self.seen.crawler.spider = Callbacks()
+        self.middleware = bloom_dupefilter.Unfinished(self.seen.crawler)
+
+    def scheduled(self, *requests):
+        """As the engine does it."""
+        for request in requests:
+            self.seen.crawler.signals.send_catch_log(signals.request_scheduled, request=request, spider=self.spider)
+            if not request.dont_filter:
+                self.assertFalse(self.seen.request_seen(request))
+
+    def handled(self, request, *made):
+        """The callback of this page makes these requests, and Scrapy takes all of them before it schedules the first."""
+        return list(self.middleware.process_spider_output(Response(request.url, request=request), iter(made)))
+
+    async def awaited(self, request, *made):
+        async def result():
+            for one in made:
+                yield one
+        return [one async for one in self.middleware.process_spider_output_async(Response(request.url, request=request), result())]
+
+    def left(self):
+        folder = engines.folder()
+        (folder / "one.journal").write_bytes(self.path.read_bytes())
+        again = dupefilter(folder, BLOOM_JOURNAL=str(folder / "one.journal"))
+        self.addCleanup(again.close, "finished")
+        again.crawler.spider = self.spider
+        return sorted((int(request.url.rpartition("/")[2]), request.callback.__name__ if request.callback else None)
+                      for request in again.unfinished())
+
+    def test_a_page_is_finished_when_each_request_of_it_has_been_through_the_filter(self):
+        """Where asyncio takes a callback's requests to a queue, a page counted as finished while they were there."""
+        for number, take in ((1, self.handled), (11, lambda *all_of: asyncio.run(self.awaited(*all_of)))):
+            parent, first, second = map(page, range(number, number + 3))
+            self.scheduled(parent)
+            before = self.left()
+            take(parent, first, {"item": 1}, second)
+            self.assertEqual(self.left(), before)
+            self.scheduled(first)
+            self.assertIn((number, None), self.left())
+            self.scheduled(second)
+            self.assertEqual([left for left, _ in self.left() if left in range(number, number + 3)], [number + 1, number + 2])
+
+    def test_a_request_that_another_handler_dropped_keeps_no_page_unfinished(self):
+        """As Scrapy's later OffsiteMiddleware does: the filter is not asked."""
+        self.scheduled(page(1))
+        parent, offsite = page(2), page(3)
+        self.scheduled(parent)
+        self.handled(parent, offsite)
+        self.seen.crawler.signals.send_catch_log(signals.request_scheduled, request=offsite, spider=self.spider)
+        self.seen.close("finished")
+        self.assertEqual(self.left(), [(1, None)])
+
+    def test_requests_past_the_filter_are_unfinished_until_each_was_handled(self):
+        parent = page(1)
+        self.scheduled(parent)
+        past = [Request(parent.url, callback, dont_filter=True) for callback in (self.spider.parse, self.spider.other)]
+        self.handled(parent, *past)
+        self.assertEqual(self.left(), [(1, "other"), (1, "parse")])
+        self.scheduled(*past)
+        self.handled(past[0])
+        self.assertEqual(self.left(), [(1, "other")])
+        self.handled(past[1].copy())  # as after a retry
+        self.assertEqual(self.left(), [])
+
+    def test_requests_past_the_filter_are_not_added_to_it_by_a_restart(self):
+        """A link to their page is followed, as without a kill."""
+        parent = page(1)
+        self.scheduled(parent)
+        self.handled(parent, Request(page(2).url, self.spider.other, dont_filter=True))
+        self.seen.journal.close()
+        again = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(again.journal.close)
+        again.crawler.spider = self.spider
+        self.assertEqual(len(list(again.unfinished())), 1)
+        self.assertFalse(again.request_seen(page(2)))
+
+    def test_a_request_with_the_meta_of_another_one_finishes_itself_alone(self):
+        parent = page(1)
+        self.scheduled(parent)
+        children = [Request(page(number).url, self.spider.parse, meta=parent.meta, dont_filter=number == 3) for number in (2, 3)]
+        self.handled(parent, *children)
+        self.scheduled(*children)
+        self.assertEqual(self.left(), [(2, "parse"), (3, "parse")])
+        self.handled(children[1])
+        self.assertEqual(self.left(), [(2, "parse")])
+        failed = children[0]
+        by_its_errback = Request(page(4).url, self.spider.parse, meta=failed.meta, dont_filter=True)
+        self.scheduled(by_its_errback)
+        self.handled(by_its_errback)
+        self.assertEqual(self.left(), [(2, "parse")])
+
+    def test_a_page_that_is_handled_does_not_finish_a_request_of_the_same_page(self):
+        """A start URL, which is not in the journal, and a link to it."""
+        start, link = Request(page(1).url, dont_filter=True), Request(page(1).url, self.spider.other)
+        self.scheduled(start, link)
+        self.handled(start)
+        self.assertEqual(self.left(), [(1, "other")])
+        self.handled(link)
+        self.assertEqual(self.left(), [])
+
+    def test_a_request_that_cannot_be_made_again_is_named_and_stays_and_the_others_are_sent(self):
+        """Its callback, its errback, its class, or a class in its meta is gone."""
+        def gone(response):
+            pass
+        module = types.ModuleType("gone_module")
+        exec("from scrapy import Request\n\nclass Note:\n    pass\n\nclass Mine(Request):\n    pass\n", module.__dict__)
+        sys.modules["gone_module"] = module
+        self.addCleanup(sys.modules.pop, "gone_module", None)
+        self.spider.gone = types.MethodType(gone, self.spider)
+        requests = [Request(page(1).url, self.spider.gone), Request(page(2).url, errback=self.spider.gone),
+                    module.Mine(page(3).url), Request(page(4).url, meta={"note": module.Note()}), page(5), page(6)]
+        self.scheduled(*requests)
+        del self.spider.gone, sys.modules["gone_module"]
+        self.seen.journal.close()
+        for _ in range(2):
+            again = dupefilter(self.folder, BLOOM_JOURNAL=str(self.path))
+            again.crawler.spider = self.spider
+            with self.assertLogs("bloom_dupefilter", "ERROR") as words:
+                sent = list(again.unfinished())
+            self.assertEqual([request.url for request in sent], [page(5).url, page(6).url])
+            for text in ("'gone' not found", page(1).url, page(2).url, "gone_module"):
+                self.assertIn(text, "\n".join(words.output))
+            again.close("finished")
+            self.assertEqual(len(again.journal.unfinished), 6)
+        sys.modules["gone_module"] = module
+        self.spider.gone = types.MethodType(gone, self.spider)
+        self.assertEqual([number for number, _ in self.left()], [1, 2, 3, 4, 5, 6])
+
+    @contextlib.contextmanager
+    def full_disk(self, left):
+        """So many bytes are left, and then more again."""
+        limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + left, limits[1]))
+        try:
+            with self.assertLogs("bloom_dupefilter", "WARNING"):
+                yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    def test_a_journal_whose_disk_was_full_loses_no_page(self):
+        """A part of a record was in it, which made the whole journal unreadable."""
+        for number, left, past_the_filter in ((1, 0, False), (11, 40, False), (21, 0, True), (31, 40, True)):
+            parent, child, later = (page(number + step) for step in range(3))
+            if past_the_filter:
+                child = child.replace(dont_filter=True)
+            self.scheduled(parent)
+            before = self.left()
+            with self.full_disk(left):
+                self.handled(parent, child)
+                self.scheduled(child)  # it is sent, nevertheless
+                self.assertTrue(past_the_filter or self.seen.request_seen(child), "it is in this crawler's memory")
+            self.assertEqual(self.left(), before, "its page is not finished")
+            self.scheduled(later)
+            self.assertEqual(self.left(), [*before, (number + 2, None)])
+        self.seen.journal.close()
+        again = self.opened(BLOOM_JOURNAL=str(self.path))
+        self.addCleanup(again.journal.close)
+        self.assertFalse(again.request_seen(page(2)), "its page is sent again, and its link is followed")
+
+    def test_in_doubt_and_with_a_full_disk_no_page_is_skipped(self):
+        bfstore.create(self.folder / "seen.bf", capacity=1000, replace=True).close()
+        with self.full_disk(40):
+            self.scheduled(page(1))
+            self.assertTrue(self.seen.request_seen(page(1)))
+
+    def test_a_note_that_a_page_is_finished_is_written_later_if_the_disk_is_full(self):
+        parent = page(1)
+        self.scheduled(parent)
+        with self.full_disk(10):
+            self.handled(parent)
+        self.assertEqual(self.left(), [(1, None)])
+        self.scheduled(page(2))
+        self.assertEqual(self.left(), [(2, None)])
+
+    def test_a_callback_that_sends_its_own_request_again_does_not_finish_that(self):
+        mine = page(1)
+        self.scheduled(mine)
+        mine.dont_filter = True
+        self.handled(mine, mine)
+        self.assertEqual(self.left(), [(1, None)])
 
 
 # --- Measured ---------------------------------------------------------------------------------------------------------
@@ -454,7 +739,7 @@ class Bench(unittest.TestCase):
 def load_tests(loader, _tests, _pattern):
     if BENCH:
         return unittest.TestSuite([Bench("measure")])
-    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen))
+    return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen, Unfinished))
 
 
 if __name__ == "__main__":

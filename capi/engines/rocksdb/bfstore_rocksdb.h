@@ -145,11 +145,42 @@ class Gate {
   std::mutex closers_;
 };
 
-// The one row that the front keeps in the database.  `epoch` is that of the filter's mark, a new one at each opening:
-// a filter with a mark in it was compared with this history of the database, and not with one that was abandoned.
-// Within an epoch the history may be abandoned, too: a copy of the database is older than the filter, or rows without a
-// WAL are lost, and a program writes other rows at the same sequence numbers.  So the row is written before each mark:
-// a database that has it had all rows of this epoch up to its `mark`, and no higher mark of a filter counts.
+// The families whose rows a filter has, by id.  RocksDB gives each family an id of its own, also one that has the name
+// of a dropped one.  Handles that were opened before a drop still show its rows, and a later filter does not have them.
+class FamilyIds {
+ public:
+  bool Has(uint32_t id) const { return id < has_.size() && has_[id]; }
+  void Add(uint32_t id) {
+    if (id >= has_.size()) has_.resize(id + 1);
+    has_[id] = true;
+  }
+  void Remove(uint32_t id) {
+    if (id < has_.size()) has_[id] = false;
+  }
+
+  void AppendTo(std::string* row) const {
+    for (uint32_t id = 0; id < has_.size(); ++id) {
+      if (has_[id]) row->append(reinterpret_cast<const char*>(&id), sizeof id);
+    }
+  }
+  void ReadFrom(const Slice& words) {
+    for (size_t at = 0; at + sizeof(uint32_t) <= words.size(); at += sizeof(uint32_t)) {
+      uint32_t id = 0;
+      std::memcpy(&id, words.data() + at, sizeof id);
+      Add(id);
+    }
+  }
+
+ private:
+  std::vector<bool> has_;
+};
+
+// The one row that the front keeps in the database: this, and the ids of the filter's families.  `epoch` is that of the
+// filter's mark, a new one at each opening: a filter with a mark in it was compared with this history of the database,
+// and not with one that was abandoned. Within an epoch the history may be abandoned, too: a copy of the database is
+// older than the filter, or rows without a WAL are lost, and a program writes other rows at the same sequence numbers.
+// So the row is written before each mark: a database that has it had all rows of this epoch up to its `mark`, and no
+// higher mark of a filter counts.
 struct Record {
   uint64_t epoch = 0;
   uint64_t mark = 0;      // not above the row's own sequence number
@@ -160,27 +191,36 @@ struct Record {
 
 // By an iterator, which compares all versions of the row: Get of a secondary instance takes the first one that it
 // finds, and its active memtable may have an older one than its files.
-inline Status ReadRecord(DB* db, const std::string& key, Record* record) {
+inline Status ReadRecord(DB* db, const std::string& key, Record* record, FamilyIds* families) {
   ReadOptions all;
   all.total_order_seek = true;
   const std::unique_ptr<rocksdb::Iterator> row(db->NewIterator(all));
   row->Seek(key);
   *record = Record();
-  if (row->Valid() && row->key() == Slice(key) && row->value().size() == sizeof *record)
-    std::memcpy(record, row->value().data(), sizeof *record);
+  *families = FamilyIds();
+  if (!row->Valid() || row->key() != Slice(key) || row->value().size() < sizeof *record) return row->status();
+  Slice words = row->value();
+  std::memcpy(record, words.data(), sizeof *record);
+  words.remove_prefix(sizeof *record);
+  families->ReadFrom(words);
   return row->status();
 }
 
 // No thread writes, so that the row has the number that it names.
-inline Status WriteRecord(DB* db, const std::string& key, Record* record) {
+inline Status WriteRecord(DB* db, const std::string& key, Record* record, const FamilyIds& families) {
   record->mark = db->GetLatestSequenceNumber() + 1;
-  return db->Put({}, key, Slice(reinterpret_cast<const char*>(record), sizeof *record));
+  std::string row(reinterpret_cast<const char*>(record), sizeof *record);
+  families.AppendTo(&row);
+  return db->Put({}, key, row);
 }
 
-inline bool HasFileId(const bfs_filter* filter, const Record& record) {
+// Whether it is the filter that the record names, with all keys up to the record's mark.  An older copy of it has a
+// lower one.  So has the filter itself between WriteRecord and bfs_sync.
+inline bool IsNamed(const bfs_filter* filter, uint64_t owner, const Record& record) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   return bfs_stats(filter, 0, &facts, nullptr) == BFS_OK &&
-         std::memcmp(facts.file_id, record.file_id, sizeof record.file_id) == 0;
+         std::memcmp(facts.file_id, record.file_id, sizeof record.file_id) == 0 &&
+         bfs_get_mark(filter, owner, record.epoch) >= record.mark;
 }
 
 inline uint64_t NewEpoch() {
@@ -302,14 +342,18 @@ class Asking : public rocksdb::StackableDB {
     return !order->CanKeysWithDifferentByteContentsBeEqual() && order->timestamp_size() == 0;
   }
 
-  static bool Lacks(const bfs_filter* filter, ColumnFamilyHandle* family, const Slice& key) {
-    const FilterKey bytes(family->GetID(), key);
-    return bfs_contains(filter, bytes.data(), bytes.bytes()) == 0;
+  // While asks_ is passed, and filter_ is not NULL.
+  bool Lacks(ColumnFamilyHandle* family, const Slice& key) const {
+    const uint32_t id = family->GetID();
+    if (!in_filter_.Has(id)) return false;
+    const FilterKey bytes(id, key);
+    return bfs_contains(filter_, bytes.data(), bytes.bytes()) == 0;
   }
 
   RocksDBFrontOptions options_;
-  Gate asks_;                     // closed while filter_ changes
+  Gate asks_;                     // closed while filter_ and in_filter_ change
   bfs_filter* filter_ = nullptr;  // NULL: there is none that can be trusted
+  FamilyIds in_filter_;
 };
 
 }  // namespace rocksdb_front
@@ -360,8 +404,9 @@ class RocksDBFront : public rocksdb_front::Asking {
     {
       Gate::Closed no_writes(writes_);
       if (filter_ == nullptr) return Refused();
-      Status written = AddWhatWentPast(filter_);
-      if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_);
+      Status written = HasItsMark();
+      if (written.ok()) written = AddWhatWentPast(filter_);
+      if (written.ok()) written = rocksdb_front::WriteRecord(db_, options_.record_key, &record_, in_filter_);
       if (!written.ok()) return written;
       passed_ = record_.mark;
       epoch = record_.epoch;
@@ -370,14 +415,17 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Pass pass(writes_);
     if (filter_ == nullptr) return Refused();
     if (record_.epoch != epoch) return Status::OK();  // a later filter, or a later mark, was synced meanwhile
-    return StoreMark(filter_, epoch, mark);
+    const Status stored = StoreMark(filter_, epoch, mark);
+    uint64_t last = stored_mark_;
+    while (stored.ok() && last < mark && !stored_mark_.compare_exchange_weak(last, mark)) {
+    }
+    return stored;
   }
 
   // A new filter of all rows takes the place of this one, for more keys or since many were deleted.  Other threads
   // read and write meanwhile.  `families` are all families of the database.  After an error the old one is in use.
   Status Rebuild(const Families& families) {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
-    for (const Family* family : families) SawFamily(family);
     if (filter_ == nullptr) return Refused();
     return Replace(families);
   }
@@ -415,9 +463,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     if (filter_ == nullptr) return false;
     // A new filter lacks what was deleted before it was built, which an older snapshot still shows.
     if (options.snapshot != nullptr && options.snapshot->GetSequenceNumber() < built_at_) return false;
-    // Nor does it have the rows of a family that was dropped before, which its handle still shows.
-    if (family->GetID() < in_filter_.size() && !in_filter_[family->GetID()]) return false;
-    return Lacks(filter_, family, key);
+    return Lacks(family, key);
   }
 
   // The keys first, then the rows: a key without a row costs a false positive and no more.  An error of bfstore
@@ -505,31 +551,39 @@ class RocksDBFront : public rocksdb_front::Asking {
     return ingested;
   }
 
+  // Families come and go while no Rebuild runs, so that a filter has all rows of those that it was built of.
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             Family** handle) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamily(options, name, handle);
-    if (status.ok()) SawFamily(*handle);
+    if (status.ok()) Created({*handle});
     return status;
   }
 
   Status CreateColumnFamilies(const rocksdb::ColumnFamilyOptions& options, const std::vector<std::string>& names,
                               Families* handles) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamilies(options, names, handles);
-    for (const Family* family : *handles) SawFamily(family);
+    Created(*handles);
     return status;
   }
 
   Status CreateColumnFamilies(const std::vector<rocksdb::ColumnFamilyDescriptor>& families,
                               Families* handles) override {
+    std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->CreateColumnFamilies(families, handles);
-    for (const Family* family : *handles) SawFamily(family);
+    Created(*handles);
     return status;
   }
 
   Status DropColumnFamily(Family* family) override {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
     const Status status = db_->DropColumnFamily(family);
-    if (status.ok()) dropped_.insert(family->GetID());
+    if (!status.ok()) return status;
+    dropped_.insert(family->GetID());
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    in_filter_.Remove(family->GetID());
     return status;
   }
 
@@ -561,10 +615,11 @@ class RocksDBFront : public rocksdb_front::Asking {
   Status NewEpoch() {
     Gate::Closed no_writes(writes_);
     rocksdb_front::Record next;
-    Status status = AddWhatWentPast(filter_);
+    Status status = HasItsMark();
+    if (status.ok()) status = AddWhatWentPast(filter_);
     if (status.ok()) status = Announce(filter_, &next);
     if (status.ok()) status = SyncHandle(filter_, &next);
-    if (status.ok()) record_ = next;
+    if (status.ok()) Stored(next);
     return status;
   }
 
@@ -591,10 +646,21 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   // No thread writes: the keys of all rows up to the record were added before them.
   Status SyncHandle(bfs_filter* filter, rocksdb_front::Record* record) {
-    const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record);
+    const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record, in_filter_);
     if (!written.ok()) return written;
     passed_ = record->mark;
     return StoreMark(filter, record->epoch, record->mark);
+  }
+
+  // A lower mark is that of an older filter, which was copied over this one: a new mark would hide what it lacks.
+  Status HasItsMark() const {
+    if (bfs_get_mark(filter_, options_.owner, record_.epoch) >= stored_mark_) return Status::OK();
+    return Status::Aborted("bfstore", options_.path + " has lost its mark: call Recover");
+  }
+
+  void Stored(const rocksdb_front::Record& record) {
+    record_ = record;
+    stored_mark_ = record.mark;
   }
 
   // A mark above a row that was written past the front would hide it from every later opening.  No thread writes.
@@ -623,15 +689,16 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   // No thread writes: filter_ is NULL.
   Status StartAlone(const Families& families) {
-    for (const Family* family : families) SawFamily(family);
     passed_ = db_->GetLatestSequenceNumber();
     rocksdb_front::Record record;
-    Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record);
+    rocksdb_front::FamilyIds of_its_filter;  // a filter that continues has those that are there now
+    Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record, &of_its_filter);
     if (!status.ok()) return status;
     bfs_filter* filter = nullptr;
     bool recovers = false;
     status = OpenFile(&filter, &recovers);
     if (!status.ok()) return status;
+    HasRowsOf(families);
     if (filter != nullptr) {
       if (Continue(filter, record, recovers).ok()) return Status::OK();
       bfs_close(filter, nullptr);
@@ -711,14 +778,24 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Closed no_writes(writes_);
     Gate::Closed no_asks(asks_);
     filter_ = filter;
-    record_ = record;
+    Stored(record);
   }
 
-  // RocksDB counts ids upwards.
-  void SawFamily(const Family* family) {
-    uint32_t highest = highest_family_;
-    while (highest < family->GetID() && !highest_family_.compare_exchange_weak(highest, family->GetID())) {
+  void Created(const Families& families) {
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    for (const Family* family : families) in_filter_.Add(family->GetID());
+  }
+
+  // Of each that was not dropped.
+  void HasRowsOf(const Families& families) {
+    rocksdb_front::FamilyIds ids;
+    for (const Family* family : families) {
+      if (dropped_.count(family->GetID()) == 0) ids.Add(family->GetID());
     }
+    Gate::Closed no_writes(writes_);
+    Gate::Closed no_asks(asks_);
+    in_filter_ = std::move(ids);
   }
 
   Status Replace(const Families& families) {
@@ -726,12 +803,12 @@ class RocksDBFront : public rocksdb_front::Asking {
     bfs_filter* fresh = nullptr;
     if (status.ok()) status = CreateFresh(families, &fresh);
     if (!status.ok()) return status;
+    HasRowsOf(families);
     {
       Gate::Closed no_writes(writes_);  // every write that did not add to `fresh` is a row when this is closed
       next_ = fresh;
       next_refused_ = false;
     }
-    const uint32_t highest = highest_family_;  // a family that comes later has no row that `fresh` lacks
     rocksdb_front::KeyAdder adder(fresh, nullptr);
     for (size_t i = 0; status.ok() && i < families.size(); ++i) {
       rocksdb::ReadOptions all;
@@ -742,13 +819,13 @@ class RocksDBFront : public rocksdb_front::Asking {
     Gate::Closed no_writes(writes_);
     next_ = nullptr;
     if (status.ok() && next_refused_) status = Status::IOError("bfstore", "the new filter took not every key");
-    if (status.ok()) return Publish(fresh, families, highest);
+    if (status.ok()) return Publish(fresh);
     bfs_abandon(fresh);
     return status;
   }
 
   // No thread writes.
-  Status Publish(bfs_filter* fresh, const Families& families, uint32_t highest) {
+  Status Publish(bfs_filter* fresh) {
     const uint64_t built_at = db_->GetLatestSequenceNumber();
     rocksdb_front::Record next;
     bfs_error error = BFS_ERROR_INIT;
@@ -768,8 +845,6 @@ class RocksDBFront : public rocksdb_front::Asking {
     filter_ = nullptr;
     status = OpenPublished(next);
     built_at_ = built_at;
-    in_filter_.assign(highest + 1, false);
-    for (const Family* family : families) in_filter_[family->GetID()] = true;
     return status;
   }
 
@@ -778,8 +853,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     bfs_error error = BFS_ERROR_INIT;
     const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
     if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
-    record_ = record;
-    if (HasFileId(filter_, record) && bfs_get_mark(filter_, options_.owner, record.epoch) != 0) return Status::OK();
+    Stored(record);
+    if (IsNamed(filter_, options_.owner, record)) return Status::OK();
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
     return Status::IOError("bfstore", "another file was moved to " + options_.path);
@@ -814,16 +889,15 @@ class RocksDBFront : public rocksdb_front::Asking {
     return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
   }
 
-  Gate writes_;                 // closed while filter_ or next_ changes; after changing_, before asks_
-  std::mutex changing_;         // Rebuild, Recover, Close
+  Gate writes_;                 // closed while filter_, in_filter_ or next_ changes; after changing_, before asks_
+  std::mutex changing_;         // Rebuild, Recover, Close, and families that come and go
   bfs_filter* next_ = nullptr;  // a filter that is being built
   std::atomic<bool> next_refused_{false};
   std::atomic<uint64_t> passed_{0};  // the last sequence number, if every row since record_ has passed through here
   rocksdb_front::Record record_;     // as the database has it, of filter_; changes while writes_ is closed
-  uint64_t built_at_ = 0;            // the sequence number from which on filter_ has every key
-  std::atomic<uint32_t> highest_family_{0};
-  std::set<uint32_t> dropped_;   // their names may be those of other families now
-  std::vector<bool> in_filter_;  // by id of the families that were there when it was built; later ones are in it
+  std::atomic<uint64_t> stored_mark_{0};  // of record_'s epoch, in filter_
+  uint64_t built_at_ = 0;                 // the sequence number from which on filter_ has every key
+  std::set<uint32_t> dropped_;            // their names may be those of other families now
   RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
 };
 
@@ -855,7 +929,7 @@ class RocksDBReader : public rocksdb_front::Asking {
       {
         rocksdb_front::Gate::Pass pass(asks_);
         const bool trusted = view == trusted_at_ && filter_ != nullptr && bfs_health(filter_) == BFS_OK;
-        if (trusted) return Lacks(filter_, family, key);
+        if (trusted) return Lacks(family, key);
         if (view == trusted_at_ && Now() < next_try_) return false;
       }
       Trust();
@@ -877,23 +951,23 @@ class RocksDBReader : public rocksdb_front::Asking {
     rocksdb_front::Record record;
     trusted_at_ = db_->GetLatestSequenceNumber();
     next_try_ = Now() + 100;
-    const bool read =
-        caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record).ok() && record.epoch != 0;
-    if (read && filter_ != nullptr && IsNamed(record)) return;
+    const bool read = caught_up_ && rocksdb_front::ReadRecord(db_, options_.record_key, &record, &in_filter_).ok() &&
+                      record.epoch != 0;
+    if (read && filter_ != nullptr && MayAsk(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
     if (!read) return;
     // A copy would keep its moment, and lack what the writer adds later.
     const uint64_t flags = BFS_OPEN_READ | (options_.open_flags & ~BFS_OPEN_COPY);
     if (bfs_open(options_.path.c_str(), flags, &filter_, nullptr) != BFS_OK) return;
-    if (IsNamed(record)) return;
+    if (MayAsk(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
   }
 
-  bool IsNamed(const rocksdb_front::Record& record) const {
-    return bfs_health(filter_) == BFS_OK && rocksdb_front::HasFileId(filter_, record) &&
-           bfs_get_mark(filter_, options_.owner, record.epoch) != 0 && bfs_is_current(filter_, nullptr) == 1;
+  bool MayAsk(const rocksdb_front::Record& record) const {
+    return bfs_health(filter_) == BFS_OK && rocksdb_front::IsNamed(filter_, options_.owner, record) &&
+           bfs_is_current(filter_, nullptr) == 1;
   }
 
   bool caught_up_ = true;

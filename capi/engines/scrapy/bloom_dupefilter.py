@@ -9,13 +9,19 @@ BLOOM_FPR       1e-4 by default: a wrong "seen" skips a page for ever
 BLOOM_JOURNAL   a file of this crawler alone, with the requests that a killed crawler had not finished
 """
 
+import errno
 import fcntl
 import logging
+import mmap
 import os
 import pickle
+import struct
+import weakref
+import zlib
 
 import bfstore
 import scrapy
+from scrapy import Request, signals
 from scrapy.dupefilters import RFPDupeFilter
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.misc import load_object
@@ -25,6 +31,7 @@ if scrapy.version_info < (2, 8):
     raise ImportError(f"bloom_dupefilter needs Scrapy 2.8 or later, and this is {scrapy.__version__}")
 
 logger = logging.getLogger(__name__)
+NAME = "bloom_journal"  # in Request.meta: the name of the request's record in the journal
 
 
 def _opened(path, capacity, fpr):
@@ -40,15 +47,82 @@ def _opened(path, capacity, fpr):
                 pass
 
 
+class Records:
+    """How the records of a journal are in its file. After the head comes a mark, which each record begins with. A reader finds
+    the next record after a damaged one by it; it is random, so that no site can have it in the bytes that a request keeps."""
+    HEAD, MARK_BYTES, FACTS = b"bloom_dupefilter journal 1\n", 16, struct.Struct("<II")  # of a record: length, CRC-32
+
+    def __init__(self, path, mark):
+        self.path, self.mark, self.first = path, mark, len(self.HEAD) + self.MARK_BYTES
+
+    @classmethod
+    def of(cls, path):
+        """Of a file that is there."""
+        with open(path, "rb") as file:
+            if file.read(len(cls.HEAD)) != cls.HEAD:
+                raise RuntimeError(f"{path} is no journal: give BLOOM_JOURNAL another path, or remove the file")
+            return cls(path, file.read(cls.MARK_BYTES))
+
+    def head(self):
+        return self.HEAD + self.mark
+
+    def record(self, name, request):
+        """`request`: bytes, or None. They are not read where nothing is made of them: what they name may be gone."""
+        words = pickle.dumps((name, request))
+        return self.mark + self.FACTS.pack(len(words), zlib.crc32(words)) + words
+
+    def read(self):
+        """(name, request) of each record that is whole."""
+        with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as words:
+            at = self.first
+            while at < len(words):
+                end = self._end(words, at)
+                if end is None:
+                    at = self._after_damage(words, at)
+                else:
+                    yield pickle.loads(words[at + self.MARK_BYTES + self.FACTS.size:end])
+                    at = end
+
+    def _end(self, words, at):
+        """None: no whole record is there."""
+        begin = at + self.MARK_BYTES + self.FACTS.size
+        if words[at:at + self.MARK_BYTES] != self.mark or begin > len(words):
+            return None
+        size, checksum = self.FACTS.unpack(words[begin - self.FACTS.size:begin])
+        end = begin + size
+        return end if end <= len(words) and zlib.crc32(words[begin:end]) == checksum else None
+
+    def _after_damage(self, words, begin):
+        at = begin
+        while at >= 0 and self._end(words, at) is None:
+            at = words.find(self.mark, at + 1)
+        end = len(words) if at < 0 else at
+        logger.warning("%s: bytes %d to %d are no whole record, as after a kill or a full disk. A request in them is not sent "
+                       "again", self.path, begin, end)
+        return end
+
+
 class Journal:
-    """The requests that were scheduled (fingerprint, dict), and those whose page was handled (fingerprint, None)."""
+    """The requests that were scheduled (name, dict), and those whose page was handled (name, None). A name is a fingerprint and
+    bytes of its own: requests of one page may be under way at once, with different callbacks, and each is finished alone."""
 
     def __init__(self, path):
         self._lock = self._locked(path + ".lock")
-        self.unfinished = self._read(path) if os.path.exists(path) else {}
+        try:
+            self._open(path)
+        except Exception:
+            self._lock.close()
+            raise
+
+    def _open(self, path):
+        self.unfinished = self._read(path) if os.path.exists(path) and os.path.getsize(path) else {}
+        self._records = Records(path, os.urandom(Records.MARK_BYTES))
         with open(path + ".new", "wb") as new:
-            for record in self.unfinished.items():
-                pickle.dump(record, new)
+            new.write(self._records.head())
+            for name, request in self.unfinished.items():
+                new.write(self._records.record(name, request))
+            new.flush()
+            os.fsync(new.fileno())  # else a power cut may leave neither
         os.replace(path + ".new", path)
         self._file = open(path, "ab", buffering=0)  # each record is the kernel's at once: a kill takes none
 
@@ -66,16 +140,25 @@ class Journal:
     @staticmethod
     def _read(path):
         unfinished = {}
-        with open(path, "rb") as file:
-            try:
-                while True:
-                    key, request = pickle.load(file)
-                    unfinished.pop(key, None) if request is None else unfinished.setdefault(key, request)
-            except (EOFError, pickle.UnpicklingError):  # the end, or a record that was cut short by the kill
-                return unfinished
+        for name, request in Records.of(path).read():
+            unfinished.pop(name, None) if request is None else unfinished.setdefault(name, request)
+        return unfinished
 
-    def write(self, key, request):
-        self._file.write(pickle.dumps((key, request)))
+    def add(self, key, request):
+        """Returns the name of the request's record."""
+        name = key + os.urandom(8)
+        self._write(name, pickle.dumps(request))
+        return name
+
+    def remove(self, name):
+        self._write(name, None)
+
+    def _write(self, name, request):
+        """OSError: nothing of it is in the file."""
+        record, size = self._records.record(name, request), os.fstat(self._file.fileno()).st_size
+        if self._file.write(record) != len(record):  # no space for the rest
+            self._file.truncate(size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._records.path)
 
     def close(self):
         self._file.close()
@@ -93,6 +176,8 @@ class BloomDupeFilter(RFPDupeFilter):
         self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
                               settings.getfloat("BLOOM_FPR", 1e-4))
         self.warned = self.sent_again = False
+        self._handled = []  # records of pages that are finished when the request that is being scheduled is in the journal
+        self.failures = 0  # requests that the journal could not take
         crawler.bloom_dupefilter = self  # for Unfinished
 
     @classmethod
@@ -106,12 +191,17 @@ class BloomDupeFilter(RFPDupeFilter):
     def request_seen(self, request):
         """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
         key = self.fingerprinter.fingerprint(request)
-        logged = key not in self.filter and self._log(key, request)
+        failures = self.failures
+        logged = key not in self.filter and self.record(request)
+        if self.failures != failures:  # the filter does not get what no journal has: this process remembers by itself
+            return super().request_seen(request)
         new = self._add(key, request)
         if new and not logged:
-            self._log(key, request)
+            self.record(request)
         if logged and not new:  # another crawler was faster
-            self.journal.write(key, None)
+            self.finish(self.name(request))
+        if self._handled:
+            self.settle()
         return not new
 
     def _add(self, key, request):
@@ -131,31 +221,73 @@ class BloomDupeFilter(RFPDupeFilter):
             logger.warning("%s  From here on this crawler remembers in memory what it has seen.", error)
         self.warned = True
 
-    def _log(self, key, request):
+    def record(self, request):
+        """Whether the journal has it now. The name that it may have had was that of a request whose meta the spider, a redirect
+        or a retry passed on."""
         if self.journal is None:
             return False
+        request.meta.pop(NAME, None)
         try:
-            self.journal.write(key, request.to_dict(spider=self.crawler.spider))
-        except (ValueError, AttributeError, TypeError, pickle.PicklingError) as error:  # a callback that is no method
+            words = request.to_dict(spider=self.crawler.spider)
+            request.meta[NAME] = self.journal.add(self.fingerprinter.fingerprint(request), words)
+        except OSError as error:
+            self.failures += 1
+            self._handled.clear()  # the page of this request may be among them
+            logger.warning("%s is not in the journal, and the page that it is on stays unfinished: %s", request, error)
+            return False
+        except Exception as error:  # a callback that is no method, or whatever an object in its meta raises
             logger.warning("%s is not in the journal: %s", request, error)
             return False
         return True
 
+    def name(self, request):
+        """Of its record; None: it has none. A request of another page, which a redirect or an errback gave this one's meta, does
+        not finish it."""
+        name = request.meta.get(NAME)
+        return name if name and name.startswith(self.fingerprinter.fingerprint(request)) else None
+
+    def finish(self, name):
+        """With the next settle()."""
+        if self.journal and name:
+            self._handled.append(name)
+
+    def settle(self):
+        """What cannot be written now is tried again."""
+        try:
+            while self._handled:
+                self.journal.remove(self._handled[-1])
+                self._handled.pop()
+        except OSError as error:
+            logger.warning("The journal cannot note that %d pages are finished: %s", len(self._handled), error)
+
     def unfinished(self):
         """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
         self.sent_again = True
-        requests = {key: request_from_dict(request, spider=self.crawler.spider).replace(dont_filter=True)
-                    for key, request in (self.journal.unfinished.items() if self.journal else ())}
-        for key, request in requests.items():
-            self._add(key, request)
-        yield from requests.values()
+        requests = list(self._made_again())
+        for key, request in requests:
+            if key:
+                self._add(key, request)
+        yield from (request for _, request in requests)
 
-    def finish(self, request):
-        if self.journal:
-            self.journal.write(self.fingerprinter.fingerprint(request), None)
+    def _made_again(self):
+        """(fingerprint, request); None: the request passed by the filter, and was never added. What cannot be made stays in the
+        journal: a later start may have its callback, or its class, again."""
+        for name, words in self.journal.unfinished.items() if self.journal else ():
+            what = f"The request {name.hex()}"
+            try:
+                facts = pickle.loads(words)
+                what = f"The request of {facts['url']}"
+                request = request_from_dict(facts, spider=self.crawler.spider)
+                key = None if request.dont_filter else self.fingerprinter.fingerprint(request)
+                request = request.replace(dont_filter=True, meta={**request.meta, NAME: name})
+            except Exception as error:  # whatever the spider's classes raise
+                logger.error("%s stays in the journal, and is not sent: %s", what, error)
+            else:
+                yield key, request
 
     def close(self, reason):
         if self.journal:
+            self.settle()
             if self.journal.unfinished and not self.sent_again:
                 logger.error("Scrapy %s did not ask for the unfinished requests of BLOOM_JOURNAL. They stay in it", scrapy.__version__)
             self.journal.close()
@@ -167,13 +299,24 @@ def _has_middleware(settings):
     return any(order is not None and issubclass(load_object(name), Unfinished) for name, order in middlewares.items())
 
 
+class Page:
+    """Finished when the callback is at its end, and each request that it made has come to the scheduler: Scrapy may take many
+    requests from a callback before it schedules the first one. It stays unfinished if the journal refused a request meanwhile,
+    which may be one of this page."""
+
+    def __init__(self, name, failures):
+        self.name, self.failures, self.awaited = name, failures, 1  # the end of the callback
+
+
 class Unfinished:
-    """Sends the unfinished requests of a killed crawler again, and notes which are finished: the page was handled, and
-    every request that the spider made of it has been through the filter. Each step has two forms: Scrapy's before 2.13 and
-    its later ones call other methods, and callbacks may be coroutines."""
+    """Sends the unfinished requests of a killed crawler again, and notes which are finished. Scrapy asks its duplicates filter
+    about requests without dont_filter alone: the others are logged here, before their page can be finished. Each step has two
+    forms: Scrapy's before 2.13 and its later ones call other methods, and callbacks may be coroutines."""
 
     def __init__(self, crawler):
         self.crawler = crawler
+        self._pages = weakref.WeakKeyDictionary()  # of requests that have not come to the scheduler
+        crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @classmethod
     def from_crawler(cls, crawler):
@@ -196,10 +339,41 @@ class Unfinished:
             yield request
 
     def process_spider_output(self, response, result, spider=None):
-        yield from result
-        self._dupefilter.finish(response.request)
+        page = self._page(response)
+        for one in result:
+            yield self._made(one, page)
+        self._at_its_end(page)
 
     async def process_spider_output_async(self, response, result, spider=None):
+        page = self._page(response)
         async for one in result:
-            yield one
-        self._dupefilter.finish(response.request)
+            yield self._made(one, page)
+        self._at_its_end(page)
+
+    def _page(self, response):
+        return Page(self._dupefilter.name(response.request), self._dupefilter.failures)
+
+    def _made(self, one, page):
+        if self._dupefilter.journal and isinstance(one, Request):
+            if one.dont_filter:
+                self._dupefilter.record(one)
+            elif one not in self._pages:
+                self._pages[one] = page
+                page.awaited += 1
+        return one
+
+    def _at_its_end(self, page):
+        self._came(page)
+        self._dupefilter.settle()
+
+    def _scheduled(self, request):
+        """Right before the filter is asked, if it is asked: another handler may drop the request."""
+        self._dupefilter.settle()
+        page = self._pages.pop(request, None)
+        if page:
+            self._came(page)
+
+    def _came(self, page):
+        page.awaited -= 1
+        if page.awaited == 0 and page.failures == self._dupefilter.failures:
+            self._dupefilter.finish(page.name)
