@@ -1,6 +1,7 @@
 """Which room may include which: fails on an include that breaks the rules of the rooms.
 
-base <- hash, layout, region <- format <- store <- interop <- capi, tools, bench; layout <- sizing <- store
+base <- hash, layout, region <- format <- store/file <- store/home <- store/ask <- store/derive <- capi, tools, bench
+layout <- sizing <- store/file <- store/plan <- store/derive; format, hash, layout, sizing <- bare
 hash, layout and region never include each other; tools and bindings see only public headers.
 """
 
@@ -13,6 +14,7 @@ import unittest
 ROOT = pathlib.Path(sys.argv[1])
 PUBLIC = {"public"}
 LOW = {"base"} | PUBLIC
+BELOW_STORE = LOW | {"hash", "sizing", "layout", "region", "format"}
 ROOMS = {
     "include": PUBLIC,
     "src/base": LOW,
@@ -21,8 +23,12 @@ ROOMS = {
     "src/layout": LOW | {"layout"},
     "src/region": LOW | {"region"},
     "src/format": LOW | {"hash", "sizing", "layout", "region", "format"},
-    "src/store": LOW | {"hash", "sizing", "layout", "region", "format", "store"},
-    "src/interop": LOW | {"hash", "sizing", "layout", "region", "format", "store", "interop"},
+    "src/bare": LOW | {"hash", "sizing", "layout", "format"},
+    "src/store/file": BELOW_STORE | {"store/file"},
+    "src/store/home": BELOW_STORE | {"store/file", "store/home"},
+    "src/store/ask": BELOW_STORE | {"store/file", "store/home", "store/ask"},
+    "src/store/plan": BELOW_STORE | {"store/file", "store/plan"},
+    "src/store/derive": BELOW_STORE | {"store/file", "store/home", "store/ask", "store/plan", "store/derive"},
     "capi": PUBLIC | {"abi"},
     "tools": PUBLIC | {"abi"},
     "tools/bfinspect": PUBLIC | {"format"},
@@ -50,10 +56,8 @@ def target_of(name: str, path: pathlib.Path) -> str:
         return "public"
     if name == "bfstore.h":
         return "abi"
-    first = name.split("/")[0]
-    if "/" in name and f"src/{first}" in ROOMS:
-        return first
-    return ""
+    room = name.rpartition("/")[0]
+    return room if f"src/{room}" in ROOMS else ""
 
 
 def broken_rules(path: str, text: str) -> list:
@@ -121,8 +125,8 @@ class Layering(unittest.TestCase):
 
     def test_a_broken_rule_is_found(self) -> None:
         for path, include in [("src/layout/x.cpp", '"hash/hash.hpp"'), ("src/hash/x.cpp", '"layout/layout.hpp"'),
-                              ("tools/bf/x.cpp", '"store/core.hpp"'), ("src/format/x.cpp", '"store/session.hpp"'),
-                              ("src/store/x.cpp", "<xxhash.h>"), ("src/layout/x.cpp", "<boost/interprocess/file_mapping.hpp>"),
+                              ("tools/bf/x.cpp", '"store/home/ask.hpp"'), ("src/store/file/x.cpp", '"store/home/home.hpp"'), ("src/format/x.cpp", '"store/file/session.hpp"'),
+                              ("src/store/ask/x.cpp", "<xxhash.h>"), ("src/layout/x.cpp", "<boost/interprocess/file_mapping.hpp>"),
                               ("include/bfstore/x.hpp", '"base/fail.hpp"'), ("src/base/x.cpp", '"../hash/hash.hpp"')]:
             self.assertTrue(broken_rules(path, f"#include {include}\n"), f"{path} {include}")
         self.assertEqual(broken_rules("tools/bfinspect/x.cpp", '#include "format/identity.hpp"\n'), [])

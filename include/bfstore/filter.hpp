@@ -33,6 +33,9 @@ enum class OpenMode : std::uint32_t {
 };
 
 class Lookup;  // inline.hpp
+namespace store {
+struct Ask;
+}
 
 class Filter {
  public:
@@ -326,11 +329,10 @@ class Filter {
   [[nodiscard]] Lookup lookup() const noexcept;
 
  private:
-  struct Core;
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
-  static Result<Filter> open_to_follow(const std::string& path, const OpenOptions& options);
-  explicit Filter(std::unique_ptr<Core> core) noexcept;
+  static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
+  explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
@@ -339,7 +341,7 @@ class Filter {
   Count answer_all(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
   Count answer_some(const Keys& keys, std::span<Answer> out) const noexcept;
-  std::unique_ptr<Core> core_;
+  std::unique_ptr<store::Ask> ask_;
 };
 
 }  // namespace bfstore

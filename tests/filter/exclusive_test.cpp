@@ -3,7 +3,7 @@
 #include "forms.hpp"
 
 #include "layout/layout.hpp"
-#include "store/divide.hpp"
+#include "store/ask/divide.hpp"
 
 using namespace rooms;
 

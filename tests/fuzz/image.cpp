@@ -9,7 +9,7 @@
 
 #include "hash/hash.hpp"
 #include "region/file.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 
 namespace fuzz {
 namespace {

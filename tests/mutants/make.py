@@ -3,7 +3,7 @@
     tests/mutants/make.py --list          prints the sources that have a table, relative to src/
     tests/mutants/make.py OUTPUT [FILE...]
 
-The copy of src/store/sync.cpp is OUTPUT/store/sync.cpp; a copy that is as it was is not written again, and one that has
+The copy of src/store/file/sync.cpp is OUTPUT/store/sync.cpp; a copy that is as it was is not written again, and one that has
 no table any more goes. The FILEs are read anyhow: meson runs this again when one of its arguments changes.
 """
 

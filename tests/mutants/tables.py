@@ -1,6 +1,6 @@
 """The tables of seeded mistakes ("mutants"): which text of a source becomes which other one.
 
-The table of src/store/sync.cpp is tests/mutants/store/sync.cpp.table. It has entries, and between them names with the
+The table of src/store/file/sync.cpp is tests/mutants/store/sync.cpp.table. It has entries, and between them names with the
 test program that notices the mistake; blank lines and lines that begin with # say nothing.
 
     <<<<

@@ -54,7 +54,7 @@ def built_for(processor: str, folder: str) -> list:
         return [one]
 
     # The largest room first, so that no processor waits for it in the end.
-    rooms = sorted((ROOT / "src").glob("*/"), key=lambda room: -len(list(room.glob("*.cpp"))))
+    rooms = sorted({source.parent for source in (ROOT / "src").rglob("*.cpp")}, key=lambda room: (-len(list(room.glob("*.cpp"))), room))
     sources = [source for room in rooms for source in together(room)] + [ROOT / "tests/store/byte_order.cpp"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         objects = list(pool.map(compiled, sources))

@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "region/place.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;

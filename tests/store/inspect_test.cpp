@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "faults.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

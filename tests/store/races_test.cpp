@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "faults.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

@@ -19,7 +19,7 @@
 #include "format/locks.hpp"
 #include "format/seal.hpp"
 #include "format/sections.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

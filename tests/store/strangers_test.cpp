@@ -14,7 +14,7 @@
 
 #include "faults.hpp"
 #include "mounts.hpp"
-#include "store/session.hpp"
+#include "store/file/session.hpp"
 #include "support.hpp"
 #include "support/skip.hpp"
 #include "support/virtual_clock.hpp"

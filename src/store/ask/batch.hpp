@@ -1,0 +1,176 @@
+// Many keys at once, on one path for all forms of keys and answers.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "layout/roll.hpp"
+#include "store/ask/divide.hpp"
+#include "store/home/ask.hpp"
+
+namespace bfstore::store {
+
+// The answers as bytes: 1 for maybe, 0 for no.
+class Answers {
+ public:
+  explicit Answers(std::uint8_t* answers) noexcept : answers_(answers) {}
+
+  // `give(answers)` fills the answers of the keys [first, first + size) and returns how many are maybe; pieces come in
+  // order.
+  template <class Give>
+  std::size_t take(std::size_t first, std::size_t, Give give) noexcept {
+    return give(answers_ + first);
+  }
+
+ private:
+  std::uint8_t* answers_;
+};
+
+// The indices of the keys that may be present, ascending: a selection vector.
+class Indices {
+ public:
+  explicit Indices(std::uint32_t* indices) noexcept : next_(indices) {}
+
+  // Without a branch on the answer. The write after the last index has room: there are never more indices than keys so
+  // far.
+  template <class Give>
+  std::size_t take(std::size_t first, std::size_t size, Give give) noexcept {
+    std::array<std::uint8_t, layout::kStep> answers;
+    const std::size_t maybes = give(answers.data());
+    for (std::size_t i = 0; i < size; ++i) {
+      *next_ = static_cast<std::uint32_t>(first + i);
+      next_ += answers[i];
+    }
+    return maybes;
+  }
+
+ private:
+  std::uint32_t* next_;
+};
+
+// Of a part, each digest is read once: the one that was found to have memory here is the one that is used, whatever
+// other threads do to the caller's array meanwhile.
+template <class Source, class Visit>
+void roll_over(const Ask& ask, const Source& source, Visit visit) noexcept {
+  const auto digest_at = [&source](std::size_t i) { return source.digest(i); };
+  if constexpr (!std::is_same_v<Source, store::Given>) {
+    layout::roll_hashed(digest_at, source.size(), visit);
+  } else if (ask.is_part()) {
+    layout::roll_hashed<layout::kStep>(digest_at, source.size(), visit);
+  } else {
+    layout::roll(source.digests.data(), source.size(), visit);
+  }
+}
+
+// Whether every digest of the step has memory here.
+inline bool has_all(const Ask& ask, const layout::Step& step) noexcept {
+  if (!ask.is_part()) return true;
+  unsigned others = 0;  // without a branch, so that the compiler takes several at once
+  for (const std::uint64_t digest : std::span(step.now, step.num_now)) others |= ask.target.has(digest) ? 0U : 1U;
+  return others == 0;
+}
+
+// The same of every digest. Asked before anything is changed, and again of each step: the caller's keys may be others
+// by then, although bfstore.h forbids that.
+template <class Source>
+bool has_all_of(const Ask& ask, const Source& source) noexcept {
+  if (!ask.is_part()) return true;
+  unsigned others = 0;
+  for (std::size_t i = 0; i < source.size(); ++i) others |= ask.target.has(source.digest(i)) ? 0U : 1U;
+  return others == 0;
+}
+
+// `source` has digests, or computes them (many.cpp). `out` takes the answers. No allocation, no lock.
+template <class Source, class Out>
+Count contains_all(const Ask& ask, const Source& source, Out out) noexcept {
+  std::uint64_t maybes = 0;
+  bool all = true;
+  roll_over(ask, source, [&](const layout::Step& step, std::size_t first) {
+    all = has_all(ask, step);
+    if (!all) return false;
+    maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
+      const bool early = ask.too_early();
+      const std::size_t found = ask.functions.contains.step(ask.lines, ask.target.geometry, step, answers);
+      if (!early && !layout::in_doubt(ask.target.sentinel)) [[likely]]
+        return found;
+      std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
+      return step.num_now;
+    });
+    return true;
+  });
+  if (!all) return Code::kPart;
+  return maybes;
+}
+
+// In the calling thread.
+template <class Source>
+Count add_rolling(Ask& ask, const Source& source) noexcept {
+  std::uint64_t added = 0;
+  Code refused = Code::kOk;
+  roll_over(ask, source, [&](const layout::Step& step, std::size_t first) {
+    refused = has_all(ask, step) ? ask.may_add(first != 0) : Code::kPart;
+    if (refused != Code::kOk) return false;
+    const std::size_t changed = ask.adds.step(ask.lines, ask.target.geometry, step);
+    ask.count_adds(step.num_now, changed);
+    added += changed;
+    return true;
+  });
+  if (refused == Code::kOk) refused = ask.was_added();
+  if (refused != Code::kOk) return refused;
+  return added;
+}
+
+// In the calling thread. A remove is never repeated, so the keys that were removed before a refusal are not told.
+template <class Source>
+Count remove_all(Ask& ask, const Source& source) noexcept {
+  if (!ask.removes()) return Code::kUnsupported;
+  if (!has_all_of(ask, source)) return Code::kPart;
+  std::unique_lock<std::mutex> lock(ask.one_at_a_time, std::defer_lock);
+  if (ask.alone) {
+    if (!ask.born.here()) return Code::kForked;  // as in add_all()
+    lock.lock();
+  }
+  const layout::Changes& removing = ask.alone ? ask.functions.counts.remove_alone : ask.functions.counts.remove;
+  std::uint64_t removed = 0;
+  Code refused = ask.may_remove();
+  if (refused != Code::kOk) return refused;
+  roll_over(ask, source, [&](const layout::Step& step, std::size_t first) {
+    refused = has_all(ask, step) ? ask.may_remove(first != 0) : Code::kPart;
+    if (refused != Code::kOk) return false;
+    const std::size_t changed = removing.step(ask.lines, ask.target.geometry, step);
+    ask.count_removes(changed);
+    removed += changed;
+    return true;
+  });
+  if (refused == Code::kOk) refused = ask.was_removed();
+  if (refused != Code::kOk) return refused;
+  return removed;
+}
+
+inline store::Lines lines_of(const Ask& ask) noexcept {
+  const Part part = ask.part();
+  const std::uint64_t count = ask.target.geometry.range / part.parts;
+  return {count, part};
+}
+
+// In the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.
+template <class Source>
+Count add_all(Ask& ask, const Source& source) noexcept {
+  if (!has_all_of(ask, source)) return Code::kPart;
+  if (!ask.alone) return add_rolling(ask, source);
+  if (!ask.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
+  const std::lock_guard<std::mutex> lock(ask.one_at_a_time);
+  const store::Lines lines = lines_of(ask);
+  const bool worth_it =
+      ask.threads > 1 && source.size() >= ask.threads * store::kShare && lines.count >= 2 * ask.threads;
+  if (!worth_it || !ask.row.in_lines) return add_rolling(ask, source);
+  try {
+    return store::add_divided(lines, ask.threads, source, [&ask](std::span<const std::uint64_t> digests) {
+      return add_rolling(ask, store::Given{digests});
+    });
+  } catch (const std::exception&) {
+    return add_rolling(ask, source);  // without more memory or threads: in this thread
+  }
+}
+
+}  // namespace bfstore::store

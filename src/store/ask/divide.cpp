@@ -1,0 +1,51 @@
+#include "store/ask/divide.hpp"
+
+#include <system_error>
+#include <thread>
+
+namespace bfstore::store {
+
+Owners::Owners(const Lines& lines, unsigned threads) : parts_(lines.part.parts) {
+  using layout::Product;
+  for (unsigned owner = 0; owner < threads; ++owner) {
+    const Product first_line =
+        Product{lines.count} * lines.part.number + (Product{lines.count} * owner + threads - 1) / threads;
+    const Product range = Product{lines.count} * lines.part.parts;
+    first_digests_.push_back(static_cast<std::uint64_t>(((first_line << 64) + range - 1) / range));
+  }
+}
+
+// A counting sort: the numbers of digests per owner say where each owner's digests begin.
+void Share::sort(std::size_t count, const Owners& owners) noexcept {
+  std::fill(ends_.begin(), ends_.end(), 0);
+  for (std::size_t i = 0; i < count; ++i) ++ends_[owners.of(unsorted_[i]) + 1];
+  for (std::size_t owner = 1; owner < ends_.size(); ++owner) ends_[owner] += ends_[owner - 1];
+  for (std::size_t i = 0; i < count; ++i) sorted_[ends_[owners.of(unsorted_[i])]++] = unsorted_[i];
+  // Every begin has moved to its end, which is the next one's begin.
+  std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
+  ends_.front() = 0;
+}
+
+bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work) {
+  enum class Signal { kWait, kGo, kCancel };
+  std::atomic<Signal> signal{Signal::kWait};
+  std::vector<std::thread> others;
+  const auto wait_and_work = [&](unsigned self) {
+    signal.wait(Signal::kWait);
+    if (signal == Signal::kGo) work(self);
+  };
+  bool all = true;
+  try {
+    others.reserve(threads - 1);
+    for (unsigned self = 1; self < threads; ++self) others.emplace_back(wait_and_work, self);
+  } catch (const std::exception&) {
+    all = false;
+  }
+  signal = all ? Signal::kGo : Signal::kCancel;
+  signal.notify_all();
+  if (all) work(0);
+  for (std::thread& other : others) other.join();
+  return all;
+}
+
+}  // namespace bfstore::store

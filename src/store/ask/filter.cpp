@@ -1,0 +1,210 @@
+// The public Filter, except calls with many keys (many.cpp): checks its arguments, hashes keys, and gives digests to
+// its Ask.
+#include <bfstore/inline.hpp>
+
+#include <filesystem>
+
+#include "base/fail.hpp"
+#include "hash/hasher.hpp"
+#include "store/ask/divide.hpp"
+#include "store/ask/placed.hpp"
+#include "store/file/refusals.hpp"
+#include "store/home/ask.hpp"
+#include "store/home/file.hpp"
+#include "store/home/followed.hpp"
+#include "store/home/set.hpp"
+
+namespace bfstore {
+namespace {
+
+// What `use` makes of the key's digest, or what `otherwise` returns if the hash gives none.
+template <class Otherwise, class Use>
+auto with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Otherwise otherwise,
+                 Use use) noexcept {
+  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
+                     [&](const auto& hasher) { return use(hasher(key)); });
+}
+
+// kDigestOnly where the caller brings digests.
+std::int32_t answer_placed(const store::Ask& ask, std::string_view key) noexcept {
+  if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
+  store::follow_in_time(ask);
+  std::uint8_t answer = 1;
+  const Count maybes =
+      store::contains_placed(*store::InUse(ask), Keys(), Keys::Views{std::span(&key, 1)}, store::Answers(&answer));
+  return maybes.keys() != 0 ? 1 : 0;
+}
+
+// A function of its own: it needs a stack frame.
+[[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
+  return hash::visit(
+      ask.shape.hash, ask.shape.seed, ask.secret.key(), [&] { return answer_placed(ask, key); },
+      [&](const auto& hasher) { return ask.answer(hasher(key)); });
+}
+
+}  // namespace
+
+Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)) {}
+Filter::Filter(Filter&&) noexcept = default;
+Filter& Filter::operator=(Filter&&) noexcept = default;
+Filter::~Filter() = default;
+
+Result<Filter> Filter::made_of(Result<std::unique_ptr<store::Ask>> ask) {
+  if (!ask) return ask.error();
+  return Filter(std::move(*ask));
+}
+
+Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
+  if (options.descriptor && path.empty()) return open(store::name_of(*options.descriptor), mode, options);
+  const bool follows = options.follow && mode == OpenMode::kRead;
+  return made_of(follows ? store::open_to_follow(path, options) : store::open_file(path, mode, options));
+}
+
+Result<Filter> Filter::open_set(const std::string& manifest, const OpenOptions& options) {
+  return made_of(store::open_set(manifest, options));
+}
+
+Error Filter::supersede() { return ask_ != nullptr ? ask_->home->supersede() : store::not_a_file(); }
+
+Error Filter::publish() {
+  if (ask_ == nullptr) return store::not_a_file();
+  Error error = ask_->home->publish();
+  if (error.ok()) ask_->writable = false;
+  ask_->lock_ends_with = ask_->home->lock_ends_with();  // after an error it is another one
+  return error;
+}
+
+// A writer that adds alone sets bits without a barrier before it looks at the live word: it is waited for.
+Error Filter::shut() {
+  if (ask_ == nullptr) return store::not_a_file();
+  return ask_->home->shut([this] {
+    if (ask_->alone) const std::lock_guard<std::mutex> nobody_adds(ask_->one_at_a_time);
+  });
+}
+
+Error Filter::close() {
+  Error error;
+  if (ask_ != nullptr) error = ask_->home->close();
+  ask_.reset();
+  return error;
+}
+
+void Filter::abandon() noexcept {
+  if (ask_ != nullptr) ask_->home->abandon();
+  ask_.reset();
+}
+
+// --- One key ---------------------------------------------------------------------------------------------------------
+
+Count Filter::add(std::string_view key) noexcept {
+  const auto without_digest = [&] {
+    if (!ask_->gives_positions) return Count(Code::kDigestOnly);
+    return add_placed(*ask_, Keys(), Keys::Views{std::span(&key, 1)});
+  };
+  return with_digest(ask_->shape, ask_->secret, key, without_digest,
+                     [this](std::uint64_t digest) { return ask_->add(digest); });
+}
+
+Count Filter::add_digest(std::uint64_t digest) noexcept {
+  return ask_->gives_positions ? Count(Code::kKeyOnly) : ask_->add(digest);
+}
+
+Count Filter::remove(std::string_view key) noexcept {
+  if (!ask_->removes()) return Code::kUnsupported;
+  return with_digest(
+      ask_->shape, ask_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return ask_->remove(digest); });
+}
+
+Count Filter::remove_digest(std::uint64_t digest) noexcept { return ask_->remove(digest); }
+
+Count Filter::count(std::string_view key) const noexcept {
+  if (!ask_->removes()) return Code::kUnsupported;
+  return with_digest(
+      ask_->shape, ask_->secret, key, [] { return Count(Code::kDigestOnly); },
+      [this](std::uint64_t digest) { return count_digest(digest); });
+}
+
+Count Filter::count_digest(std::uint64_t digest) const noexcept {
+  store::follow_in_time(*ask_);
+  const store::InUse ask(*ask_);
+  if (!ask->removes()) return Code::kUnsupported;
+  if (!ask->target.has(digest)) return Code::kPart;
+  return ask->count(digest);
+}
+
+bool Filter::contains(std::string_view key) const noexcept { return answer(key) != 0; }
+
+// Flattened: a compiler that thinks XXH3 too large to inline does not see how little of it short keys need.
+[[gnu::flatten]] std::int32_t Filter::answer(std::string_view key) const noexcept {
+  const store::Ask& ask = *ask_;
+  if (hash::is_quick(ask.shape.hash, key)) [[likely]]
+    return ask.answer(hash::Xxh3{ask.shape.seed}(key));
+  return answer_any_key(ask, key);
+}
+
+bool Filter::contains_digest(std::uint64_t digest) const noexcept { return ask_->answer(digest) != 0; }
+
+std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
+  return with_digest(
+      ask_->shape, ask_->secret, key, [] { return std::optional<std::uint64_t>(); },
+      [](std::uint64_t digest) { return std::optional<std::uint64_t>(digest); });
+}
+
+// --- Durability and facts --------------------------------------------------------------------------------------------
+
+Error Filter::sync(const LogPosition& position) { return store::InUse(*ask_)->home->sync(position); }
+
+std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
+  return store::InUse(*ask_)->home->get_mark(owner, epoch);
+}
+
+Result<std::vector<OwnerMark>> Filter::list_marks() const { return store::InUse(*ask_)->home->list_marks(); }
+
+Error Filter::drop_owner(std::uint64_t owner) { return store::InUse(*ask_)->home->drop_owner(owner); }
+
+Result<bool> Filter::finish_recovery(std::uint64_t owner) { return store::InUse(*ask_)->home->finish_recovery(owner); }
+
+Error Filter::finish_filling() { return ask_->home->finish_filling(); }
+
+Result<bool> Filter::is_current() const { return ask_->home->is_current(); }
+
+Error Filter::use_threads(unsigned threads) {
+  if (!ask_->alone) {
+    return base::fail(
+        Code::kInvalid,
+        "this handle is not the only writer, so it does not divide its work among threads. Open it exclusively.");
+  }
+  if (ask_->home->is_shut()) return store::shut(ask_->home->name("the filter"));
+  if (threads == 0 || threads > store::kMostThreads) {
+    return base::fail(Code::kInvalid, std::to_string(threads) + " threads are out of range. Give 1 to 64.");
+  }
+  if (!ask_->born.here())
+    return base::fail(Code::kForked, "the filter was opened before a fork. Open it again in the child.");
+  const std::lock_guard<std::mutex> lock(ask_->one_at_a_time);
+  ask_->threads = threads;
+  return {};
+}
+
+Shape Filter::shape() const noexcept { return store::InUse(*ask_)->shape; }
+
+Part Filter::part() const noexcept { return store::InUse(*ask_)->part(); }
+
+std::string Filter::note() const {
+  const store::InUse ask(*ask_);
+  const format::Identity* const identity = ask->identity();
+  return identity != nullptr ? identity->note.value_or(std::string()) : std::string();
+}
+
+std::vector<std::uint32_t> Filter::seeds() const { return store::InUse(*ask_)->seeds(); }
+
+Code Filter::health() const noexcept { return store::InUse(*ask_)->health(); }
+
+Stats Filter::stats(StatsWish wish) const {
+  const store::InUse ask(*ask_);
+  return ask->home->stats(*ask, wish);
+}
+
+Lookup Filter::lookup() const noexcept { return Lookup(ask_->target); }
+
+}  // namespace bfstore

@@ -1,0 +1,110 @@
+// Keys of hashes that give positions instead of digests (hash/placer.hpp): asked and added some at a time, whatever
+// their form, with nulls or without.
+#pragma once
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "hash/placer.hpp"
+#include "store/ask/batch.hpp"
+
+namespace bfstore::store {
+
+// The positions of some keys, all of them prefetched. As many keys as fit in a small stack, with 64 probes each.
+class Window {
+ public:
+  static constexpr std::size_t kKeys = 8;
+
+  // The keys [first, first + size()) of the form.
+  template <class Form>
+  Window(const hash::Placer& placer, const std::uint64_t* words, const Keys& keys, const Form& form,
+         std::size_t first) noexcept
+      : size_(std::min(kKeys, form.size() - first)) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      is_null_[i] = keys.is_null(first + i);
+      if (is_null_[i]) continue;
+      placer.place(form[first + i], positions_[i]);
+      for (const std::uint64_t position : positions_[i].all()) __builtin_prefetch(words + position / 64);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  // Calls use(number in the window, positions) for each key that is not a null.
+  template <class Use>
+  void each(Use use) const noexcept {
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (!is_null_[i]) use(i, positions_[i].all());
+    }
+  }
+
+ private:
+  std::size_t size_;
+  std::array<bool, kKeys> is_null_;
+  std::array<hash::Positions, kKeys> positions_;
+};
+
+// `keys` says which keys are null, and `form` is theirs.
+// They are not inlined: a call that makes a digest does not need the stack of a window.
+
+// `out` takes the answers. No allocation, no lock. A null is answered 0.
+template <class Form, class Out>
+[[gnu::noinline]] Count contains_placed(const Ask& ask, const Keys& keys, const Form& form, Out out) noexcept {
+  std::uint64_t maybes = 0;
+  for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
+    const store::Window window(*ask.placer, ask.words, keys, form, first);
+    maybes += out.take(first, window.size(), [&](std::uint8_t* answers) {
+      std::memset(answers, 0, window.size());
+      const bool early = ask.too_early();
+      window.each([&](std::size_t i, std::span<const std::uint64_t> positions) {
+        answers[i] = ask.functions.by_position.contains(ask.words, positions) ? 1 : 0;
+      });
+      const bool doubt = early || layout::in_doubt(ask.target.sentinel);
+      std::size_t found = 0;
+      window.each([&](std::size_t i, std::span<const std::uint64_t>) {
+        if (doubt) answers[i] = 1;  // in doubt: every key of this window may be there
+        found += answers[i];
+      });
+      return found;
+    });
+  }
+  return maybes;
+}
+
+template <class Form>
+[[gnu::noinline]] Count add_placed(Ask& ask, const Keys& keys, const Form& form) noexcept {
+  std::unique_lock<std::mutex> lock(ask.one_at_a_time, std::defer_lock);
+  if (ask.alone) {
+    if (!ask.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
+    lock.lock();
+  }
+  const auto add = ask.alone ? ask.functions.by_position.add_alone : ask.functions.by_position.add;
+  std::uint64_t added = 0;
+  for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
+    if (const Code code = ask.may_add(first != 0); code != Code::kOk) return code;
+    const store::Window window(*ask.placer, ask.words, keys, form, first);
+    std::uint64_t changed = 0;
+    window.each(
+        [&](std::size_t, std::span<const std::uint64_t> positions) { changed += add(ask.words, positions) ? 1U : 0U; });
+    ask.count_keys(changed);
+    added += changed;
+  }
+  if (const Code code = ask.was_added(); code != Code::kOk) return code;
+  return added;
+}
+
+// What `use(form)` makes of keys that have no digests. An error of the keys comes before anything was done.
+template <class Use>
+Count with_keys(const Keys& keys, Use use) noexcept {
+  if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
+  return keys.visit([&]<class Form>(const Form& form) -> Count {
+    if constexpr (std::is_same_v<Form, Keys::Digests>) {
+      return form.size() == 0 ? Count(std::uint64_t{0}) : Count(Code::kKeyOnly);
+    } else {
+      return use(form);
+    }
+  });
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,146 @@
+// What a filter is, wherever it is, and reading it for a copy in another form while others may add to it: content_of(),
+// then Body or each_..._piece(), then check_copied(), all of one Ask: a handle that follows its path has another one at
+// another time.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "format/identity.hpp"
+#include "format/state.hpp"
+#include "layout/fold.hpp"
+#include "layout/layout.hpp"
+#include "store/file/refusals.hpp"
+#include "store/file/sealed.hpp"
+#include "store/home/ask.hpp"
+#include "store/plan/plan.hpp"
+
+namespace bfstore::store {
+
+// Everything but the bits.
+struct Content {
+  format::Identity identity;       // of a bare filter: without an id, and with n and p as they follow from m and k
+  std::vector<LogPosition> lanes;  // none where the filter keeps no marks
+  std::uint64_t keys_added = 0;    // less those removed; 0 where it has no counter
+  bool has_file_id = true;
+  std::uint32_t recoveries = 0;  // of a file, before its first bit is read
+};
+
+// What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
+// failed writes: it may have dropped bits of its pages.
+inline Result<Moment> moment_of(const Ask& ask) {
+  Result<Moment> found = ask.home->moment();
+  if (!found) return found;
+  std::atomic_thread_fence(std::memory_order_acquire);  // after the bits, as in a lookup
+  const auto health = ask.home->read_health(ask.target.sentinel);
+  if (!health.ok()) return health.error();
+  const Code code = *health;
+  if (code == Code::kOk) return found;
+  return base::fail(code, ask.home->name("the filter") + ": not copied, for it is in doubt: " + code_text(code));
+}
+
+// Identity and marks.
+inline Result<Content> content_at(const Ask& ask, Moment moment) {
+  Content found;
+  found.lanes = std::move(moment.lanes);
+  found.keys_added = moment.keys_added;
+  found.recoveries = moment.recoveries;
+  if (ask.identity() != nullptr) {
+    found.identity = *ask.identity();
+  } else {
+    const auto shape = with_a_promise(ask.shape);
+    if (!shape) return shape.error();
+    found.identity.shape = *shape;
+    found.identity.body_bytes = ask.body_bytes;
+    found.has_file_id = false;
+  }
+  return found;
+}
+
+// A bit only ever appears. So a copy that begins after the marks were read has every key up to them, whatever is added
+// meanwhile. The fence is for machines whose loads may overtake each other.
+inline Result<Content> content_of(const Ask& ask) {
+  auto moment = moment_of(ask);
+  if (!moment) return moment.error();
+  auto found = content_at(ask, std::move(*moment));
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return found;
+}
+
+// After the last bit was read.
+inline Error check_copied(const Ask& ask, const Content& content) {
+  const auto moment = moment_of(ask);
+  if (!moment) return moment.error();
+  if (nothing_between(content.recoveries, moment->recoveries)) return {};
+  return base::fail(Code::kBusy, ask.home->name("the filter") +
+                                     ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
+}
+
+// All of the body, piece by piece and in order. Each piece is a whole number of lines, except for the last one.
+class Body {
+ public:
+  explicit Body(const Ask& ask) : ask_(ask), sealed_(ask.home->sealed_pieces()) {
+    constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;
+    if (!sealed_) memory_.resize(std::min(kPieceBytes, ask.body_bytes));
+  }
+
+  // Valid until the next one is read. Empty after the last one.
+  Result<std::span<const std::byte>> next() {
+    if (sealed_) return sealed_->next();
+    const std::uint64_t left = ask_.body_bytes - offset_;
+    const std::span<std::byte> piece = std::span(memory_).first(std::min<std::uint64_t>(memory_.size(), left));
+    if (Error error = piece.empty() ? Error{} : ask_.home->read_body(ask_.words, piece, offset_); !error.ok())
+      return error;
+    offset_ += piece.size();
+    return std::span<const std::byte>(piece);
+  }
+
+ private:
+  const Ask& ask_;
+  std::optional<SealedPieces> sealed_;
+  std::vector<std::byte> memory_;
+  std::uint64_t offset_ = 0;
+};
+
+// Calls take(offset in the body, piece) for all of it, in order, until that is an error.
+template <class Take>
+Error each_piece_of_body(const Ask& ask, Take take) {
+  Body body(ask);
+  for (std::uint64_t offset = 0;;) {
+    const auto piece = body.next();
+    if (!piece) return piece.error();
+    if (piece->empty()) return {};
+    if (Error error = take(offset, *piece); !error.ok()) return error;
+    offset += piece->size();
+  }
+}
+
+inline std::span<const std::uint64_t> words_of(std::span<const std::byte> piece) noexcept {
+  return {reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)};
+}
+
+// Calls take(first word, words) for all of the body folded so often, in order, until that is an error.
+template <class Take>
+Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take) {
+  layout::Folding folding(ask.row, ask.shape.num_bits, times);
+  Error wrong;
+  const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+    if (wrong.ok()) wrong = take(first, words);
+  };
+  Error error = each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {
+    folding.take(words_of(piece), give);
+    return wrong;
+  });
+  if (error.ok()) folding.end(give);
+  return error.ok() ? wrong : error;
+}
+
+}  // namespace bfstore::store

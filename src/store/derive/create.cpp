@@ -1,0 +1,145 @@
+// From Options to a filter: in a file, in a caller's buffer, or found in one.
+#include <cstring>
+
+#include "base/bytes.hpp"
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/identity.hpp"
+#include "format/sections.hpp"
+#include "store/home/embedded.hpp"
+#include "store/home/file.hpp"
+#include "store/home/range.hpp"
+#include "store/plan/plan.hpp"
+
+namespace bfstore {
+namespace {
+
+using base::fail;
+using format::Form;
+
+constexpr std::uint64_t kBufferAlignment = 64;
+
+Error check_buffer(const void* buffer) {
+  if (buffer == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one that is aligned to 64 bytes.");
+  if (reinterpret_cast<std::uintptr_t>(buffer) % kBufferAlignment == 0) return {};
+  return fail(Code::kInvalid, "the buffer is not aligned to 64 bytes. Align it.");
+}
+
+std::uint64_t* words_at(const std::byte* bytes) noexcept {
+  return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bytes));
+}
+
+// An unpublished file's handle is also the only one with the writers' lock.
+store::Making making_at(const std::string& path, const Options& options) {
+  return {.mode = options.mode,
+          .name = store::look_at_name(path, options.replace),
+          .alone = options.exclusive || options.unpublished,
+          .filling = options.filling,
+          .any_filesystem = options.any_filesystem,
+          .lock_timeout_ms = options.lock_timeout_ms,
+          .map = options.map};
+}
+
+}  // namespace
+
+Result<Filter> Filter::create(const std::string& path, const Options& options) {
+  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
+  if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers. Leave it out for a file.");
+  if (options.map.copy)
+    return fail(Code::kInvalid, path + ": a copy cannot be written to. Leave it out for a new file.");
+  if (options.filling && options.unpublished) {
+    return fail(Code::kInvalid,
+                path + ": no process sees an unpublished filter while it is filled. Publish it when it has every key.");
+  }
+  const store::Making making = making_at(path, options);
+  const auto identity = store::plan(options, Form::kFile);
+  if (!identity && !options.like.empty()) return identity.error();  // which names that file
+  if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
+  const store::Adding how = making.alone ? store::Adding::kAlone : store::Adding::kShared;
+  const auto functions = store::functions_for(identity->shape.layout, how);
+  if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);
+  auto session = store::Session::make(path, *identity, making);
+  if (!session) return session.error();
+  store::Session& made = **session;
+  auto ask = store::ask_file(std::move(*session), how, {options.key, options.hard_limit, options.writeback_check_ms});
+  if (!ask) return ask.error();
+  // Last: nothing after it may fail, because the file would stay without an owner.
+  if (!options.unpublished) {
+    if (Error error = made.publish_in_use(); !error.ok()) return error;
+  }
+  return made_of(std::move(ask));
+}
+
+Result<std::uint64_t> Filter::required_bytes(const Options& options) {
+  const auto identity = store::plan(options, Form::kEmbedded);
+  if (!identity) return identity.error();
+  return store::buffer_bytes_of(options, *identity);
+}
+
+Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& options) {
+  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
+  const auto identity = store::plan(options, Form::kEmbedded);
+  if (!identity) return identity.error();
+  const std::uint64_t needed = store::buffer_bytes_of(options, *identity);
+  if (buffer.size() < needed) {
+    return fail(Code::kInvalid, "the buffer has " + std::to_string(buffer.size()) + " bytes, and the filter needs " +
+                                    std::to_string(needed));
+  }
+  Shape shape = identity->shape;
+  const store::Adding how = options.exclusive ? store::Adding::kAlone : store::Adding::kShared;
+  const auto functions = store::functions_for(shape.layout, how);
+  if (!functions) return functions.error();
+  // Plain stores take turns by a lock, which other processes do not see.
+  const auto born = options.exclusive ? region::ForkMark::make() : region::ForkMark();
+  if (!born) return born.error();
+  base::clear(buffer.first(needed));
+  if (options.bare) {
+    shape.capacity = 0;  // as wrap() will see it: the bare form has no room for them
+    shape.fpr = 0;
+    const auto trailer = format::encode_trailer(shape, identity->body_bytes);
+    std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());
+    auto ask = store::ask_bare({words_at(buffer.data()), shape, identity->body_bytes}, how);
+    if (ask) (*ask)->born = *born;
+    return made_of(std::move(ask));
+  }
+  const auto record = format::encode_identity(*identity);
+  const format::Sections sections = format::sections_of(*identity);
+  const store::Embedded embedded{*identity,
+                                 base::load<std::uint64_t>(record.data() + sections.identity_checksum.offset)};
+  std::memcpy(buffer.data(), record.data(), record.size());
+  base::store(buffer.data() + sections.end_word.offset, format::end_word(identity->file_id));
+  auto ask = store::ask_buffer(buffer.data(), embedded, how, options.key);
+  if (ask) (*ask)->born = *born;
+  return made_of(std::move(ask));
+}
+
+Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
+                               const std::optional<SecretKey>& key) {
+  if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
+  const store::Adding how = writing ? store::Adding::kShared : store::Adding::kNever;
+  if (bare) {
+    const auto shape = store::trusted_bare(buffer, key);
+    if (!shape) return shape.error();
+    return made_of(store::ask_bare({words_at(buffer.data()), *shape, buffer.size() - format::kTrailerBytes}, how));
+  }
+  const auto found = store::find_embedded(buffer, writing, key);
+  if (!found) return found.error();
+  return made_of(store::ask_buffer(const_cast<std::byte*>(buffer.data()), *found, how, key));
+}
+
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
+  return wrap_as(buffer, bare, true, key);
+}
+
+Result<Filter> Filter::wrap_to_read(std::span<const std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
+  return wrap_as(buffer, bare, false, key);
+}
+
+Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
+                                  const OpenOptions& options) {
+  if (options.descriptor && path.empty())
+    return open_range(store::name_of(*options.descriptor), offset, max_bytes, options);
+  return made_of(store::open_range(path, offset, max_bytes, options));
+}
+
+}  // namespace bfstore

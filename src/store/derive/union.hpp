@@ -1,0 +1,54 @@
+// Cells that a filter in use takes in, wherever they come from: another filter, or a bit array of another program.
+#pragma once
+
+#include <bfstore/layout/words.hpp>
+#include <bfstore/options.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/fail.hpp"
+#include "layout/layout.hpp"
+
+namespace bfstore::store {
+
+// Unites word by word, and knows how many keys the words stand for before and after.
+class Union {
+ public:
+  explicit Union(Ask& into) noexcept
+      : into_(into), before_(into.row, into.target.geometry), after_(into.row, into.target.geometry) {}
+
+  void take(std::uint64_t first, std::span<const std::uint64_t> words) noexcept {
+    std::uint64_t* const there = into_.words + first;
+    before_.take(there, words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::uint64_t word = words[i];
+      layout::Shared::change(there + i, [&](std::uint64_t was) { return into_.row.unite(was, word); });
+    }
+    after_.take(there, words.size());
+  }
+
+  // An estimate, at most `keys_of_source` if that is known. Bits that are all set do not tell the number of keys: then
+  // every key of the source counts as new.
+  [[nodiscard]] std::uint64_t new_keys(std::uint64_t keys_of_source) const noexcept {
+    const Fill after = after_.fill();
+    if (after.fill_ratio >= 1 && keys_of_source != 0) return keys_of_source;
+    const double more = after.estimated_keys - before_.fill().estimated_keys;
+    const auto estimated = static_cast<std::uint64_t>(std::llround(std::max(more, 0.0)));
+    return keys_of_source == 0 ? estimated : std::min(estimated, keys_of_source);
+  }
+
+ private:
+  Ask& into_;
+  layout::FillCounter before_;
+  layout::FillCounter after_;
+};
+
+inline Error not_united(Code code, const std::string& name) {
+  return code == Code::kOk ? Error{} : base::fail(code, name + ": takes in nothing: " + code_text(code) + ".");
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,66 @@
+#include "store/file/header.hpp"
+
+#include <algorithm>
+
+#include "base/fail.hpp"
+#include "format/sections.hpp"
+#include "store/file/key.hpp"
+
+namespace bfstore::store {
+
+Result<region::File> open_for_reading(const std::string& path, const OpenOptions& options) {
+  using region::File;
+  if (options.descriptor) return File::of_descriptor(*options.descriptor, path);
+  return File::open(path, File::Access::kRead, options.no_follow ? File::Links::kRefuse : File::Links::kFollow);
+}
+
+std::string name_of(int descriptor) { return "descriptor " + std::to_string(descriptor); }
+
+Result<HeaderBytes> read_header(const region::File& file) {
+  HeaderBytes header(format::kFileHeaderBytes);
+  if (const auto got = file.read_at(header, 0); !got) return got.error();
+  return header;
+}
+
+std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept {
+  return std::span<const std::byte>(header).first(std::min<std::uint64_t>(facts.bytes, header.size()));
+}
+
+format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept {
+  const std::span<const std::byte> bytes(header);
+  return format::decode_slots(bytes.subspan(format::kSlotOffset, format::kPageBytes),
+                              bytes.subspan(format::kSlotOffset + format::kPageBytes, format::kPageBytes), file_id);
+}
+
+format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
+  return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset)};
+}
+
+Error own_live_page(const region::File& file) {
+  return file.own_blocks({{format::kLivePageOffset, format::kPageBytes}});
+}
+
+Result<bool> has_end_word(const region::File& file, const format::Identity& identity) {
+  std::array<std::byte, format::kEndWordBytes> word{};
+  const auto got = file.read_at(word, format::sections_of(identity).end_word.offset);
+  if (!got) return got.error();
+  return base::load<std::uint64_t>(word.data()) == format::end_word(identity.file_id);
+}
+
+Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading) {
+  const auto facts = file.facts();
+  if (!facts) return facts.error();
+  if (!facts->regular)
+    return base::fail(Code::kNotRegular, file.path() + ": not a regular file. Give the path of a filter file.");
+  auto header = read_header(file);
+  if (!header) return header.error();
+  const std::span<const std::byte> there = header_there(*header, *facts);
+  const std::string where = file.path() + ": ";
+  auto identity = reading.without_key
+                      ? sound_identity(there, format::Form::kFile, facts->bytes, reading.writing, where)
+                      : trusted_identity(there, format::Form::kFile, facts->bytes, reading.writing, reading.key, where);
+  if (!identity) return identity.error();
+  return CheckedHeader{std::move(*header), std::move(*identity)};
+}
+
+}  // namespace bfstore::store

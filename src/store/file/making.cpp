@@ -1,0 +1,93 @@
+#include "store/file/making.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <span>
+
+#include "base/fail.hpp"
+#include "store/file/memory.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::Slot;
+using region::File;
+
+constexpr std::uint32_t kDefaultMode = 0600;
+
+// Clean in the older slot and dirty in the newer one: the process that makes it writes to it.
+Error initialize(const OpenFile& opened, bool filling) {
+  opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
+  if (filling) opened.live_word().set(format::LiveWord::kFilling);
+  if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
+  Slot first;
+  first.sequence = 1;
+  first.filling = filling;
+  // On the heap: the stack already has the page of the next slot, which is written further down.
+  const std::unique_ptr<const format::SlotPage> page(
+      new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
+  if (Error error = opened.file().write_at(*page, format::kSlotOffset); !error.ok()) return error;
+  const auto evidence = opened.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  return opened.begin_dirty(*evidence);
+}
+
+}  // namespace
+
+NameBefore look_at_name(const std::string& path, bool replace) {
+  if (!replace) return NameBefore::kNothing;
+  struct stat there {};
+  const bool free = lstat(path.c_str(), &there) != 0 && errno == ENOENT;
+  return free ? NameBefore::kWasFree : NameBefore::kMayBeTaken;
+}
+
+Error check_mode(const std::optional<std::uint32_t>& mode) {
+  if (!mode || (*mode & ~0777U) == 0) return {};
+  return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
+}
+
+Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
+  struct stat there {};
+  if (how.name == NameBefore::kNothing && lstat(path.c_str(), &there) == 0) {
+    return fail(Code::kExists, path + ": exists already. Choose another name, or replace it.");
+  }
+  auto file = File::create_unnamed(path, how.mode.value_or(kDefaultMode));
+  if (!file) return file.error();
+  if (!how.any_filesystem) {
+    if (Error error = check_sharing(*file, File::Access::kReadWrite, false); !error.ok()) return error;
+  }
+  const format::Sections sections = format::sections_of(identity);
+  for (const format::Section& part : {sections.header, sections.behind_header}) {
+    if (Error error = file->allocate(part.offset, part.bytes); !error.ok()) return error;
+  }
+  if (Error error = file->write_at(format::encode_identity(identity), 0); !error.ok()) return error;
+  auto mapping = mapping_of(*file, File::Access::kReadWrite, identity, {}, how.map, pages_for(how.map, how.alone));
+  if (!mapping) return mapping.error();
+  if (Error error = load(*file, *mapping, identity, how.map); !error.ok()) return error;
+  OpenFile made(std::move(*file), std::move(*mapping), identity, how.lock_timeout_ms);
+  if (Error error = initialize(made, how.filling); !error.ok()) return error;
+  return made;
+}
+
+// No other process can have a file without a name.
+Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes) {
+  const auto evidence = made.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  Slot slot = dirty_now(*evidence);
+  std::copy(lanes.begin(), lanes.end(), slot.lanes.begin());
+  return made.write_slot(evidence->slots, slot);
+}
+
+Error write_keys_added(const OpenFile& made, std::uint64_t keys) {
+  constexpr std::uint64_t kFirstStripe = format::kLivePageOffset + format::kStripesField.offset;
+  std::array<std::byte, 8> bytes{};
+  base::store(bytes.data(), keys);
+  return made.file().write_at(bytes, kFirstStripe);
+}
+
+}  // namespace bfstore::store

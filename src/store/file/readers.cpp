@@ -1,0 +1,82 @@
+#include "store/file/readers.hpp"
+
+#include "base/fail.hpp"
+#include "store/file/adoption.hpp"
+#include "store/file/moment.hpp"
+#include "store/file/refusals.hpp"
+#include "store/file/writeback.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kStateLock;
+
+// The slots say that a writer was let in, and its lock says that it lives. They do not say whether the system failed to
+// write some of its pages, and may have dropped them since.
+Error check_beside_writers(const OpenFile& opened, const Opening& options) {
+  const int failed = opened.failed_writeback();
+  return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);
+}
+
+// What is true now. False as of let_in().
+Result<bool> read_on(const OpenFile& opened, const Opening& options) {
+  const auto evidence = opened.look();
+  if (!evidence) return evidence.error();
+  const FileState state = judge(*evidence);
+  if (!evidence->live_word.is_own(opened.identity().file_id)) return opened.refuse(state, *evidence);
+  if (state == FileState::kClean) return true;
+  Error refused;
+  switch (state) {
+    case FileState::kInUse:
+      refused = check_beside_writers(opened, options);
+      break;
+    case FileState::kSuperseded:
+      if (!opened.file().has_its_path()) return false;
+      if (evidence->live_word.has(format::LiveWord::kReplaced)) return opened.refuse(state, *evidence);
+      if (evidence->changing) return opened.refuse(state, *evidence);
+      refused = let_it_go_on(opened, options);
+      if (refused.ok()) return false;
+      break;
+    case FileState::kAdoptable:
+    case FileState::kUnclean:
+      if (evidence->changing)
+        return busy(opened.file(), {kStateLock}, "another process is making, opening or closing it");
+      if (state == FileState::kAdoptable && !options.strict) return adopt_for_reading(opened, options);
+      refused = opened.refuse(state, *evidence);
+      break;
+    default:
+      refused = opened.refuse(state, *evidence);
+  }
+  if (!refused.ok()) return refused;
+  return true;
+}
+
+// Whether the copy in memory is of a file that was in doubt at no moment since its header was read.
+bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
+  const std::byte* const copy = opened.mapping().data();
+  const auto slots_in = [&](const HeaderBytes& header) { return slots_of(header, opened.identity().file_id); };
+  const format::SlotPair before = slots_in(HeaderBytes(copy, copy + format::kFileHeaderBytes));
+  const format::SlotPair after = slots_in(now);
+  return before.newest() != nullptr && after.newest() != nullptr &&
+         nothing_between(before.newest()->recoveries, after.newest()->recoveries);
+}
+
+}  // namespace
+
+Result<bool> let_in(const OpenFile& opened, const Opening& options) {
+  auto usable = read_on(opened, options);
+  if (!usable.ok() || !*usable) return usable;
+  if (Error error = opened.load(options.map); !error.ok()) return error;
+  if (!options.map.copy) return true;
+  // The bytes are here: were they still good when the last of them was read?
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  if (const auto settled = state_after_syncs(opened); !settled.ok()) return settled.error();
+  usable = read_on(opened, options);
+  if (!usable.ok() || !*usable) return usable;
+  const auto header = read_header(opened.file());
+  if (!header) return header.error();
+  return is_of_one_life(opened, *header);
+}
+
+}  // namespace bfstore::store

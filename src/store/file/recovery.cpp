@@ -1,0 +1,88 @@
+#include "store/file/recovery.hpp"
+
+#include "base/fail.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using format::Slot;
+using format::SlotState;
+
+constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWord::kSyncing;
+
+// The last recoverer synced and closed: what was added again is on disk.
+bool paused(const Evidence& evidence) noexcept {
+  return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
+         !evidence.live_word.has(kTrouble);
+}
+
+// From the first line on every handle in every process answers "maybe", and from the second on also after a power cut.
+// What was added again before a recoverer was killed may be lost: then all of it is needed again. Pages that the system
+// failed to write count as written, and adding a bit that is already set would not write them. So all pages are written
+// again.
+Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
+  const bool is_paused = paused(evidence);
+  Slot slot = dirty_now(evidence);
+  const std::uint64_t filling = slot.filling ? format::LiveWord::kFilling : 0;
+  opened.live_word().set(format::LiveWord::kRecovering | filling);
+  slot.state = SlotState::kRecovering;
+  ++slot.recoveries;
+  if (is_paused) slot.recovered = evidence.slots.newest()->recovered;
+  if (Error error = opened.write_slot(evidence.slots, slot); !error.ok()) return opened.poison(error);
+  if (!is_paused) {
+    Error error = opened.file().rewrite(format::kSlotOffset, format::kFileHeaderBytes - format::kSlotOffset);
+    const format::Section rest = format::sections_of(opened.identity()).behind_header;
+    if (error.ok()) error = opened.file().rewrite(rest.offset, rest.bytes);
+    if (error.ok()) error = opened.file().sync();
+    if (!error.ok()) return opened.poison(error);
+  }
+  opened.live_word().clear(kTrouble | settled_by(slot));
+  return {};
+}
+
+// Durable before any process gets a "no" again.
+Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
+  if (Error error = opened.write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return opened.poison(error);
+  opened.live_word().clear(format::LiveWord::kRecovering);
+  return {};
+}
+
+void say_over(Slot& slot, std::uint64_t& cleared) noexcept {
+  slot.state = SlotState::kDirty;
+  slot.recovered = 0;
+  cleared |= format::LiveWord::kRecovering;
+}
+
+}  // namespace
+
+// No other process may be writing: a writer that was let into a poisoned file still gets errors. The caller holds the
+// state lock, so no writer comes meanwhile.
+Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss) {
+  if (evidence.writer_alive)
+    return busy(opened.file(), kWriterLocks, "a writer has it open, and it needs recovery",
+                "Close that writer, and recover it again.");
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  if (Error error = opened.own_blocks(); !error.ok()) return error;
+  if (Error error = begin_recovery(opened, evidence); !error.ok()) return error;
+  if (!accept_loss) return {};
+  const auto begun = opened.evidence_under_lock();
+  return begun ? end_recovery(opened, *begun) : begun.error();
+}
+
+// If the recovery is over already, this changes nothing.
+bool one_more_recovered(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
+  format::set_recovered(slot, owner);
+  const bool over = slot.state == SlotState::kDirty || format::all_recovered(slot);
+  if (!over) return false;
+  say_over(slot, cleared);
+  return true;
+}
+
+// If no owner has finished the recovery, dropping the last owner does not end it.
+void one_owner_less(Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept {
+  format::drop_owner(slot, owner);
+  if (slot.state == SlotState::kRecovering && slot.recovered != 0 && format::all_recovered(slot))
+    say_over(slot, cleared);
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,31 @@
+// Why a file is not opened, or no longer written to: messages that name the way out.
+#pragma once
+
+#include <bfstore/inspect.hpp>
+
+#include <string>
+
+#include "format/state.hpp"
+#include "region/file.hpp"
+#include "store/file/evidence.hpp"
+
+namespace bfstore::store {
+
+// For a file that is not opened in this state.
+Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
+
+// For a file whose copy would have to answer.
+Error still_filling(const std::string& path);
+
+// For what only a file has: of a buffer, and of a set of parts.
+Error not_a_file();
+Error many_files();
+
+// For handles that cannot continue.
+Error unreadable(const region::File& file);
+Error superseded(const region::File& file);
+Error forked(const std::string& path);
+Error shut(const std::string& path);
+Error writeback_failed(const region::File& file, int os_errno);
+
+}  // namespace bfstore::store

@@ -1,0 +1,286 @@
+#include "store/file/sealed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "base/fail.hpp"
+#include "format/seal.hpp"
+#include "layout/layout.hpp"
+#include "store/file/making.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kChunkBytes;
+using region::File;
+
+constexpr std::size_t kMostNamed = 3;  // damaged ranges in a sentence
+
+// Walks over the chunks of a body.
+class Chunks {
+ public:
+  explicit Chunks(const SealedBytes& sealed)
+      : file_(sealed.file), identity_(sealed.identity), copy_(sealed.copy), piece_(kChunkBytes) {}
+
+  [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
+  [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
+    return format::chunk_of(identity_, number);
+  }
+  // Valid until the next chunk is read.
+  Result<std::span<const std::byte>> read(std::uint64_t number) {
+    const format::Section chunk = place(number);
+    if (copy_ != nullptr) return std::span(copy_ + chunk.offset, chunk.bytes);
+    const std::span<std::byte> into = std::span(piece_).first(chunk.bytes);
+    const auto got = file_.read_at(into, chunk.offset);
+    if (!got) return got.error();
+    if (*got != into.size()) return fail(Code::kLost, file_.path() + ": truncated while it was read. Try again.");
+    return std::span<const std::byte>(into);
+  }
+
+ private:
+  const File& file_;
+  const format::Identity& identity_;
+  const std::byte* copy_;
+  std::vector<std::byte> piece_;
+};
+
+// Adds a range that begins after the others, or extends the last one.
+void append(std::vector<DamagedRange>& ranges, const format::Section& part) {
+  if (!ranges.empty() && ranges.back().offset + ranges.back().bytes == part.offset) {
+    ranges.back().bytes += part.bytes;
+  } else {
+    ranges.push_back({part.offset, part.bytes});
+  }
+}
+
+// The checksums of a sealed file, read piece by piece. A checksum that cannot be read matches nothing.
+class Checksums {
+ public:
+  explicit Checksums(const SealedBytes& sealed)
+      : file_(sealed.file), seal_(*sealed.identity.seal), copy_(sealed.copy), piece_(kChunkBytes) {}
+
+  [[nodiscard]] bool match(std::uint64_t number, std::uint64_t checksum) {
+    const std::uint64_t at = format::checksums_bytes_of(number);
+    if (copy_ != nullptr) return base::load<std::uint64_t>(copy_ + seal_.checksums_offset + at) == checksum;
+    if (at % piece_.size() == 0) {
+      const std::uint64_t left = format::checksums_bytes_of(seal_.num_chunks) - at;
+      const auto got = file_.read_at(std::span(piece_).first(std::min<std::uint64_t>(piece_.size(), left)),
+                                     seal_.checksums_offset + at);
+      readable_ = got ? *got : 0;
+    }
+    const std::uint64_t in_piece = at % piece_.size();
+    return in_piece + 8 <= readable_ && base::load<std::uint64_t>(piece_.data() + in_piece) == checksum;
+  }
+
+ private:
+  const File& file_;
+  const Seal& seal_;
+  const std::byte* copy_;
+  std::vector<std::byte> piece_;
+  std::size_t readable_ = 0;
+};
+
+// Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
+template <class Damaged>
+std::uint64_t each_damaged_chunk(const SealedBytes& sealed, Damaged damaged) {
+  Chunks chunks(sealed);
+  Checksums checksums(sealed);
+  std::uint64_t found = 0;
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const auto chunk = chunks.read(number);
+    const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, sealed.identity) : 0;
+    if (checksums.match(number, checksum) && chunk.ok()) continue;
+    damaged(chunks.place(number));
+    ++found;
+  }
+  return found;
+}
+
+// How many adds changed a bit since the file was made.
+std::uint64_t keys_added_in(const HeaderBytes& header) {
+  return format::keys_added_in(std::span<const std::byte>(header).subspan(format::kLivePageOffset));
+}
+
+bool slots_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
+  const format::SlotPair slots = slots_of(header, identity.file_id);
+  return slots.clean() && !slots.newest()->filling;
+}
+
+// A process that replaces the file may say so. The one that made it may have been the last to sync.
+bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
+  constexpr std::uint64_t kLater = format::LiveWord::kGone | format::LiveWord::kSyncing;
+  return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
+}
+
+// Of a copy, what was copied: lookups believe that, and not what the file says by now.
+Result<HeaderBytes> header_of(const SealedBytes& sealed) {
+  if (sealed.copy == nullptr) return read_header(sealed.file);
+  return HeaderBytes(sealed.copy, sealed.copy + format::kFileHeaderBytes);
+}
+
+// Appends what differs in the header pages after the identity, which has a checksum of its own.
+void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& sealed) {
+  const auto header = header_of(sealed);
+  if (!header || !slots_as_sealed(*header, sealed.identity))
+    append(ranges, {format::kSlotOffset, 2 * format::kPageBytes});
+  if (!header || !live_word_as_sealed(*header, sealed.identity))
+    append(ranges, {format::kLivePageOffset + format::kLiveWordField.offset, format::kLiveWordField.bytes});
+  if (!header || keys_added_in(*header) != sealed.identity.seal->keys_added)
+    append(ranges, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
+}
+
+bool header_as_sealed(const SealedBytes& sealed) {
+  std::vector<DamagedRange> damaged;
+  append_header_damage(damaged, sealed);
+  return damaged.empty();
+}
+
+bool checksums_as_sealed(const SealedBytes& sealed) {
+  const Seal& seal = *sealed.identity.seal;
+  const auto as_sealed = [&](std::span<const std::byte> all) {
+    return format::checksum_of_checksums(all, sealed.identity) == seal.checksum;
+  };
+  const std::uint64_t bytes = format::checksums_bytes_of(seal.num_chunks);
+  if (sealed.copy != nullptr) return as_sealed({sealed.copy + seal.checksums_offset, bytes});
+  std::vector<std::byte> all(bytes);
+  const auto got = sealed.file.read_at(all, seal.checksums_offset);
+  return got && *got == all.size() && as_sealed(all);
+}
+
+std::string in_words(const std::vector<DamagedRange>& ranges) {
+  std::string words;
+  for (std::size_t i = 0; i < std::min(ranges.size(), kMostNamed); ++i) {
+    words += (words.empty() ? "bytes " : ", ") + std::to_string(ranges[i].offset) + " to " +
+             std::to_string(ranges[i].offset + ranges[i].bytes - 1);
+  }
+  return ranges.size() > kMostNamed ? words + " and others" : words;
+}
+
+Error damaged(const OpenFile& opened, const std::vector<DamagedRange>& found) {
+  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found) +
+                                  "). Use a copy, rebuild it, or open it with the damage tolerated.");
+}
+
+Error check_whole(const OpenFile& opened) {
+  const Verification found = verify_sealed(sealed_bytes(opened));
+  return found.damaged.empty() ? Error{} : damaged(opened, found.damaged);
+}
+
+// Copies the body, chunk by chunk, and returns its checksums. A damaged chunk of a sealed source is not sealed again.
+Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile& made, const format::Identity& sealed) {
+  Chunks chunks(sealed_bytes(source));
+  std::optional<Checksums> known;
+  if (source.identity().seal) known.emplace(sealed_bytes(source));
+  std::vector<std::byte> checksums(format::checksums_bytes_of(chunks.count()));
+  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
+    const auto chunk = chunks.read(number);
+    if (!chunk) return chunk.error();
+    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity())))
+      return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
+    const std::uint64_t offset = format::chunk_of(sealed, number).offset;
+    if (Error error = made.file().write_at(*chunk, offset); !error.ok()) return error;
+    base::store(checksums.data() + format::checksums_bytes_of(number), format::chunk_checksum(*chunk, number, sealed));
+  }
+  const bool all_as_sealed =
+      !known || (header_as_sealed(sealed_bytes(source)) && checksums_as_sealed(sealed_bytes(source)));
+  if (!all_as_sealed) return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
+  return checksums;
+}
+
+}  // namespace
+
+SealedBytes sealed_bytes(const OpenFile& opened) noexcept {
+  return {opened.file(), opened.identity(), opened.mapping().is_copy() ? opened.mapping().data() : nullptr};
+}
+
+Verification verify_sealed(const SealedBytes& sealed) {
+  Verification found;
+  found.num_chunks = sealed.identity.seal->num_chunks;
+  append_header_damage(found.damaged, sealed);
+  found.num_damaged_chunks =
+      each_damaged_chunk(sealed, [&](const format::Section& chunk) { append(found.damaged, chunk); });
+  if (!checksums_as_sealed(sealed)) append(found.damaged, format::sections_of(sealed.identity).checksums);
+  return found;
+}
+
+Error not_sealed(const std::string& path) {
+  return fail(Code::kNotSealed, path + ": not sealed, so it has no checksums. Make a sealed copy (bf seal).");
+}
+
+Error check_seal(const OpenFile& opened, const Opening& options) {
+  if (!options.verify && !options.tolerate_damage) return {};
+  if (!opened.identity().seal) return not_sealed(opened.file().path());
+  if (!options.tolerate_damage) return check_whole(opened);
+  std::vector<DamagedRange> damaged;
+  each_damaged_chunk(sealed_bytes(opened), [&](const format::Section& chunk) { append(damaged, chunk); });
+  const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
+  if (!damaged.empty() && !layout.can.ones_are_maybe) {
+    return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + layout.name +
+                                        " filter can be made to answer maybe. Use a copy, or rebuild it.");
+  }
+  for (const DamagedRange& range : damaged) {
+    if (Error error = opened.mapping().cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
+  }
+  return {};
+}
+
+struct SealedPieces::Walk {
+  explicit Walk(const OpenFile& file)
+      : opened(file),
+        sealed(sealed_bytes(file)),
+        tolerates(file.tolerates_damage() && layout::row_of(sealed.identity.shape.layout).info.can.ones_are_maybe),
+        ones(kChunkBytes, std::byte{0xff}),
+        chunks(sealed),
+        checksums(sealed) {}
+
+  const OpenFile& opened;
+  SealedBytes sealed;
+  bool tolerates;
+  std::vector<std::byte> ones;
+  Chunks chunks;
+  Checksums checksums;
+  std::uint64_t number = 0;
+};
+
+SealedPieces::SealedPieces(const OpenFile& opened) : walk_(std::make_unique<Walk>(opened)) {}
+SealedPieces::~SealedPieces() = default;
+SealedPieces::SealedPieces(SealedPieces&&) noexcept = default;
+
+Result<std::span<const std::byte>> SealedPieces::next() {
+  if (walk_->number == walk_->chunks.count()) return std::span<const std::byte>();
+  const std::uint64_t number = walk_->number++;
+  const format::Section place = walk_->chunks.place(number);
+  const auto chunk = walk_->chunks.read(number);
+  const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, walk_->sealed.identity) : 0;
+  const bool whole = walk_->checksums.match(number, checksum) && chunk.ok();
+  if (!whole && !walk_->tolerates) return damaged(walk_->opened, {{place.offset, place.bytes}});
+  return whole ? *chunk : std::span<const std::byte>(walk_->ones).first(place.bytes);
+}
+
+Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
+  format::Identity sealed = made.identity();
+  sealed.seal = Seal{};
+  const format::Sections sections = format::sections_of(sealed);
+  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
+  if (Error error = made.file().allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
+  const auto checksums = copy_body(source, made, sealed);
+  if (!checksums) return checksums.error();
+  // The checksums begin where the end word was before the file was sealed.
+  if (Error error = made.file().write_at(*checksums, sections.checksums.offset); !error.ok()) return error;
+  if (Error error = made.write_end_word(sealed); !error.ok()) return error;
+  const auto header = read_header(source.file());
+  if (!header) return header.error();
+  const std::uint64_t keys =
+      format::keys_left_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset, format::kPageBytes));
+  if (Error error = write_keys_added(made, keys); !error.ok()) return error;
+  const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
+  sealed.seal =
+      Seal{kChunkBytes, num_chunks, sections.checksums.offset, format::checksum_of_checksums(*checksums, sealed), keys};
+  if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
+  return write_marks(made, marks.lanes);
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,116 @@
+#include "store/file/sync.hpp"
+
+#include <new>
+
+#include "base/fail.hpp"
+#include "store/file/refusals.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using format::kStateLock;
+using format::kSyncLock;
+using format::Slot;
+using format::SlotState;
+
+// Makes durable what was added. Leaves *syncing* set, which store_slot() clears. If there may be other writers, the
+// caller holds the sync lock.
+Error sync_body(const OpenFile& opened) {
+  if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
+  const format::LiveWord before = opened.live_word().set(format::LiveWord::kSyncing);
+  if (before.has(format::LiveWord::kPoisoned))
+    return fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed");
+  if (before.has(format::LiveWord::kSyncing))
+    return fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced");
+  return opened.file().sync();
+}
+
+// The file may have been cut before the sync, or while this process synced or waited for a lock. Nothing is stored in
+// it then.
+Error lost_meanwhile(const OpenFile& opened, const Error& body_synced) {
+  if (body_synced.code == Code::kLost || body_synced.code == Code::kFault) return body_synced;
+  return opened.check_words();
+}
+
+// Without the state lock no slot is written. A sync that failed leaves *syncing* set, so that the next process that
+// looks knows.
+Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& no_lock) {
+  if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
+  if (body_synced.ok()) {
+    opened.live_word().clear(format::LiveWord::kSyncing);
+    return no_lock;
+  }
+  opened.live_word().set(format::LiveWord::kPoisoned);
+  return body_synced;
+}
+
+// A file that a writer has open is never clean.
+Error written_over(const OpenFile& opened) {
+  return fail(Code::kPoisoned,
+              opened.file().path() + ": another program wrote a clean copy over it while it was open (cp)");
+}
+
+// The second half of a sync, under the state lock: the slot that says what the first half made true. `anew`: both
+// slots, of a file that no other process has.
+Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
+  if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
+  if (!body_synced.ok()) return opened.poison(body_synced);
+  // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
+  // that.
+  if (opened.replaced()) {
+    opened.live_word().clear(format::LiveWord::kSyncing);
+    return superseded(opened.file());
+  }
+  const auto evidence = opened.evidence_under_lock();
+  if (!evidence) return opened.poison(evidence.error());
+  if (evidence->slots.newest() == nullptr) return opened.poison(opened.refuse(FileState::kUnknown, *evidence));
+  if (format::is_poisoned(*evidence->slots.newest()))  // and the system dropped the live page that said so
+    return opened.poison(fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed"));
+  if (!anew && evidence->slots.clean()) return opened.poison(written_over(opened));
+  Slot slot = *evidence->slots.newest();
+  std::uint64_t over = format::LiveWord::kSyncing;
+  const Error refused = update(slot, over);
+  if (refused.ok()) {
+    Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
+    if (!error.ok()) return opened.poison(error);
+  }
+  opened.live_word().clear(over | settled_by(slot));
+  return refused;
+} catch (const std::bad_alloc&) {
+  static_cast<void>(not_stored(opened, body_synced, {}));
+  throw;
+}
+
+}  // namespace
+
+Error sync_and_store(const OpenFile& opened, const SlotUpdate& update) {
+  const auto sync_lock = opened.take(kSyncLock);
+  if (!sync_lock) return sync_lock.error();
+  const Error body_synced = sync_body(opened);
+  const auto state_lock = opened.take(kStateLock);
+  if (!state_lock) return not_stored(opened, body_synced, state_lock.error());
+  Error stored = store_slot(opened, body_synced, update);
+  return stored.ok() && opened.faulted() ? unreadable(opened.file()) : stored;
+}
+
+Error sync_and_mark_clean(const OpenFile& opened) {
+  return store_slot(opened, sync_body(opened), [](Slot& slot, std::uint64_t&) {
+    const bool unfinished = slot.state == SlotState::kRecovering;
+    slot.state = unfinished ? SlotState::kPaused : SlotState::kClean;
+    return Error{};
+  });
+}
+
+// Equal filters are then equal files, whichever process and machine made them. Only a dirty slot needs a place.
+Error sync_and_mark_new(const OpenFile& opened) {
+  const auto settle = [&opened](Slot& slot, std::uint64_t&) {
+    opened.gather_counters();
+    slot.state = SlotState::kClean;
+    slot.place = {};
+    return Error{};
+  };
+  return store_slot(opened, sync_body(opened), settle, true);
+}
+
+}  // namespace bfstore::store

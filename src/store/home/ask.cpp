@@ -1,0 +1,214 @@
+#include "store/home/ask.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "base/fail.hpp"
+
+namespace bfstore::store {
+namespace {
+
+// Threads count on separate cache lines, unless there are more threads than stripes.
+std::size_t own_stripe() noexcept {
+  thread_local const std::size_t stripe =
+      (std::hash<std::thread::id>{}(std::this_thread::get_id()) + static_cast<std::size_t>(getpid())) %
+      format::kNumStripes;
+  return stripe;
+}
+
+// In nanoseconds. The coarse clock is a read of memory, and good to some milliseconds.
+std::int64_t coarse_now() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+Result<layout::Functions> functions_for(Layout layout, Adding how) {
+  const layout::Row& row = layout::row_of(layout);
+  const bool can = how == Adding::kNever || (how == Adding::kAlone ? row.info.can.add_alone : row.info.can.add);
+  if (!can) {
+    return base::fail(Code::kUnsupported,
+                      std::string("a filter of the ") + row.info.name + " layout takes no keys" +
+                          (row.info.can.add ? " from an exclusive writer. Open it for shared writing." : ""));
+  }
+  return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
+}
+
+std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) noexcept {
+  auto* const first = const_cast<std::byte*>(stripes) + in_stripe;  // which is only read
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < format::kNumStripes; ++i)
+    sum += base::SharedWord(first + i * format::kStripeBytes).load_relaxed();
+  return sum;
+}
+
+Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> place)
+    : row(layout::row_of(body.shape.layout)),
+      functions(best),
+      words(body.words),
+      lines(body.words),
+      shape(body.shape),
+      gives_positions(hash::row_of(body.shape.hash).info.gives_positions),
+      body_bytes(body.length),
+      writable(how != Adding::kNever),
+      alone(how == Adding::kAlone),
+      adds(alone ? functions.add_alone : functions.add),
+      home(std::move(place)) {
+  const layout::Geometry geometry = row.geometry(shape.num_bits, shape.num_probes);
+  const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
+  target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};
+  add_sentinel = none;
+  if (gives_positions) {
+    target.inlined = false;
+    target.ask = [](const layout::Target&, std::uint64_t) noexcept {
+      return static_cast<std::int32_t>(Code::kKeyOnly);
+    };
+  }
+}
+
+void Ask::settle(const format::Identity& identity) {
+  place_as(identity);
+  be_part(identity);
+}
+
+void Ask::place_as(const format::Identity& identity) {
+  if (!gives_positions) return;
+  const Shape& its = identity.shape;
+  placer.emplace(its.hash, its.num_bits, its.num_probes, identity.seeds.value_or(std::vector<std::uint32_t>()));
+}
+
+// A line has the same number in the whole filter and in its part, where the first one's number is not 0. So the digest
+// is mapped to the lines of the whole, and the words begin where those of the whole would. Nothing is read or written
+// for a digest of another part, which has no memory here.
+void Ask::be_part(const format::Identity& identity) noexcept {
+  if (!identity.part) return;
+  const Part part = identity.part->part;
+  const std::uint64_t in_part = target.geometry.range;
+  const std::uint64_t before = in_part * part.number;
+  target.geometry.range = in_part * part.parts;
+  lines = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uintptr_t>(words) - before * (kLineBits / 8));
+  target.words = lines;
+  const auto first_digest = [&](std::uint32_t number) {  // the least digest with digest * parts >= number * 2^64
+    return ((layout::Product{number} << 64) + part.parts - 1) / part.parts;
+  };
+  target.first_digest = static_cast<std::uint64_t>(first_digest(part.number));
+  target.more_digests = static_cast<std::uint64_t>(first_digest(part.number + 1) - 1) - target.first_digest;
+  target.inlined = false;
+  target.of_part = target.ask;
+  target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
+    return asked.has(digest) ? asked.of_part(asked, digest) : static_cast<std::int32_t>(Code::kPart);
+  };
+}
+
+const std::vector<std::uint32_t>& Ask::seeds() const noexcept {
+  static const std::vector<std::uint32_t> kNone;
+  return placer ? placer->seeds() : kNone;
+}
+
+bool Ask::not_yet(const layout::Target& target) noexcept {
+  const bool early = target.sentinel.differing() != 0;
+  std::atomic_thread_fence(std::memory_order_acquire);  // the bits are read after it
+  return early;
+}
+
+void Ask::look_before_too() noexcept {
+  target.kernel = target.ask;
+  if (gives_positions) return;  // answers no digest, and placed.hpp looks before, too
+  target.inlined = false;
+  target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
+    return not_yet(asked) ? 1 : asked.kernel(asked, digest);
+  };
+}
+
+Code Ask::why_not(const layout::Sentinel& sentinel) const noexcept {
+  if (home->is_shut()) return Code::kShut;
+  if (!writable) return Code::kReadOnly;
+  return born.here() ? home->why_in_doubt(sentinel) : Code::kForked;
+}
+
+Count Ask::add(std::uint64_t digest) noexcept {
+  if (!target.has(digest)) return Code::kPart;
+  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  if (alone) {
+    if (!born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
+    lock.lock();
+  }
+  if (const Code code = may_add(); code != Code::kOk) return code;
+  const bool changed = adds.one(lines, target.geometry, digest);
+  count_adds(1, changed ? 1 : 0);
+  if (const Code code = was_added(); code != Code::kOk) [[unlikely]]
+    return code;
+  return std::uint64_t{changed ? 1U : 0U};
+}
+
+Count Ask::remove(std::uint64_t digest) noexcept {
+  if (!removes()) return Code::kUnsupported;
+  if (!target.has(digest)) return Code::kPart;
+  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  if (alone) {
+    if (!born.here()) return Code::kForked;  // as in add()
+    lock.lock();
+  }
+  if (const Code code = may_remove(); code != Code::kOk) return code;
+  const layout::Changes& removing = alone ? functions.counts.remove_alone : functions.counts.remove;
+  const bool changed = removing.one(lines, target.geometry, digest);
+  count_removes(changed ? 1 : 0);
+  if (const Code code = was_removed(); code != Code::kOk) [[unlikely]]
+    return code;
+  return std::uint64_t{changed ? 1U : 0U};
+}
+
+std::uint64_t Ask::count(std::uint64_t digest) const noexcept {
+  const bool early = not_yet(target);
+  const unsigned found = functions.counts.count(lines, target.geometry, digest);
+  return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;
+}
+
+Code Ask::was_changed(const layout::Sentinel& sentinel) const noexcept {
+  if (layout::in_doubt(sentinel)) [[unlikely]]
+    return home->why_in_doubt(sentinel);
+  return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
+}
+
+// Another writer may have been let in since the lock was lost. The plain stores of a writer that adds alone may have
+// taken bits away from it: that is doubt in every process. Otherwise the live word of the file is left alone, because
+// the other writers, which have their locks, miss no key.
+Code Ask::lost_lock(bool stored) const noexcept {
+  home->poison(stored && alone);
+  const Code code = why_not(add_sentinel);
+  return code != Code::kOk ? code : Code::kLost;
+}
+
+void Ask::count_in(std::size_t in_stripe, std::uint64_t keys) noexcept {
+  if (stripes == nullptr || keys == 0) return;
+  base::SharedWord(stripes + own_stripe() * format::kStripeBytes + in_stripe).add_relaxed(keys);
+  if (is_written_back) check_writeback_in_time();
+}
+
+void Ask::check_writeback_every(std::chrono::nanoseconds pause) noexcept {
+  is_written_back = true;
+  writeback_check = pause;
+  next_writeback_check.store(coarse_now() + pause.count(), std::memory_order_relaxed);
+}
+
+// One of the threads that add does it.
+void Ask::check_writeback_in_time() noexcept {
+  const std::int64_t now = coarse_now();
+  std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);
+  if (now < next) [[likely]]
+    return;
+  if (next_writeback_check.compare_exchange_strong(next, now + writeback_check.count(), std::memory_order_relaxed)) {
+    const int callers = errno;  // no call changes errno
+    home->check_writeback();
+    errno = callers;
+  }
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,198 @@
+#include "store/home/loaded.hpp"
+
+#include <cstring>
+#include <new>
+
+#include "base/fail.hpp"
+#include "format/bare.hpp"
+#include "format/seal.hpp"
+#include "format/sections.hpp"
+#include "store/file/evidence.hpp"
+#include "store/file/header.hpp"
+#include "store/file/key.hpp"
+#include "store/file/refusals.hpp"
+#include "store/home/embedded.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+using Bytes = std::span<const std::byte>;
+
+constexpr const char* kName = "the bytes";  // in messages, where a file has its path
+constexpr std::align_val_t kLine{64};
+
+// A body, where lookups can use it.
+class OwnWords {
+ public:
+  // kNoMemory if there is not so much.
+  static Result<OwnWords> copy_of(Bytes body);
+
+  [[nodiscard]] std::uint64_t* words() const noexcept { return words_.get(); }
+
+ private:
+  struct Free {
+    void operator()(std::uint64_t* words) const noexcept { ::operator delete(words, kLine); }
+  };
+  std::unique_ptr<std::uint64_t, Free> words_;
+};
+
+struct Loaded {
+  OwnWords body;
+  Shape shape{};
+  std::uint64_t body_bytes = 0;
+  std::optional<format::Identity> identity;  // nothing in the bare form
+  std::optional<format::Slot> slot;          // of a file: its marks
+  std::vector<std::byte> live_page;          // of a file: its counters
+};
+
+class InOwnMemory final : public Home {
+ public:
+  explicit InOwnMemory(Loaded loaded) noexcept : loaded_(std::move(loaded)) {}
+
+  [[nodiscard]] std::byte* live_page() noexcept { return loaded_.slot ? loaded_.live_page.data() : nullptr; }
+
+  [[nodiscard]] const format::Identity* identity() const noexcept override {
+    return loaded_.identity ? &*loaded_.identity : nullptr;
+  }
+  [[nodiscard]] Result<Moment> moment() const override {
+    Moment now;
+    if (!loaded_.slot) return now;
+    const std::byte* const stripes = loaded_.live_page.data() + format::kStripesField.offset;
+    now.keys_added = format::keys_left(sum_of_stripes(stripes, format::kKeysAddedInStripe),
+                                       sum_of_stripes(stripes, format::kKeysRemovedInStripe));
+    now.lanes.assign(loaded_.slot->lanes.begin(), loaded_.slot->lanes.end());
+    return now;
+  }
+  [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept override {
+    return loaded_.slot ? format::mark_of(*loaded_.slot, owner, epoch) : 0;
+  }
+  [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const override {
+    if (!loaded_.slot) return Home::list_marks();
+    return format::marks_of(*loaded_.slot);
+  }
+
+ private:
+  Loaded loaded_;
+};
+
+bool says_it_is_a_file(Bytes bytes) noexcept {
+  constexpr std::size_t kEnd = format::kFormField.offset + format::kFormField.bytes;
+  if (bytes.size() < kEnd || std::memcmp(bytes.data(), format::kMagic.data(), format::kMagic.size()) != 0) return false;
+  return format::get<std::uint16_t>(bytes, format::kFormField) == static_cast<std::uint16_t>(format::Form::kFile);
+}
+
+// In what state the file was when its bytes were read, as a process judges that finds no writer, and not this place.
+Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
+  Evidence evidence;
+  evidence.slots = slots_of(header, file_id);
+  evidence.live_word = live_word_of(header);
+  const FileState state = judge(evidence);
+  if (state == FileState::kClean && evidence.live_word.is_own(file_id)) return evidence;
+  return refused(kName, file_id, state, evidence);
+}
+
+// A few bytes that rotted on the way make a wrong no. Where there are checksums, they are looked at. `body` is the copy
+// that lookups use: the caller's bytes may be others by now.
+bool as_sealed(Bytes bytes, Bytes body, const format::Identity& identity, std::uint64_t keys_added) {
+  const Bytes there =
+      bytes.subspan(identity.seal->checksums_offset, format::checksums_bytes_of(identity.seal->num_chunks));
+  const std::vector<std::byte> checksums(there.begin(), there.end());
+  if (format::checksum_of_checksums(checksums, identity) != identity.seal->checksum) return false;
+  for (std::uint64_t number = 0; number < identity.seal->num_chunks; ++number) {
+    const format::Section place = format::chunk_of(identity, number);
+    const Bytes chunk = body.subspan(place.offset - identity.body_offset, place.bytes);
+    const std::uint64_t found = format::chunk_checksum(chunk, number, identity);
+    if (found != base::load<std::uint64_t>(checksums.data() + format::checksums_bytes_of(number))) return false;
+  }
+  return keys_added == identity.seal->keys_added;
+}
+
+Result<Loaded> with_body(Bytes body, const Shape& shape) {
+  auto words = OwnWords::copy_of(body);
+  if (!words) return words.error();
+  Loaded made;
+  made.body = std::move(*words);
+  made.shape = shape;
+  made.body_bytes = body.size();
+  return made;
+}
+
+Result<Loaded> load_bare(Bytes bytes, const std::optional<SecretKey>& key) {
+  const auto shape = trusted_bare(bytes, key);
+  if (!shape) return shape.error();
+  return with_body(bytes.first(bytes.size() - format::kTrailerBytes), *shape);
+}
+
+Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+  auto found = find_embedded(bytes, writing, key);
+  if (!found) return found.error();
+  const format::Section body = format::sections_of(found->identity).body;
+  auto made = with_body(bytes.subspan(body.offset, body.bytes), found->identity.shape);
+  if (made) made->identity = std::move(found->identity);
+  return made;
+}
+
+Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+  const std::string where = std::string(kName) + ": ";
+  auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, key, where);
+  if (!identity) return identity.error();
+  if (writing && identity->seal)
+    return fail(Code::kSealed, where + "a sealed file, to which nothing is added. Load it for reading.");
+  const format::Sections sections = format::sections_of(*identity);
+  if (base::load<std::uint64_t>(bytes.data() + sections.end_word.offset) != format::end_word(identity->file_id)) {
+    return fail(Code::kLiveWord, where + "the word at the end is not the file's own: the bytes were cut or changed.");
+  }
+  const HeaderBytes header(bytes.begin(), bytes.begin() + format::kFileHeaderBytes);
+  const auto evidence = clean_evidence(header, identity->file_id);
+  if (!evidence) return evidence.error();
+  if (filling(*evidence)) return still_filling(kName);
+  const Bytes live_page = Bytes(header).subspan(format::kLivePageOffset, format::kPageBytes);
+  auto made = with_body(bytes.subspan(sections.body.offset, sections.body.bytes), identity->shape);
+  if (!made) return made;
+  const Bytes body(reinterpret_cast<const std::byte*>(made->body.words()), made->body_bytes);
+  if (identity->seal && !as_sealed(bytes, body, *identity, format::keys_added_in(live_page)))
+    return fail(Code::kDamaged, where + "a sealed file with other bytes than were sealed. Get them again.");
+  made->identity = std::move(*identity);
+  made->slot = *evidence->slots.newest();
+  made->live_page.assign(live_page.begin(), live_page.end());
+  return made;
+}
+
+Result<OwnWords> OwnWords::copy_of(Bytes body) {
+  void* const memory = ::operator new(body.size(), kLine, std::nothrow);
+  if (memory == nullptr) {
+    return fail(Code::kNoMemory,
+                "a filter with a body of " + std::to_string(body.size()) + " bytes does not fit in memory");
+  }
+  OwnWords own;
+  own.words_.reset(static_cast<std::uint64_t*>(memory));
+  std::memcpy(memory, body.data(), body.size());
+  return own;
+}
+
+Result<Loaded> load_any(Bytes bytes, bool bare, bool writing, const std::optional<SecretKey>& key) {
+  if (bytes.data() == nullptr) return fail(Code::kInvalid, "the bytes are null. Give those of a filter.");
+  if (bare) return load_bare(bytes, key);
+  return says_it_is_a_file(bytes) ? load_file(bytes, writing, key) : load_embedded(bytes, writing, key);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const std::optional<SecretKey>& key) {
+  auto loaded = load_any(bytes, bare, writing, key);
+  if (!loaded) return loaded.error();
+  const Adding how = writing ? Adding::kShared : Adding::kNever;
+  const auto functions = functions_for(loaded->shape.layout, how);
+  if (!functions) return functions.error();
+  const BodyWords body{loaded->body.words(), loaded->shape, loaded->body_bytes};
+  auto home = std::make_unique<InOwnMemory>(std::move(*loaded));
+  std::byte* const live_page = home->live_page();
+  auto ask = std::make_unique<Ask>(*functions, body, how, std::move(home));
+  if (ask->identity() != nullptr) ask->settle(*ask->identity());
+  ask->secret.keep(key);
+  if (live_page != nullptr) ask->stripes = live_page + format::kStripesField.offset;
+  return ask;
+}
+
+}  // namespace bfstore::store

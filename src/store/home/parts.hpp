@@ -1,0 +1,66 @@
+// Which parts of one filter there are: all of them are alike, and none is there twice.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/fail.hpp"
+#include "store/home/fit.hpp"
+
+namespace bfstore::store {
+
+inline constexpr const char* kUnnamedPart = "a part in a buffer";
+
+class PartsInOrder {
+ public:
+  using Places = std::map<std::uint32_t, const Ask*>;  // by their numbers
+
+  // kMismatch if it is no part of the filter of the first one, or there already. A whole filter is part 0 of 1.
+  Error add(const Ask& ask) {
+    if (first_ == nullptr) first_ = &ask;
+    if (Error error = check_alike(ask); !error.ok()) return error;
+    const Part part = ask.part();
+    const auto [place, is_new] = places_.try_emplace(part.number, &ask);
+    if (is_new) return {};
+    return base::fail(Code::kMismatch, ask.home->name(kUnnamedPart) + " and " +
+                                           place->second->home->name(kUnnamedPart) + ": are both part " +
+                                           std::to_string(part.number) + " of " + std::to_string(part.parts) +
+                                           ". Give every part once, and merge equal ones before (bf merge).");
+  }
+
+  [[nodiscard]] const Ask& first() const noexcept { return *first_; }
+  [[nodiscard]] const Places& places() const noexcept { return places_; }
+
+ private:
+  // Parts of one filter, but for their numbers.
+  [[nodiscard]] Error check_alike(const Ask& ask) const {
+    Differences differ = differences(ask, *first_);
+    differ.part = ask.part().parts != first_->part().parts;
+    if (differ.but_for_the_size() && !differ.num_bits) return {};
+    return base::fail(Code::kMismatch,
+                      ask.home->name(kUnnamedPart) + " and " + first_->home->name(kUnnamedPart) +
+                          ": are not parts of one filter, since they differ in " + words_of(differ) +
+                          ". Make all parts with one seed and size, or like each other (bf build --like).");
+  }
+
+  static std::string words_of(const Differences& differ) {
+    std::string words;
+    const auto say = [&](bool is, const char* what) {
+      if (is) words += (words.empty() ? "" : ", ") + std::string(what);
+    };
+    say(differ.layout, "layout");
+    say(differ.hash, "hash");
+    say(differ.seed, "seed");
+    say(differ.secret, "secret key");
+    say(differ.num_probes, "number of probes");
+    say(differ.num_bits, "number of bits");
+    say(differ.part, "number of parts");
+    return words;
+  }
+
+  const Ask* first_ = nullptr;
+  Places places_;
+};
+
+}  // namespace bfstore::store

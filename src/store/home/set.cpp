@@ -1,0 +1,288 @@
+#include "store/home/set.hpp"
+
+#include <exception>
+#include <filesystem>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "format/manifest.hpp"
+#include "layout/layout.hpp"
+#include "region/file.hpp"
+#include "store/file/refusals.hpp"
+#include "store/home/file.hpp"
+#include "store/home/parts.hpp"
+
+namespace bfstore::store {
+namespace {
+
+using base::fail;
+
+// Not longer than a manifest may be, of a regular file.
+Result<std::string> text_of(const std::string& path, bool no_follow) {
+  using region::File;
+  const auto file = File::open(path, File::Access::kRead, no_follow ? File::Links::kRefuse : File::Links::kFollow);
+  if (!file) return file.error();
+  const auto facts = file->facts();
+  if (!facts) return facts.error();
+  if (!facts->regular)
+    return fail(Code::kNotRegular, path + ": not a regular file. Give the path of a list of the parts of a set.");
+  if (facts->bytes > format::kMaxManifestBytes) {
+    return fail(Code::kInvalid, path + ": has " + std::to_string(facts->bytes) +
+                                    " bytes, and a list of parts at most 16 MiB. Give the path of such a list.");
+  }
+  std::string text(facts->bytes, '\0');
+  const auto got = file->read_at(std::as_writable_bytes(std::span(text)), 0);
+  if (!got) return got.error();
+  text.resize(*got);
+  return text;
+}
+
+std::string folder_of(const std::string& absolute) { return absolute.substr(0, absolute.rfind('/') + 1); }
+
+Error check_kind(const Ask& part) {
+  const std::string path = part.home->name("");
+  if (!part.row.in_lines) {
+    return fail(Code::kUnsupported, path + ": is of the layout " + part.row.info.name +
+                                        ", which has no parts. Open it by itself, or make it blocked or counting.");
+  }
+  if (part.part().parts <= format::kMaxPartsOfSet) return {};
+  return fail(Code::kUnsupported, path + ": is one of " + std::to_string(part.part().parts) +
+                                      " parts, and a set has at most " + std::to_string(format::kMaxPartsOfSet) +
+                                      ". Open it by itself, or join parts to larger ones.");
+}
+
+std::int32_t always_maybe(const layout::Target&, std::uint64_t) noexcept { return 1; }
+
+class Set final : public Home {
+ public:
+  // The manifest is at `path`, an absolute one.
+  static Result<std::unique_ptr<Set>> open(const std::string& path, const OpenOptions& options);
+
+  // The functions of the handle, whose words lead here.
+  static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
+  static std::size_t ask_step(const std::uint64_t* words, const layout::Geometry&, const layout::Step& step,
+                              std::uint8_t* answers) noexcept;
+  static unsigned count(const std::uint64_t* words, const layout::Geometry&, std::uint64_t digest) noexcept;
+
+  // The first part in doubt says why.
+  [[nodiscard]] Code health(const layout::Sentinel&) const noexcept override;
+  [[nodiscard]] Result<bool> is_current() override;
+  // The bits are in several files.
+  [[nodiscard]] Result<Moment> moment() const override { return many_files(); }
+  // All of them, whatever happens; the first error.
+  Error shut(const std::function<void()>& adds_are_over) override;
+  // Of the parts that there are; the shape is that of the whole filter.
+  [[nodiscard]] Stats stats(const Ask& whole, StatsWish wish) const override;
+
+  // Of the whole filter.
+  [[nodiscard]] Shape shape() const;
+  [[nodiscard]] const layout::Functions& functions() const noexcept { return there_.front()->functions; }
+
+ private:
+  [[nodiscard]] Error refusal() const override { return many_files(); }
+
+  // Where a digest is asked. Without the look whether it is the part's own, which it is.
+  struct Place {
+    const layout::Target* target;
+    layout::Ask ask;
+    const std::uint64_t* lines;  // nullptr where the part is not there
+    const Ask* part;
+  };
+
+  Set(std::string path, std::string text, bool no_follow) noexcept
+      : path_(std::move(path)), text_(std::move(text)), no_follow_(no_follow) {}
+  Error open_parts(const OpenOptions& options);
+  [[nodiscard]] const Place& place_of(std::uint64_t digest) const noexcept {
+    return places_[Part::number_of(digest, parts_)];
+  }
+  [[nodiscard]] Fill fill() const;
+
+  std::vector<Place> places_;  // by the parts' numbers
+  std::uint32_t parts_ = 1;
+  layout::Geometry geometry_;                // of the whole filter, in lines; every part's is the same
+  std::vector<std::unique_ptr<Ask>> there_;  // in the manifest's order
+  const std::string path_;
+  const std::string text_;  // of the manifest
+  const bool no_follow_;
+};
+
+Result<std::unique_ptr<Set>> Set::open(const std::string& path, const OpenOptions& options) {
+  auto text = text_of(path, options.no_follow);
+  if (!text) return text.error();
+  std::unique_ptr<Set> set(new Set(path, std::move(*text), options.no_follow));
+  if (Error error = set->open_parts(options); !error.ok()) return error;
+  return set;
+}
+
+Error Set::open_parts(const OpenOptions& options) {
+  const auto listed = format::read_manifest(text_, path_);
+  if (!listed) return listed.error();
+  PartsInOrder order;
+  for (const format::ListedFile& file : *listed) {
+    const std::string where = file.path.front() == '/' ? file.path : folder_of(path_) + file.path;
+    auto opened = open_file(where, OpenMode::kRead, options);
+    Error error = opened ? Error{} : opened.error();
+    if (error.ok()) error = check_kind(**opened);
+    if (error.ok()) error = order.add(**opened);
+    if (!error.ok()) {
+      error.message = format::line_of(path_, file.line) + ": " + error.message;
+      return error;
+    }
+    there_.push_back(std::move(*opened));
+  }
+  static constexpr layout::Target kNoFile{};
+  parts_ = order.first().part().parts;
+  geometry_ = order.first().target.geometry;
+  places_.assign(parts_, Place{&kNoFile, always_maybe, nullptr, nullptr});
+  for (const auto& [number, part] : order.places()) {
+    const layout::Target& its = part->target;
+    const bool looks_before = its.kernel != nullptr;
+    places_[number] = {&its, !looks_before && its.of_part != nullptr ? its.of_part : its.ask, part->lines, part};
+  }
+  return {};
+}
+
+std::int32_t Set::ask(const layout::Target& target, std::uint64_t digest) noexcept {
+  const Place& place = reinterpret_cast<const Set*>(target.words)->place_of(digest);
+  return place.ask(*place.target, digest);
+}
+
+std::size_t Set::ask_step(const std::uint64_t* words, const layout::Geometry&, const layout::Step& step,
+                          std::uint8_t* answers) noexcept {
+  const auto& set = *reinterpret_cast<const Set*>(words);
+  for (std::size_t i = 0; i < step.num_later; ++i) {
+    const Place& place = set.place_of(step.later[i]);
+    if (place.lines != nullptr) layout::prefetch<layout::Blocked>(place.lines, set.geometry_, step.later[i]);
+  }
+  std::size_t maybes = 0;
+  for (std::size_t i = 0; i < step.num_now; ++i) {
+    // Read once: the part that it chooses is the part that has memory for it, whatever other threads do to the array.
+    const std::uint64_t digest = __atomic_load_n(&step.now[i], __ATOMIC_RELAXED);
+    const Place& place = set.place_of(digest);
+    answers[i] = static_cast<std::uint8_t>(place.ask(*place.target, digest));
+    maybes += answers[i];
+  }
+  return maybes;
+}
+
+unsigned Set::count(const std::uint64_t* words, const layout::Geometry&, std::uint64_t digest) noexcept {
+  const Ask* const part = reinterpret_cast<const Set*>(words)->place_of(digest).part;
+  return part != nullptr ? static_cast<unsigned>(part->count(digest)) : layout::Counters::kMost;
+}
+
+Code Set::health(const layout::Sentinel&) const noexcept {
+  for (const auto& part : there_) {
+    if (const Code code = part->health(); code != Code::kOk) return code;
+  }
+  return Code::kOk;
+}
+
+// Every part, whatever the ones before it say: a reader asks the kernel in this call whether it failed to write.
+Result<bool> Set::is_current() {
+  Result<bool> outcome = true;
+  for (const auto& part : there_) {
+    auto current = part->home->is_current();
+    const bool good_so_far = outcome.ok() && *outcome;
+    if (good_so_far) outcome = std::move(current);
+  }
+  if (!outcome.ok() || !*outcome) return outcome;
+  const auto text = text_of(path_, no_follow_);
+  if (text) return *text == text_;
+  const Code code = text.error().code;
+  const bool cannot_tell = code == Code::kNoMemory || code == Code::kSystem || code == Code::kAccess;
+  return cannot_tell ? Result<bool>(text.error()) : false;
+}
+
+Error Set::shut(const std::function<void()>& adds_are_over) {
+  Error first;
+  std::exception_ptr no_memory;
+  for (const auto& part : there_) {
+    try {
+      Error error = part->home->shut(adds_are_over);
+      if (first.ok()) first = std::move(error);
+    } catch (const std::bad_alloc&) {
+      no_memory = std::current_exception();
+    }
+  }
+  if (no_memory) std::rethrow_exception(no_memory);
+  return first;
+}
+
+Shape Set::shape() const {
+  const Ask& part = *there_.front();
+  Shape whole = part.shape;
+  if (const auto& its = part.identity()->part) {
+    whole.num_bits *= its->part.parts;
+    whole.capacity = its->capacity;
+  }
+  return whole;
+}
+
+Fill Set::fill() const {
+  const Ask& first = *there_.front();
+  const layout::Geometry listed = first.row.geometry(first.shape.num_bits * there_.size(), first.shape.num_probes);
+  const auto counter = std::make_unique<layout::FillCounter>(first.row, listed);  // stacks are small
+  for (const auto& part : there_) counter->take(part->words, part->body_bytes / 8);
+  Fill fill = counter->fill();
+  // A key of a part that is not there is "maybe" always.
+  const auto there = static_cast<double>(there_.size());
+  fill.estimated_fpr = (fill.estimated_fpr * there + (parts_ - there)) / parts_;
+  return fill;
+}
+
+Stats Set::stats(const Ask& ask, StatsWish wish) const {
+  const Shape& whole = ask.shape;
+  Stats stats;
+  stats.shape = whole;
+  stats.isa = functions().isa;
+  if (wish.memory) stats.memory = MemoryUse{0, 0};
+  std::uint64_t left = 0;
+  for (const auto& part : there_) {
+    stats.body_bytes += part->body_bytes;
+    stats.keys_added += part->keys_added();
+    stats.keys_removed += part->keys_removed();
+    left += part->keys_left();
+    if (!wish.memory) continue;
+    stats.memory->huge_page_bytes += part->home->mapping()->huge_page_bytes();
+    const auto resident = part->home->mapping()->resident_bytes();
+    auto& sum = stats.memory->resident_bytes;
+    if (sum && resident) *sum += *resident;
+    if (!resident) sum.reset();
+  }
+  stats.health = health(ask.target.sentinel);
+  // More keys than the share of these parts.
+  const auto share = static_cast<layout::Product>(whole.capacity) * there_.size();
+  stats.saturated = static_cast<layout::Product>(left) * parts_ > share;
+  if (wish.fill) stats.fill = fill();
+  return stats;
+}
+
+}  // namespace
+
+// The working folder may change before the manifest is read again.
+Result<std::unique_ptr<Ask>> open_set(const std::string& manifest, const OpenOptions& options) {
+  if (options.follow) {
+    return fail(Code::kInvalid,
+                manifest + ": a set does not follow its paths. Open it again when it is not current any more.");
+  }
+  if (options.descriptor)
+    return fail(Code::kInvalid, manifest + ": a set is opened by the path of its list, and not by a descriptor.");
+  std::error_code failed;
+  const std::string absolute = manifest.empty() ? "" : std::filesystem::absolute(manifest, failed).string();
+  if (failed) return base::fail_errno(failed.value(), manifest, "asking for the working folder");
+  auto set = Set::open(absolute, options);
+  if (!set) return set.error();
+  layout::Functions functions = (*set)->functions();
+  functions.contains.step = Set::ask_step;
+  functions.counts.count = Set::count;
+  const BodyWords none{reinterpret_cast<std::uint64_t*>(set->get()), (*set)->shape(), 0};
+  auto ask = std::make_unique<Ask>(functions, none, Adding::kNever, std::move(*set));
+  ask->target.ask = Set::ask;
+  ask->target.inlined = false;
+  ask->secret.keep(options.key);
+  return ask;
+}
+
+}  // namespace bfstore::store

@@ -1,0 +1,71 @@
+// What a filter will be like, before it is made (bfstore/plan.hpp).
+#include <bfstore/plan.hpp>
+
+#include <cmath>
+#include <string>
+
+#include "base/fail.hpp"
+#include "format/sections.hpp"
+#include "layout/layout.hpp"
+#include "sizing/complete.hpp"
+#include "store/plan/plan.hpp"
+
+namespace bfstore {
+namespace {
+
+Options options_of(const PlanRequest& request) {
+  Options options;
+  options.capacity = request.capacity;
+  options.fpr = request.fpr;
+  options.bits_per_key = request.bits_per_key;
+  options.max_bytes = request.max_bytes;
+  options.num_bits = request.num_bits;
+  options.num_probes = request.num_probes;
+  return options;
+}
+
+std::uint64_t file_bytes_of(std::uint64_t body_bytes) noexcept {
+  format::Identity identity{Parameters{}};
+  identity.form = format::Form::kFile;
+  identity.header_bytes = format::header_bytes_for(identity.form, identity);
+  identity.body_bytes = body_bytes;
+  identity.body_offset = format::body_offset_in_file(body_bytes);
+  return format::sections_of(identity).end;
+}
+
+// Of places of that length in the body, how many k probes anywhere are in: the mean of the occupancy problem.
+double places(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept {
+  const double all = std::ceil(static_cast<double>(body_bytes) / static_cast<double>(place_bytes));
+  return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
+}
+
+}  // namespace
+
+Result<Plan> plan(const PlanRequest& request) {
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(request.layout));
+  if (row == nullptr) {
+    return base::fail(Code::kInvalid, "unknown layout " + std::to_string(static_cast<std::uint16_t>(request.layout)) +
+                                          ". Give the number of one that this version has.");
+  }
+  const auto size = sizing::complete(*row, options_of(request), store::file_body_budget(request.max_bytes));
+  if (!size) return size.error();
+  const auto keys = static_cast<double>(size->capacity);
+  const auto bits = static_cast<double>(size->num_bits);
+  const double probes = size->num_probes;
+  Plan plan;
+  plan.layout = row->info;
+  plan.capacity = size->capacity;
+  plan.num_bits = size->num_bits;
+  plan.num_probes = size->num_probes;
+  plan.fpr = size->fpr;
+  plan.body_bytes = layout::body_bytes(*row, size->num_bits);
+  plan.file_bytes = file_bytes_of(plan.body_bytes);
+  plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
+  plan.fill_ratio = row->expected_fill(keys, bits, probes);
+  plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
+  plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
+  plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);
+  return plan;
+}
+
+}  // namespace bfstore
