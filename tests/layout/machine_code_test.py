@@ -69,9 +69,9 @@ class MachineCode(unittest.TestCase):
         self.assertRegex(ways["bfs_contains_digest"], r"\tjmp +\*")
         self.assertNotRegex(ways["bfs_contains_digest"], r"\t(lea|add) ")  # a handle begins with what a kernel takes
         if COMPILER == "gcc":  # clang 14 calls XXH3
-            answers = self.functions("store_filter", r"Filter::answer\(")
+            answers = self.functions("store_ask_filter", r"Filter::answer\(")
             self.assertEqual(len(answers), 1)
-            self.assertRegex("".join(answers.values()), r"\tjmp +\*0x[0-9a-f]+\(%rdi\)")  # so does a Core
+            self.assertRegex("".join(answers.values()), r"\tjmp +\*0x[0-9a-f]+\(%rdi\)")  # so does an Ask
             ways.update(answers)
         for name, code in ways.items():
             self.assertNotRegex(code, r"\t(call|push|sub .*rsp)", name)

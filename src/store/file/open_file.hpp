@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bfstore/inspect.hpp>
+#include <string.h>
 #include <functional>
 
 #include <functional>
@@ -25,6 +26,11 @@ namespace bfstore::store {
 
 // How a file is opened.
 struct Opening : OpenOptions {
+  // It has a copy of the secret, on a stack that other calls use later.
+  ~Opening() {
+    if (key) explicit_bzero(key->data(), key->size());
+  }
+
   bool without_key = false;  // the caller copies or checks bits, and hashes no keys
 
   // Nor by a descriptor: a failed write would be told to the program's description, and the program would not learn it.
