@@ -4,8 +4,8 @@
 #pragma once
 
 #include <bfstore/inspect.hpp>
+
 #include <string.h>
-#include <functional>
 
 #include <functional>
 #include <optional>
