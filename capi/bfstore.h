@@ -1004,10 +1004,10 @@ BFS_API BFS_CHECK int32_t bfs_export_bits(const bfs_filter* filter, void* bits, 
 
 /* Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks, with a checksum
  * for every 64 KiB.  A sealed file is never written to again (BFS_ESEALED).  The complete, durable file appears under
- * its name, or nothing does.  `from` stays as it is, and need only be readable; while it is copied it may have no
- * writer (BFS_EBUSY).  No secret is needed.
- * Flags: BFS_OPTION_REPLACE (then `to` may be `from`; handles of the file that had the name answer "maybe" from then
- * on), BFS_OPEN_ANY_FILESYSTEM.
+ * its name, or nothing does.  `from` stays as it is, need only be readable, and may be in use: the copy has every key
+ * whose add returned before this call, and marks of that moment.  No secret is needed.
+ * Flags: BFS_OPTION_REPLACE (handles of the file that had the name answer "maybe" from then on; `to` may be `from`,
+ * which then has no writer meanwhile: BFS_EBUSY), BFS_OPEN_ANY_FILESYSTEM.
  * Waits: for each lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, EFILESYSTEM, EUNCLEAN, EPOISONED, ELOST,
  * ERECOVERING, ESUPERSEDED, EFAULT, EDAMAGED, EFILLING, every malformed code. */

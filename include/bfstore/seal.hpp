@@ -19,10 +19,12 @@ struct SealOptions {
 };
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,
-// durable file appears under its name, or nothing does. `from` stays as it is, and need only be readable; while it is
-// copied it may have no writer (kBusy). A sealed file is copied only if it is undamaged (otherwise kDamaged). With
-// `replace`, handles of the file that had the name answer "maybe" from then on (kSuperseded). A crash leaves the old
-// file or the new one, and at most a temporary name next to it. Any thread may call it. No secret is needed.
+// durable file appears under its name, or nothing does. `from` stays as it is, need only be readable, and may be in use:
+// the copy has every key whose add returned before this call, and marks of that moment. A sealed file is copied only if
+// it is undamaged (otherwise kDamaged). With `replace`, handles of the file that had the name answer "maybe" from then
+// on (kSuperseded). Where that file is `from` itself, no process writes to it meanwhile (otherwise kBusy). A crash
+// leaves the old file or the new one, and at most a temporary name next to it. Any thread may call it. No secret is
+// needed.
 Error seal(const std::string& from, const std::string& to, const SealOptions& options = {});
 
 struct DamagedRange {

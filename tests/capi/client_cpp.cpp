@@ -371,8 +371,10 @@ void sealed_files(const std::string& folder) {
   const bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = nullptr;
   CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
-  CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_EBUSY && bfs_close(filter, nullptr) == BFS_OK);
-  CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_OK);
+  bfs_copy_options in_place{};
+  in_place.flags = BFS_OPTION_REPLACE;
+  CHECK(bfs_seal(path.c_str(), path.c_str(), &in_place, nullptr) == BFS_EBUSY);
+  CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);
   CHECK(bfs_verify(sealed.c_str(), 0, nullptr, 0, nullptr) == 0);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_WRITE, &filter, nullptr) == BFS_ESEALED);
   CHECK(bfs_open(sealed.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, nullptr) == BFS_OK);

@@ -135,6 +135,10 @@ class Cluster:
                     and parent_of(entry) == self.server.process.pid]
         return [self.server.process.pid, *children]
 
+    def backends(self):
+        """The processes of clients. One closes its files after it has left pg_stat_activity."""
+        return [pid for pid in self.pids() if "[local]" in title_of(pid)]
+
     def kill_all(self):
         """The server stops first, so that no child is born meanwhile."""
         os.kill(self.server.process.pid, signal.SIGSTOP)
@@ -148,6 +152,13 @@ def parent_of(entry):
         return int(re.search(r"^PPid:\s+(\d+)", (entry / "status").read_text(), re.M)[1])
     except (FileNotFoundError, ProcessLookupError):
         return None
+
+
+def title_of(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def kill(pid):
@@ -306,8 +317,7 @@ class Kept(unittest.TestCase):
 
     def closed(self):
         """Every backend that adds has ended, so that the file is clean."""
-        others = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-        engines.wait_until(lambda: MAIN.ask(others) == "0", "the end of the backends")
+        engines.wait_until(lambda: not MAIN.backends(), "the end of the backends")
 
     def refused(self, statement):
         words = MAIN.refused(statement)
@@ -343,7 +353,9 @@ class Files(Kept):
     def test_an_older_copy_that_is_written_into_the_file_is_seen_by_sessions_that_have_it_open(self):
         """The file stays the same one for the kernel: open readers answered "no", and open writers took rows."""
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1001)"
-        look = f"\\! psql -qAtX -c '{self.insert(1001)}'"
+        # A writer that closes the file after the copy was written into it poisons it.
+        look = (f"\\! pid=$(psql -qAtX -c '{self.insert(1001)}' -c 'SELECT pg_backend_pid()'); "
+                "while [ -d /proc/$pid ]; do sleep 0.01; done")
         for way in self.WAYS_INTO_THE_FILE:
             for looks_between in (True, False):
                 with self.subTest(way, looks_between=looks_between):

@@ -200,6 +200,23 @@ TEST_CASE("of a large file that another writer has to itself, or that is sealed,
   check_refused(dir.file(), OpenMode::kWrite, {.map = kPopulate, .lock_timeout_ms = 0}, Code::kBusy);
 }
 
+TEST_CASE("a reader of a clean file reads its header once") {
+  const faults::Scope scope;
+  const TempDir dir;
+  make_large(dir.file());
+  int headers = 0;
+  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+    if (offset == 0) ++headers;
+    return 0;
+  };
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  for (const std::string& path : {dir.file(), dir.file("sealed")}) {
+    headers = 0;
+    CHECK(answers_no(opened(Filter::open(path, OpenMode::kRead))));
+    CHECK(headers == 1);
+  }
+}
+
 // What the disk was asked for, whatever the way.
 TEST_CASE("a refused file comes into the page cache with its first and its last pages alone") {
   const TempDir dir;

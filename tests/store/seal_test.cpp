@@ -1,4 +1,4 @@
-// Sealing: what is sealed is what was there, and no process wrote meanwhile.
+// Sealing: what is sealed is what was there when it began, or more.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -132,12 +132,26 @@ TEST_CASE("a sealed file answers as what it was made of, keeps its marks, and ta
   CHECK(dir.names().size() == 2);
 }
 
-TEST_CASE("a file that is open for writing is not sealed, and one that a killed process left is") {
+TEST_CASE("a file that is open for writing is sealed with every key that was added before, and its writer goes on") {
   TempDir dir;
-  {
-    const Filter writer = created(dir.file());
-    CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kBusy);
-  }
+  Filter writer = created(dir.file());
+  add_keys(writer, 1, 0, kSome);
+  CHECK(writer.sync({.owner = 5, .mark = kSome}).ok());
+  add_keys(writer, 2, 0, kSome);
+  CHECK(seal(dir.file(), dir.file("sealed")).ok());
+  const Filter sealed = opened(Filter::open(dir.file("sealed"), OpenMode::kRead));
+  CHECK(maybes(sealed, 1, 0, kSome) == kSome);
+  CHECK(maybes(sealed, 2, 0, kSome) == kSome);
+  CHECK(sealed.get_mark(5) == kSome);
+  CHECK(damage(dir.file("sealed")).empty());
+  CHECK(writer.add("later").ok());
+  CHECK(writer.sync({.owner = 5, .mark = kSome + 1}).ok());
+  CHECK(writer.close().ok());
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("later"));
+}
+
+TEST_CASE("a file that a killed process left is sealed, and not after another boot") {
+  TempDir dir;
   leave_behind(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
   CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
@@ -146,22 +160,61 @@ TEST_CASE("a file that is open for writing is not sealed, and one that a killed 
   CHECK(dir.names().size() == 2);
 }
 
-TEST_CASE("a file that somebody writes to while it is sealed is not sealed") {
-  for (const bool closes : {true, false}) {
-    const faults::Scope scope;
-    TempDir dir;
-    make_plain(dir.file());
-    std::optional<Filter> writer;
-    faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
-      const bool in_the_middle = offset == format::kFileHeaderBytes + format::kChunkBytes;  // the second chunk
-      if (!in_the_middle || writer) return;
-      writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+namespace {
+
+// A writer comes while the second chunk is written.
+struct WriterMeanwhile {
+  WriterMeanwhile(const std::string& path, bool closes) {
+    faults::on_write = [this, path, closes](int, std::uint64_t offset, std::uint64_t bytes) {
+      constexpr std::uint64_t kSecond = format::kFileHeaderBytes + format::kChunkBytes;
+      if (offset > kSecond || offset + bytes <= kSecond || writer) return;
+      writer = opened(Filter::open(path, OpenMode::kWrite));
       add_keys(*writer, 2, 0, kSome);
+      CHECK(writer->sync({.owner = 6, .mark = 1}).ok());
       if (closes) CHECK(writer->close().ok());
     };
-    CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kBusy);
-    CHECK(writer.has_value());
+  }
+
+  const faults::Scope scope;
+  std::optional<Filter> writer;
+};
+
+}  // namespace
+
+TEST_CASE("a file that somebody writes to while it is sealed is sealed with the keys and marks of the beginning") {
+  for (const bool closes : {true, false}) {
+    TempDir dir;
+    make_plain(dir.file());
+    const WriterMeanwhile meanwhile(dir.file(), closes);
+    CHECK(seal(dir.file(), dir.file("sealed")).ok());
+    CHECK(meanwhile.writer.has_value());
+    const Filter sealed = opened(Filter::open(dir.file("sealed"), OpenMode::kRead));
+    CHECK(maybes(sealed, 1, 0, kSome) == kSome);
+    CHECK(sealed.get_mark(5) == kSome);
+    CHECK(sealed.get_mark(6) == 0);
+    CHECK(damage(dir.file("sealed")).empty());
+  }
+}
+
+TEST_CASE("a file that somebody writes to is not sealed in its own place, and stays") {
+  TempDir dir;
+  {
+    Filter writer = created(dir.file());
+    CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
+    CHECK(writer.add("key").ok());
+    CHECK(writer.close().ok());
+  }
+  unlink(dir.file().c_str());
+  for (const bool closes : {true, false}) {
+    make_plain(dir.file());
+    {
+      const WriterMeanwhile meanwhile(dir.file(), closes);
+      CHECK(seal(dir.file(), dir.file(), replacing()).code == Code::kBusy);
+      CHECK(meanwhile.writer.has_value());
+    }
     CHECK(dir.names().size() == 1);
+    CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 2, 0, kSome) == kSome);
+    unlink(dir.file().c_str());
   }
 }
 
@@ -243,7 +296,7 @@ namespace {
 void check_busy_after(const std::string& path, const std::function<void()>& happens) {
   bool done = false;
   faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
-    if (done || offset != format::kFileHeaderBytes + format::kChunkBytes) return;
+    if (done || offset != format::kFileHeaderBytes) return;  // the first bits
     done = true;
     happens();
   };
@@ -279,36 +332,47 @@ TEST_CASE("a file that another program replaces while it is sealed is not sealed
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("other"));
 }
 
-TEST_CASE("a file that is just being published is not sealed") {
+namespace {
+
+// What happens at the first sync of a folder.
+void at_first_folder_sync(const std::function<void()>& happens) {
+  faults::on_folder_sync = [happens, done = false]() mutable {
+    if (!std::exchange(done, true)) happens();
+    return 0;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("a file that is just being published is sealed as any other, and not in its own place") {
   const faults::Scope scope;
   TempDir dir;
   Options options = small_options();
   options.unpublished = true;
   Filter made = created(dir.file(), options);
+  add_keys(made, 1, 0, kSome);
   std::vector<Code> codes;
-  faults::on_folder_sync = [&] {
-    if (codes.empty()) codes.push_back(seal(dir.file(), dir.file("sealed")).code);
-    return 0;
-  };
+  at_first_folder_sync([&] {
+    codes.push_back(seal(dir.file(), dir.file(), replacing()).code);
+    codes.push_back(seal(dir.file(), dir.file("sealed")).code);
+  });
   CHECK(made.publish().ok());
-  CHECK(codes == std::vector<Code>{Code::kBusy});
+  CHECK(codes == std::vector<Code>{Code::kBusy, Code::kOk});
+  CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("a file that is just being made is not sealed, and can be read") {
+TEST_CASE("a file that is just being made is not sealed in its own place, and can be read") {
   const faults::Scope scope;
   TempDir dir;
   std::vector<Code> codes;
-  faults::on_folder_sync = [&] {
-    if (!codes.empty()) return 0;
-    codes.push_back(Code::kOk);
-    codes.push_back(seal(dir.file(), dir.file("sealed")).code);
+  at_first_folder_sync([&] {
+    codes.push_back(seal(dir.file(), dir.file(), replacing()).code);
     OpenOptions strict;
     strict.strict = true;
     codes.push_back(code_of(Filter::open(dir.file(), OpenMode::kRead, strict)));
-    return 0;
-  };
+  });
   CHECK(created(dir.file()).close().ok());
-  CHECK(codes == std::vector<Code>{Code::kOk, Code::kBusy, Code::kOk});
+  CHECK(codes == std::vector<Code>{Code::kBusy, Code::kOk});
 }
 
 TEST_CASE("a sealed file whose name could not be made durable can be asked all the same") {
@@ -342,18 +406,21 @@ TEST_CASE("a filter made like a sealed one is not sealed, in files and in buffer
 }
 
 TEST_CASE("a file that is cut in its body and grown again while it is sealed is not sealed") {
-  const TempDir dir;
-  make_plain(dir.file());
-  const std::uint64_t bytes = read_bytes(dir.file()).size();
-  const faults::Scope scope;
-  faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
-    if (offset != format::kFileHeaderBytes + 2 * format::kChunkBytes) return 0;
-    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(offset)) == 0);
-    REQUIRE(truncate(dir.file().c_str(), static_cast<off_t>(bytes)) == 0);
-    return 0;
-  };
-  CHECK(seal(dir.file(), dir.file("sealed")).code == Code::kLost);
-  CHECK(dir.names().size() == 1);
+  for (const char* const to : {"sealed", "f.bf"}) {
+    const TempDir dir;
+    const std::string path = dir.file("f.bf");
+    make_plain(path);
+    const std::uint64_t bytes = read_bytes(path).size();
+    const faults::Scope scope;
+    faults::on_read = [&](int, std::uint64_t offset, std::uint64_t) {
+      if (offset != format::kFileHeaderBytes) return 0;  // the bits
+      REQUIRE(truncate(path.c_str(), static_cast<off_t>(offset + 2 * format::kChunkBytes)) == 0);
+      REQUIRE(truncate(path.c_str(), static_cast<off_t>(bytes)) == 0);
+      return 0;
+    };
+    CHECK(seal(path, dir.file(to), replacing()).code == Code::kLost);
+    CHECK(dir.names().size() == 1);
+  }
 }
 
 TEST_CASE("a file that is truncated while it is sealed is an error and no signal") {
@@ -361,7 +428,7 @@ TEST_CASE("a file that is truncated while it is sealed is an error and no signal
   TempDir dir;
   make_plain(dir.file());
   faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
-    if (offset == format::kFileHeaderBytes + 2 * format::kChunkBytes) REQUIRE(truncate(dir.file().c_str(), 0) == 0);
+    if (offset == format::kFileHeaderBytes) REQUIRE(truncate(dir.file().c_str(), 0) == 0);  // the bits
   };
   CHECK_FALSE(seal(dir.file(), dir.file("sealed")).ok());
   CHECK(dir.names().size() == 1);
@@ -412,9 +479,19 @@ TEST_CASE("a damaged file is not sealed again as if it were whole") {
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
   CHECK(seal(dir.file("sealed"), dir.file("copy")).ok());
   CHECK(damage(dir.file("copy")).empty());
-  write_bytes(dir.file("sealed"), format::kFileHeaderBytes + 77, "damage");
-  CHECK(seal(dir.file("sealed"), dir.file("copy"), replacing()).code == Code::kDamaged);
-  CHECK(damage(dir.file("copy")).empty());
+  const std::string good = read_bytes(dir.file("sealed"));
+  const std::uint64_t checksums = inspect(dir.file("sealed"), false)->identity->seal->checksums_offset;
+  constexpr std::uint64_t kCounter = format::kLivePageOffset + format::kStripesField.offset;
+  for (const std::uint64_t offset : {format::kFileHeaderBytes + 77, checksums, kCounter}) {
+    write_bytes(dir.file("sealed"), offset, "damage");
+    CHECK(seal(dir.file("sealed"), dir.file("copy"), replacing()).code == Code::kDamaged);
+    CHECK(damage(dir.file("copy")).empty());
+    SaveOptions saving;
+    saving.replace = true;
+    CHECK(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)).save(dir.file("saved"), saving).code ==
+          Code::kDamaged);
+    write_bytes(dir.file("sealed"), 0, good);
+  }
 }
 
 TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, from the file and from a copy") {

@@ -12,10 +12,10 @@ namespace {
 
 void declare_seal(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf seal FILE SEALED [--mode MODE] [--force] [-q]");
-  add_file(app, arguments, "the filter; no writer may have it open");
+  add_file(app, arguments, "the filter, which may be in use");
   add_path(app, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace SEALED if it exists; it may be FILE itself");
+  app.add_flag("--force", arguments.options.replace, "replace SEALED if it exists; it may be FILE itself, while no process writes to it");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

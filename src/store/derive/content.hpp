@@ -1,5 +1,5 @@
-// What a filter is, wherever it is, and reading it for a copy in another form while others may add to it: content_of(),
-// then Body or each_..._piece(), then check_copied(), all of one Ask: a handle that follows its path has another one at
+// What a filter is, wherever it is, and reading it for something else while others may add to it: content_of(), then
+// Body or each_..._piece(), then check_copied(), all of one Ask: a handle that follows its path has another one at
 // another time.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 #include "base/fail.hpp"
 #include "format/identity.hpp"
+#include "format/seal.hpp"
 #include "format/state.hpp"
 #include "layout/fold.hpp"
 #include "layout/layout.hpp"
@@ -84,11 +85,19 @@ inline Error check_copied(const Ask& ask, const Content& content) {
                                      ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
 }
 
-// All of the body, piece by piece and in order. Each piece is a whole number of lines, except for the last one.
+// What a copy in that form is. kInvalid if it is to have the file_id of a bare filter.
+inline Result<format::Identity> identity_in(const Content& content, format::Form form, bool same_file_id) {
+  if (!same_file_id) return as_new(content.identity, form, {});
+  if (content.has_file_id) return as_new(content.identity, form, content.identity.file_id);
+  return base::fail(Code::kInvalid, "a bare filter has no file_id that the new filter could have. Leave it out.");
+}
+
+// All of the body, piece by piece and in order. Each piece is a whole number of lines, and of the chunks of a sealed
+// file, except for the last one.
 class Body {
  public:
   explicit Body(const Ask& ask) : ask_(ask), sealed_(ask.home->sealed_pieces()) {
-    constexpr std::uint64_t kPieceBytes = std::uint64_t{1} << 18;
+    constexpr std::uint64_t kPieceBytes = 4 * format::kChunkBytes;
     if (!sealed_) memory_.resize(std::min(kPieceBytes, ask.body_bytes));
   }
 

@@ -1,37 +1,56 @@
-// Makes a new file of others at rest, which need only be readable. It looks at them, fills a file without a name from
-// them, looks at them again, and only then gives the new file its name.
+// Makes a new file of filters, which may be in use meanwhile. What the filters say of themselves is read once. A
+// transform says what the new file is, and fills a file without a name. Then the filters are looked at again, and only
+// then the new file gets its name.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "store/derive/content.hpp"
 #include "store/file/making.hpp"
-#include "store/file/session.hpp"
+#include "store/home/followed.hpp"
 
 namespace bfstore::store {
 
-// A file that no process writes to, as it was at the first look.
 struct Source {
-  std::unique_ptr<Session> session;
-  std::unique_ptr<const Evidence> before;  // on the heap: threads and fibers with small stacks come here, too
+  explicit Source(const Ask& of) : ask(of) {}
 
-  [[nodiscard]] const OpenFile& file() const noexcept { return session->file(); }
-  [[nodiscard]] const format::Slot& marks() const noexcept { return *before->slots.newest(); }
+  InUse ask;
+  Content content;  // read before the first bit
+};
+using Sources = std::deque<Source>;  // no source moves
+
+// What the new file has besides its identity and its bits.
+struct Facts {
+  std::uint64_t keys_added = 0;
+  std::vector<LogPosition> lanes{};
 };
 
-// What is made of the sources.
-struct Recipe {
-  std::string verb;        // for messages: "seal"
-  std::string participle;  // "sealed"
-  std::function<Result<format::Identity>(std::span<const Source> sources)> plan;
-  std::function<Error(std::span<const Source> sources, OpenFile& made)> fill;
+// How one kind of new file is made. The calls come in this order, each of them once.
+class Transform {
+ public:
+  Transform() = default;
+  Transform(const Transform&) = delete;
+  Transform& operator=(const Transform&) = delete;
+  virtual ~Transform() = default;
+
+  // What the new file is, or why these sources cannot become one.
+  virtual Result<format::Identity> plan(const Sources& sources) = 0;
+  // An error if the new file may not take the place that `to` names.
+  virtual Error check_place(const Sources& sources, const std::string& to);
+  // Writes the body.
+  virtual Result<Facts> fill(const Sources& sources, OpenFile& made) = 0;
+  // After the last bit was read, and after the file that is replaced was superseded: an error if what was read may lack
+  // keys.
+  virtual Error check_read(const Sources& sources);
 };
 
-// The complete, durable file appears at `to`, or nothing does. kBusy if a source has writers, or was written to
-// meanwhile. No secret is needed.
-Error derive(std::span<const std::string> from, const std::string& to, const Making& how, const Recipe& recipe);
+// The complete, durable file appears at `to`, or nothing does.
+Error derive(std::span<const Ask* const> from, const std::string& to, const Making& how, Transform& transform);
+
+// Writes words of the body, from this one on.
+Error write_words(const OpenFile& made, std::uint64_t first, std::span<const std::uint64_t> words);
 
 }  // namespace bfstore::store

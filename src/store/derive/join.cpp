@@ -5,24 +5,20 @@
 #include <bfstore/filter.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <string>
+#include <vector>
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
-#include "store/derive/content.hpp"
+#include "store/derive/derive.hpp"
 #include "store/file/copy_place.hpp"
-#include "store/home/ask.hpp"
-#include "store/home/fit.hpp"
-#include "store/home/followed.hpp"
 #include "store/home/parts.hpp"
 
 namespace bfstore {
 namespace {
 
 using base::fail;
-using store::Content;
 
 Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   if (parts == 0) return fail(Code::kInvalid, "no part to join was given. Give all parts of one filter.");
@@ -50,37 +46,19 @@ std::string missing_in(const Places& there, std::uint64_t parts) {
   return words;
 }
 
-// The parts, all of them open and not in doubt when they are added.
-class Parts {
+class Join final : public store::Transform {
  public:
-  Error add(const store::Ask& ask) {
-    const store::InUse& part = in_use_.emplace_back(ask);
-    auto content = store::content_of(*part);
-    if (!content) return content.error();
-    contents_.push_back(std::move(*content));
-    return {};
-  }
-
-  // Sorts them by their numbers.
-  Error check(const std::string& path, bool replace) {
-    for (const store::InUse& part : in_use_) {
-      if (part->part().parts == 1) {
-        return fail(Code::kMismatch,
-                    part->home->name(store::kUnnamedPart) + ": is no part of a filter, but a whole one. Leave it out.");
+  // That of the parts, but whole. Marks and a note would be those of one part.
+  Result<format::Identity> plan(const store::Sources& sources) override {
+    for (const store::Source& source : sources) {
+      if (source.ask->part().parts == 1) {
+        return fail(Code::kMismatch, source.ask->home->name(store::kUnnamedPart) +
+                                         ": is no part of a filter, but a whole one. Leave it out.");
       }
-      if (Error error = order_.add(*part); !error.ok()) return error;
-      if (Error error = replace ? part->home->check_is_another(path) : Error{}; !error.ok()) return error;
+      if (Error error = order_.add(*source.ask); !error.ok()) return error;
     }
-    const std::uint32_t parts = first().part().parts;
-    const std::string missing = missing_in(order_.places(), parts);
-    if (missing.empty()) return {};
-    return fail(Code::kMismatch, first().home->name(store::kUnnamedPart) + ": is one of " + std::to_string(parts) +
-                                     " parts, of which these are missing: " + missing + ". Give every part once.");
-  }
-
-  // As the parts, but whole. Marks and a note would be those of one part.
-  [[nodiscard]] Result<format::Identity> identity() const {
-    format::Identity whole = contents_.front().identity;
+    if (Error error = check_complete(); !error.ok()) return error;
+    format::Identity whole = sources.front().content.identity;
     const PartOfWhole part = *whole.part;
     whole.part.reset();
     whole.note.reset();
@@ -90,37 +68,30 @@ class Parts {
     return store::as_new(std::move(whole), format::Form::kFile, {});
   }
 
-  [[nodiscard]] Error write(const store::OpenFile& made) const {
+  Result<store::Facts> fill(const store::Sources& sources, store::OpenFile& made) override {
     std::uint64_t begin = made.identity().body_offset;
     for (const auto& [number, part] : order_.places()) {
       const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
         return made.file().write_at(piece, begin + offset);
       };
       if (Error error = store::each_piece_of_body(*part, put); !error.ok()) return error;
-      begin += first().body_bytes;
+      begin += part->body_bytes;
     }
-    return {};
-  }
-
-  [[nodiscard]] std::uint64_t keys() const noexcept {
-    std::uint64_t sum = 0;
-    for (const Content& content : contents_) sum += content.keys_added;
-    return sum;
-  }
-
-  // After the last bit was read.
-  [[nodiscard]] Error check_copied() const {
-    for (std::size_t i = 0; i < in_use_.size(); ++i) {
-      if (Error error = store::check_copied(*in_use_[i], contents_[i]); !error.ok()) return error;
-    }
-    return {};
+    store::Facts facts;
+    for (const store::Source& source : sources) facts.keys_added += source.content.keys_added;
+    return facts;
   }
 
  private:
-  [[nodiscard]] const store::Ask& first() const noexcept { return order_.first(); }
+  [[nodiscard]] Error check_complete() const {
+    const std::uint32_t parts = order_.first().part().parts;
+    const std::string missing = missing_in(order_.places(), parts);
+    if (missing.empty()) return {};
+    return fail(Code::kMismatch, order_.first().home->name(store::kUnnamedPart) + ": is one of " +
+                                     std::to_string(parts) + " parts, of which these are missing: " + missing +
+                                     ". Give every part once.");
+  }
 
-  std::deque<store::InUse> in_use_;
-  std::deque<Content> contents_;
   store::PartsInOrder order_;
 };
 
@@ -130,22 +101,10 @@ Error Filter::join(std::span<const Filter* const> parts, const std::string& path
   if (Error error = check_parts_wish(parts.size(), options); !error.ok()) return error;
   const auto making = store::making_at(path, options);
   if (!making) return making.error();
-  Parts sources;
-  for (const Filter* const part : parts) {
-    if (Error error = sources.add(*part->ask_); !error.ok()) return error;
-  }
-  if (Error error = sources.check(path, options.replace); !error.ok()) return error;
-  const auto identity = sources.identity();
-  if (!identity) return identity.error();
-  const auto made = store::Session::make(path, *identity, *making);
-  if (!made) return made.error();
-  const store::OpenFile& file = (*made)->unpublished();
-  if (Error error = sources.write(file); !error.ok()) return error;
-  Error error = store::write_keys_added(file, sources.keys());
-  // The parts are looked at last: if the path was given to one of them meanwhile, that one is superseded.
-  if (error.ok()) error = (*made)->supersede_found();
-  if (error.ok()) error = sources.check_copied();
-  return error.ok() ? (*made)->publish() : error;
+  std::vector<const store::Ask*> from;
+  for (const Filter* const part : parts) from.push_back(part->ask_.get());
+  Join join;
+  return store::derive(from, path, *making, join);
 }
 
 }  // namespace bfstore

@@ -1,24 +1,88 @@
+// A copy with checksums, which never changes again (FORMAT.md, "Sealed files").
 #include <bfstore/seal.hpp>
+
+#include <memory>
+#include <utility>
 
 #include "base/fail.hpp"
 #include "store/derive/derive.hpp"
+#include "store/file/copy_place.hpp"
 #include "store/file/sealed.hpp"
-#include "store/plan/plan.hpp"
+#include "store/home/file.hpp"
 
 namespace bfstore {
 namespace {
 
-using store::Source;
+using base::fail;
+using store::Evidence;
+using store::OpenFile;
+using store::Sources;
 
-Result<format::Identity> like_its_source(std::span<const Source> sources) {
-  auto copy = store::as_new(sources.front().file().identity());
-  if (copy) copy->body_offset = format::body_offset_in_file(copy->body_bytes);
-  return copy;
+// Whether no process writes to it, or is making or opening it. A process that opens it for writing from now on changes
+// its slots first.
+Result<bool> is_at_rest(const OpenFile& source, const Evidence& evidence) {
+  const auto writer = region::locked_by_other(source.file(), store::kWriterLocks);
+  if (!writer.ok()) return writer.error();
+  const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
+  if (!changing.ok()) return changing.error();
+  const FileState state = judge(evidence);
+  return !*writer && !*changing && (state == FileState::kClean || state == FileState::kAdoptable);
 }
 
-Error seal_from_source(std::span<const Source> sources, store::OpenFile& made) {
-  return store::seal_as(made, sources.front().file(), sources.front().marks());
-}
+class SealedCopy final : public store::Transform {
+ public:
+  explicit SealedCopy(const OpenFile& source) noexcept : source_(source) {}
+
+  Result<format::Identity> plan(const Sources& sources) override {
+    return store::as_new(sources.front().content.identity, format::Form::kFile, {});
+  }
+
+  // The source itself may be replaced if it is at rest from here to the moment when no process can open it for writing.
+  Error check_place(const Sources& sources, const std::string& to) override {
+    if (store::check_is_another(source_.file(), to).ok()) return {};
+    auto evidence = source_.look();
+    if (!evidence) return evidence.error();
+    const auto at_rest = is_at_rest(source_, *evidence);
+    if (!at_rest.ok()) return at_rest.error();
+    const bool same_life =
+        *at_rest && store::nothing_between(sources.front().content.recoveries, evidence->slots.newest()->recoveries);
+    if (!same_life)
+      return fail(Code::kBusy, source_.file().path() +
+                                   ": open for writing. Wait until its writers have closed it, and seal it in its own "
+                                   "place then, or seal it under another name.");
+    replaced_ = std::make_unique<const Evidence>(*evidence);
+    return {};
+  }
+
+  Result<store::Facts> fill(const Sources& sources, OpenFile& made) override {
+    const store::Content& content = sources.front().content;
+    store::Sealing sealing(made, content.keys_added);
+    if (Error error = sealing.make_room(); !error.ok()) return error;
+    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) { return sealing.put(offset, piece); };
+    if (Error error = store::each_piece_of_body(*sources.front().ask, put); !error.ok()) return error;
+    if (Error error = sealing.finish(); !error.ok()) return error;
+    return store::Facts{content.keys_added, content.lanes};
+  }
+
+  Error check_read(const Sources& sources) override {
+    return replaced_ == nullptr ? Transform::check_read(sources) : check_still_at_rest();
+  }
+
+ private:
+  // It was superseded by this process.
+  [[nodiscard]] Error check_still_at_rest() const {
+    const auto after = source_.look();
+    if (!after) return after.error();
+    if (Error error = source_.check_file_is_whole(); !error.ok()) return error;
+    const std::uint64_t differing = after->live_word.bits ^ replaced_->live_word.bits;
+    const bool unchanged = after->slots == replaced_->slots && (differing & ~format::LiveWord::kSuperseded) == 0;
+    if (unchanged && source_.file().has_its_path()) return {};
+    return fail(Code::kBusy, source_.file().path() + ": written to or replaced while it was sealed. Try again.");
+  }
+
+  const OpenFile& source_;
+  std::unique_ptr<const Evidence> replaced_;  // the source, when it is; on the heap, because stacks are small
+};
 
 // The rules of the format that are not the identity's. The state of a sealed file, which no process changes but for one
 // that replaces it, is a matter of the bytes that were sealed.
@@ -38,14 +102,22 @@ Error check_words(const region::File& file, const store::CheckedHeader& header) 
 }  // namespace
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
-  if (Error error = store::check_mode(options.mode); !error.ok()) return error;
-  const store::Making making{.mode = options.mode,
-                             .name = store::look_at_name(to, options.replace),
-                             .alone = true,
-                             .any_filesystem = options.any_filesystem,
-                             .lock_timeout_ms = options.lock_timeout_ms,
-                             .map = {}};
-  return store::derive({&from, 1}, to, making, {"seal", "sealed", like_its_source, seal_from_source});
+  const auto making = store::making_at(to, {.mode = options.mode,
+                                            .replace = options.replace,
+                                            .any_filesystem = options.any_filesystem,
+                                            .lock_timeout_ms = options.lock_timeout_ms});
+  if (!making) return making.error();
+  store::Opening reading;
+  reading.map.random_access = true;  // the body is read through the descriptor
+  reading.any_filesystem = options.any_filesystem;
+  reading.lock_timeout_ms = options.lock_timeout_ms;
+  reading.without_key = true;
+  auto session = store::Session::open_reader(from, reading);
+  if (!session) return session.error();
+  SealedCopy copy((*session)->file());
+  const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.key = {}});
+  if (!source) return source.error();
+  return store::derive({{source->get()}}, to, *making, copy);
 }
 
 Result<Verification> verify(const std::string& path, bool no_follow) {

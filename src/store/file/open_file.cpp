@@ -23,6 +23,13 @@ Error lost(const File& file) {
   return fail(Code::kLost, file.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
 }
 
+bool says_clean(const CheckedHeader& header) {
+  Evidence evidence;
+  evidence.slots = slots_of(header.bytes, header.identity.file_id);
+  evidence.live_word = live_word_of(header.bytes);
+  return evidence.live_word.is_own(header.identity.file_id) && judge(evidence) == FileState::kClean;
+}
+
 }  // namespace
 
 OpenFile::OpenFile(File file, region::Mapping mapping, format::Identity identity, std::uint32_t lock_timeout_ms,
@@ -61,6 +68,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
   OpenFile opened(std::move(*file), std::move(*mapping), identity, options.lock_timeout_ms, options.writes_nothing(),
                   options.tolerate_damage);
   opened.reads_ = access == File::Access::kRead;
+  opened.was_clean_ = says_clean(*header);
   return opened;
 }
 

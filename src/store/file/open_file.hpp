@@ -82,6 +82,8 @@ class OpenFile {
 
   // --- Looking --------------------------------------------------------------------------------------------------
 
+  // Whether the file was clean when its header was read to open it.
+  [[nodiscard]] bool was_clean() const noexcept { return was_clean_; }
   // Slots and live word, as an unlocked reader sees them.
   [[nodiscard]] Result<Evidence> look() const;
   // The same under the state lock: slots and live word cannot change meanwhile.
@@ -145,6 +147,7 @@ class OpenFile {
   bool tolerates_damage_;
   bool on_overlay_ = false;
   bool reads_ = false;
+  bool was_clean_ = false;
   std::optional<region::Mapping> files_live_page_;
 };
 

@@ -65,7 +65,7 @@ bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
 }  // namespace
 
 Result<bool> let_in(const OpenFile& opened, const Opening& options) {
-  auto usable = read_on(opened, options);
+  auto usable = opened.was_clean() ? Result<bool>(true) : read_on(opened, options);
   if (!usable.ok() || !*usable) return usable;
   if (Error error = opened.load(options.map); !error.ok()) return error;
   if (!options.map.copy) return true;

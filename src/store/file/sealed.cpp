@@ -132,12 +132,6 @@ void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& 
     append(ranges, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
 }
 
-bool header_as_sealed(const SealedBytes& sealed) {
-  std::vector<DamagedRange> damaged;
-  append_header_damage(damaged, sealed);
-  return damaged.empty();
-}
-
 bool checksums_as_sealed(const SealedBytes& sealed) {
   const Seal& seal = *sealed.identity.seal;
   const auto as_sealed = [&](std::span<const std::byte> all) {
@@ -148,6 +142,10 @@ bool checksums_as_sealed(const SealedBytes& sealed) {
   std::vector<std::byte> all(bytes);
   const auto got = sealed.file.read_at(all, seal.checksums_offset);
   return got && *got == all.size() && as_sealed(all);
+}
+
+void append_checksums_damage(std::vector<DamagedRange>& ranges, const SealedBytes& sealed) {
+  if (!checksums_as_sealed(sealed)) append(ranges, format::sections_of(sealed.identity).checksums);
 }
 
 std::string in_words(const std::vector<DamagedRange>& ranges) {
@@ -169,27 +167,6 @@ Error check_whole(const OpenFile& opened) {
   return found.damaged.empty() ? Error{} : damaged(opened, found.damaged);
 }
 
-// Copies the body, chunk by chunk, and returns its checksums. A damaged chunk of a sealed source is not sealed again.
-Result<std::vector<std::byte>> copy_body(const OpenFile& source, const OpenFile& made, const format::Identity& sealed) {
-  Chunks chunks(sealed_bytes(source));
-  std::optional<Checksums> known;
-  if (source.identity().seal) known.emplace(sealed_bytes(source));
-  std::vector<std::byte> checksums(format::checksums_bytes_of(chunks.count()));
-  for (std::uint64_t number = 0; number < chunks.count(); ++number) {
-    const auto chunk = chunks.read(number);
-    if (!chunk) return chunk.error();
-    if (known && !known->match(number, format::chunk_checksum(*chunk, number, source.identity())))
-      return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
-    const std::uint64_t offset = format::chunk_of(sealed, number).offset;
-    if (Error error = made.file().write_at(*chunk, offset); !error.ok()) return error;
-    base::store(checksums.data() + format::checksums_bytes_of(number), format::chunk_checksum(*chunk, number, sealed));
-  }
-  const bool all_as_sealed =
-      !known || (header_as_sealed(sealed_bytes(source)) && checksums_as_sealed(sealed_bytes(source)));
-  if (!all_as_sealed) return damaged(source, verify_sealed(sealed_bytes(source)).damaged);
-  return checksums;
-}
-
 }  // namespace
 
 SealedBytes sealed_bytes(const OpenFile& opened) noexcept {
@@ -202,7 +179,7 @@ Verification verify_sealed(const SealedBytes& sealed) {
   append_header_damage(found.damaged, sealed);
   found.num_damaged_chunks =
       each_damaged_chunk(sealed, [&](const format::Section& chunk) { append(found.damaged, chunk); });
-  if (!checksums_as_sealed(sealed)) append(found.damaged, format::sections_of(sealed.identity).checksums);
+  append_checksums_damage(found.damaged, sealed);
   return found;
 }
 
@@ -236,6 +213,15 @@ struct SealedPieces::Walk {
         chunks(sealed),
         checksums(sealed) {}
 
+  // What was copied of the header counts, too.
+  [[nodiscard]] Result<std::span<const std::byte>> end() const {
+    std::vector<DamagedRange> found;
+    if (!tolerates) append_header_damage(found, sealed);
+    if (!tolerates) append_checksums_damage(found, sealed);
+    if (!found.empty()) return damaged(opened, found);
+    return std::span<const std::byte>();
+  }
+
   const OpenFile& opened;
   SealedBytes sealed;
   bool tolerates;
@@ -250,7 +236,7 @@ SealedPieces::~SealedPieces() = default;
 SealedPieces::SealedPieces(SealedPieces&&) noexcept = default;
 
 Result<std::span<const std::byte>> SealedPieces::next() {
-  if (walk_->number == walk_->chunks.count()) return std::span<const std::byte>();
+  if (walk_->number == walk_->chunks.count()) return walk_->end();
   const std::uint64_t number = walk_->number++;
   const format::Section place = walk_->chunks.place(number);
   const auto chunk = walk_->chunks.read(number);
@@ -260,27 +246,36 @@ Result<std::span<const std::byte>> SealedPieces::next() {
   return whole ? *chunk : std::span<const std::byte>(walk_->ones).first(place.bytes);
 }
 
-Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks) {
-  format::Identity sealed = made.identity();
-  sealed.seal = Seal{};
-  const format::Sections sections = format::sections_of(sealed);
-  const std::uint64_t behind_body = sections.end - sections.checksums.offset;
-  if (Error error = made.file().allocate(sections.checksums.offset, behind_body); !error.ok()) return error;
-  const auto checksums = copy_body(source, made, sealed);
-  if (!checksums) return checksums.error();
-  // The checksums begin where the end word was before the file was sealed.
-  if (Error error = made.file().write_at(*checksums, sections.checksums.offset); !error.ok()) return error;
-  if (Error error = made.write_end_word(sealed); !error.ok()) return error;
-  const auto header = read_header(source.file());
-  if (!header) return header.error();
-  const std::uint64_t keys =
-      format::keys_left_in(std::span<const std::byte>(*header).subspan(format::kLivePageOffset, format::kPageBytes));
-  if (Error error = write_keys_added(made, keys); !error.ok()) return error;
-  const std::uint64_t num_chunks = format::num_chunks_of(sealed.body_bytes);
-  sealed.seal =
-      Seal{kChunkBytes, num_chunks, sections.checksums.offset, format::checksum_of_checksums(*checksums, sealed), keys};
-  if (Error error = made.become(std::move(sealed)); !error.ok()) return error;
-  return write_marks(made, marks.lanes);
+Sealing::Sealing(OpenFile& made, std::uint64_t keys_added) : made_(made), sealed_(made.identity()) {
+  sealed_.seal = Seal{};
+  const std::uint64_t num_chunks = format::num_chunks_of(sealed_.body_bytes);
+  const std::uint64_t checksums_offset = format::sections_of(sealed_).checksums.offset;
+  sealed_.seal = Seal{kChunkBytes, num_chunks, checksums_offset, 0, keys_added};
+  checksums_.resize(format::checksums_bytes_of(num_chunks));
+}
+
+Error Sealing::make_room() {
+  const format::Sections sections = format::sections_of(sealed_);
+  return made_.file().allocate(sections.checksums.offset, sections.end - sections.checksums.offset);
+}
+
+Error Sealing::put(std::uint64_t offset_in_body, std::span<const std::byte> piece) {
+  if (Error error = made_.file().write_at(piece, sealed_.body_offset + offset_in_body); !error.ok()) return error;
+  std::uint64_t number = offset_in_body / kChunkBytes;
+  for (; !piece.empty(); ++number) {
+    const auto chunk = piece.first(std::min<std::uint64_t>(piece.size(), kChunkBytes));
+    base::store(checksums_.data() + format::checksums_bytes_of(number), format::chunk_checksum(chunk, number, sealed_));
+    piece = piece.subspan(chunk.size());
+  }
+  return {};
+}
+
+// The checksums begin where the end word was before the file was sealed.
+Error Sealing::finish() {
+  sealed_.seal->checksum = format::checksum_of_checksums(checksums_, sealed_);
+  if (Error error = made_.file().write_at(checksums_, sealed_.seal->checksums_offset); !error.ok()) return error;
+  if (Error error = made_.write_end_word(sealed_); !error.ok()) return error;
+  return made_.become(sealed_);
 }
 
 }  // namespace bfstore::store

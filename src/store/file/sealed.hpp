@@ -4,16 +4,31 @@
 
 #include <bfstore/seal.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "store/file/open_file.hpp"
 
 namespace bfstore::store {
 
-// Makes `made` a sealed file, with the body, the marks and the count of keys of `source`, which no process writes to
-// meanwhile. kDamaged if the source is sealed itself, and damaged.
-Error seal_as(OpenFile& made, const OpenFile& source, const format::Slot& marks);
+// Makes a file without a name a sealed one: make_room(), then put() for all of its body, then finish().
+class Sealing {
+ public:
+  // Its live page is to say that so many keys were added.
+  Sealing(OpenFile& made, std::uint64_t keys_added);
+
+  Error make_room();
+  // In order. Each piece is a whole number of chunks, except for the last one.
+  Error put(std::uint64_t offset_in_body, std::span<const std::byte> piece);
+  Error finish();
+
+ private:
+  OpenFile& made_;
+  format::Identity sealed_;
+  std::vector<std::byte> checksums_;
+};
 
 // Checks at the opening of a sealed file, as the options ask: that it is undamaged, or that damaged parts answer
 // "maybe".
@@ -29,8 +44,8 @@ SealedBytes sealed_bytes(const OpenFile& opened) noexcept;
 
 Verification verify_sealed(const SealedBytes& sealed);
 
-// The body for a copy of the filter, piece by piece and in order. A place that is not as it was sealed is kDamaged, or
-// all ones if the handle tolerates damage.
+// The body for a copy of the filter, chunk by chunk and in order, and then the header and the checksums. A place that
+// is not as it was sealed is kDamaged. Where the handle tolerates damage, such a chunk is all ones.
 class SealedPieces {
  public:
   explicit SealedPieces(const OpenFile& opened);

@@ -1,0 +1,45 @@
+// A filter, wherever it is, as a new file: as it is, or folded.
+#include "base/fail.hpp"
+#include "store/derive/derive.hpp"
+#include "store/derive/fold.hpp"
+#include "store/file/copy_place.hpp"
+
+namespace bfstore {
+namespace {
+
+class Copy final : public store::Transform {
+ public:
+  explicit Copy(const SaveOptions& options) noexcept : options_(options) {}
+
+  Result<format::Identity> plan(const store::Sources& sources) override {
+    content_ = sources.front().content;
+    const auto times = store::fold(*sources.front().ask, content_, options_.fpr);
+    if (!times) return times.error();
+    times_ = *times;
+    return store::identity_in(content_, format::Form::kFile, options_.same_file_id);
+  }
+
+  Result<store::Facts> fill(const store::Sources& sources, store::OpenFile& made) override {
+    const auto write = [&](std::uint64_t first, std::span<const std::uint64_t> words) {
+      return store::write_words(made, first, words);
+    };
+    if (Error error = store::each_folded_piece(*sources.front().ask, times_, write); !error.ok()) return error;
+    return store::Facts{content_.keys_added, content_.lanes};
+  }
+
+ private:
+  const SaveOptions& options_;
+  store::Content content_;
+  std::uint64_t times_ = 1;
+};
+
+}  // namespace
+
+Error Filter::save(const std::string& path, const SaveOptions& options) const {
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
+  Copy copy(options);
+  return store::derive({{ask_.get()}}, path, *making, copy);
+}
+
+}  // namespace bfstore
