@@ -336,7 +336,7 @@ class Filter {
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
-  Count answer_placed(const Keys& keys, std::span<Answer> out) const noexcept;
+  Count answer_by_position(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
   Count answer_all(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>

@@ -100,13 +100,13 @@ class Seen {
   // True also says that kernels() was called. The length fits.
   [[nodiscard]] bool has(std::uint64_t filter_bytes, const Parts& parts) const noexcept {
     return parts.trailer != kNone &&
-           trailers_[place(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
+           trailers_[index_of(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
   }
 
   void add(std::uint64_t filter_bytes, const Parts& parts) noexcept {
     std::uint64_t none = kNone;
-    trailers_[place(filter_bytes, parts)].compare_exchange_strong(none, parts.trailer, std::memory_order_release,
-                                                                  std::memory_order_relaxed);
+    trailers_[index_of(filter_bytes, parts)].compare_exchange_strong(none, parts.trailer, std::memory_order_release,
+                                                                     std::memory_order_relaxed);
   }
 
  private:
@@ -114,7 +114,7 @@ class Seen {
   static std::uint64_t words_more(std::uint64_t filter_bytes) noexcept {
     return std::rotr(filter_bytes - format::kLeastBareBytes, 3);
   }
-  static std::size_t place(std::uint64_t filter_bytes, const Parts& parts) noexcept {
+  static std::size_t index_of(std::uint64_t filter_bytes, const Parts& parts) noexcept {
     return words_more(filter_bytes) * kMaxProbes + parts.num_probes() % kMaxProbes;
   }
 

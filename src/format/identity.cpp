@@ -7,8 +7,8 @@
 
 #include "base/arith.hpp"
 #include "base/fail.hpp"
+#include "format/checksums.hpp"
 #include "format/record_table.hpp"
-#include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "format/state.hpp"
 #include "hash/hash.hpp"
@@ -24,9 +24,9 @@ std::uint64_t checksum_of(Bytes record) noexcept {
 
 std::uint64_t canary_of(std::uint64_t seed, Hash hash, std::uint64_t num_bits, std::uint32_t num_probes,
                         const Parameters& parameters) noexcept {
-  hash::Placing placing{num_bits, num_probes};
-  if (parameters.seeds) placing.seeds = *parameters.seeds;
-  return hash::canary(hash, seed, placing);
+  hash::ProbeNumbers numbers{num_bits, num_probes};
+  if (parameters.seeds) numbers.seeds = *parameters.seeds;
+  return hash::canary(hash, seed, numbers);
 }
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }

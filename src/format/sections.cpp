@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/arith.hpp"
-#include "format/seal.hpp"
+#include "format/checksums.hpp"
 
 namespace bfstore::format {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "hash/jaybird.hpp"
 #include "hash/murmur3.hpp"
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "hash/siphash.hpp"
 #include "hash/utf16.hpp"
 
@@ -27,37 +27,37 @@ std::uint64_t floored_remainder(std::int64_t number, std::uint64_t divisor) noex
   return static_cast<std::uint64_t>(rest) + (rest < 0 ? divisor : 0);
 }
 
-void place_murmur3(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
-  for (std::uint32_t i = 0; i < placing.num_probes; ++i) {
-    const auto hash = static_cast<std::int32_t>(murmur3_x86_32(key, placing.seeds[i]));
-    positions[i] = floored_remainder(hash, placing.num_bits);
+void murmur3_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
+    const auto hash = static_cast<std::int32_t>(murmur3_x86_32(key, numbers.seeds[i]));
+    positions[i] = floored_remainder(hash, numbers.num_bits);
   }
 }
 
-void place_murmur3_unsigned(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
-  for (std::uint32_t i = 0; i < placing.num_probes; ++i)
-    positions[i] = murmur3_x86_32(key, placing.seeds[i]) % placing.num_bits;
+void murmur3_unsigned_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i)
+    positions[i] = murmur3_x86_32(key, numbers.seeds[i]) % numbers.num_bits;
 }
 
 // SimpleHash of the tutorials: `result = seed * result + value.charAt(i)` of Java's int, and then `(cap - 1) & result`.
 // Only the low 32 bits of a product matter, so that these numbers may be longer.
-void place_java_polynomial(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
-  const std::uint32_t count = placing.num_probes;
+void java_polynomial_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  const std::uint32_t count = numbers.num_probes;
   std::fill_n(positions, count, std::uint64_t{0});
   each_utf16_unit(key, [&](std::uint16_t unit) {
-    for (std::uint32_t i = 0; i < count; ++i) positions[i] = positions[i] * placing.seeds[i] + unit;
+    for (std::uint32_t i = 0; i < count; ++i) positions[i] = positions[i] * numbers.seeds[i] + unit;
   });
-  for (std::uint32_t i = 0; i < count; ++i) positions[i] &= placing.num_bits - 1;
+  for (std::uint32_t i = 0; i < count; ++i) positions[i] &= numbers.num_bits - 1;
 }
 
 constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
   return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
 }
 
-constexpr Row sliced(Hash hash, const char* name, decltype(Row::place) place) noexcept {
+constexpr Row sliced(Hash hash, const char* name, decltype(Row::positions) positions) noexcept {
   return {.info = {.hash = hash, .name = name, .takes_keys = true, .gives_positions = true},
           .known_digest = nullptr,
-          .place = place,
+          .positions = positions,
           .slices = true};
 }
 
@@ -71,12 +71,12 @@ constexpr std::array kRows{
     Row{{Hash::kXxh3, "xxh3", true, true, false, true}, xxh3},
     Row{{Hash::kExternal, "external", false, false, false, true}, nullptr},
     Row{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all},
-    Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, place_murmur3, kMost32},
-    Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, place_murmur3_unsigned, kMost32},
-    Row{seeded(Hash::kJavaPolynomial, "java-polynomial"), nullptr, place_java_polynomial, kMostPowerOfJavasInt, true,
-        false},
-    sliced(Hash::kJaybird, "jaybird", place_jaybird<Salted<Md5>>),
-    sliced(Hash::kPybloomLive, "pybloom-live", place_jaybird<SaltedXxh128>),
+    Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, murmur3_positions, kMost32},
+    Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, murmur3_unsigned_positions, kMost32},
+    Row{seeded(Hash::kJavaPolynomial, "java-polynomial"), nullptr, java_polynomial_positions, kMostPowerOfJavasInt,
+        true, false},
+    sliced(Hash::kJaybird, "jaybird", jaybird_positions<Salted<Md5>>),
+    sliced(Hash::kPybloomLive, "pybloom-live", jaybird_positions<SaltedXxh128>),
 };
 
 }  // namespace
@@ -90,7 +90,7 @@ const Row* find(std::uint16_t number) noexcept {
 
 const Row& row_of(Hash hash) noexcept { return *find(static_cast<std::uint16_t>(hash)); }
 
-std::uint64_t canary(Hash hash, std::uint64_t seed, const Placing& placing) noexcept {
+std::uint64_t canary(Hash hash, std::uint64_t seed, const ProbeNumbers& numbers) noexcept {
   const Row& row = row_of(hash);
   if (!row.info.takes_keys) return 0;
   constexpr std::array<std::size_t, 7> kLengths{0, 3, 8, 16, 100, 240, 1000};
@@ -99,10 +99,10 @@ std::uint64_t canary(Hash hash, std::uint64_t seed, const Placing& placing) noex
   std::uint64_t fold = 0;
   const auto take = [&fold](std::uint64_t number) { fold = std::rotl(fold, 9) ^ number; };
   for (const std::size_t length : kLengths) {
-    if (row.place == nullptr) {
+    if (row.positions == nullptr) {
       take(row.known_digest(key.data(), length, seed));
     } else {
-      const Positions positions({reinterpret_cast<const char*>(key.data()), length}, row, placing);
+      const Positions positions({reinterpret_cast<const char*>(key.data()), length}, row, numbers);
       for (const std::uint64_t position : positions.all()) take(position);
     }
   }

@@ -24,7 +24,7 @@ inline std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t see
 }
 
 // What the positions of a key depend on besides the key: the numbers of one filter.
-struct Placing {
+struct ProbeNumbers {
   std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;
   std::span<const std::uint32_t> seeds{};  // one for each probe, if the hash takes them
@@ -35,7 +35,7 @@ struct Row {
   // The digest of a public key under a public secret, as a canary. nullptr if the hash takes no keys.
   std::uint64_t (*known_digest)(const void* data, std::size_t bytes, std::uint64_t seed) noexcept;
   // Writes the positions of the key's bits, num_probes numbers below num_bits. nullptr if the hash gives digests.
-  void (*place)(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept = nullptr;
+  void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
   // The largest m that it has positions for.
   std::uint64_t most_bits = kMaxBits;
   bool wants_power_of_two = false;  // m is one
@@ -57,7 +57,7 @@ const Row& row_of(Hash hash) noexcept;
 
 // A fold of the digests, or of the positions, of fixed keys, one for each path that XXH3 takes by length (FORMAT.md,
 // "Hashes"). A library that hashes differently computes another canary and refuses the file. 0 if the hash takes no
-// keys. `placing` is for a hash that gives positions.
-std::uint64_t canary(Hash hash, std::uint64_t seed, const Placing& placing = {}) noexcept;
+// keys. `numbers` is for a hash that gives positions.
+std::uint64_t canary(Hash hash, std::uint64_t seed, const ProbeNumbers& numbers = {}) noexcept;
 
 }  // namespace bfstore::hash

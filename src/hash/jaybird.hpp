@@ -79,12 +79,12 @@ struct SaltedXxh128 {
 };
 
 template <class Source>
-void place_in_slices(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
-  const std::uint64_t slice_bits = placing.num_bits / placing.num_probes;
+void positions_in_slices(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  const std::uint64_t slice_bits = numbers.num_bits / numbers.num_probes;
   const std::size_t word_bytes = jaybird_word_bytes(slice_bits);
   const std::size_t words = sizeof(typename Source::Digest) / word_bytes;
   typename Source::Digest digest{};
-  for (std::uint32_t i = 0; i < placing.num_probes; ++i) {
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
     const auto number = static_cast<std::uint32_t>(i % words);
     if (number == 0) digest = Source::digest(static_cast<std::uint32_t>(i / words), key);
     std::uint64_t word = 0;
@@ -98,14 +98,14 @@ using SaltedSha512 = Salted<Sha512, kMaxProbes * sizeof(std::uint64_t) / Sha512:
 
 // `Smallest` is for up to 128 bits.
 template <class Smallest>
-void place_jaybird(std::string_view key, const Placing& placing, std::uint64_t* positions) noexcept {
-  const std::size_t word_bytes = jaybird_word_bytes(placing.num_bits / placing.num_probes);
-  const std::size_t bits = 8 * word_bytes * placing.num_probes;
-  if (bits > 384) return place_in_slices<SaltedSha512>(key, placing, positions);
-  if (bits > 256) return place_in_slices<Salted<Sha384>>(key, placing, positions);
-  if (bits > 160) return place_in_slices<Salted<Sha256>>(key, placing, positions);
-  if (bits > kMd5Bits) return place_in_slices<Salted<Sha1>>(key, placing, positions);
-  place_in_slices<Smallest>(key, placing, positions);
+void jaybird_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  const std::size_t word_bytes = jaybird_word_bytes(numbers.num_bits / numbers.num_probes);
+  const std::size_t bits = 8 * word_bytes * numbers.num_probes;
+  if (bits > 384) return positions_in_slices<SaltedSha512>(key, numbers, positions);
+  if (bits > 256) return positions_in_slices<Salted<Sha384>>(key, numbers, positions);
+  if (bits > 160) return positions_in_slices<Salted<Sha256>>(key, numbers, positions);
+  if (bits > kMd5Bits) return positions_in_slices<Salted<Sha1>>(key, numbers, positions);
+  positions_in_slices<Smallest>(key, numbers, positions);
 }
 
 }  // namespace bfstore::hash

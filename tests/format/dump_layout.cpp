@@ -7,9 +7,9 @@
 #include <cstdio>
 
 #include "format/bare.hpp"
+#include "format/checksums.hpp"
 #include "format/identity.hpp"
 #include "format/record_table.hpp"
-#include "format/seal.hpp"
 #include "format/state.hpp"
 
 namespace {

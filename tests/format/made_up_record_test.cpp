@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/bytes.hpp"
+#include "format/checksums.hpp"
 #include "format/identity.hpp"
 #include "format/record_table.hpp"
-#include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "hash/hash.hpp"
 #include "support/support.hpp"

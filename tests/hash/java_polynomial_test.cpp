@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "hash/utf16.hpp"
 #include "support/support.hpp"
 
@@ -17,9 +17,9 @@ const std::vector<std::uint32_t> kSeeds{5, 7, 11, 13, 31, 37, 61};
 std::vector<std::uint64_t> positions_of(std::string_view key, std::uint64_t num_bits,
                                         std::vector<std::uint32_t> seeds = kSeeds) {
   const auto count = static_cast<std::uint32_t>(seeds.size());
-  const hash::Placer placer(Hash::kJavaPolynomial, num_bits, count, std::move(seeds));
+  const hash::PositionSource position_source(Hash::kJavaPolynomial, num_bits, count, std::move(seeds));
   hash::Positions positions;
-  placer.place(key, positions);
+  position_source.find(key, positions);
   return {positions.all().begin(), positions.all().end()};
 }
 

@@ -7,7 +7,7 @@
 #include <bit>
 #include <span>
 
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -246,9 +246,9 @@ constexpr Vector kPybloomLive[] = {
 };
 
 std::vector<std::uint64_t> positions_of(std::string_view key, Hash hash, std::uint64_t num_bits, std::uint32_t count) {
-  const hash::Placer placer(hash, num_bits, count, {});
+  const hash::PositionSource position_source(hash, num_bits, count, {});
   hash::Positions positions;
-  placer.place(key, positions);
+  position_source.find(key, positions);
   return {positions.all().begin(), positions.all().end()};
 }
 

@@ -4,7 +4,7 @@
 #include <bit>
 #include <set>
 
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -39,9 +39,9 @@ constexpr Vector kVectors[] = {
 std::vector<std::uint64_t> positions_of(std::string_view key, Hash hash, std::uint64_t num_bits,
                                         std::vector<std::uint32_t> seeds) {
   const auto count = static_cast<std::uint32_t>(seeds.size());
-  const hash::Placer placer(hash, num_bits, count, std::move(seeds));
+  const hash::PositionSource position_source(hash, num_bits, count, std::move(seeds));
   hash::Positions positions;
-  placer.place(key, positions);
+  position_source.find(key, positions);
   return {positions.all().begin(), positions.all().end()};
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/bytes.hpp"
 #include "faults.hpp"
-#include "format/seal.hpp"
+#include "format/checksums.hpp"
 #include "format/sections.hpp"
 #include "key_calls.hpp"
 #include "support.hpp"

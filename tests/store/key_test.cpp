@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "hash/siphash.hpp"
-#include "store/file/key.hpp"
+#include "store/file/secret.hpp"
 #include "support.hpp"
 
 using namespace bfstore;

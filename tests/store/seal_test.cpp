@@ -16,8 +16,8 @@
 
 #include "base/bytes.hpp"
 #include "faults.hpp"
+#include "format/checksums.hpp"
 #include "format/locks.hpp"
-#include "format/seal.hpp"
 #include "format/sections.hpp"
 #include "store/file/session.hpp"
 #include "support.hpp"

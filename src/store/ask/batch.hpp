@@ -53,7 +53,7 @@ class Indices {
 template <class Source, class Visit>
 void roll_over(const Ask& ask, const Source& source, Visit visit) noexcept {
   const auto digest_at = [&source](std::size_t i) { return source.digest(i); };
-  if constexpr (!std::is_same_v<Source, store::Given>) {
+  if constexpr (!std::is_same_v<Source, store::GivenDigests>) {
     layout::roll_hashed(digest_at, source.size(), visit);
   } else if (ask.is_part()) {
     layout::roll_hashed<layout::kStep>(digest_at, source.size(), visit);
@@ -166,7 +166,7 @@ Count add_all(Ask& ask, const Source& source) noexcept {
   if (!worth_it || !ask.row.in_lines) return add_rolling(ask, source);
   try {
     return store::add_divided(lines, ask.threads, source, [&ask](std::span<const std::uint64_t> digests) {
-      return add_rolling(ask, store::Given{digests});
+      return add_rolling(ask, store::GivenDigests{digests});
     });
   } catch (const std::exception&) {
     return add_rolling(ask, source);  // without more memory or threads: in this thread

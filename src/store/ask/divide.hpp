@@ -21,7 +21,7 @@
 namespace bfstore::store {
 
 // Digests as the caller has them.
-struct Given {
+struct GivenDigests {
   std::span<const std::uint64_t> digests;
   [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
   // One load, also if other threads write there: a part uses what it has checked.

@@ -6,8 +6,8 @@
 
 #include "base/fail.hpp"
 #include "hash/hasher.hpp"
+#include "store/ask/by_position.hpp"
 #include "store/ask/divide.hpp"
-#include "store/ask/placed.hpp"
 #include "store/file/refusals.hpp"
 #include "store/home/ask.hpp"
 #include "store/home/file.hpp"
@@ -26,19 +26,19 @@ auto with_digest(const Shape& shape, const store::Secret& secret, std::string_vi
 }
 
 // kDigestOnly where the caller brings digests.
-std::int32_t answer_placed(const store::Ask& ask, std::string_view key) noexcept {
+std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noexcept {
   if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
   store::follow_in_time(ask);
   std::uint8_t answer = 1;
-  const Count maybes =
-      store::contains_placed(*store::InUse(ask), Keys(), Keys::Views{std::span(&key, 1)}, store::Answers(&answer));
+  const Count maybes = store::contains_by_position(*store::Pinned(ask), Keys(), Keys::Views{std::span(&key, 1)},
+                                                   store::Answers(&answer));
   return maybes.keys() != 0 ? 1 : 0;
 }
 
 // A function of its own: it needs a stack frame.
 [[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
   return hash::visit(
-      ask.shape.hash, ask.shape.seed, ask.secret.key(), [&] { return answer_placed(ask, key); },
+      ask.shape.hash, ask.shape.seed, ask.secret.key(), [&] { return answer_by_position(ask, key); },
       [&](const auto& hasher) { return ask.answer(hasher(key)); });
 }
 
@@ -99,7 +99,7 @@ void Filter::abandon() noexcept {
 Count Filter::add(std::string_view key) noexcept {
   const auto without_digest = [&] {
     if (!ask_->gives_positions) return Count(Code::kDigestOnly);
-    return add_placed(*ask_, Keys(), Keys::Views{std::span(&key, 1)});
+    return add_by_position(*ask_, Keys(), Keys::Views{std::span(&key, 1)});
   };
   return with_digest(ask_->shape, ask_->secret, key, without_digest,
                      [this](std::uint64_t digest) { return ask_->add(digest); });
@@ -127,7 +127,7 @@ Count Filter::count(std::string_view key) const noexcept {
 
 Count Filter::count_digest(std::uint64_t digest) const noexcept {
   store::follow_in_time(*ask_);
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   if (!ask->removes()) return Code::kUnsupported;
   if (!ask->target.has(digest)) return Code::kPart;
   return ask->count(digest);
@@ -153,17 +153,17 @@ std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept
 
 // --- Durability and facts --------------------------------------------------------------------------------------------
 
-Error Filter::sync(const LogPosition& position) { return store::InUse(*ask_)->home->sync(position); }
+Error Filter::sync(const LogPosition& position) { return store::Pinned(*ask_)->home->sync(position); }
 
 std::uint64_t Filter::get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept {
-  return store::InUse(*ask_)->home->get_mark(owner, epoch);
+  return store::Pinned(*ask_)->home->get_mark(owner, epoch);
 }
 
-Result<std::vector<OwnerMark>> Filter::list_marks() const { return store::InUse(*ask_)->home->list_marks(); }
+Result<std::vector<OwnerMark>> Filter::list_marks() const { return store::Pinned(*ask_)->home->list_marks(); }
 
-Error Filter::drop_owner(std::uint64_t owner) { return store::InUse(*ask_)->home->drop_owner(owner); }
+Error Filter::drop_owner(std::uint64_t owner) { return store::Pinned(*ask_)->home->drop_owner(owner); }
 
-Result<bool> Filter::finish_recovery(std::uint64_t owner) { return store::InUse(*ask_)->home->finish_recovery(owner); }
+Result<bool> Filter::finish_recovery(std::uint64_t owner) { return store::Pinned(*ask_)->home->finish_recovery(owner); }
 
 Error Filter::finish_filling() { return ask_->home->finish_filling(); }
 
@@ -186,22 +186,22 @@ Error Filter::use_threads(unsigned threads) {
   return {};
 }
 
-Shape Filter::shape() const noexcept { return store::InUse(*ask_)->shape; }
+Shape Filter::shape() const noexcept { return store::Pinned(*ask_)->shape; }
 
-Part Filter::part() const noexcept { return store::InUse(*ask_)->part(); }
+Part Filter::part() const noexcept { return store::Pinned(*ask_)->part(); }
 
 std::string Filter::note() const {
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   const format::Identity* const identity = ask->identity();
   return identity != nullptr ? identity->note.value_or(std::string()) : std::string();
 }
 
-std::vector<std::uint32_t> Filter::seeds() const { return store::InUse(*ask_)->seeds(); }
+std::vector<std::uint32_t> Filter::seeds() const { return store::Pinned(*ask_)->seeds(); }
 
-Code Filter::health() const noexcept { return store::InUse(*ask_)->health(); }
+Code Filter::health() const noexcept { return store::Pinned(*ask_)->health(); }
 
 Stats Filter::stats(StatsWish wish) const {
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   return ask->home->stats(*ask, wish);
 }
 

@@ -2,7 +2,7 @@
 // Then each function has one path, in batch.hpp.
 #include "hash/hasher.hpp"
 #include "store/ask/batch.hpp"
-#include "store/ask/placed.hpp"
+#include "store/ask/by_position.hpp"
 #include "store/home/followed.hpp"
 #include "store/home/set.hpp"
 
@@ -25,7 +25,7 @@ Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& se
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
   return keys.visit([&]<class Form>(const Form& form) -> Count {
     if constexpr (std::is_same_v<Form, Keys::Digests>) {
-      return use(store::Given{form.digests});
+      return use(store::GivenDigests{form.digests});
     } else {
       return hash::visit(
           shape.hash, shape.seed, secret.key(), [none] { return Count(none); },
@@ -69,18 +69,18 @@ class Present {
       for (std::size_t i = 0; i < source.size(); ++i) {
         if (piece.is_null(i)) continue;
         digests_[size_] = source.digest(i);
-        places_[size_++] = static_cast<std::uint16_t>(i);
+        numbers_[size_++] = static_cast<std::uint16_t>(i);
       }
       return Count(size_);
     });
   }
 
-  [[nodiscard]] store::Given digests() const noexcept { return {std::span(digests_).first(size_)}; }
-  [[nodiscard]] std::span<const std::uint16_t> places() const noexcept { return std::span(places_).first(size_); }
+  [[nodiscard]] store::GivenDigests digests() const noexcept { return {std::span(digests_).first(size_)}; }
+  [[nodiscard]] std::span<const std::uint16_t> numbers() const noexcept { return std::span(numbers_).first(size_); }
 
  private:
   std::array<std::uint64_t, kPiece> digests_;
-  std::array<std::uint16_t, kPiece> places_;
+  std::array<std::uint16_t, kPiece> numbers_;
   std::size_t size_ = 0;
 };
 
@@ -103,14 +103,14 @@ Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::Secret& s
 
 void put_answers(std::span<std::uint8_t> answers, const Present& present, std::size_t first, std::uint64_t,
                  const std::uint8_t* found) noexcept {
-  for (std::size_t i = 0; i < present.places().size(); ++i) answers[first + present.places()[i]] = found[i];
+  for (std::size_t i = 0; i < present.numbers().size(); ++i) answers[first + present.numbers()[i]] = found[i];
 }
 
 void put_answers(std::span<std::uint32_t> indices, const Present& present, std::size_t first, std::uint64_t so_far,
                  const std::uint8_t* found) noexcept {
   std::uint32_t* next = indices.data() + so_far;
-  for (std::size_t i = 0; i < present.places().size(); ++i) {
-    if (found[i] != 0) *next++ = static_cast<std::uint32_t>(first + present.places()[i]);
+  for (std::size_t i = 0; i < present.numbers().size(); ++i) {
+    if (found[i] != 0) *next++ = static_cast<std::uint32_t>(first + present.numbers()[i]);
   }
 }
 
@@ -122,7 +122,7 @@ Count Filter::answer_some(const Keys& keys, std::span<Answer> out) const noexcep
   std::fill_n(out.begin(), keys.size(), Answer{0});
   std::uint64_t so_far = 0;
   store::follow_in_time(*ask_);
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   return sum_of_pieces(keys, ask_->shape, ask_->secret, [&](const Present& present, std::size_t first) {
     std::array<std::uint8_t, kPiece> found;
     const Count maybes = contains_all(*ask, present.digests(), store::Answers(found.data()));
@@ -137,24 +137,24 @@ Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept
   return with_digests(keys, ask_->shape, ask_->secret, ask_->no_digest(), [&](const auto& digests) -> Count {
     if (!has_room(out, digests.size())) return Code::kInvalid;
     store::follow_in_time(*ask_);
-    return contains_all(*store::InUse(*ask_), digests, taker_of(out));
+    return contains_all(*store::Pinned(*ask_), digests, taker_of(out));
   });
 }
 
 // Of a hash that gives positions.
 template <class Answer>
-Count Filter::answer_placed(const Keys& keys, std::span<Answer> out) const noexcept {
+Count Filter::answer_by_position(const Keys& keys, std::span<Answer> out) const noexcept {
   return store::with_keys(keys, [&](const auto& form) -> Count {
     if (!has_room(out, form.size())) return Code::kInvalid;
     store::follow_in_time(*ask_);
-    return contains_placed(*store::InUse(*ask_), keys, form, taker_of(out));
+    return contains_by_position(*store::Pinned(*ask_), keys, form, taker_of(out));
   });
 }
 
 // In bytes or in indices.
 template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
-  const Count maybes = ask_->gives_positions   ? answer_placed(keys, out)
+  const Count maybes = ask_->gives_positions   ? answer_by_position(keys, out)
                        : keys.may_have_nulls() ? answer_some(keys, out)
                                                : answer_all(keys, out);
   if (maybes.ok()) return maybes;
@@ -166,7 +166,7 @@ Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
 
 Count Filter::add_keys(const Keys& keys) noexcept {
   if (ask_->gives_positions)
-    return store::with_keys(keys, [&](const auto& form) { return add_placed(*ask_, keys, form); });
+    return store::with_keys(keys, [&](const auto& form) { return add_by_position(*ask_, keys, form); });
   if (keys.may_have_nulls()) {
     return sum_of_pieces(keys, ask_->shape, ask_->secret,
                          [this](const Present& present, std::size_t) { return add_all(*ask_, present.digests()); });

@@ -1,5 +1,5 @@
 // The bit arrays of other programs: taken in by a filter, and made of one. Bit i of the array is bit i of a filter
-// whose layout takes positions, so that a hash of the other program (hash/placer.hpp) finds its bits again.
+// whose layout takes positions, so that a hash of the other program (hash/positions.hpp) finds its bits again.
 //
 // The bits come as the keys of a merge do: they only ever appear, so a filter in use may take them in, and an error in
 // the middle leaves more answers "maybe".
@@ -151,7 +151,7 @@ Error Filter::import_bits(std::span<const std::byte> bits, BitOrder order) {
 
 Error Filter::export_bits(std::span<std::byte> bits, BitOrder order) const {
   OnesUnlessWhole array(bits);
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   Error error = check_array(*ask, bits, order, ask->home->name("the filter"));
   if (error.ok()) error = copy_bits(*ask, bits, order);
   if (error.ok()) array.is_whole();

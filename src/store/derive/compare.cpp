@@ -97,8 +97,8 @@ bool fold_onto_each_other(const store::Ask& a, const store::Ask& b) {
 }  // namespace
 
 Result<Comparison> Filter::compare(const Filter& other) const {
-  const store::InUse a(*ask_);
-  const store::InUse b(*other.ask_);
+  const store::Pinned a(*ask_);
+  const store::Pinned b(*other.ask_);
   const auto content_a = store::content_of(*a);
   if (!content_a) return content_a.error();
   const auto content_b = store::content_of(*b);

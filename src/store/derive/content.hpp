@@ -14,15 +14,15 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "format/checksums.hpp"
 #include "format/identity.hpp"
-#include "format/seal.hpp"
 #include "format/state.hpp"
 #include "layout/fold.hpp"
 #include "layout/layout.hpp"
 #include "store/file/refusals.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/ask.hpp"
-#include "store/plan/plan.hpp"
+#include "store/plan/new_identity.hpp"
 
 namespace bfstore::store {
 

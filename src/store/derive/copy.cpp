@@ -2,7 +2,6 @@
 #include "base/fail.hpp"
 #include "store/derive/derive.hpp"
 #include "store/derive/fold.hpp"
-#include "store/file/copy_place.hpp"
 
 namespace bfstore {
 namespace {
@@ -11,7 +10,7 @@ class Copy final : public store::Transform {
  public:
   explicit Copy(const SaveOptions& options) noexcept : options_(options) {}
 
-  Result<format::Identity> plan(const store::Sources& sources) override {
+  Result<format::Identity> identity(const store::Sources& sources) override {
     content_ = sources.front().content;
     const auto times = store::fold(*sources.front().ask, content_, options_.fpr);
     if (!times) return times.error();

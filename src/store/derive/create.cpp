@@ -9,7 +9,7 @@
 #include "store/home/embedded.hpp"
 #include "store/home/file.hpp"
 #include "store/home/range.hpp"
-#include "store/plan/plan.hpp"
+#include "store/plan/new_identity.hpp"
 
 namespace bfstore {
 namespace {
@@ -52,7 +52,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
                 path + ": no process sees an unpublished filter while it is filled. Publish it when it has every key.");
   }
   const store::Making making = making_at(path, options);
-  const auto identity = store::plan(options, Form::kFile);
+  const auto identity = store::new_identity(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
   const store::Adding how = making.alone ? store::Adding::kAlone : store::Adding::kShared;
@@ -71,14 +71,14 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
 }
 
 Result<std::uint64_t> Filter::required_bytes(const Options& options) {
-  const auto identity = store::plan(options, Form::kEmbedded);
+  const auto identity = store::new_identity(options, Form::kEmbedded);
   if (!identity) return identity.error();
   return store::buffer_bytes_of(options, *identity);
 }
 
 Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& options) {
   if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
-  const auto identity = store::plan(options, Form::kEmbedded);
+  const auto identity = store::new_identity(options, Form::kEmbedded);
   if (!identity) return identity.error();
   const std::uint64_t needed = store::buffer_bytes_of(options, *identity);
   if (buffer.size() < needed) {

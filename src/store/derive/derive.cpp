@@ -5,7 +5,7 @@
 namespace bfstore::store {
 
 // Whoever has a source open may go on to add to it. These keys would be in no file that has the name.
-Error Transform::check_place(const Sources& sources, const std::string& to) {
+Error Transform::check_target(const Sources& sources, const std::string& to) {
   for (const Source& source : sources) {
     if (Error error = source.ask->home->check_is_another(to); !error.ok()) return error;
   }
@@ -27,10 +27,10 @@ Error derive(std::span<const Ask* const> from, const std::string& to, const Maki
     if (!content) return content.error();
     source.content = std::move(*content);
   }
-  const auto identity = transform.plan(sources);
+  const auto identity = transform.identity(sources);
   if (!identity) return identity.error();
   const bool replaces = how.name != NameBefore::kNothing;
-  if (Error error = replaces ? transform.check_place(sources, to) : Error{}; !error.ok()) return error;
+  if (Error error = replaces ? transform.check_target(sources, to) : Error{}; !error.ok()) return error;
   const auto made = Session::make(to, *identity, how);
   if (!made) return made.error();
   OpenFile& file = (*made)->unpublished();

@@ -17,7 +17,7 @@ namespace bfstore::store {
 struct Source {
   explicit Source(const Ask& of) : ask(of) {}
 
-  InUse ask;
+  Pinned ask;
   Content content;  // read before the first bit
 };
 using Sources = std::deque<Source>;  // no source moves
@@ -37,9 +37,9 @@ class Transform {
   virtual ~Transform() = default;
 
   // What the new file is, or why these sources cannot become one.
-  virtual Result<format::Identity> plan(const Sources& sources) = 0;
+  virtual Result<format::Identity> identity(const Sources& sources) = 0;
   // An error if the new file may not take the place that `to` names.
-  virtual Error check_place(const Sources& sources, const std::string& to);
+  virtual Error check_target(const Sources& sources, const std::string& to);
   // Writes the body.
   virtual Result<Facts> fill(const Sources& sources, OpenFile& made) = 0;
   // After the last bit was read, and after the file that is replaced was superseded: an error if what was read may lack

@@ -91,7 +91,7 @@ Result<Dump> dump_of(const Content& content, const DumpOptions& options) {
 }  // namespace
 
 Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   const auto content = store::content_of(*ask);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);
@@ -101,7 +101,7 @@ Result<std::uint64_t> Filter::dumped_bytes(const DumpOptions& options) const {
 
 Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options, std::uint64_t* bytes) const {
   if (buffer.data() == nullptr) return fail(Code::kInvalid, "the buffer is null. Give one of dumped_bytes() bytes.");
-  const store::InUse ask(*ask_);
+  const store::Pinned ask(*ask_);
   const auto content = store::content_of(*ask);
   if (!content) return content.error();
   const auto dump = dump_of(*content, options);

@@ -15,7 +15,6 @@
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
 #include "store/derive/derive.hpp"
-#include "store/file/copy_place.hpp"
 #include "store/home/fit.hpp"
 
 namespace bfstore {
@@ -83,7 +82,7 @@ class Intersect final : public store::Transform {
  public:
   // That of the smallest one. It has no note, which is of one source, and no marks, which would speak of keys that the
   // other sources lack.
-  Result<format::Identity> plan(const store::Sources& sources) override {
+  Result<format::Identity> identity(const store::Sources& sources) override {
     const store::Source& smallest = smallest_of(sources);
     const layout::Row& row = smallest.ask->row;
     if (!row.info.can.intersect)

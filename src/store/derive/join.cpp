@@ -12,7 +12,6 @@
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
 #include "store/derive/derive.hpp"
-#include "store/file/copy_place.hpp"
 #include "store/home/parts.hpp"
 
 namespace bfstore {
@@ -29,8 +28,8 @@ Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
 }
 
 // "0 to 2, 5": the numbers below `parts` that are not there. A file may claim billions of parts.
-template <class Places>
-std::string missing_in(const Places& there, std::uint64_t parts) {
+template <class ByNumber>
+std::string missing_in(const ByNumber& there, std::uint64_t parts) {
   std::string words;
   const auto say = [&](std::uint64_t first, std::uint64_t end) {
     if (first == end) return;
@@ -49,7 +48,7 @@ std::string missing_in(const Places& there, std::uint64_t parts) {
 class Join final : public store::Transform {
  public:
   // That of the parts, but whole. Marks and a note would be those of one part.
-  Result<format::Identity> plan(const store::Sources& sources) override {
+  Result<format::Identity> identity(const store::Sources& sources) override {
     for (const store::Source& source : sources) {
       if (source.ask->part().parts == 1) {
         return fail(Code::kMismatch, source.ask->home->name(store::kUnnamedPart) +
@@ -70,7 +69,7 @@ class Join final : public store::Transform {
 
   Result<store::Facts> fill(const store::Sources& sources, store::OpenFile& made) override {
     std::uint64_t begin = made.identity().body_offset;
-    for (const auto& [number, part] : order_.places()) {
+    for (const auto& [number, part] : order_.by_number()) {
       const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) {
         return made.file().write_at(piece, begin + offset);
       };
@@ -85,7 +84,7 @@ class Join final : public store::Transform {
  private:
   [[nodiscard]] Error check_complete() const {
     const std::uint32_t parts = order_.first().part().parts;
-    const std::string missing = missing_in(order_.places(), parts);
+    const std::string missing = missing_in(order_.by_number(), parts);
     if (missing.empty()) return {};
     return fail(Code::kMismatch, order_.first().home->name(store::kUnnamedPart) + ": is one of " +
                                      std::to_string(parts) + " parts, of which these are missing: " + missing +

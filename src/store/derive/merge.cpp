@@ -29,7 +29,7 @@ Error check_can_merge(const store::Ask& into) {
 // afterwards. What was united before an error only makes more answers "maybe". Counters that were summed, and are
 // summed again by the next try, are too high: a leak.
 Error Filter::merge(const Filter& from) {
-  const store::InUse source(*from.ask_);
+  const store::Pinned source(*from.ask_);
   const std::string name = ask_->home->name("the filter");
   if (Error error = store::not_united(ask_->may_add(), name); !error.ok()) return error;
   const auto content = store::content_of(*source);

@@ -6,7 +6,6 @@
 
 #include "base/fail.hpp"
 #include "store/derive/derive.hpp"
-#include "store/file/copy_place.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/file.hpp"
 
@@ -33,12 +32,12 @@ class SealedCopy final : public store::Transform {
  public:
   explicit SealedCopy(const OpenFile& source) noexcept : source_(source) {}
 
-  Result<format::Identity> plan(const Sources& sources) override {
+  Result<format::Identity> identity(const Sources& sources) override {
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
   }
 
   // The source itself may be replaced if it is at rest from here to the moment when no process can open it for writing.
-  Error check_place(const Sources& sources, const std::string& to) override {
+  Error check_target(const Sources& sources, const std::string& to) override {
     if (store::check_is_another(source_.file(), to).ok()) return {};
     auto evidence = source_.look();
     if (!evidence) return evidence.error();

@@ -35,6 +35,12 @@ struct Making {
 
 Error check_mode(const std::optional<std::uint32_t>& mode);
 
+// For a new file of filters. The first step of a call: it looks at the name before anything that takes time.
+Result<Making> making_at(const std::string& path, const SaveOptions& options);
+
+// A file whose bits are copied may get other bits meanwhile, and these would be in neither file.
+Error check_is_another(const region::File& source, const std::string& path);
+
 // The new file is dirty, durably, when this returns. kExists if the name is taken and must be free.
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how);
 

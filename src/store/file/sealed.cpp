@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/fail.hpp"
-#include "format/seal.hpp"
+#include "format/checksums.hpp"
 #include "layout/layout.hpp"
 #include "store/file/making.hpp"
 
@@ -26,12 +26,12 @@ class Chunks {
       : file_(sealed.file), identity_(sealed.identity), copy_(sealed.copy), piece_(kChunkBytes) {}
 
   [[nodiscard]] std::uint64_t count() const noexcept { return format::num_chunks_of(identity_.body_bytes); }
-  [[nodiscard]] format::Section place(std::uint64_t number) const noexcept {
+  [[nodiscard]] format::Section section(std::uint64_t number) const noexcept {
     return format::chunk_of(identity_, number);
   }
   // Valid until the next chunk is read.
   Result<std::span<const std::byte>> read(std::uint64_t number) {
-    const format::Section chunk = place(number);
+    const format::Section chunk = section(number);
     if (copy_ != nullptr) return std::span(copy_ + chunk.offset, chunk.bytes);
     const std::span<std::byte> into = std::span(piece_).first(chunk.bytes);
     const auto got = file_.read_at(into, chunk.offset);
@@ -93,7 +93,7 @@ std::uint64_t each_damaged_chunk(const SealedBytes& sealed, Damaged damaged) {
     const auto chunk = chunks.read(number);
     const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, sealed.identity) : 0;
     if (checksums.match(number, checksum) && chunk.ok()) continue;
-    damaged(chunks.place(number));
+    damaged(chunks.section(number));
     ++found;
   }
   return found;
@@ -238,12 +238,12 @@ SealedPieces::SealedPieces(SealedPieces&&) noexcept = default;
 Result<std::span<const std::byte>> SealedPieces::next() {
   if (walk_->number == walk_->chunks.count()) return walk_->end();
   const std::uint64_t number = walk_->number++;
-  const format::Section place = walk_->chunks.place(number);
+  const format::Section section = walk_->chunks.section(number);
   const auto chunk = walk_->chunks.read(number);
   const std::uint64_t checksum = chunk ? format::chunk_checksum(*chunk, number, walk_->sealed.identity) : 0;
   const bool whole = walk_->checksums.match(number, checksum) && chunk.ok();
-  if (!whole && !walk_->tolerates) return damaged(walk_->opened, {{place.offset, place.bytes}});
-  return whole ? *chunk : std::span<const std::byte>(walk_->ones).first(place.bytes);
+  if (!whole && !walk_->tolerates) return damaged(walk_->opened, {{section.offset, section.bytes}});
+  return whole ? *chunk : std::span<const std::byte>(walk_->ones).first(section.bytes);
 }
 
 Sealing::Sealing(OpenFile& made, std::uint64_t keys_added) : made_(made), sealed_(made.identity()) {

@@ -49,7 +49,7 @@ std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) no
   return sum;
 }
 
-Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> place)
+Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> its_home)
     : row(layout::row_of(body.shape.layout)),
       functions(best),
       words(body.words),
@@ -60,7 +60,7 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
       writable(how != Adding::kNever),
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add),
-      home(std::move(place)) {
+      home(std::move(its_home)) {
   const layout::Geometry geometry = row.geometry(shape.num_bits, shape.num_probes);
   const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
   target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};
@@ -74,14 +74,15 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
 }
 
 void Ask::settle(const format::Identity& identity) {
-  place_as(identity);
+  take_position_source(identity);
   be_part(identity);
 }
 
-void Ask::place_as(const format::Identity& identity) {
+void Ask::take_position_source(const format::Identity& identity) {
   if (!gives_positions) return;
   const Shape& its = identity.shape;
-  placer.emplace(its.hash, its.num_bits, its.num_probes, identity.seeds.value_or(std::vector<std::uint32_t>()));
+  position_source.emplace(its.hash, its.num_bits, its.num_probes,
+                          identity.seeds.value_or(std::vector<std::uint32_t>()));
 }
 
 // A line has the same number in the whole filter and in its part, where the first one's number is not 0. So the digest
@@ -109,7 +110,7 @@ void Ask::be_part(const format::Identity& identity) noexcept {
 
 const std::vector<std::uint32_t>& Ask::seeds() const noexcept {
   static const std::vector<std::uint32_t> kNone;
-  return placer ? placer->seeds() : kNone;
+  return position_source ? position_source->seeds() : kNone;
 }
 
 bool Ask::not_yet(const layout::Target& target) noexcept {
@@ -120,7 +121,7 @@ bool Ask::not_yet(const layout::Target& target) noexcept {
 
 void Ask::look_before_too() noexcept {
   target.kernel = target.ask;
-  if (gives_positions) return;  // answers no digest, and placed.hpp looks before, too
+  if (gives_positions) return;  // answers no digest, and by_position.hpp looks before, too
   target.inlined = false;
   target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
     return not_yet(asked) ? 1 : asked.kernel(asked, digest);

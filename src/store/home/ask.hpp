@@ -13,9 +13,9 @@
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "layout/layout.hpp"
-#include "store/file/key.hpp"
+#include "store/file/secret.hpp"
 #include "store/home/home.hpp"
 
 namespace bfstore::store {
@@ -35,7 +35,7 @@ std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) no
 
 struct Ask {
   // Not in doubt ever. Each kind of home says what else it looks at.
-  Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> place);
+  Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> its_home);
   Ask(const Ask&) = delete;
   Ask& operator=(const Ask&) = delete;
 
@@ -51,7 +51,7 @@ struct Ask {
   // Why this filter's hash has no digest for a key.
   [[nodiscard]] Code no_digest() const noexcept { return gives_positions ? Code::kKeyOnly : Code::kDigestOnly; }
   // For a hash that gives positions: what computes them, by the file's own numbers.
-  void place_as(const format::Identity& identity);
+  void take_position_source(const format::Identity& identity);
   // Takes from the identity what the shape does not say.
   void settle(const format::Identity& identity);
   [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept;
@@ -125,9 +125,9 @@ struct Ask {
   // The same for lookups and adds, which count lines from the first one of the whole filter: another address in a part.
   std::uint64_t* lines;
   Shape shape;
-  Secret secret;                       // Hash::kSipHash only
-  bool gives_positions;                // the hash, which then gives no digests
-  std::optional<hash::Placer> placer;  // exactly then, but for a handle that follows its path
+  Secret secret;                                        // Hash::kSipHash only
+  bool gives_positions;                                 // the hash, which then gives no digests
+  std::optional<hash::PositionSource> position_source;  // exactly then, but for a handle that follows its path
   std::uint64_t body_bytes;
   layout::Sentinel add_sentinel;  // the same, but keys are added to a file that is filled, and by a recoverer
   region::ForkMark born;
@@ -143,7 +143,7 @@ struct Ask {
   std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
   std::uint64_t own_word = 0;
   bool is_written_back = false;  // by the kernel, which is asked for errors
-  bool moves = false;            // it is asked by way of InUse: followed.hpp
+  bool moves = false;            // it is asked by way of Pinned: followed.hpp
   std::unique_ptr<Home> home;    // never null
 };
 

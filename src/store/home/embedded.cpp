@@ -4,7 +4,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
-#include "store/file/key.hpp"
+#include "store/file/secret.hpp"
 
 namespace bfstore::store {
 namespace {

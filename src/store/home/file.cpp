@@ -5,7 +5,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
-#include "store/file/copy_place.hpp"
+#include "store/file/making.hpp"
 #include "store/file/refusals.hpp"
 
 namespace bfstore::store {

@@ -228,7 +228,7 @@ void follow_in_time(const Ask& ask) noexcept {
   if (ask.moves) static_cast<Followed&>(*ask.home).follow_in_time();
 }
 
-void InUse::take_that_of_now() noexcept {
+void Pinned::take_that_of_now() noexcept {
   auto& followed = static_cast<Followed&>(*ask_->home);
   count_ = &followed.own_count();
   count_->fetch_add(1);

@@ -24,15 +24,15 @@ Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenO
 void follow_in_time(const Ask& ask) noexcept;
 
 // The Ask that a call is about: of a handle that follows, the one of this moment, which stays until the call is over.
-class InUse {
+class Pinned {
  public:
-  explicit InUse(const Ask& ask) noexcept : ask_(&ask) {
+  explicit Pinned(const Ask& ask) noexcept : ask_(&ask) {
     if (ask.moves) [[unlikely]]
       take_that_of_now();
   }
-  InUse(const InUse&) = delete;
-  InUse& operator=(const InUse&) = delete;
-  ~InUse() {
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned() {
     if (count_ != nullptr) count_->fetch_sub(1);
   }
 

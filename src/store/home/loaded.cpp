@@ -5,12 +5,12 @@
 
 #include "base/fail.hpp"
 #include "format/bare.hpp"
-#include "format/seal.hpp"
+#include "format/checksums.hpp"
 #include "format/sections.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
-#include "store/file/key.hpp"
 #include "store/file/refusals.hpp"
+#include "store/file/secret.hpp"
 #include "store/home/embedded.hpp"
 
 namespace bfstore::store {
@@ -100,8 +100,8 @@ bool as_sealed(Bytes bytes, Bytes body, const format::Identity& identity, std::u
   const std::vector<std::byte> checksums(there.begin(), there.end());
   if (format::checksum_of_checksums(checksums, identity) != identity.seal->checksum) return false;
   for (std::uint64_t number = 0; number < identity.seal->num_chunks; ++number) {
-    const format::Section place = format::chunk_of(identity, number);
-    const Bytes chunk = body.subspan(place.offset - identity.body_offset, place.bytes);
+    const format::Section section = format::chunk_of(identity, number);
+    const Bytes chunk = body.subspan(section.offset - identity.body_offset, section.bytes);
     const std::uint64_t found = format::chunk_checksum(chunk, number, identity);
     if (found != base::load<std::uint64_t>(checksums.data() + format::checksums_bytes_of(number))) return false;
   }

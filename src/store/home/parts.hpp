@@ -14,23 +14,23 @@ inline constexpr const char* kUnnamedPart = "a part in a buffer";
 
 class PartsInOrder {
  public:
-  using Places = std::map<std::uint32_t, const Ask*>;  // by their numbers
+  using ByNumber = std::map<std::uint32_t, const Ask*>;  // by their numbers
 
   // kMismatch if it is no part of the filter of the first one, or there already. A whole filter is part 0 of 1.
   Error add(const Ask& ask) {
     if (first_ == nullptr) first_ = &ask;
     if (Error error = check_alike(ask); !error.ok()) return error;
     const Part part = ask.part();
-    const auto [place, is_new] = places_.try_emplace(part.number, &ask);
+    const auto [there, is_new] = by_number_.try_emplace(part.number, &ask);
     if (is_new) return {};
     return base::fail(Code::kMismatch, ask.home->name(kUnnamedPart) + " and " +
-                                           place->second->home->name(kUnnamedPart) + ": are both part " +
+                                           there->second->home->name(kUnnamedPart) + ": are both part " +
                                            std::to_string(part.number) + " of " + std::to_string(part.parts) +
                                            ". Give every part once, and merge equal ones before (bf merge).");
   }
 
   [[nodiscard]] const Ask& first() const noexcept { return *first_; }
-  [[nodiscard]] const Places& places() const noexcept { return places_; }
+  [[nodiscard]] const ByNumber& by_number() const noexcept { return by_number_; }
 
  private:
   // Parts of one filter, but for their numbers.
@@ -60,7 +60,7 @@ class PartsInOrder {
   }
 
   const Ask* first_ = nullptr;
-  Places places_;
+  ByNumber by_number_;
 };
 
 }  // namespace bfstore::store

@@ -84,7 +84,7 @@ class Set final : public Home {
   [[nodiscard]] Error refusal() const override { return many_files(); }
 
   // Where a digest is asked. Without the look whether it is the part's own, which it is.
-  struct Place {
+  struct Member {
     const layout::Target* target;
     layout::Ask ask;
     const std::uint64_t* lines;  // nullptr where the part is not there
@@ -94,12 +94,12 @@ class Set final : public Home {
   Set(std::string path, std::string text, bool no_follow) noexcept
       : path_(std::move(path)), text_(std::move(text)), no_follow_(no_follow) {}
   Error open_parts(const OpenOptions& options);
-  [[nodiscard]] const Place& place_of(std::uint64_t digest) const noexcept {
-    return places_[Part::number_of(digest, parts_)];
+  [[nodiscard]] const Member& member_of(std::uint64_t digest) const noexcept {
+    return by_number_[Part::number_of(digest, parts_)];
   }
   [[nodiscard]] Fill fill() const;
 
-  std::vector<Place> places_;  // by the parts' numbers
+  std::vector<Member> by_number_;  // by the parts' numbers
   std::uint32_t parts_ = 1;
   layout::Geometry geometry_;                // of the whole filter, in lines; every part's is the same
   std::vector<std::unique_ptr<Ask>> there_;  // in the manifest's order
@@ -135,40 +135,40 @@ Error Set::open_parts(const OpenOptions& options) {
   static constexpr layout::Target kNoFile{};
   parts_ = order.first().part().parts;
   geometry_ = order.first().target.geometry;
-  places_.assign(parts_, Place{&kNoFile, always_maybe, nullptr, nullptr});
-  for (const auto& [number, part] : order.places()) {
+  by_number_.assign(parts_, Member{&kNoFile, always_maybe, nullptr, nullptr});
+  for (const auto& [number, part] : order.by_number()) {
     const layout::Target& its = part->target;
     const bool looks_before = its.kernel != nullptr;
-    places_[number] = {&its, !looks_before && its.of_part != nullptr ? its.of_part : its.ask, part->lines, part};
+    by_number_[number] = {&its, !looks_before && its.of_part != nullptr ? its.of_part : its.ask, part->lines, part};
   }
   return {};
 }
 
 std::int32_t Set::ask(const layout::Target& target, std::uint64_t digest) noexcept {
-  const Place& place = reinterpret_cast<const Set*>(target.words)->place_of(digest);
-  return place.ask(*place.target, digest);
+  const Member& member = reinterpret_cast<const Set*>(target.words)->member_of(digest);
+  return member.ask(*member.target, digest);
 }
 
 std::size_t Set::ask_step(const std::uint64_t* words, const layout::Geometry&, const layout::Step& step,
                           std::uint8_t* answers) noexcept {
   const auto& set = *reinterpret_cast<const Set*>(words);
   for (std::size_t i = 0; i < step.num_later; ++i) {
-    const Place& place = set.place_of(step.later[i]);
-    if (place.lines != nullptr) layout::prefetch<layout::Blocked>(place.lines, set.geometry_, step.later[i]);
+    const Member& member = set.member_of(step.later[i]);
+    if (member.lines != nullptr) layout::prefetch<layout::Blocked>(member.lines, set.geometry_, step.later[i]);
   }
   std::size_t maybes = 0;
   for (std::size_t i = 0; i < step.num_now; ++i) {
     // Read once: the part that it chooses is the part that has memory for it, whatever other threads do to the array.
     const std::uint64_t digest = __atomic_load_n(&step.now[i], __ATOMIC_RELAXED);
-    const Place& place = set.place_of(digest);
-    answers[i] = static_cast<std::uint8_t>(place.ask(*place.target, digest));
+    const Member& member = set.member_of(digest);
+    answers[i] = static_cast<std::uint8_t>(member.ask(*member.target, digest));
     maybes += answers[i];
   }
   return maybes;
 }
 
 unsigned Set::count(const std::uint64_t* words, const layout::Geometry&, std::uint64_t digest) noexcept {
-  const Ask* const part = reinterpret_cast<const Set*>(words)->place_of(digest).part;
+  const Ask* const part = reinterpret_cast<const Set*>(words)->member_of(digest).part;
   return part != nullptr ? static_cast<unsigned>(part->count(digest)) : layout::Counters::kMost;
 }
 

@@ -1,324 +1,71 @@
-#include "store/plan/plan.hpp"
+// What a filter will be like, before it is made (bfstore/plan.hpp).
+#include <bfstore/plan.hpp>
 
-#include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <numeric>
+#include <string>
 
-#include "base/arith.hpp"
 #include "base/fail.hpp"
-#include "base/libc.hpp"
-#include "format/bare.hpp"
 #include "format/sections.hpp"
-#include "hash/hash.hpp"
 #include "layout/layout.hpp"
-#include "sizing/sizing.hpp"
-#include "store/file/header.hpp"
-#include "store/file/key.hpp"
-#include "store/file/making.hpp"
+#include "sizing/complete.hpp"
+#include "store/plan/new_identity.hpp"
 
-namespace bfstore::store {
+namespace bfstore {
 namespace {
 
-using base::fail;
-using format::Form;
-using format::Identity;
-
-Error fill_random(void* bytes, std::size_t length) {
-  const ssize_t got = base::random_bytes(bytes, length);
-  return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
+Options options_of(const PlanRequest& request) {
+  Options options;
+  options.capacity = request.capacity;
+  options.fpr = request.fpr;
+  options.bits_per_key = request.bits_per_key;
+  options.max_bytes = request.max_bytes;
+  options.num_bits = request.num_bits;
+  options.num_probes = request.num_probes;
+  return options;
 }
 
-// What is left of max_bytes for the body, if `other_bytes` of it are something else.
-std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexcept {
-  return max_bytes - std::min(max_bytes, other_bytes);
+std::uint64_t file_bytes_of(std::uint64_t body_bytes) noexcept {
+  format::Identity identity{Parameters{}};
+  identity.form = format::Form::kFile;
+  identity.header_bytes = format::header_bytes_for(identity.form, identity);
+  identity.body_bytes = body_bytes;
+  identity.body_offset = format::body_offset_in_file(body_bytes);
+  return format::sections_of(identity).end;
 }
 
-// What is left of max_bytes for the body of a filter of this form, with a header of this length.
-std::uint64_t body_budget(const Options& options, const Identity& identity) noexcept {
-  if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
-  if (identity.form != Form::kEmbedded) return file_body_budget(options.max_bytes);
-  return left_of(left_of(options.max_bytes, format::kEndWordBytes), identity.header_bytes);
-}
-
-bool anything_but_like(const Options& options) noexcept {
-  return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) ||
-         options.max_bytes != 0 || options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash ||
-         options.seed || !options.seeds.empty() || options.tutorial_sizing;
-}
-
-// A shape, and the parameters that belong to it.
-struct Planned {
-  Shape shape;
-  std::optional<std::vector<std::uint32_t>> seeds;
-  std::optional<PartOfWhole> part{};
-};
-
-// The other file's identity is enough: it need not be clean.
-Result<Planned> shape_like(const Options& options) {
-  if (anything_but_like(options)) {
-    return fail(Code::kInvalid,
-                "the shape of " + options.like + " is copied whole. Give no size, layout, hash or seed with it.");
-  }
-  const auto file = region::File::open(options.like, region::File::Access::kRead, region::File::Links::kFollow);
-  if (!file) return file.error();
-  const auto header = checked_header(*file, {.key = options.key});
-  if (!header) return header.error();
-  return Planned{header->identity.shape, header->identity.seeds, header->identity.part};
-}
-
-// "Give blocked or classic.", of the rows of a table
-template <class Info>
-std::string give_one_of(const std::vector<Info>& known) {
-  std::string names;
-  for (const Info& info : known) names += (names.empty() ? "Give " : " or ") + std::string(info.name);
-  return names + ".";
-}
-
-// Checks what digests depend on besides the keys.
-Error check_hash(Hash hash, const Options& options) {
-  const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
-  if (row == nullptr) {
-    const std::string number = std::to_string(static_cast<std::uint16_t>(hash));
-    return fail(Code::kInvalid, "unknown hash " + number + ". " + give_one_of(hashes()));
-  }
-  if (!row->info.takes_seed && options.seed) {
-    return fail(Code::kInvalid, std::string("a seed was given, and only xxh3 has one. ") +
-                                    (row->info.takes_secret  ? "Give siphash a key instead."
-                                     : row->info.takes_seeds ? "Give a list of seeds instead."
-                                                             : "Give none with " + std::string(row->info.name) + "."));
-  }
-  if (!row->info.takes_seeds && !options.seeds.empty())
-    return fail(Code::kInvalid, std::string("a list of seeds was given, and ") + row->info.name + " takes none.");
-  if (row->info.takes_seeds && !row->counts_seeds && options.seeds.empty()) {
-    return fail(Code::kInvalid, std::string(row->info.name) +
-                                    " has no usual list of seeds. Give one, such as 5, 7, 11, 13, 31, 37, 61.");
-  }
-  return check_key_for(hash, options.key);
-}
-
-// With seeds, k is their number.
-Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Options options, std::uint64_t body_bytes) {
-  const std::size_t count = options.seeds.size();
-  if (count > kMaxProbes)
-    return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
-  if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
-  auto size = sizing::solve(row, options, body_bytes,
-                            hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
-  if (!size || count == 0 || size->num_probes == count) return size;
-  return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
-                                  std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
-}
-
-// What a hash that gives positions asks of the rest of the shape.
-Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits, std::uint32_t num_probes) {
-  if (!hash.info.gives_positions) return {};
-  if (!layout::takes_positions(row)) {
-    return fail(Code::kInvalid, std::string(hash.info.name) + " gives positions, which the layout " + row.info.name +
-                                    " does not take. Use the classic layout.");
-  }
-  if (hash.reaches(num_bits, num_probes)) return {};
-  if (hash.slices) {
-    return fail(Code::kInvalid, std::string(hash.info.name) + " has one slice of the bits for each probe, and " +
-                                    std::to_string(num_bits) + " is not a multiple of " + std::to_string(num_probes) +
-                                    ". Give a multiple, or capacity and fpr.");
-  }
-  if (num_bits <= hash.most_bits) {
-    return fail(Code::kInvalid, std::string(hash.info.name) + " needs a power of two as the number of bits, not " +
-                                    std::to_string(num_bits) + ". Give one with the seeds, such as 33554432.");
-  }
-  return fail(Code::kSizing, std::string(hash.info.name) + " reaches at most " + std::to_string(hash.most_bits) +
-                                 " bits, and the filter would have " + std::to_string(num_bits) + ". Use xxh3.");
-}
-
-std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
-  if (!hash::row_of(hash).info.takes_seeds) return std::nullopt;
-  if (!options.seeds.empty()) return options.seeds;
-  std::vector<std::uint32_t> counting(num_probes);
-  std::iota(counting.begin(), counting.end(), 0U);
-  return counting;
-}
-
-Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) {
-  const Hash hash = options.hash.value_or(Hash::kXxh3);
-  const hash::Row* const hash_row = hash::find(static_cast<std::uint16_t>(hash));
-  const bool gives_positions = hash_row != nullptr && hash_row->info.gives_positions;
-  const auto layout_number =
-      static_cast<std::uint16_t>(options.layout.value_or(gives_positions ? Layout::kClassic : Layout::kBlocked));
-  const layout::Row* const row = layout::find(layout_number);
-  if (row == nullptr)
-    return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
-  if (Error error = check_hash(hash, options); !error.ok()) return error;
-  const auto size = size_of(*row, *hash_row, options, body_bytes);
-  if (!size) return size.error();
-  if (Error error = check_positions(*row, *hash_row, size->num_bits, size->num_probes); !error.ok()) return error;
-  Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
-              size->capacity,   size->fpr, options.seed.value_or(0)};
-  const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
-  if (needs_seed) {
-    if (Error error = fill_random(&shape.seed, sizeof shape.seed); !error.ok()) return error;
-  }
-  return Planned{shape, seeds_of(options, hash, shape.num_probes)};
-}
-
-// The keys of a part that is sized for its share of n keys. Chance decides which keys are in it: so six standard
-// deviations more.
-std::uint64_t share_of(std::uint64_t capacity, std::uint32_t parts) noexcept {
-  const double mean = static_cast<double>(capacity) / parts;
-  const double share = std::ceil(mean + 6 * std::sqrt(mean));
-  return share < static_cast<double>(capacity) ? static_cast<std::uint64_t>(share) : capacity;
-}
-
-Error check_part(const Part& part, const Options& options, const layout::Row& row) {
-  if (part.parts == 0 || part.number >= part.parts) {
-    return fail(Code::kInvalid, "part " + std::to_string(part.number) + " of " + std::to_string(part.parts) +
-                                    " does not exist. Give one from 0 to the number of parts less 1.");
-  }
-  if (part.parts == 1 || (row.in_lines && !options.bare)) return {};
-  if (options.bare)
-    return fail(Code::kInvalid, "the bare form does not say which part of a filter it is. Use the embedded form.");
-  return fail(Code::kInvalid, std::string("the layout ") + row.info.name +
-                                  " has the bits of a key anywhere, so that no part has all of them. Use blocked.");
-}
-
-// Makes the plan of a filter, whole or a part, that of one part of the whole.
-Error divide(Planned& planned, const Part& part, const Options& options) {
-  Shape& shape = planned.shape;
-  const layout::Row& row = layout::row_of(shape.layout);
-  if (Error error = check_part(part, options, row); !error.ok()) return error;
-  if (planned.part) {
-    shape.num_bits *= planned.part->part.parts;
-    shape.capacity = planned.part->capacity;
-    planned.part.reset();
-  }
-  if (part.parts == 1) return {};
-  const std::uint64_t unit = row.unit_bits * part.parts;
-  if (!options.like.empty() && shape.num_bits % unit != 0) {
-    return fail(Code::kInvalid, options.like + ": has " + std::to_string(shape.num_bits / row.unit_bits) +
-                                    " lines, of which " + std::to_string(part.parts) +
-                                    " parts would not be equal. Give a number of parts that divides them.");
-  }
-  shape.num_bits = (shape.num_bits + unit - 1) / unit * unit;
-  if (shape.num_bits > layout::most_bits(row))
-    return fail(Code::kSizing, "no filter has so many bits that each part has its line. Give fewer parts.");
-  planned.part = PartOfWhole{part, shape.capacity};
-  shape.num_bits /= part.parts;
-  shape.capacity = share_of(shape.capacity, part.parts);
-  return {};
-}
-
-// All zeros are a field that was forgotten.
-Error check_file_id(const Options& options) {
-  if (!options.file_id) return {};
-  if (options.bare) return fail(Code::kInvalid, "a file_id was given, and the bare form has none. Leave it out.");
-  if (*options.file_id != FileId{}) return {};
-  return fail(Code::kInvalid, "the file_id is all zeros. Give 16 bytes that no other filter has.");
-}
-
-Error check_bare(const Options& options, const Shape& shape) {
-  if (!hash::row_of(shape.hash).info.fits_bare)
-    return fail(Code::kInvalid, "the bare form has no room for what the hash needs. Use the embedded form.");
-  if (!options.note.empty() || shape.seed != 0)
-    return fail(Code::kInvalid, "the bare form keeps no note, and its seed is 0. Give neither.");
-  return {};
-}
-
-Result<Parameters> parameters_of(const Options& options) {
-  Parameters parameters;
-  if (!options.note.empty()) parameters.note = options.note;
-  if (options.key) {
-    std::uint64_t salt = 0;
-    if (options.file_id) {
-      salt = hash::xxh3(options.file_id->data(), options.file_id->size(), 0);
-    } else if (Error error = fill_random(&salt, sizeof salt); !error.ok()) {
-      return error;
-    }
-    parameters.key_check = format::key_check_of(*options.key, salt);
-  }
-  return parameters;
+// Of places of that length in the body, how many k probes anywhere are in: the mean of the occupancy problem.
+double places(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept {
+  const double all = std::ceil(static_cast<double>(body_bytes) / static_cast<double>(place_bytes));
+  return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
 }
 
 }  // namespace
 
-std::uint64_t file_body_budget(std::uint64_t max_bytes) noexcept {
-  const std::uint64_t pages = base::round_down(left_of(max_bytes, format::kEndWordBytes), format::kPageBytes);
-  const std::uint64_t small = left_of(pages, format::kFileHeaderBytes);
-  if (small < format::kBigBodyBytes) return small;
-  return std::max(left_of(pages, format::kBigBodyBytes), format::kBigBodyBytes - 1);
-}
-
-Result<Identity> plan(const Options& options, Form form) {
-  if (options.note.size() > kMaxNoteBytes) {
-    return fail(Code::kInvalid,
-                "a note of " + std::to_string(options.note.size()) + " bytes is too long. Give at most 1024 bytes.");
+Result<Plan> plan(const PlanRequest& request) {
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(request.layout));
+  if (row == nullptr) {
+    return base::fail(Code::kInvalid, "unknown layout " + std::to_string(static_cast<std::uint16_t>(request.layout)) +
+                                          ". Give the number of one that this version has.");
   }
-  const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
-  if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
-    return fail(Code::kInvalid,
-                "the bare form has no room for a key check or a list of seeds, so its hash is xxh3 or external. Use "
-                "the embedded form.");
-  }
-  if (Error error = store::check_mode(options.mode); !error.ok()) return error;
-  if (Error error = check_file_id(options); !error.ok()) return error;
-  auto parameters = parameters_of(options);
-  if (!parameters) return parameters.error();
-  Identity identity{std::move(*parameters)};
-  identity.form = form;
-  if (hash && hash->takes_seeds) identity.seeds = std::vector<std::uint32_t>(kMaxProbes);  // k is not known yet
-  identity.header_bytes = format::header_bytes_for(form, identity);
-  auto planned = options.like.empty() ? shape_of_size(options, body_budget(options, identity)) : shape_like(options);
-  if (!planned) return planned.error();
-  if (options.part) {
-    if (Error error = divide(*planned, *options.part, options); !error.ok()) return error;
-  }
-  identity.shape = planned->shape;
-  identity.seeds = std::move(planned->seeds);
-  identity.part = planned->part;
-  identity.header_bytes = format::header_bytes_for(form, identity);
-  identity.body_bytes = layout::body_bytes(layout::row_of(identity.shape.layout), identity.shape.num_bits);
-  if (options.bare) {
-    if (Error error = check_bare(options, identity.shape); !error.ok()) return error;
-    // m is not stored: it follows from the body's length.
-    identity.shape.num_bits = layout::bits_in(layout::row_of(identity.shape.layout), identity.body_bytes);
-  }
-  identity.body_offset =
-      form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
-  if (options.bare) return identity;  // it has no id
-  return as_new(std::move(identity), options.file_id);
-}
-
-std::uint64_t buffer_bytes_of(const Options& options, const Identity& identity) noexcept {
-  return options.bare ? identity.body_bytes + format::kTrailerBytes : format::sections_of(identity).end;
-}
-
-Result<Identity> as_new(Identity identity, const std::optional<FileId>& file_id) {
-  identity.seal.reset();
-  if (file_id) {
-    identity.file_id = *file_id;
-    return identity;
-  }
-  if (Error error = fill_random(identity.file_id.data(), identity.file_id.size()); !error.ok()) return error;
-  return identity;
-}
-
-Result<Identity> as_new(Identity identity, Form form, const std::optional<FileId>& file_id) {
-  identity.seal.reset();  // before the header's length, which depends on it
-  identity.form = form;
-  identity.header_bytes = format::header_bytes_for(form, identity);
-  identity.body_offset =
-      form == Form::kEmbedded ? identity.header_bytes : format::body_offset_in_file(identity.body_bytes);
-  return as_new(std::move(identity), file_id);
-}
-
-Result<Shape> with_a_promise(Shape bare) {
-  Options options;
-  options.num_bits = bare.num_bits;
-  options.num_probes = bare.num_probes;
-  const auto size = sizing::solve(layout::row_of(bare.layout), options, 0);
+  const auto size = sizing::complete(*row, options_of(request), store::file_body_budget(request.max_bytes));
   if (!size) return size.error();
-  bare.capacity = size->capacity;
-  bare.fpr = size->fpr;
-  return bare;
+  const auto keys = static_cast<double>(size->capacity);
+  const auto bits = static_cast<double>(size->num_bits);
+  const double probes = size->num_probes;
+  Plan plan;
+  plan.layout = row->info;
+  plan.capacity = size->capacity;
+  plan.num_bits = size->num_bits;
+  plan.num_probes = size->num_probes;
+  plan.fpr = size->fpr;
+  plan.body_bytes = layout::body_bytes(*row, size->num_bits);
+  plan.file_bytes = file_bytes_of(plan.body_bytes);
+  plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
+  plan.fill_ratio = row->expected_fill(keys, bits, probes);
+  plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
+  plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
+  plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);
+  return plan;
 }
 
-}  // namespace bfstore::store
+}  // namespace bfstore

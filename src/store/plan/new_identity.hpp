@@ -8,7 +8,7 @@
 namespace bfstore::store {
 
 // The identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
-Result<format::Identity> plan(const Options& options, format::Form form);
+Result<format::Identity> new_identity(const Options& options, format::Form form);
 
 // How many of a file's bytes are for the body.
 std::uint64_t file_body_budget(std::uint64_t max_bytes) noexcept;

@@ -1,4 +1,4 @@
-#include "store/file/key.hpp"
+#include "store/file/secret.hpp"
 
 #include <cstring>
 
@@ -30,7 +30,7 @@ Error check_key(const format::Identity& identity, const std::optional<SecretKey>
 
 Secret::~Secret() { explicit_bzero(key_.data(), key_.size()); }
 
-Error check_key_for(Hash hash, const std::optional<SecretKey>& key) {
+Error check_secret_for(Hash hash, const std::optional<SecretKey>& key) {
   const HashInfo& info = hash::row_of(hash).info;
   if (info.takes_secret && !key)
     return fail(Code::kKey, std::string(info.name) + " needs a key. Give 16 random bytes.");

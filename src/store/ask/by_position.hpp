@@ -1,4 +1,4 @@
-// Keys of hashes that give positions instead of digests (hash/placer.hpp): asked and added some at a time, whatever
+// Keys of hashes that give positions instead of digests (hash/positions.hpp): asked and added some at a time, whatever
 // their form, with nulls or without.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "hash/placer.hpp"
+#include "hash/positions.hpp"
 #include "store/ask/batch.hpp"
 
 namespace bfstore::store {
@@ -18,13 +18,13 @@ class Window {
 
   // The keys [first, first + size()) of the form.
   template <class Form>
-  Window(const hash::Placer& placer, const std::uint64_t* words, const Keys& keys, const Form& form,
+  Window(const hash::PositionSource& position_source, const std::uint64_t* words, const Keys& keys, const Form& form,
          std::size_t first) noexcept
       : size_(std::min(kKeys, form.size() - first)) {
     for (std::size_t i = 0; i < size_; ++i) {
       is_null_[i] = keys.is_null(first + i);
       if (is_null_[i]) continue;
-      placer.place(form[first + i], positions_[i]);
+      position_source.find(form[first + i], positions_[i]);
       for (const std::uint64_t position : positions_[i].all()) __builtin_prefetch(words + position / 64);
     }
   }
@@ -50,10 +50,10 @@ class Window {
 
 // `out` takes the answers. No allocation, no lock. A null is answered 0.
 template <class Form, class Out>
-[[gnu::noinline]] Count contains_placed(const Ask& ask, const Keys& keys, const Form& form, Out out) noexcept {
+[[gnu::noinline]] Count contains_by_position(const Ask& ask, const Keys& keys, const Form& form, Out out) noexcept {
   std::uint64_t maybes = 0;
   for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
-    const store::Window window(*ask.placer, ask.words, keys, form, first);
+    const store::Window window(*ask.position_source, ask.words, keys, form, first);
     maybes += out.take(first, window.size(), [&](std::uint8_t* answers) {
       std::memset(answers, 0, window.size());
       const bool early = ask.too_early();
@@ -73,7 +73,7 @@ template <class Form, class Out>
 }
 
 template <class Form>
-[[gnu::noinline]] Count add_placed(Ask& ask, const Keys& keys, const Form& form) noexcept {
+[[gnu::noinline]] Count add_by_position(Ask& ask, const Keys& keys, const Form& form) noexcept {
   std::unique_lock<std::mutex> lock(ask.one_at_a_time, std::defer_lock);
   if (ask.alone) {
     if (!ask.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
@@ -83,7 +83,7 @@ template <class Form>
   std::uint64_t added = 0;
   for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
     if (const Code code = ask.may_add(first != 0); code != Code::kOk) return code;
-    const store::Window window(*ask.placer, ask.words, keys, form, first);
+    const store::Window window(*ask.position_source, ask.words, keys, form, first);
     std::uint64_t changed = 0;
     window.each(
         [&](std::size_t, std::span<const std::uint64_t> positions) { changed += add(ask.words, positions) ? 1U : 0U; });

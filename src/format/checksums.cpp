@@ -1,4 +1,4 @@
-#include "format/seal.hpp"
+#include "format/checksums.hpp"
 
 #include "base/bytes.hpp"
 #include "hash/hash.hpp"

@@ -30,7 +30,7 @@ class Secret {
 };
 
 // For a new filter: the options have a key exactly if the hash takes one.
-Error check_key_for(Hash hash, const std::optional<SecretKey>& key);
+Error check_secret_for(Hash hash, const std::optional<SecretKey>& key);
 
 // The identity that `bytes` begin with, if it keeps every rule of the format and `key` is the filter's own. Every way
 // from bytes to a handle comes through here. The other arguments are those of format::check_identity; a message begins
