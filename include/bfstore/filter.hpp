@@ -103,6 +103,11 @@ class Filter {
   Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}, std::uint64_t* bytes = nullptr) const;
   [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
 
+  // Makes a file of a layout that is built once from all of its keys (none of today's is). The complete, durable, clean
+  // file appears at `path`, or nothing does. The digests are those of the keys, in any order; what is there twice
+  // counts once. Memory: another 8 bytes for each. kUnsupported for a layout to which keys are added.
+  static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
+
   // Takes in every key of `from`, wherever that is (a file in use, a range, a buffer), while others may add to both: a
   // union of their bits, equal bit for bit to one filter of all keys. It has every key whose add to `from` returned
   // before the call. Both need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or
@@ -328,11 +333,13 @@ class Filter {
   // What a lookup needs, for callers that inline it (inline.hpp). Valid until this handle is closed.
   [[nodiscard]] Lookup lookup() const noexcept;
 
+  // For the library, and for tests that have a home of their own.
+  explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
+
  private:
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
   static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
-  explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>

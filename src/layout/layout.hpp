@@ -142,6 +142,9 @@ struct Row {
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
   // The word of a filter that has the keys of two filters, from their words.
   std::uint64_t (*unite)(std::uint64_t one, std::uint64_t other) noexcept = united_bits;
+  // For a layout that is built once from all of its keys: writes a body whose words are 0. The digests ascend, each of
+  // them once. nullptr: its keys are added.
+  Error (*build)(std::uint64_t* words, const Geometry& geometry, std::span<const std::uint64_t> digests) = nullptr;
   // Counts the next piece of the body, in order. A piece is a whole number of lines, except for the last one.
   void (*take)(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept;
   Fill (*fill)(const Tally& tally, const Geometry& geometry) noexcept;

@@ -1,8 +1,11 @@
 // A layout that is only in this program's table: its row alone decides its name, its size, what it cannot do, and that
 // it answers "maybe" where a file is damaged. This program's table replaces src/layout/table.cpp.
 #include <bfstore/inline.hpp>
+#include <bfstore/seal.hpp>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "base/bytes.hpp"
 #include "format/identity.hpp"
@@ -16,8 +19,8 @@ using namespace rooms;
 namespace bfstore::layout {
 namespace {
 
-// A static filter of the digests' lowest bits: a program that builds it writes its body, and no keys are added. An
-// answer is bit number `digest mod m`.
+// A static filter of the digests' lowest bits: it is built, and no keys are added. An answer is bit number
+// `digest mod m`.
 constexpr auto kMadeUp = static_cast<Layout>(40000);
 constexpr std::uint64_t kUnitBits = 24576;  // of no other layout: 3 KiB
 
@@ -55,6 +58,18 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
+bool loses_a_key = false;
+
+Error build(std::uint64_t* words, const Geometry& geometry, std::span<const std::uint64_t> digests) {
+  if (!std::is_sorted(digests.begin(), digests.end(), std::less_equal<>()))
+    return {Code::kInternal, 0, "not ascending"};
+  for (const std::uint64_t digest : digests.subspan(loses_a_key ? 1 : 0)) {
+    const std::uint64_t bit = digest % geometry.range;
+    words[bit / 64] |= std::uint64_t{1} << bit % 64;
+  }
+  return {};
+}
+
 constexpr Row kMadeUpRow{
     .info = {kMadeUp, "made-up", {}},
     .in_lines = false,
@@ -66,6 +81,7 @@ constexpr Row kMadeUpRow{
     .geometry = geometry,
     .rate = fill_after,
     .expected_fill = fill_after,
+    .build = build,
     .take = take,
     .fill = fill,
     .scalar = &kScalar,
@@ -182,6 +198,39 @@ TEST_CASE("a made-up layout that takes no keys is not made, not opened for addin
   CHECK(Filter::wrap(buffer.all()).error().code == Code::kUnsupported);
   std::vector<std::byte> empty(buffer.size);
   CHECK(Filter::format(Aligned(empty).all(), made_up_options()).error().code == Code::kUnsupported);
+}
+
+TEST_CASE("a made-up layout is built of all its keys, copied and sealed") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("made-up.bf");
+  const std::vector<std::uint64_t> digests{kPresent, 7, kPresent, 99};
+  Options options = made_up_options();
+  CHECK(Filter::build(path, options, digests).ok());
+  CHECK(Filter::build(path, options, digests).code == Code::kExists);
+  options.replace = true;
+  CHECK(Filter::build(path, options, digests).ok());
+  CHECK(must(Filter::open(path, OpenMode::kRead)).save(directory.file("copy")).ok());
+  CHECK(seal(path, directory.file("sealed")).ok());
+  for (const std::string& each : {path, directory.file("copy"), directory.file("sealed")}) {
+    const Filter filter = must(Filter::open(each, OpenMode::kRead));
+    for (const std::uint64_t digest : digests) CHECK(filter.contains_digest(digest));
+    CHECK_FALSE(filter.contains_digest(kAbsent));
+    CHECK(filter.stats().keys_added == 3);
+    CHECK(Filter::open(each, OpenMode::kWrite).error().code ==
+          (each == directory.file("sealed") ? Code::kSealed : Code::kUnsupported));
+  }
+}
+
+TEST_CASE("a build that loses a key makes no file, and layouts to which keys are added are not built") {
+  const TemporaryDirectory directory;
+  const std::vector<std::uint64_t> digests{1, 2, 3};
+  layout::loses_a_key = true;
+  CHECK(Filter::build(directory.file("made-up.bf"), made_up_options(), digests).code == Code::kInternal);
+  layout::loses_a_key = false;
+  Options options = made_up_options();
+  options.layout = Layout::kBlocked;
+  check_refused(Filter::build(directory.file("blocked.bf"), options, digests), Code::kUnsupported, {"blocked", "add"});
+  CHECK(directory.entries() == 0);
 }
 
 TEST_CASE("a made-up layout answers one by one, inlined and in batches, and says what is in it") {

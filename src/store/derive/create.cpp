@@ -29,21 +29,9 @@ std::uint64_t* words_at(const std::byte* bytes) noexcept {
   return reinterpret_cast<std::uint64_t*>(const_cast<std::byte*>(bytes));
 }
 
-// An unpublished file's handle is also the only one with the writers' lock.
-store::Making making_at(const std::string& path, const Options& options) {
-  return {.mode = options.mode,
-          .name = store::look_at_name(path, options.replace),
-          .alone = options.exclusive || options.unpublished,
-          .filling = options.filling,
-          .any_filesystem = options.any_filesystem,
-          .lock_timeout_ms = options.lock_timeout_ms,
-          .map = options.map};
-}
-
 }  // namespace
 
 Result<Filter> Filter::create(const std::string& path, const Options& options) {
-  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
   if (options.bare) return fail(Code::kInvalid, path + ": the bare form is for buffers. Leave it out for a file.");
   if (options.map.copy)
     return fail(Code::kInvalid, path + ": a copy cannot be written to. Leave it out for a new file.");
@@ -51,14 +39,15 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
     return fail(Code::kInvalid,
                 path + ": no process sees an unpublished filter while it is filled. Publish it when it has every key.");
   }
-  const store::Making making = making_at(path, options);
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
   const auto identity = store::new_identity(options, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
-  const store::Adding how = making.alone ? store::Adding::kAlone : store::Adding::kShared;
+  const store::Adding how = making->alone ? store::Adding::kAlone : store::Adding::kShared;
   const auto functions = store::functions_for(identity->shape.layout, how);
   if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);
-  auto session = store::Session::make(path, *identity, making);
+  auto session = store::Session::make(path, *identity, *making);
   if (!session) return session.error();
   store::Session& made = **session;
   auto ask = store::ask_file(std::move(*session), how, {options.key, options.hard_limit, options.writeback_check_ms});

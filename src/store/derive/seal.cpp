@@ -101,10 +101,11 @@ Error check_words(const region::File& file, const store::CheckedHeader& header) 
 }  // namespace
 
 Error seal(const std::string& from, const std::string& to, const SealOptions& options) {
-  const auto making = store::making_at(to, {.mode = options.mode,
-                                            .replace = options.replace,
-                                            .any_filesystem = options.any_filesystem,
-                                            .lock_timeout_ms = options.lock_timeout_ms});
+  const SaveOptions saving{.mode = options.mode,
+                           .replace = options.replace,
+                           .any_filesystem = options.any_filesystem,
+                           .lock_timeout_ms = options.lock_timeout_ms};
+  const auto making = store::making_at(to, saving);
   if (!making) return making.error();
   store::Opening reading;
   reading.map.random_access = true;  // the body is read through the descriptor

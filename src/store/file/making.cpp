@@ -51,6 +51,18 @@ Error check_mode(const std::optional<std::uint32_t>& mode) {
   return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
 }
 
+// An unpublished file's handle is also the only one with the writers' lock.
+Result<Making> making_at(const std::string& path, const Options& options) {
+  if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
+  return Making{.mode = options.mode,
+                .name = look_at_name(path, options.replace),
+                .alone = options.exclusive || options.unpublished,
+                .filling = options.filling,
+                .any_filesystem = options.any_filesystem,
+                .lock_timeout_ms = options.lock_timeout_ms,
+                .map = options.map};
+}
+
 Result<Making> making_at(const std::string& path, const SaveOptions& options) {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
   if (Error error = check_mode(options.mode); !error.ok()) return error;

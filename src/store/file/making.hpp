@@ -35,7 +35,8 @@ struct Making {
 
 Error check_mode(const std::optional<std::uint32_t>& mode);
 
-// For a new file of filters. The first step of a call: it looks at the name before anything that takes time.
+// The first step of a call: it looks at the name before anything that takes time.
+Result<Making> making_at(const std::string& path, const Options& options);
 Result<Making> making_at(const std::string& path, const SaveOptions& options);
 
 // A file whose bits are copied may get other bits meanwhile, and these would be in neither file.

@@ -1,0 +1,71 @@
+// A filter of a layout that is built once, from all of its keys. Every key is asked before the file gets its name: what
+// a builder lost would be a wrong "no".
+#include <bfstore/filter.hpp>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/fail.hpp"
+#include "layout/layout.hpp"
+#include "store/derive/derive.hpp"
+#include "store/plan/new_identity.hpp"
+
+namespace bfstore {
+namespace {
+
+using base::fail;
+
+std::size_t number_found(const layout::Row& row, const std::uint64_t* words, const layout::Geometry& geometry,
+                         std::span<const std::uint64_t> digests) {
+  constexpr std::size_t kStep = 64;
+  std::array<std::uint8_t, kStep> answers{};
+  std::size_t found = 0;
+  for (; !digests.empty(); digests = digests.subspan(std::min(kStep, digests.size())))
+    found += row.scalar->contains.step(words, geometry, {digests.data(), std::min(kStep, digests.size()), nullptr, 0},
+                                       answers.data());
+  return found;
+}
+
+class Build final : public store::Transform {
+ public:
+  Build(const format::Identity& identity, std::span<const std::uint64_t> digests) noexcept
+      : identity_(identity), digests_(digests) {}
+
+  Result<format::Identity> identity(const store::Sources&) override { return identity_; }
+
+  Result<store::Facts> fill(const store::Sources&, store::OpenFile& made) override {
+    const layout::Row& row = layout::row_of(identity_.shape.layout);
+    const layout::Geometry geometry = row.geometry(identity_.shape.num_bits, identity_.shape.num_probes);
+    auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
+    if (Error error = row.build(words, geometry, digests_); !error.ok()) return error;
+    if (number_found(row, words, geometry, digests_) != digests_.size())
+      return fail(Code::kInternal, made.file().path() + ": not made, for a key that was built in is not found.");
+    return store::Facts{digests_.size()};
+  }
+
+ private:
+  const format::Identity& identity_;
+  std::span<const std::uint64_t> digests_;
+};
+
+}  // namespace
+
+Error Filter::build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests) {
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
+  const auto identity = store::new_identity(options, format::Form::kFile);
+  if (!identity) return identity.error();
+  const layout::Row& row = layout::row_of(identity->shape.layout);
+  if (row.build == nullptr || identity->part)
+    return fail(Code::kUnsupported, path + ": a filter of the layout " + row.info.name +
+                                        (identity->part ? ", as a part," : "") +
+                                        " is not built at once. Make it, and add its keys.");
+  std::vector<std::uint64_t> ascending(digests.begin(), digests.end());
+  std::sort(ascending.begin(), ascending.end());
+  ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
+  Build build(*identity, ascending);
+  return store::derive({}, path, *making, build);
+}
+
+}  // namespace bfstore
