@@ -63,7 +63,7 @@ def tests_with_clocks(root):
 
 
 # What a test of a folder tests.
-SUBJECTS = {"store": ["src/store/*", "src/region/*"], "region": ["src/region/*"], "capi": ["capi/bfstore.cpp"], "bf": ["tools/bf/*"],
+SUBJECTS = {"store": ["src/store/**/*", "src/region/*"], "region": ["src/region/*"], "capi": ["capi/bfstore.cpp"], "bf": ["tools/bf/*"],
             "bfinspect": ["tools/bfinspect/*"], "engines": ["capi/engines/*/*"]}
 
 

@@ -41,7 +41,7 @@ class Starved(unittest.TestCase):
         cpp = {"name": "nobody waits for ever", "cmd": ["/build/tests/store_waits_test", "--kills=3"]}
         python = {"name": "bf streams", "cmd": ["/usr/bin/python3", "-B", "/root/tests/bf/streams_test.py"]}
         binding = {"name": "the binding for Go", "cmd": ["/usr/bin/python3", "/root/tests/bindings/run.py", "go", "/root"]}
-        for wanted, test in (("tests/store/waits_test.cpp", cpp), ("nobody waits for ever", cpp), ("tests/bf/streams_test.py", python),
+        for wanted, test in (("tests/store/file/waits_test.cpp", cpp), ("nobody waits for ever", cpp), ("tests/bf/streams_test.py", python),
                              ("capi/bindings/go/life_test.go", binding)):
             self.assertEqual([one for one in (cpp, python, binding) if starved.matches(one, wanted)], [test], wanted)
 

@@ -68,7 +68,7 @@ class Record(NamedTuple):
 def mistakes(table, killers):
     """Those of one source: the source, the table, and the tests that find them, by whichever table says so."""
     programs = {killers[name] for name in table.names() if name in killers}
-    tests = sorted(program.removesuffix("_test").replace("_", "/", 1) + "_test.cpp" for program in programs)
+    tests = sorted(program.replace("_", "/**/", 1) + ".cpp" for program in programs)
     return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.[ph]*", "tests/mutants/meson.build",
                  *CPP_SUPPORT, *(f"tests/{test}" for test in tests)], 1)
 

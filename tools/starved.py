@@ -4,7 +4,7 @@
 
 usage: starved.py BUILD RUNS TEST...
 
-BUILD is a build directory of Meson's. TEST is the path of a test's source, as tests/store/waits_test.cpp, or a name that
+BUILD is a build directory of Meson's. TEST is the path of a test's source, as tests/store/file/waits_test.cpp, or a name that
 `meson test --list` prints. Each test runs RUNS times. As root, with control groups of version 1 or 2 that have the cpu
 controller. The last line is "N passed, N failed, N skipped": a test is one check, which passes if all of its runs do.
 """
@@ -74,7 +74,7 @@ def matches(test, wanted):
     """Whether meson's test is that of this source or of this name."""
     path = pathlib.PurePath(wanted)
     if path.suffix == ".cpp":
-        return any(pathlib.PurePath(word).name == f"{path.parent.name}_{path.stem}" for word in test["cmd"])
+        return any(pathlib.PurePath(word).name == f"{path.parts[1]}_{path.stem}" for word in test["cmd"])
     if path.suffix == ".py":
         return any(word.endswith("/" + wanted) for word in test["cmd"])
     if path.parts[:2] == ("capi", "bindings"):

@@ -95,15 +95,15 @@ bool used_up(std::span<const std::byte> header) {
 void put_right_canary(std::span<std::byte> record) {
   const bfstore::hash::Row* row = bfstore::hash::find(format::get<std::uint16_t>(record, format::kHashField));
   if (row == nullptr) return;
-  bfstore::hash::Placing placing;
+  bfstore::hash::ProbeNumbers numbers;
   if (row->info.gives_positions) {
-    placing.num_bits = format::get<std::uint64_t>(record, format::kNumBitsField);
-    placing.num_probes = format::get<std::uint32_t>(record, format::kNumProbesField);
-    const bool possible = placing.num_bits >= 1 && placing.num_probes >= 1 && placing.num_probes <= bfstore::kMaxProbes;
-    if (!possible || row->info.takes_seeds || !row->reaches(placing.num_bits, placing.num_probes)) return;
+    numbers.num_bits = format::get<std::uint64_t>(record, format::kNumBitsField);
+    numbers.num_probes = format::get<std::uint32_t>(record, format::kNumProbesField);
+    const bool possible = numbers.num_bits >= 1 && numbers.num_probes >= 1 && numbers.num_probes <= bfstore::kMaxProbes;
+    if (!possible || row->info.takes_seeds || !row->reaches(numbers.num_bits, numbers.num_probes)) return;
   }
   const auto seed = format::get<std::uint64_t>(record, format::kSeedField);
-  format::put(record, format::kCanaryField, bfstore::hash::canary(row->info.hash, seed, placing));
+  format::put(record, format::kCanaryField, bfstore::hash::canary(row->info.hash, seed, numbers));
 }
 
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here) {
