@@ -153,11 +153,11 @@ export function comparisonOf(found) {
     setBitsA: found.number("set_bits_a"),
     setBitsB: found.number("set_bits_b"),
     setBitsBoth: found.number("set_bits_both"),
-    keysA: intervalOf(found.interval("keys_a")),
-    keysB: intervalOf(found.interval("keys_b")),
-    keysEither: intervalOf(found.interval("keys_either")),
-    keysBoth: intervalOf(found.interval("keys_both")),
-    jaccard: intervalOf(found.interval("jaccard")),
+    keysA: intervalOf(found.inner("keys_a")),
+    keysB: intervalOf(found.inner("keys_b")),
+    keysEither: intervalOf(found.inner("keys_either")),
+    keysBoth: intervalOf(found.inner("keys_both")),
+    jaccard: intervalOf(found.inner("jaccard")),
   });
 }
 
