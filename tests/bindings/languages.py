@@ -80,11 +80,9 @@ def shared_environment(tree):
 
 
 def abi(tree):
-    """{"constants": {name: number}, "functions": [name],
-        "structs": {name: {"bytes": size, "fields": {name: [offset, bytes]}}}}."""
+    """{"constants": {name: number}, "functions": [name]}."""
     header = tree.root / "capi" / "bfstore.h"
-    return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header),
-            "structs": bfstore_header.structs(header)}
+    return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header)}
 
 
 def renew(path, data):

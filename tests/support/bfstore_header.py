@@ -20,9 +20,3 @@ def codes(path):
 def functions(path):
     """The name of every declared function."""
     return [one.name for one in declarations.read([path]).functions]
-
-
-def structs(path):
-    """{name: {"bytes": size, "fields": {name: [offset, bytes]}}}."""
-    return {one.name: {"bytes": one.bytes, "fields": {field.name: [field.offset, field.bytes] for field in one.fields}}
-            for one in declarations.read([path]).structs}
