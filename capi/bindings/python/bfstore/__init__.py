@@ -495,18 +495,23 @@ def _health(code):
     return "ok" if code == 0 else _bfstore.code_name(code).removeprefix("BFS_E").lower()
 
 
+def _shown(kind, found):
+    """Of what the extension found, what the class has a field for."""
+    return kind(**{field.name: found[field.name] for field in dataclasses.fields(kind)})
+
+
 def _statistics(facts):
     facts["layout"], facts["hash"] = _name_in(_LAYOUTS, facts["layout"]), _name_in(_HASHES, facts["hash"])
     facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
     facts["estimated_keys"] = Interval(
-        facts["estimated_keys"], facts.pop("estimated_keys_low"), facts.pop("estimated_keys_high"))
-    if not facts.pop("has_fill"):
+        facts["estimated_keys"], facts["estimated_keys_low"], facts["estimated_keys_high"])
+    if not facts["has_fill"]:
         facts.update(dict.fromkeys(("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "counters_at_15")))
-    if not facts.pop("has_memory"):
+    if not facts["has_memory"]:
         facts.update(dict.fromkeys(("huge_page_bytes", "resident_bytes")))
     if facts["resident_bytes"] == 2**64 - 1:
         facts["resident_bytes"] = None
-    return Statistics(**facts)
+    return _shown(Statistics, facts)
 
 
 def _comparison(found):
@@ -515,7 +520,7 @@ def _comparison(found):
     for name in ("keys_a", "keys_b", "keys_either", "keys_both", "jaccard"):
         found[name] = Interval(*found[name])
     found["differs"] = _names_in(_DIFFERENCES, found["differs"])
-    return Comparison(**found)
+    return _shown(Comparison, found)
 
 
 def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
@@ -673,7 +678,7 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
     del fields["flags"]
     found = _bfstore.plan(fields)
     found["layout"], found["abilities"] = _name_in(_LAYOUTS, found["layout"]), _names_in(_ABILITIES, found["abilities"])
-    return Plan(**found)
+    return _shown(Plan, found)
 
 
 # --- Bare filters -----------------------------------------------------------------------------------------------------
