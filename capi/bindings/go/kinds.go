@@ -55,30 +55,8 @@ const (
 // Abilities is what filters of a layout can do.
 type Abilities uint32
 
-// The abilities.
-const (
-	CanAdd       Abilities = C.BFS_CAN_ADD       // keys, with any number of processes at once
-	CanRemove    Abilities = C.BFS_CAN_REMOVE    // keys
-	CanMerge     Abilities = C.BFS_CAN_MERGE     // the keys of another filter
-	CanFold      Abilities = C.BFS_CAN_FOLD      // into a smaller filter: CopyOptions.FPR
-	CanGrow      Abilities = C.BFS_CAN_GROW      // beyond the size that it was made with
-	CanExpire    Abilities = C.BFS_CAN_EXPIRE    // keys, by their age
-	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one
-)
-
 // Differences is in what two filters differ of that which decides where the bits of a key are.
 type Differences uint32
-
-// The differences.
-const (
-	DiffersLayout    Differences = C.BFS_DIFFERS_LAYOUT
-	DiffersHash      Differences = C.BFS_DIFFERS_HASH
-	DiffersSeed      Differences = C.BFS_DIFFERS_SEED // or the list of seeds
-	DiffersKey       Differences = C.BFS_DIFFERS_KEY  // the secret
-	DiffersNumProbes Differences = C.BFS_DIFFERS_NUM_PROBES
-	DiffersNumBits   Differences = C.BFS_DIFFERS_NUM_BITS
-	DiffersPart      Differences = C.BFS_DIFFERS_PART // of a whole filter
-)
 
 func nameOf(number uint32, names ...string) string {
 	if number > 0 && int(number) < len(names) {

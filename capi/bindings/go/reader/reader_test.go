@@ -6,7 +6,6 @@ package reader
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -181,14 +180,6 @@ func TestTheWorkedExampleOfTheSpecification(t *testing.T) {
 		filter.body[bit/64] |= 1 << (bit % 64)
 	}
 	equal(t, filter.hasBits(0x699b7243ff43b565), littleEndian)
-}
-
-func TestTheNumbersAreThoseOfTheHeader(t *testing.T) {
-	var header struct{ Constants map[string]json.Number }
-	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(os.Getenv("BFSTORE_ABI"))), &header))
-	for _, one := range kindsOfErrors {
-		equal(t, header.Constants[one.name].String(), strconv.Itoa(int(one.code)), one.name)
-	}
 }
 
 // patched is a copy of a file with other bytes, whose checksums are right again if `again`.
