@@ -294,7 +294,7 @@ func TestEveryFileThatIsNotUnderstoodIsRefused(t *testing.T) {
 		{"BFS_ERECORD", "seeds", record(5, 1, make([]byte, 20)...)},
 		{"BFS_ERECORD", "a seal in a file that is not sealed", record(3, 0, make([]byte, 40)...)},
 		{"BFS_ERECORD", "sealed, without a seal", set(20, 1)},
-		{"BFS_ECANARY", "another seed", set(64, 77)},
+		{"BFS_ECANARY", "another seed", set(64, data[64]^1)},
 		{"BFS_ECANARY", "another canary", set(104, data[104]^1)},
 		{"BFS_ELIVEWORD", "another file's end word", set(end, data[end]^1)},
 		{"BFS_ERESERVED", "reserved bytes of a slot", set(page+80, 1)},
