@@ -627,6 +627,26 @@ const char* bfs_code_name(int32_t code) {
 
 const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<Code>(code)); }
 
+const char* bfs_layout_name(uint32_t layout) {
+  const auto known = bfstore::layout_of(given<bfstore::Layout>(layout).value_or(bfstore::Layout{}));
+  return known ? known->name : nullptr;
+}
+
+const char* bfs_hash_name(uint32_t hash) {
+  const auto known = bfstore::hash_of(given<bfstore::Hash>(hash).value_or(bfstore::Hash{}));
+  return known ? known->name : nullptr;
+}
+
+int32_t bfs_layout_named(const char* name) {
+  const auto known = bfstore::layout_named(name == nullptr ? "" : name);
+  return known ? static_cast<int32_t>(known->layout) : BFS_EINVAL;
+}
+
+int32_t bfs_hash_named(const char* name) {
+  const auto known = bfstore::hash_named(name == nullptr ? "" : name);
+  return known ? static_cast<int32_t>(known->hash) : BFS_EINVAL;
+}
+
 int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_result* out, bfs_error* error) {
   if (out == nullptr) return invalid(error, "bfs_plan: out is null");
   if (!capi::possible_size<bfs_plan_result>(capi::size_said_by(out)))

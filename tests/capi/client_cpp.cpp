@@ -422,6 +422,8 @@ void keys_in_one_descriptor(const std::string& folder) {
   CHECK(bfs_shut(filter, nullptr) == BFS_OK && bfs_health(filter) == BFS_ESHUT);
   bfs_abandon(filter);
   CHECK(bfs_version_number() > 0 && std::string(bfs_code_name(BFS_EBUSY)) == "BFS_EBUSY");
+  CHECK(bfs_layout_named(bfs_layout_name(BFS_LAYOUT_BLOCKED)) == BFS_LAYOUT_BLOCKED);
+  CHECK(bfs_hash_named(bfs_hash_name(BFS_HASH_XXH3)) == BFS_HASH_XXH3);
 }
 
 void keys_are_removed(const std::string& folder) {

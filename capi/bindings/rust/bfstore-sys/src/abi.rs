@@ -420,6 +420,10 @@ extern "C" {
     pub fn bfs_version_number() -> u32;
     pub fn bfs_strerror(code: i32) -> *const c_char;
     pub fn bfs_code_name(code: i32) -> *const c_char;
+    pub fn bfs_layout_name(layout: u32) -> *const c_char;
+    pub fn bfs_hash_name(hash: u32) -> *const c_char;
+    pub fn bfs_layout_named(name: *const c_char) -> i32;
+    pub fn bfs_hash_named(name: *const c_char) -> i32;
     pub fn bfs_plan(request: *const bfs_plan_request, out: *mut bfs_plan_result, error: *mut bfs_error) -> i32;
     pub fn bfs_create(
         path: *const c_char,

@@ -7,6 +7,10 @@ interface Calls {
   int bfs_version_number();
   long bfs_strerror(int code);
   long bfs_code_name(int code);
+  long bfs_layout_name(int layout);
+  long bfs_hash_name(int hash);
+  int bfs_layout_named(long name);
+  int bfs_hash_named(long name);
   int bfs_plan(long request, long out, long error);
   int bfs_create(long path, long options, long out, long error);
   int bfs_open(long path, long flags, long out, long error);

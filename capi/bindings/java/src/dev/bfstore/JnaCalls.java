@@ -7,6 +7,10 @@ abstract class JnaCalls implements Library {
   @Override public native int bfs_version_number();
   @Override public native long bfs_strerror(int code);
   @Override public native long bfs_code_name(int code);
+  @Override public native long bfs_layout_name(int layout);
+  @Override public native long bfs_hash_name(int hash);
+  @Override public native int bfs_layout_named(long name);
+  @Override public native int bfs_hash_named(long name);
   @Override public native int bfs_plan(long request, long out, long error);
   @Override public native int bfs_create(long path, long options, long out, long error);
   @Override public native int bfs_open(long path, long flags, long out, long error);

@@ -15,6 +15,10 @@ abstract class FfmCalls implements Library {
   private static final MethodHandle VERSION_NUMBER = Downcall.handle("bfs_version_number", JAVA_INT);
   private static final MethodHandle STRERROR = Downcall.handle("bfs_strerror", JAVA_LONG, JAVA_INT);
   private static final MethodHandle CODE_NAME = Downcall.handle("bfs_code_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle LAYOUT_NAME = Downcall.handle("bfs_layout_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle HASH_NAME = Downcall.handle("bfs_hash_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle LAYOUT_NAMED = Downcall.handle("bfs_layout_named", JAVA_INT, JAVA_LONG);
+  private static final MethodHandle HASH_NAMED = Downcall.handle("bfs_hash_named", JAVA_INT, JAVA_LONG);
   private static final MethodHandle PLAN = Downcall.handle("bfs_plan", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle CREATE = Downcall.handle("bfs_create", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
@@ -164,6 +168,42 @@ abstract class FfmCalls implements Library {
   public long bfs_code_name(int code) {
     try {
       return (long) CODE_NAME.invokeExact(code);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_layout_name(int layout) {
+    try {
+      return (long) LAYOUT_NAME.invokeExact(layout);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_hash_name(int hash) {
+    try {
+      return (long) HASH_NAME.invokeExact(hash);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_layout_named(long name) {
+    try {
+      return (int) LAYOUT_NAMED.invokeExact(name);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_hash_named(long name) {
+    try {
+      return (int) HASH_NAMED.invokeExact(name);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
