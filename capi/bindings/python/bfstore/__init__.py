@@ -291,18 +291,14 @@ class Comparison:
 
 
 def _numbers(prefix):
-    """{the name as the tools write it: number} of the extension's numbers that begin so."""
+    """{name: number} of the extension's numbers that begin so."""
     return {name.removeprefix(prefix).lower().replace("_", "-"): number
             for name, number in vars(_bfstore).items() if name.startswith(prefix)}
 
 
-_LAYOUTS, _HASHES = _numbers("LAYOUT_"), _numbers("HASH_")
+_LAYOUTS = {_bfstore.layout_name(number): number for number in _numbers("LAYOUT_").values()}
+_HASHES = {_bfstore.hash_name(number): number for number in _numbers("HASH_").values()}
 _ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
-
-
-def _name_in(names, number):
-    """The name of a number; of one that a later library knows, the number itself as text."""
-    return next((name for name, known in names.items() if known == number), str(number))
 
 
 def _names_in(names, bits):
@@ -501,7 +497,7 @@ def _shown(kind, found):
 
 
 def _statistics(facts):
-    facts["layout"], facts["hash"] = _name_in(_LAYOUTS, facts["layout"]), _name_in(_HASHES, facts["hash"])
+    facts["layout"], facts["hash"] = _bfstore.layout_name(facts["layout"]), _bfstore.hash_name(facts["hash"])
     facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
     facts["estimated_keys"] = Interval(
         facts["estimated_keys"], facts["estimated_keys_low"], facts["estimated_keys_high"])
@@ -677,7 +673,7 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
     fields = _fields(given, {})
     del fields["flags"]
     found = _bfstore.plan(fields)
-    found["layout"], found["abilities"] = _name_in(_LAYOUTS, found["layout"]), _names_in(_ABILITIES, found["abilities"])
+    found["layout"], found["abilities"] = _bfstore.layout_name(found["layout"]), _names_in(_ABILITIES, found["abilities"])
     return _shown(Plan, found)
 
 

@@ -396,6 +396,24 @@ static PyObject* module_code_name(PyObject* self, PyObject* code) {
   return !PyArg_Parse(code, "i", &number) ? NULL : PyUnicode_FromString(bfs_code_name(number));
 }
 
+/* A number that the library does not know as text. */
+static PyObject* name_or_number(PyObject* object, const char* (*name_of)(uint32_t)) {
+  const unsigned long number = PyLong_AsUnsignedLong(object);
+  if (PyErr_Occurred()) return NULL;
+  const char* name = number > UINT32_MAX ? NULL : name_of((uint32_t)number);
+  return name == NULL ? PyObject_Str(object) : PyUnicode_FromString(name);
+}
+
+static PyObject* module_layout_name(PyObject* self, PyObject* number) {
+  (void)self;
+  return name_or_number(number, bfs_layout_name);
+}
+
+static PyObject* module_hash_name(PyObject* self, PyObject* number) {
+  (void)self;
+  return name_or_number(number, bfs_hash_name);
+}
+
 /* --- The module --------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef module_methods[] = {
@@ -420,6 +438,8 @@ static PyMethodDef module_methods[] = {
     {"version", module_version, METH_NOARGS, NULL},
     {"strerror", module_strerror, METH_O, NULL},
     {"code_name", module_code_name, METH_O, NULL},
+    {"layout_name", module_layout_name, METH_O, NULL},
+    {"hash_name", module_hash_name, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

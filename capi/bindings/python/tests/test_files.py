@@ -24,9 +24,15 @@ class Header(unittest.TestCase):
     def test_every_function_is_called(self):
         declared = set(re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", TEXT))
         self.assertGreater(len(declared), 50)
-        # These are others in another form: open_with, wrap_with, add_keys and contains_keys; and the number of the version.
-        same = {"bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests", "bfs_version_number"}
-        self.assertEqual({name for name in declared if name + "(" not in self.sources}, same)
+        # These are others in another form: open_with, wrap_with, add_keys, contains_keys, the version, and the names of all numbers.
+        same = {"bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests", "bfs_version_number", "bfs_layout_named",
+                "bfs_hash_named"}
+        self.assertEqual({name for name in declared if not re.search(rf"\b{name}\b", self.sources)}, same)
+
+    def test_a_number_that_the_library_does_not_know_is_its_own_name(self):
+        self.assertEqual([_bfstore.layout_name(one) for one in (1, 0, 99, 2**16 + 1, 2**32 + 1)],
+                         ["blocked", "0", "99", "65537", "4294967297"])
+        self.assertEqual([_bfstore.hash_name(one) for one in (8, 9)], ["pybloom-live", "9"])
 
     def test_every_flag_is_taken(self):
         python = (HERE / "bfstore" / "__init__.py").read_text("utf-8")
