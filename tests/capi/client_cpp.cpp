@@ -32,13 +32,6 @@ struct Close {
 };
 using Handle = std::unique_ptr<bfs_filter, Close>;
 
-// The layouts that programs were compiled against: a change here breaks them.
-static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 160 && offsetof(bfs_options, key) == 104, "");
-static_assert(sizeof(bfs_open_options) == 56 && sizeof(bfs_copy_options) == 32, "");
-static_assert(sizeof(bfs_statistics) == 192 && sizeof(bfs_keys) == 80, "");
-static_assert(offsetof(bfs_options, seed) == 72 && offsetof(bfs_options, note_bytes) == 96, "");
-static_assert(offsetof(bfs_statistics, health) == 64 && offsetof(bfs_statistics, estimated_fpr) == 120, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
 
 bfs_options options_for(std::uint64_t capacity, double fpr) {
