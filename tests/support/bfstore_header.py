@@ -1,4 +1,4 @@
-"""What capi/bfstore.h declares, as tools/abigen reads it: constants, codes, functions."""
+"""What the headers of the C ABI declare, as tools/abigen reads them: constants, codes, functions. `path`: of bfstore.h."""
 import pathlib
 import sys
 
@@ -7,16 +7,20 @@ import declarations
 from declarations import without_comments  # pylint: disable=unused-import
 
 
+def _read(path):
+    return declarations.read(declarations.headers(pathlib.Path(path).parent))
+
+
 def constants(path):
     """Every #define of a number: {"BFS_EINVAL": -1, "BFS_OPEN_READ": 1, ...}."""
-    return {one.name: one.value for one in declarations.read([path]).constants}
+    return {one.name: one.value for one in _read(path).constants}
 
 
 def codes(path):
     """BFS_OK and every BFS_E code."""
-    return {one.name: one.value for one in declarations.read([path]).constants if one.is_code}
+    return {one.name: one.value for one in _read(path).constants if one.is_code}
 
 
 def functions(path):
     """The name of every declared function."""
-    return [one.name for one in declarations.read([path]).functions]
+    return [one.name for one in _read(path).functions]

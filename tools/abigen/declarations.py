@@ -93,9 +93,9 @@ class Abi:
     functions: list = dataclasses.field(default_factory=list)
 
 
-def headers():
+def headers(folder=CAPI):
     """The most common one first."""
-    return sorted(CAPI.glob("bfstore*.h"), key=lambda path: (path.name != "bfstore.h", path.name))
+    return sorted(pathlib.Path(folder).glob("bfstore*.h"), key=lambda path: (path.name != "bfstore.h", path.name))
 
 
 def read(paths=None):
