@@ -42,7 +42,7 @@ std::int32_t number_of(Code code) noexcept { return static_cast<std::int32_t>(co
 
 std::int32_t report(bfs_error* to, Code code, int os_errno, std::string_view message) noexcept {
   const std::uint32_t struct_bytes = to == nullptr ? 0 : capi::size_said_by(to);
-  if (!capi::possible_size(struct_bytes, capi::kLeastError)) return number_of(code);
+  if (!capi::possible_size<bfs_error>(struct_bytes)) return number_of(code);
   bfs_error known{};
   known.code = number_of(code);
   known.os_errno = os_errno != 0 ? os_errno : bfstore::natural_errno(code);
@@ -126,6 +126,10 @@ const char* read_secret(const void* from, std::uint64_t key_bytes, std::optional
   return nullptr;
 }
 
+static_assert(BFS_LOCK_TIMEOUT_DEFAULT == BFS_WRITEBACK_CHECK_DEFAULT);
+static_assert(BFS_LOCK_NO_WAIT == BFS_WRITEBACK_CHECK_EACH_ADD);
+static_assert(BFS_LOCK_FOREVER == bfstore::kWaitForEver);
+
 // In C, 0 means "not given", so 0 ms has a name.
 std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
   if (given == BFS_LOCK_TIMEOUT_DEFAULT) return usual;
@@ -135,6 +139,9 @@ std::uint32_t milliseconds(std::uint32_t given, std::uint32_t usual) noexcept {
 // --- Flags: which function takes which, by the letters of the header ---
 
 constexpr std::uint64_t kModes = BFS_OPEN_READ | BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE;
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
+static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
 constexpr std::uint64_t kMapFlags = BFS_OPEN_POPULATE | BFS_OPEN_RANDOM | BFS_OPEN_GUARD;
 constexpr std::uint64_t kFlagsOfOpen = kModes | kMapFlags | BFS_OPEN_COPY | BFS_OPEN_RECOVER | BFS_OPEN_ACCEPT_LOSS |
                                        BFS_OPEN_STRICT | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT | BFS_OPEN_NOFOLLOW |
@@ -334,8 +341,7 @@ std::int32_t with_options(const bfs_options* from, const char* function, std::ui
                           Use use) {
   return guarded(error, [&] {
     bfs_options known;
-    if (const char* wrong = capi::read_struct(from, capi::kLeastOptions, known); wrong != nullptr)
-      return report(error, invalid(wrong));
+    if (const char* wrong = capi::read_struct(from, known); wrong != nullptr) return report(error, invalid(wrong));
     if (const Error wrong = check_options(known, function, taken); !wrong.ok()) return report(error, wrong);
     Options options = options_of(known);
     const KeyWiper wiper(options.key);
@@ -352,7 +358,7 @@ std::int32_t with_copy_options(const bfs_copy_options* from, const char* functio
   return guarded(error, [&] {
     bfs_copy_options known = BFS_COPY_OPTIONS_INIT;
     if (from != nullptr) {
-      if (const char* wrong = capi::read_struct(from, capi::kLeastCopyOptions, known); wrong != nullptr)
+      if (const char* wrong = capi::read_struct(from, known); wrong != nullptr)
         return report(error, invalid(std::string("bfs_copy_options") + wrong));
     }
     if (const Error wrong = check_flags(function, known.flags, taken); !wrong.ok()) return report(error, wrong);
@@ -375,8 +381,7 @@ template <class Check, class Use>
 std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, Check check, Use use) {
   return guarded(error, [&] {
     bfs_open_options known;
-    if (const char* wrong = capi::read_struct(from, capi::kLeastOpenOptions, known); wrong != nullptr)
-      return report(error, invalid(wrong));
+    if (const char* wrong = capi::read_struct(from, known); wrong != nullptr) return report(error, invalid(wrong));
     if (const Error wrong = check(known); !wrong.ok()) return report(error, wrong);
     bfstore::OpenOptions options = open_options_of(known);
     const KeyWiper wiper(options.key);
@@ -556,7 +561,7 @@ std::int64_t answer(const bfs_filter* filter, const MaybeKeys& keys, Answer* ans
 template <class Answer>
 std::int64_t answer(const bfs_filter* filter, const bfs_keys* keys, Answer* answers) noexcept {
   bfs_keys known;
-  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  if (capi::read_struct(keys, known) != nullptr) return BFS_EINVAL;
   return answer(filter, keys_of(known), answers, known.count);
 }
 
@@ -622,13 +627,33 @@ const char* bfs_code_name(int32_t code) {
 
 const char* bfs_strerror(int32_t code) { return bfstore::code_text(static_cast<Code>(code)); }
 
+const char* bfs_layout_name(uint32_t layout) {
+  const auto known = bfstore::layout_of(given<bfstore::Layout>(layout).value_or(bfstore::Layout{}));
+  return known ? known->name : nullptr;
+}
+
+const char* bfs_hash_name(uint32_t hash) {
+  const auto known = bfstore::hash_of(given<bfstore::Hash>(hash).value_or(bfstore::Hash{}));
+  return known ? known->name : nullptr;
+}
+
+int32_t bfs_layout_named(const char* name) {
+  const auto known = bfstore::layout_named(name == nullptr ? "" : name);
+  return known ? static_cast<int32_t>(known->layout) : BFS_EINVAL;
+}
+
+int32_t bfs_hash_named(const char* name) {
+  const auto known = bfstore::hash_named(name == nullptr ? "" : name);
+  return known ? static_cast<int32_t>(known->hash) : BFS_EINVAL;
+}
+
 int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_result* out, bfs_error* error) {
   if (out == nullptr) return invalid(error, "bfs_plan: out is null");
-  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastPlanResult))
+  if (!capi::possible_size<bfs_plan_result>(capi::size_said_by(out)))
     return invalid(error, "bfs_plan_result.struct_bytes is not its size");
   return guarded(error, [&] {
     bfs_plan_request given{};
-    if (const char* wrong = capi::read_struct(request, capi::kLeastPlanRequest, given); wrong != nullptr)
+    if (const char* wrong = capi::read_struct(request, given); wrong != nullptr)
       return report(error, invalid(std::string("bfs_plan_request") + wrong));
     if (given.reserved != 0) return invalid(error, "bfs_plan_request: reserved is not 0");
     const auto plan = bfstore::plan(plan_request_of(given));
@@ -815,7 +840,7 @@ int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path,
 
 int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, bfs_comparison* out, bfs_error* error) {
   if (a == nullptr || b == nullptr || out == nullptr) return invalid(error, "bfs_compare: a, b or out is null");
-  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastComparison))
+  if (!capi::possible_size<bfs_comparison>(capi::size_said_by(out)))
     return invalid(error, "bfs_comparison.struct_bytes is not its size");
   return guarded(error, [&] {
     const auto found = a->filter.compare(b->filter);
@@ -945,13 +970,13 @@ int32_t bfs_digest(const bfs_filter* filter, const void* key, size_t key_bytes, 
 
 int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys) {
   bfs_keys known;
-  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  if (capi::read_struct(keys, known) != nullptr) return BFS_EINVAL;
   return add(filter, keys_of(known));
 }
 
 int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* keys) {
   bfs_keys known;
-  if (filter == nullptr || capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  if (filter == nullptr || capi::read_struct(keys, known) != nullptr) return BFS_EINVAL;
   const MaybeKeys given = keys_of(known);
   return given ? filter->filter.remove_keys(*given).raw() : BFS_EINVAL;
 }
@@ -966,7 +991,7 @@ int64_t bfs_select_keys(const bfs_filter* filter, const bfs_keys* keys, uint32_t
 
 int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, uint64_t* digests) {
   bfs_keys known;
-  if (filter == nullptr || capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  if (filter == nullptr || capi::read_struct(keys, known) != nullptr) return BFS_EINVAL;
   const MaybeKeys given = keys_of(known);
   if (!given || !possible(digests, known.count)) return BFS_EINVAL;
   return filter->filter.digest_keys(*given, {digests, known.count}).raw();
@@ -999,7 +1024,7 @@ uint64_t bfs_bare_bytes(uint64_t num_keys, double bits_per_key, uint32_t layout)
 
 int32_t bfs_bare_build(void* buffer, uint64_t bytes, uint32_t layout, const bfs_keys* keys) {
   bfs_keys known;
-  if (capi::read_struct(keys, capi::kLeastKeys, known) != nullptr) return BFS_EINVAL;
+  if (capi::read_struct(keys, known) != nullptr) return BFS_EINVAL;
   return build_bare(buffer, bytes, layout, 0, keys_of(known));
 }
 
@@ -1089,7 +1114,7 @@ int64_t bfs_get_seeds(const bfs_filter* filter, uint32_t* seeds, size_t capacity
 
 int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statistics* out, bfs_error* error) {
   if (filter == nullptr || out == nullptr) return invalid(error, "bfs_stats: filter or out is null");
-  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastStatistics))
+  if (!capi::possible_size<bfs_statistics>(capi::size_said_by(out)))
     return invalid(error, "bfs_statistics.struct_bytes is not its size");
   return guarded(error, [&] {
     constexpr std::uint64_t kKnown = BFS_STATS_FILL | BFS_STATS_MEMORY;

@@ -587,6 +587,16 @@ BFS_API const char* bfs_strerror(int32_t code);
 /* The name of a code, "BFS_EUNCLEAN"; "BFS_E?" for any other number.  Static, never NULL. */
 BFS_API const char* bfs_code_name(int32_t code);
 
+/* The name of a layout or a hash by its number, as all tools and languages write it: "blocked", "java-polynomial".
+ * NULL for a number that this library does not know: show the number then.  Static. */
+BFS_API const char* bfs_layout_name(uint32_t layout);
+BFS_API const char* bfs_hash_name(uint32_t hash);
+
+/* Returns the number (BFS_LAYOUT_*, BFS_HASH_*) of a layout or a hash by its name, which is compared byte for byte.
+ * Codes: EINVAL (none has this name, or it is NULL). */
+BFS_API BFS_CHECK int32_t bfs_layout_named(const char* name);
+BFS_API BFS_CHECK int32_t bfs_hash_named(const char* name);
+
 /* --- Planning ----------------------------------------------------------------------------------------------------- */
 
 /* What is known of a filter that is not made yet.  0 means "not given".  Any two or more numbers may be given, but

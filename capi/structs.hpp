@@ -10,16 +10,9 @@
 
 namespace capi {
 
-// The sizes of release 1.0. No caller's struct is smaller.
-inline constexpr std::uint32_t kLeastError = sizeof(bfs_error);
-inline constexpr std::uint32_t kLeastOptions = sizeof(bfs_options);
-inline constexpr std::uint32_t kLeastOpenOptions = sizeof(bfs_open_options);
-inline constexpr std::uint32_t kLeastCopyOptions = sizeof(bfs_copy_options);
-inline constexpr std::uint32_t kLeastStatistics = sizeof(bfs_statistics);
-inline constexpr std::uint32_t kLeastPlanRequest = sizeof(bfs_plan_request);
-inline constexpr std::uint32_t kLeastPlanResult = sizeof(bfs_plan_result);
-inline constexpr std::uint32_t kLeastComparison = sizeof(bfs_comparison);
-inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
+// The size of release 1.0. No caller's struct is smaller.
+template <class Struct>
+inline constexpr std::uint32_t kLeastBytes = sizeof(Struct);
 
 // The address may not be a struct's: the caller may pass garbage.
 inline std::uint32_t size_said_by(const void* caller) noexcept {
@@ -29,18 +22,19 @@ inline std::uint32_t size_said_by(const void* caller) noexcept {
 }
 
 // Whether a caller's struct can be as long as it says. Garbage is usually larger than any struct will ever be.
-inline bool possible_size(std::uint32_t struct_bytes, std::uint32_t least_bytes) noexcept {
+template <class Struct>
+bool possible_size(std::uint32_t struct_bytes) noexcept {
   constexpr std::uint32_t kMostBytes = 4096;
-  return struct_bytes >= least_bytes && struct_bytes <= kMostBytes;
+  return struct_bytes >= kLeastBytes<Struct> && struct_bytes <= kMostBytes;
 }
 
 // nullptr, or what is wrong with the caller's struct. Fields that a shorter struct lacks are zero in `known`. Fields of
 // a longer struct that this library does not know have to be zero.
 template <class Struct>
-const char* read_struct(const Struct* caller, std::uint32_t least_bytes, Struct& known) noexcept {
+const char* read_struct(const Struct* caller, Struct& known) noexcept {
   if (caller == nullptr) return " is null";
   const std::uint32_t struct_bytes = size_said_by(caller);
-  if (!possible_size(struct_bytes, least_bytes)) return ".struct_bytes is not its size";
+  if (!possible_size<Struct>(struct_bytes)) return ".struct_bytes is not its size";
   const auto* bytes = reinterpret_cast<const unsigned char*>(caller);
   const std::size_t known_bytes = std::min<std::size_t>(struct_bytes, sizeof known);
   if (std::any_of(bytes + known_bytes, bytes + struct_bytes, [](unsigned char byte) { return byte != 0; }))

@@ -74,32 +74,15 @@ class Binding:
 
 
 def shared_environment(tree):
-    """What every language's tests find: the library in both forms, and the ABI as the C compiler sees it."""
+    """What every language's tests find: the library in both forms, and the names and numbers of the ABI."""
     return {"BFSTORE_ARCHIVE": str(tree.archive), "BFSTORE_LIBRARY": str(tree.library),
             "BFSTORE_ABI": str(tree.out / "abi.json"), "CC": shlex.join(tree.cc)}
 
 
 def abi(tree):
-    """{"constants": {name: number}, "functions": [name],
-        "structs": {name: {"bytes": size, "fields": {name: [offset, bytes]}}}}."""
+    """{"constants": {name: number}, "functions": [name]}."""
     header = tree.root / "capi" / "bfstore.h"
-    lines = []
-    for name, fields in bfstore_header.structs(header).items():
-        lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
-        lines += [f'printf("{name} {field} %zu %zu\\n", offsetof({name}, {field}), sizeof((({name}*)0)->{field}));'
-                  for field in fields]
-    source, program = tree.out / "abi.c", tree.out / "abi"
-    source.write_text("#include <bfstore.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n"
-                      + "\n".join(lines) + "\n}\n", encoding="utf-8")
-    subprocess.run([*tree.cc, f"-I{header.parent}", source, "-o", program], check=True)
-    told = {}
-    for line in subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines():
-        name, *rest = line.split()
-        if len(rest) == 1:
-            told[name] = {"bytes": int(rest[0]), "fields": {}}
-        else:
-            told[name]["fields"][rest[0]] = [int(number) for number in rest[1:]]
-    return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header), "structs": told}
+    return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header)}
 
 
 def renew(path, data):

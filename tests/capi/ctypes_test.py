@@ -15,9 +15,6 @@ from support import CODES, COUNT, EINVAL, HEADER, LIBRARY, LIBRARY_PATH, Case, a
 
 
 class Arguments(Case):
-    def test_ctypes_knows_every_function_of_the_header(self):
-        self.assertEqual(set(bfs.SIGNATURES), set(bfstore_header.functions(HEADER)))
-
     def test_no_handle_is_an_error_that_is_never_a_no(self):
         self.assertEqual(LIBRARY.bfs_add(None, b"k", 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_contains(None, b"k", 1), EINVAL)
@@ -253,6 +250,23 @@ class Arguments(Case):
         self.assertTrue(all(-300 < code <= 0 for code in CODES.values()))
         self.assertEqual({name: CODES[name] // -100 for name in ("BFS_EBUSY", "BFS_EPOISONED", "BFS_EMAGIC")},
                          {"BFS_EBUSY": 0, "BFS_EPOISONED": 1, "BFS_EMAGIC": 2})
+
+    def test_layouts_and_hashes_have_names_and_no_unknown_one_gets_that_of_another(self):
+        for prefix, name_of, named in (("BFS_LAYOUT_", LIBRARY.bfs_layout_name, LIBRARY.bfs_layout_named),
+                                       ("BFS_HASH_", LIBRARY.bfs_hash_name, LIBRARY.bfs_hash_named)):
+            known = {number: name.removeprefix(prefix).lower().replace("_", "-").encode()
+                     for name, number in bfstore_header.constants(HEADER).items() if name.startswith(prefix)}
+            self.assertGreater(len(known), 2)
+            for number, name in known.items():
+                self.assertEqual((name_of(number), named(name)), (name, number))
+                # A number of the file has 16 bits, and one of the ABI 32.
+                self.assertEqual((name_of(number | 1 << 16), name_of(number | 1 << 31)), (None, None))
+                for other in (name.upper(), name[:-1], name + b" "):
+                    self.assertEqual(named(other), EINVAL, other)
+            for number in {*range(300), 2**16 - 1, 2**32 - 1} - set(known):
+                self.assertIsNone(name_of(number), number)
+            for name in (None, b"", b"\xff", b"1", b"counter"):
+                self.assertEqual(named(name), EINVAL, name)
 
     def test_the_version_is_a_number_too(self):
         major, minor, patch = map(int, LIBRARY.bfs_version().split(b"."))

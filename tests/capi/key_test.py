@@ -87,7 +87,7 @@ class Keyed(Case):
     def test_the_caller_s_key_is_copied(self):
         block = ctypes.create_string_buffer(SECRET, 16)
         options = bfs.options(capacity=100, hash="siphash")
-        options.key, options.key_bytes = ctypes.cast(block, ctypes.c_char_p), 16
+        options.key, options.key_bytes = ctypes.cast(block, ctypes.c_void_p), 16
         handle = bfs.call(LIBRARY.bfs_create, self.path, options)
         ctypes.memset(block, 0, 16)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), 1)

@@ -471,6 +471,10 @@ TEST_CASE("every function of the header was called, or returns what is there") {
   check("bfs_version_number", 1, [] { return bfs_version_number() > 0 ? 1 : 0; });
   check("bfs_code_name", 1, [] { return bfs_code_name(BFS_EBUSY) != nullptr ? 1 : 0; });
   check("bfs_strerror", 1, [] { return bfs_strerror(BFS_EBUSY) != nullptr ? 1 : 0; });
+  check("bfs_layout_name", 1, [] { return bfs_layout_name(BFS_LAYOUT_CLASSIC) != nullptr ? 1 : 0; });
+  check("bfs_hash_name", 1, [] { return bfs_hash_name(BFS_HASH_SIPHASH) != nullptr ? 1 : 0; });
+  check("bfs_layout_named", BFS_LAYOUT_CLASSIC, [] { return bfs_layout_named("classic"); });
+  check("bfs_hash_named", BFS_HASH_SIPHASH, [] { return bfs_hash_named("siphash"); });
   const std::string header = read_bytes(std::getenv("BFSTORE_HEADER"));
   const std::regex declaration(R"(BFS_API[^;(]*?\b(bfs_\w+)\s*\()");
   std::size_t declared = 0;

@@ -219,6 +219,8 @@ class Functions(Case):
 
     def test_counting_counts_and_removes_and_not_for_a_table(self):
         database = self.connect()
+        for name in ("'countin'", "'Counting'", "''", "NULL"):
+            self.assert_refused("no layout is called " + name, database, f"SELECT bf_create('c.bf', 100, 0.001, {name})")
         self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")
         for _ in range(2):
             self.one(database, "SELECT bf_add('c.bf', 'x')")

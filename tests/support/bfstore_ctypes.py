@@ -7,172 +7,51 @@ from ctypes import c_uint64, c_void_p
 import bfstore_header
 import header_codes
 
+HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h"
+ABI = bfstore_header.declarations.read()
+_CONSTANTS = {one.name: one.value for one in ABI.constants}
+# BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
+READ, WRITE, EXCLUSIVE = (_CONSTANTS["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
+globals().update({name.removeprefix("BFS_"): number for name, number in _CONSTANTS.items()})
+
 
 def _numbers(prefix):
     """{name as the tools write it: number} of every row that the header has."""
-    header = pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h"
     return {name.removeprefix(prefix).lower().replace("_", "-"): number
-            for name, number in bfstore_header.constants(header).items() if name.startswith(prefix)}
+            for name, number in _CONSTANTS.items() if name.startswith(prefix)}
 
 
 LAYOUTS = _numbers("BFS_LAYOUT_")
 HASHES = _numbers("BFS_HASH_")
-_HEADER = bfstore_header.constants(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
-# BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
-READ, WRITE, EXCLUSIVE = (_HEADER["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
-globals().update({name.removeprefix("BFS_"): number for name, number in _HEADER.items()
-                  if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_DIFFERS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_",
-                                      "BFS_BITS_"))})
+# bfs_open_options is OpenOptions here; its pointers are void*, but those to text.
+_TYPES = {"int32_t": c_int32, "uint32_t": c_uint32, "int64_t": c_int64, "uint64_t": c_uint64, "size_t": c_size_t,
+          "double": c_double, "char": c_char, "uint8_t": c_uint8, "void": None, **dict.fromkeys(ABI.handles)}
 
 
-class Error(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("code", c_int32), ("os_errno", c_int32), ("reserved", c_uint32),
-                ("message", c_char * 496)]
+def _field(one):
+    if one.type.is_pointer:
+        return one.name, c_char_p if one.type.base == "char" else c_void_p
+    return one.name, _TYPES[one.type.base] * one.count if one.count else _TYPES[one.type.base]
 
 
-class Options(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("mode", c_uint32), ("flags", c_uint64), ("capacity", c_uint64), ("fpr", c_double),
-                ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
-                ("layout", c_uint32), ("hash", c_uint32), ("reserved", c_uint32), ("seed", c_uint64), ("like", c_char_p),
-                ("note", c_char_p), ("note_bytes", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
-                ("lock_timeout_ms", c_uint32), ("writeback_check_ms", c_uint32), ("file_id", c_uint8 * 16),
-                ("seeds", POINTER(c_uint32)), ("num_seeds", c_uint64)]
+for _struct in ABI.structs:
+    _name = "".join(map(str.capitalize, _struct.name.split("_")[1:]))
+    _TYPES[_struct.name] = type(_name, (Structure,), {"_fields_": [_field(one) for one in _struct.fields]})
+    assert ctypes.sizeof(_TYPES[_struct.name]) == _struct.bytes, _name
+    globals()[_name] = _TYPES[_struct.name]
 
 
-class OpenOptions(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("fd", c_int32), ("flags", c_uint64), ("key", c_char_p), ("key_bytes", c_uint64),
-                ("offset", c_uint64), ("max_bytes", c_uint64), ("lock_timeout_ms", c_uint32),
-                ("writeback_check_ms", c_uint32)]
+def _type(kind):
+    if not kind.is_pointer:
+        return _TYPES[kind.base]
+    stars, pointed = len(kind.points_to_const), _TYPES[kind.base]
+    if pointed in (None, c_char):
+        stars, pointed = stars - 1, c_char_p if pointed else c_void_p
+    return pointed if stars == 0 else POINTER(pointed)
 
 
-class CopyOptions(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("mode", c_uint32), ("flags", c_uint64), ("lock_timeout_ms", c_uint32),
-                ("reserved", c_uint32), ("fpr", c_double)]
-
-
-class Statistics(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("hash", c_uint32), ("num_probes", c_uint32),
-                ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("seed", c_uint64),
-                ("body_bytes", c_uint64), ("keys_added", c_uint64), ("health", c_int32), ("saturated", c_uint32),
-                ("has_fill", c_uint32), ("has_memory", c_uint32), ("set_bits", c_uint64), ("fill_ratio", c_double),
-                ("estimated_keys", c_double), ("estimated_keys_low", c_double),
-                ("estimated_keys_high", c_double), ("estimated_fpr", c_double), ("huge_page_bytes", c_uint64),
-                ("resident_bytes", c_uint64), ("isa", c_char * 16), ("file_id", c_uint8 * 16),
-                ("keys_removed", c_uint64), ("counters_at_15", c_uint64)]
-
-
-class Interval(Structure):
-    _fields_ = [("estimate", c_double), ("low", c_double), ("high", c_double)]
-
-
-class Comparison(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("differs", c_uint32), ("comparable", c_uint32), ("equal", c_uint32),
-                ("a_in_b", c_uint32), ("b_in_a", c_uint32), ("some_in_both", c_uint32), ("reserved", c_uint32),
-                ("num_bits", c_uint64), ("set_bits_a", c_uint64), ("set_bits_b", c_uint64), ("set_bits_both", c_uint64),
-                ("keys_a", Interval), ("keys_b", Interval), ("keys_either", Interval), ("keys_both", Interval),
-                ("jaccard", Interval)]
-
-
-class Keys(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("kind", c_uint32), ("count", c_uint64), ("data", c_void_p),
-                ("data_bytes", c_uint64), ("lengths", c_void_p), ("offsets", c_void_p), ("key_bytes", c_uint64),
-                ("stride", c_uint64), ("validity", c_void_p), ("validity_offset", c_uint64)]
-
-
-class Range(Structure):
-    _fields_ = [("offset", c_uint64), ("bytes", c_uint64)]
-
-
-class OwnerMark(Structure):
-    _fields_ = [("owner", c_uint64), ("mark", c_uint64), ("epoch", c_uint64), ("recovered", c_uint32), ("reserved", c_uint32)]
-
-
-class PlanRequest(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("capacity", c_uint64), ("fpr", c_double),
-                ("bits_per_key", c_double), ("max_bytes", c_uint64), ("num_bits", c_uint64), ("num_probes", c_uint32),
-                ("reserved", c_uint32)]
-
-
-class PlanResult(Structure):
-    _fields_ = [("struct_bytes", c_uint32), ("layout", c_uint32), ("num_probes", c_uint32), ("abilities", c_uint32),
-                ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("bits_per_key", c_double),
-                ("body_bytes", c_uint64), ("file_bytes", c_uint64), ("fill_ratio", c_double), ("bloom_fpr", c_double),
-                ("cache_lines", c_double), ("page_faults", c_double)]
-
-
-OUT = POINTER(c_void_p)
-ERROR = POINTER(Error)
-POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
-INDICES = POINTER(c_uint32)
-SIGNATURES = {
-    "bfs_version": (c_char_p, []),
-    "bfs_version_number": (c_uint32, []),
-    "bfs_strerror": (c_char_p, [c_int32]),
-    "bfs_code_name": (c_char_p, [c_int32]),
-    "bfs_create": (c_int32, [c_char_p, POINTER(Options), OUT, ERROR]),
-    "bfs_open": (c_int32, [c_char_p, c_uint64, OUT, ERROR]),
-    "bfs_open_with": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_wrap_with": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_plan": (c_int32, [POINTER(PlanRequest), POINTER(PlanResult), ERROR]),
-    "bfs_required_bytes": (c_int32, [POINTER(Options), POINTER(c_uint64), ERROR]),
-    "bfs_format": (c_int32, [c_void_p, c_uint64, POINTER(Options), OUT, ERROR]),
-    "bfs_wrap": (c_int32, [c_void_p, c_uint64, c_uint64, OUT, ERROR]),
-    "bfs_publish": (c_int32, [c_void_p, ERROR]),
-    "bfs_supersede": (c_int32, [c_void_p, ERROR]),
-    "bfs_save": (c_int32, [c_void_p, c_char_p, POINTER(CopyOptions), ERROR]),
-    "bfs_dump": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint64, POINTER(c_uint64), ERROR]),
-    "bfs_load": (c_int32, [c_void_p, c_uint64, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_merge": (c_int32, [c_void_p, c_void_p, ERROR]),
-    "bfs_create_part": (c_int32, [c_char_p, POINTER(Options), c_uint32, c_uint32, POINTER(c_void_p), ERROR]),
-    "bfs_get_part": (c_int32, [c_void_p, POINTER(c_uint32), POINTER(c_uint32), ERROR]),
-    "bfs_join": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
-    "bfs_open_set": (c_int32, [c_char_p, POINTER(OpenOptions), OUT, ERROR]),
-    "bfs_intersect": (c_int32, [POINTER(c_void_p), c_size_t, c_char_p, POINTER(CopyOptions), ERROR]),
-    "bfs_compare": (c_int32, [c_void_p, c_void_p, POINTER(Comparison), ERROR]),
-    "bfs_import_bits": (c_int32, [c_void_p, c_char_p, c_uint64, c_uint32, ERROR]),
-    "bfs_export_bits": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, ERROR]),
-    "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
-    "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
-    "bfs_close": (c_int32, [c_void_p, ERROR]),
-    "bfs_shut": (c_int32, [c_void_p, ERROR]),
-    "bfs_abandon": (None, [c_void_p]),
-    "bfs_add": (c_int32, [c_void_p, c_char_p, c_size_t]),
-    "bfs_add_digest": (c_int32, [c_void_p, c_uint64]),
-    "bfs_remove": (c_int32, [c_void_p, c_char_p, c_size_t]),
-    "bfs_remove_digest": (c_int32, [c_void_p, c_uint64]),
-    "bfs_remove_keys": (c_int64, [c_void_p, POINTER(Keys)]),
-    "bfs_count": (c_int32, [c_void_p, c_char_p, c_size_t]),
-    "bfs_count_digest": (c_int32, [c_void_p, c_uint64]),
-    "bfs_contains": (c_int32, [c_void_p, c_char_p, c_size_t]),
-    "bfs_contains_digest": (c_int32, [c_void_p, c_uint64]),
-    "bfs_digest": (c_int32, [c_void_p, c_char_p, c_size_t, POINTER(c_uint64)]),
-    "bfs_add_digests": (c_int64, [c_void_p, DIGESTS, c_size_t]),
-    "bfs_add_keys": (c_int64, [c_void_p, POINTER(Keys)]),
-    "bfs_contains_keys": (c_int64, [c_void_p, POINTER(Keys), ANSWERS]),
-    "bfs_select_keys": (c_int64, [c_void_p, POINTER(Keys), INDICES]),
-    "bfs_digest_keys": (c_int64, [c_void_p, POINTER(Keys), DIGESTS]),
-    "bfs_use_threads": (c_int32, [c_void_p, c_uint32, ERROR]),
-    "bfs_contains_digests": (c_int64, [c_void_p, DIGESTS, c_size_t, ANSWERS]),
-    "bfs_bare_contains": (c_int32, [c_void_p, c_uint64, c_char_p, c_size_t]),
-    "bfs_bare_contains_digest": (c_int32, [c_void_p, c_uint64, c_uint64]),
-    "bfs_bare_bytes": (c_uint64, [c_uint64, c_double, c_uint32]),
-    "bfs_bare_build": (c_int32, [c_void_p, c_uint64, c_uint32, POINTER(Keys)]),
-    "bfs_bare_build_digests": (c_int32, [c_void_p, c_uint64, c_uint32, c_uint32, DIGESTS, c_size_t]),
-    "bfs_sync": (c_int32, [c_void_p, c_uint64, c_uint64, c_uint64, ERROR]),
-    "bfs_get_mark": (c_uint64, [c_void_p, c_uint64, c_uint64]),
-    "bfs_list_marks": (c_int64, [c_void_p, POINTER(OwnerMark), c_size_t, ERROR]),
-    "bfs_drop_owner": (c_int32, [c_void_p, c_uint64, ERROR]),
-    "bfs_finish_recovery": (c_int32, [c_void_p, c_uint64, ERROR]),
-    "bfs_finish_filling": (c_int32, [c_void_p, ERROR]),
-    "bfs_health": (c_int32, [c_void_p]),
-    "bfs_is_current": (c_int32, [c_void_p, ERROR]),
-    "bfs_get_note": (c_int64, [c_void_p, c_void_p, c_size_t, ERROR]),
-    "bfs_get_seeds": (c_int64, [c_void_p, POINTER(c_uint32), c_size_t, ERROR]),
-    "bfs_stats": (c_int32, [c_void_p, c_uint64, POINTER(Statistics), ERROR]),
-}
-
-
-LISTED = header_codes.of(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+SIGNATURES = {one.name: (_type(one.result), [_type(each.type) for each in one.parameters]) for one in ABI.functions}
+LISTED = header_codes.of(HEADER)
 
 
 def _only_listed(name):
@@ -197,7 +76,10 @@ def load(path, use_errno=False):
 
 
 def _address(array):
-    return ctypes.cast(array, c_void_p) if array is not None else None
+    """Of an array of ctypes or bytes; keeps it."""
+    if array is None:
+        return None
+    return ctypes.cast(c_char_p(array) if isinstance(array, bytes) else array, c_void_p)
 
 
 def many_keys(kind, count, data=None, **fields):
@@ -240,20 +122,21 @@ def options(note=None, seed=None, flags=0, like=None, **fields):
     if seed is not None:
         fields["seed"], flags = seed, flags | OPTION_SEED
     if note is not None:
-        fields["note"], fields["note_bytes"] = note, len(note)
+        fields["note"], fields["note_bytes"] = _address(note), len(note)
     if fields.get("key") is not None:
-        fields["key_bytes"] = len(fields["key"])
+        fields["key"], fields["key_bytes"] = _address(fields["key"]), len(fields["key"])
     if fields.get("file_id") is not None:
         fields["file_id"], flags = (c_uint8 * 16)(*fields["file_id"]), flags | OPTION_FILE_ID
     if fields.get("seeds") is not None:
-        fields["num_seeds"], fields["seeds"] = len(fields["seeds"]), (c_uint32 * len(fields["seeds"]))(*fields["seeds"])
+        fields["num_seeds"] = len(fields["seeds"])
+        fields["seeds"] = _address((c_uint32 * len(fields["seeds"]))(*fields["seeds"]))
     return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
 
 
 def open_options(flags=READ, key=None, offset=None, **fields):
     """bfs_open_options from keywords; with an offset, a range."""
     if key is not None:
-        fields["key"], fields["key_bytes"] = key, len(key)
+        fields["key"], fields["key_bytes"] = _address(key), len(key)
     if offset is not None:
         fields["offset"], flags = offset, flags | OPEN_RANGE
     return OpenOptions(struct_bytes=ctypes.sizeof(OpenOptions), flags=flags, **fields)

@@ -1,35 +1,26 @@
-"""What capi/bfstore.h declares, read from its text: constants, codes, functions."""
-import re
+"""What the headers of the C ABI declare, as tools/abigen reads them: constants, codes, functions. `path`: of bfstore.h."""
+import pathlib
+import sys
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "abigen"))
+import declarations
+from declarations import without_comments  # pylint: disable=unused-import
 
 
-def _text(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
-def without_comments(text):
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+def _read(path):
+    return declarations.read(declarations.headers(pathlib.Path(path).parent))
 
 
 def constants(path):
     """Every #define of a number: {"BFS_EINVAL": -1, "BFS_OPEN_READ": 1, ...}."""
-    pattern = r"^#define\s+(BFS_\w+)\s+\(?(-?(?:0x[0-9a-f]+|\d+))(?:u|ull)?\)?\s*$"
-    found = re.findall(pattern, without_comments(_text(path)), flags=re.M)
-    return {name: int(value, 0) for name, value in found}
+    return {one.name: one.value for one in _read(path).constants}
 
 
 def codes(path):
     """BFS_OK and every BFS_E code."""
-    return {name: value for name, value in constants(path).items() if name == "BFS_OK" or re.match(r"BFS_E[A-Z]", name)}
+    return {one.name: one.value for one in _read(path).constants if one.is_code}
 
 
 def functions(path):
     """The name of every declared function."""
-    return re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", without_comments(_text(path)))
-
-
-def structs(path):
-    """{name: [field, ...]} of every struct whose fields are declared."""
-    found = re.findall(r"typedef struct (bfs_\w+) \{([^}]*)\}", without_comments(_text(path)))
-    return {name: [field for line in body.split(";") for field in re.findall(r"(\w+)(?:\[\w+\])?\s*(?:,|$)", line.strip())]
-            for name, body in found}
+    return [one.name for one in _read(path).functions]

@@ -1,6 +1,7 @@
 // See bit_array.hpp.
 #include "bit_array.hpp"
 
+#include "commands.hpp"
 #include "failure.hpp"
 #include "words.hpp"
 

@@ -17,6 +17,11 @@ import (
 	"bfstore.example/bfstore"
 )
 
+func TestLayoutsAndHashesHaveNames(t *testing.T) {
+	equal(t, [3]string{bfstore.Counting.String(), bfstore.Layout(0).String(), bfstore.Layout(1<<16 + 1).String()}, [3]string{"counting", "0", "65537"})
+	equal(t, [2]string{bfstore.JavaPolynomial.String(), bfstore.Hash(1<<32 - 1).String()}, [2]string{"java-polynomial", "4294967295"})
+}
+
 func TestWhatAFilterIsMadeWith(t *testing.T) {
 	path := somewhere(t)
 	id := [16]byte{1, 2, 3}

@@ -19,8 +19,8 @@ const (
 	Counting Layout = C.BFS_LAYOUT_COUNTING // counters: Remove and Count, at about four times the size
 )
 
-// String is the layout's name: "blocked".
-func (l Layout) String() string { return nameOf(uint32(l), "", "blocked", "classic", "counting") }
+// String is the layout's name, "blocked", or the number that the library does not know.
+func (l Layout) String() string { return nameOr(C.bfs_layout_name(C.uint32_t(l)), uint32(l)) }
 
 // Hash says how a key becomes its digest, or the positions of its bits. Zero is the default.
 type Hash uint32
@@ -37,11 +37,8 @@ const (
 	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     // that of pybloom-live 4 or later
 )
 
-// String is the hash's name: "xxh3".
-func (h Hash) String() string {
-	return nameOf(uint32(h), "", "xxh3", "external", "siphash", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird",
-		"pybloom-live")
-}
+// String is the hash's name, "xxh3", or the number that the library does not know.
+func (h Hash) String() string { return nameOr(C.bfs_hash_name(C.uint32_t(h)), uint32(h)) }
 
 // Order says which bit of a byte comes first in a bit array of another program.
 type Order uint32
@@ -55,34 +52,13 @@ const (
 // Abilities is what filters of a layout can do.
 type Abilities uint32
 
-// The abilities.
-const (
-	CanAdd       Abilities = C.BFS_CAN_ADD       // keys, with any number of processes at once
-	CanRemove    Abilities = C.BFS_CAN_REMOVE    // keys
-	CanMerge     Abilities = C.BFS_CAN_MERGE     // the keys of another filter
-	CanFold      Abilities = C.BFS_CAN_FOLD      // into a smaller filter: CopyOptions.FPR
-	CanGrow      Abilities = C.BFS_CAN_GROW      // beyond the size that it was made with
-	CanExpire    Abilities = C.BFS_CAN_EXPIRE    // keys, by their age
-	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one
-)
-
 // Differences is in what two filters differ of that which decides where the bits of a key are.
 type Differences uint32
 
-// The differences.
-const (
-	DiffersLayout    Differences = C.BFS_DIFFERS_LAYOUT
-	DiffersHash      Differences = C.BFS_DIFFERS_HASH
-	DiffersSeed      Differences = C.BFS_DIFFERS_SEED // or the list of seeds
-	DiffersKey       Differences = C.BFS_DIFFERS_KEY  // the secret
-	DiffersNumProbes Differences = C.BFS_DIFFERS_NUM_PROBES
-	DiffersNumBits   Differences = C.BFS_DIFFERS_NUM_BITS
-	DiffersPart      Differences = C.BFS_DIFFERS_PART // of a whole filter
-)
-
-func nameOf(number uint32, names ...string) string {
-	if number > 0 && int(number) < len(names) {
-		return names[number]
+// nameOr is the number as text where the library does not know it.
+func nameOr(name *C.char, number uint32) string {
+	if name == nil {
+		return strconv.FormatUint(uint64(number), 10)
 	}
-	return strconv.Itoa(int(number))
+	return C.GoString(name)
 }

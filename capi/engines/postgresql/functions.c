@@ -427,12 +427,11 @@ Datum bf_keep(PG_FUNCTION_ARGS) {
 /* --- Making files ------------------------------------------------------------------------------------------------- */
 
 static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
-  static const char* const names[] = {"blocked", "classic", "counting"}; /* BFS_LAYOUT_BLOCKED is 1 */
   char* name = PG_ARGISNULL(argument) ? pstrdup("blocked") : text_to_cstring(PG_GETARG_TEXT_PP(argument));
-  uint32_t i;
-  for (i = 0; i < lengthof(names); ++i)
-    if (strcmp(name, names[i]) == 0) return BFS_LAYOUT_BLOCKED + i;
-  ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
+  int32_t number = bfs_layout_named(name);
+  if (number < 0)
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("bfstore: no layout is called \"%s\"", name)));
+  return (uint32_t)number;
 }
 
 /* The table would take no row with another file there.  `own` is the table that builds, or NULL: bf_attach has looked
@@ -667,12 +666,13 @@ static const char* limits_of(const Entry* entry) {
 }
 
 static void fill_in(Entry* entry, Datum* values, bool* nulls) {
-  static const char* const layouts[] = {"", "blocked", "classic", "counting"};
   bfs_statistics facts = BFS_STATISTICS_INIT;
+  const char* layout;
   if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return;
   memset(nulls, false, NUM_FACTS);
   nulls[9] = !entry->of_table;
-  values[1] = CStringGetTextDatum(facts.layout < lengthof(layouts) ? layouts[facts.layout] : "?");
+  layout = bfs_layout_name(facts.layout);
+  values[1] = CStringGetTextDatum(layout != NULL ? layout : psprintf("%u", facts.layout));
   values[2] = Int64GetDatum((int64)facts.num_bits);
   values[3] = Int32GetDatum((int32)facts.num_probes);
   values[4] = Int64GetDatum((int64)facts.capacity);

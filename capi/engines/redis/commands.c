@@ -75,7 +75,6 @@ static int reply_wrong(RedisModuleCtx* ctx, const char* wrong) {
 
 /* Makes the value, and propagates how.  17 digits are the same double again. */
 static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
-  static const char* const layouts[] = {"BLOCKED", "BLOCKED", "CLASSIC", "COUNTING"};
   char fpr[32], capacity[24], expansion[24], seed[24];
   int code;
   found->value = value_make(shape, &code);
@@ -93,7 +92,7 @@ static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape
     RM_Replicate(ctx, "BF.RESERVE", "scccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed);
   else
     RM_Replicate(ctx, "BF.RESERVE", "scccccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed, "LAYOUT",
-                 layouts[shape->layout]);
+                 bfs_layout_name(shape->layout));
   return 1;
 }
 

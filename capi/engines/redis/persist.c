@@ -100,9 +100,13 @@ char* persist_header(const struct value* value, size_t* num_bytes) {
   return header;
 }
 
+static int is_layout(uint64_t number) {
+  return number == 0 || (number <= UINT32_MAX && bfs_layout_name((uint32_t)number) != NULL);
+}
+
 static int is_good_head(const struct dumped_value* head) {
   return head->fpr > 0 && head->fpr < 1 && head->capacity > 0 && head->capacity <= MAX_CAPACITY &&
-         head->expansion <= MAX_EXPANSION && head->layout <= BFS_LAYOUT_COUNTING &&
+         head->expansion <= MAX_EXPANSION && is_layout(head->layout) &&
          (head->layout != BFS_LAYOUT_COUNTING || (head->expansion == 0 && head->num_links <= 1)) &&
          head->num_links <= MAX_LINKS;
 }

@@ -1,6 +1,7 @@
 /* Reads what a client says of a filter that is to be made: the words of BF.RESERVE and BF.INSERT. */
 #include "wish.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,15 +42,19 @@ static const char* read_expansion(const RedisModuleString* word, struct wish* wi
   return NULL;
 }
 
+/* The library's names are in small letters, and words of commands in any. */
 static const char* read_layout(const RedisModuleString* word, struct wish* wish) {
-  if (is_word(word, "blocked"))
-    wish->shape.layout = BFS_LAYOUT_BLOCKED;
-  else if (is_word(word, "classic"))
-    wish->shape.layout = BFS_LAYOUT_CLASSIC;
-  else if (is_word(word, "counting"))
-    wish->shape.layout = BFS_LAYOUT_COUNTING;
-  else
-    return "ERR bad layout";
+  char name[32];
+  size_t num_bytes, i;
+  const char* text = RM_StringPtrLen(word, &num_bytes);
+  int32_t number = BFS_EINVAL;
+  if (num_bytes < sizeof name && memchr(text, 0, num_bytes) == NULL) {
+    for (i = 0; i < num_bytes; ++i) name[i] = (char)tolower((unsigned char)text[i]);
+    name[num_bytes] = 0;
+    number = bfs_layout_named(name);
+  }
+  if (number < 0) return "ERR bad layout";
+  wish->shape.layout = (uint32_t)number;
   return NULL;
 }
 

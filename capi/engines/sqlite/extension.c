@@ -273,6 +273,12 @@ static void bf_count(sqlite3_context* context, int count, sqlite3_value** values
 
 /* --- Making, removing --------------------------------------------------------------------------------------------- */
 
+static void refuse_layout(sqlite3_context* context, const char* name) {
+  char* words = sqlite3_mprintf("bf_create: no layout is called %Q: blocked is the usual one", name);
+  sqlite3_result_error(context, words == NULL ? "bf_create: no such layout" : words, -1);
+  sqlite3_free(words);
+}
+
 /* bf_create(path, capacity [, fpr [, layout]]) */
 static void bf_create(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* name = text_of(context, values[0], "bf_create: the path");
@@ -282,17 +288,17 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
   bfs_filter* made;
   struct filter* filter;
   struct kept kept;
+  int32_t number;
   if (name == NULL) return;
   options.capacity = sqlite3_value_int64(values[1]) > 0 ? (uint64_t)sqlite3_value_int64(values[1]) : 0;
   options.fpr = count >= 3 ? sqlite3_value_double(values[2]) : 0.01;
   options.flags = BFS_OPEN_GUARD;
   options.mode = 0644;
-  if (layout != NULL && strcmp(layout, "blocked") == 0) options.layout = BFS_LAYOUT_BLOCKED;
-  if (layout != NULL && strcmp(layout, "classic") == 0) options.layout = BFS_LAYOUT_CLASSIC;
-  if (layout != NULL && strcmp(layout, "counting") == 0) options.layout = BFS_LAYOUT_COUNTING;
+  number = bfs_layout_named(layout);
+  options.layout = (uint32_t)number;
   find_filter(sqlite3_user_data(context), name, 0, 0, &filter, &kept);
-  if (options.layout == 0)
-    sqlite3_result_error(context, "bf_create: the layout is blocked, classic or counting", -1);
+  if (number < 0)
+    refuse_layout(context, layout);
   else if (filter == NULL)
     sqlite3_result_error(context, "bf_create: not one database keeps this filter, or none can be read", -1);
   else if (bfs_create(filter->path, &options, &made, &error) != BFS_OK)

@@ -142,8 +142,12 @@ static int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
   return SQLITE_OK;
 }
 
-static const char* layout_name(uint32_t layout) {
-  return layout == BFS_LAYOUT_BLOCKED ? "blocked" : layout == BFS_LAYOUT_CLASSIC ? "classic" : "counting";
+static void result_layout(sqlite3_context* context, uint32_t layout) {
+  const char* name = bfs_layout_name(layout);
+  if (name != NULL)
+    sqlite3_result_text(context, name, -1, SQLITE_STATIC);
+  else
+    sqlite3_result_text(context, sqlite3_mprintf("%u", (unsigned)layout), -1, sqlite3_free);
 }
 
 /* What no database shows afterwards. */
@@ -198,7 +202,7 @@ static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int numbe
   if (number <= KEPT || number >= NOT_SEEN) return column_of_path(cursor, context, number);
   if (cursor->error.code != BFS_OK) return SQLITE_OK;
   if (number == LAYOUT)
-    sqlite3_result_text(context, layout_name(facts->layout), -1, SQLITE_STATIC);
+    result_layout(context, facts->layout);
   else if (number == FPR)
     sqlite3_result_double(context, facts->fpr);
   else if (number < FILL_RATIO)

@@ -2,6 +2,7 @@
 import {fileURLToPath} from "node:url";
 import {types} from "node:util";
 import {BFS} from "./abi.js";
+import {lib} from "./library.js";
 import {Struct, asBytes, shown, unsigned} from "./struct.js";
 
 /** A path, in the form in which Node.js takes it; bytes where a name is not UTF-8. @typedef {string | Buffer | URL} Path */
@@ -87,14 +88,13 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
 /** What is known of a filter that is not made yet.
  * @typedef {Pick<ShapeOptions, "layout" | "capacity" | "fpr" | "bitsPerKey" | "maxBytes" | "numBits" | "numProbes">} PlanOptions */
 
-/** @type {Readonly<Record<Layout, number>>} */
-export const LAYOUTS = {blocked: BFS.LAYOUT_BLOCKED, classic: BFS.LAYOUT_CLASSIC, counting: BFS.LAYOUT_COUNTING};
-/** @type {Readonly<Record<Hash, number>>} */
-export const HASHES = {
-  xxh3: BFS.HASH_XXH3, external: BFS.HASH_EXTERNAL, siphash: BFS.HASH_SIPHASH, murmur3: BFS.HASH_MURMUR3,
-  "murmur3-unsigned": BFS.HASH_MURMUR3_UNSIGNED, "java-polynomial": BFS.HASH_JAVA_POLYNOMIAL, jaybird: BFS.HASH_JAYBIRD,
-  "pybloom-live": BFS.HASH_PYBLOOM_LIVE,
-};
+/** The numbers whose names begin so in bfstore.h, under the names that the library has for them.
+ * @param {string} prefix @param {(number: number, name: string) => string} nameOf @returns {Readonly<Record<string, number>>} */
+export const numbersUnder = (prefix, nameOf) => Object.fromEntries(Object.entries(BFS)
+  .filter(([name]) => name.startsWith(prefix)).map(([name, number]) => [nameOf(number, name.slice(prefix.length)), number]));
+
+export const LAYOUTS = numbersUnder("LAYOUT_", (number) => lib.bfs_layout_name(number));
+export const HASHES = numbersUnder("HASH_", (number) => lib.bfs_hash_name(number));
 /** @type {Readonly<Record<BitOrder, number>>} */
 export const ORDERS = {little: BFS.BITS_LITTLE, big: BFS.BITS_BIG};
 

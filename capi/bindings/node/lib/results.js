@@ -1,8 +1,7 @@
 /* What the library tells in structs, as objects. Counts are numbers, exact up to 2^53; seeds, digests and marks, in which every bit
  * counts, are bigints. */
-import {BFS} from "./abi.js";
 import {lib} from "./library.js";
-import {HASHES, LAYOUTS} from "./options.js";
+import {numbersUnder} from "./options.js";
 import {Struct} from "./struct.js";
 
 /** A number that is estimated, and the interval that has it in 95 of 100 cases; high is Infinity where there is no bound.
@@ -75,19 +74,14 @@ import {Struct} from "./struct.js";
  * @property {Interval} jaccard
  */
 
-const ABILITIES = {
-  add: BFS.CAN_ADD, remove: BFS.CAN_REMOVE, merge: BFS.CAN_MERGE, fold: BFS.CAN_FOLD, grow: BFS.CAN_GROW, expire: BFS.CAN_EXPIRE,
-  intersect: BFS.CAN_INTERSECT,
-};
-const DIFFERENCES = {
-  layout: BFS.DIFFERS_LAYOUT, hash: BFS.DIFFERS_HASH, seed: BFS.DIFFERS_SEED, key: BFS.DIFFERS_KEY,
-  "num-probes": BFS.DIFFERS_NUM_PROBES, "num-bits": BFS.DIFFERS_NUM_BITS, part: BFS.DIFFERS_PART,
-};
+const inWords = (/** @type {number} */ _, /** @type {string} */ name) => name.toLowerCase().replaceAll("_", "-");
+const ABILITIES = numbersUnder("CAN_", inWords);
+const DIFFERENCES = numbersUnder("DIFFERS_", inWords);
 const UNKNOWN_BYTES = 2n ** 64n - 1n;
 
-/** The name of a number; of one that a later library knows, the number itself as text.
- * @param {Readonly<Record<string, number>>} names @param {number} number */
-const nameIn = (names, number) => Object.keys(names).find((name) => names[name] === number) ?? String(number);
+/** The name of a number; of one that the library does not know, the number itself as text.
+ * @param {(number: number) => string | null} nameOf @param {number} number */
+const nameBy = (nameOf, number) => nameOf(number) ?? String(number);
 
 /** @param {Readonly<Record<string, number>>} names @param {number} bits @returns {ReadonlySet<string>} */
 const namesIn = (names, bits) => new Set(Object.keys(names).filter((name) => bits & names[name]));
@@ -121,8 +115,8 @@ function memoryOf(facts) {
 /** @param {Struct} facts @returns {Readonly<Statistics>} */
 export function statisticsOf(facts) {
   return Object.freeze({
-    layout: nameIn(LAYOUTS, facts.number("layout")),
-    hash: nameIn(HASHES, facts.number("hash")),
+    layout: nameBy(lib.bfs_layout_name, facts.number("layout")),
+    hash: nameBy(lib.bfs_hash_name, facts.number("hash")),
     numProbes: facts.number("num_probes"),
     numBits: facts.number("num_bits"),
     capacity: facts.number("capacity"),
@@ -153,18 +147,18 @@ export function comparisonOf(found) {
     setBitsA: found.number("set_bits_a"),
     setBitsB: found.number("set_bits_b"),
     setBitsBoth: found.number("set_bits_both"),
-    keysA: intervalOf(found.interval("keys_a")),
-    keysB: intervalOf(found.interval("keys_b")),
-    keysEither: intervalOf(found.interval("keys_either")),
-    keysBoth: intervalOf(found.interval("keys_both")),
-    jaccard: intervalOf(found.interval("jaccard")),
+    keysA: intervalOf(found.inner("keys_a")),
+    keysB: intervalOf(found.inner("keys_b")),
+    keysEither: intervalOf(found.inner("keys_either")),
+    keysBoth: intervalOf(found.inner("keys_both")),
+    jaccard: intervalOf(found.inner("jaccard")),
   });
 }
 
 /** @param {Struct} found @returns {Readonly<Plan>} */
 export function planOf(found) {
   return Object.freeze({
-    layout: nameIn(LAYOUTS, found.number("layout")),
+    layout: nameBy(lib.bfs_layout_name, found.number("layout")),
     numProbes: found.number("num_probes"),
     abilities: namesIn(ABILITIES, found.number("abilities")),
     numBits: found.number("num_bits"),

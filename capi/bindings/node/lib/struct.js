@@ -89,9 +89,9 @@ export class Struct {
   }
 
   /** The struct in the struct. @param {string} name */
-  interval(name) {
-    const {offset} = this.layout.fields[name];
-    return new Struct("bfs_interval", this.bytes.subarray(offset, offset + STRUCTS.bfs_interval.bytes));
+  inner(name) {
+    const {offset, kind} = this.layout.fields[name];
+    return new Struct(String(kind), this.bytes.subarray(offset, offset + STRUCTS[kind].bytes));
   }
 }
 

@@ -291,18 +291,14 @@ class Comparison:
 
 
 def _numbers(prefix):
-    """{the name as the tools write it: number} of the extension's numbers that begin so."""
+    """{name: number} of the extension's numbers that begin so."""
     return {name.removeprefix(prefix).lower().replace("_", "-"): number
             for name, number in vars(_bfstore).items() if name.startswith(prefix)}
 
 
-_LAYOUTS, _HASHES = _numbers("LAYOUT_"), _numbers("HASH_")
+_LAYOUTS = {_bfstore.layout_name(number): number for number in _numbers("LAYOUT_").values()}
+_HASHES = {_bfstore.hash_name(number): number for number in _numbers("HASH_").values()}
 _ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
-
-
-def _name_in(names, number):
-    """The name of a number; of one that a later library knows, the number itself as text."""
-    return next((name for name, known in names.items() if known == number), str(number))
 
 
 def _names_in(names, bits):
@@ -495,18 +491,23 @@ def _health(code):
     return "ok" if code == 0 else _bfstore.code_name(code).removeprefix("BFS_E").lower()
 
 
+def _shown(kind, found):
+    """Of what the extension found, what the class has a field for."""
+    return kind(**{field.name: found[field.name] for field in dataclasses.fields(kind)})
+
+
 def _statistics(facts):
-    facts["layout"], facts["hash"] = _name_in(_LAYOUTS, facts["layout"]), _name_in(_HASHES, facts["hash"])
+    facts["layout"], facts["hash"] = _bfstore.layout_name(facts["layout"]), _bfstore.hash_name(facts["hash"])
     facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
     facts["estimated_keys"] = Interval(
-        facts["estimated_keys"], facts.pop("estimated_keys_low"), facts.pop("estimated_keys_high"))
-    if not facts.pop("has_fill"):
+        facts["estimated_keys"], facts["estimated_keys_low"], facts["estimated_keys_high"])
+    if not facts["has_fill"]:
         facts.update(dict.fromkeys(("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "counters_at_15")))
-    if not facts.pop("has_memory"):
+    if not facts["has_memory"]:
         facts.update(dict.fromkeys(("huge_page_bytes", "resident_bytes")))
     if facts["resident_bytes"] == 2**64 - 1:
         facts["resident_bytes"] = None
-    return Statistics(**facts)
+    return _shown(Statistics, facts)
 
 
 def _comparison(found):
@@ -515,7 +516,7 @@ def _comparison(found):
     for name in ("keys_a", "keys_b", "keys_either", "keys_both", "jaccard"):
         found[name] = Interval(*found[name])
     found["differs"] = _names_in(_DIFFERENCES, found["differs"])
-    return Comparison(**found)
+    return _shown(Comparison, found)
 
 
 def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
@@ -672,8 +673,8 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
     fields = _fields(given, {})
     del fields["flags"]
     found = _bfstore.plan(fields)
-    found["layout"], found["abilities"] = _name_in(_LAYOUTS, found["layout"]), _names_in(_ABILITIES, found["abilities"])
-    return Plan(**found)
+    found["layout"], found["abilities"] = _bfstore.layout_name(found["layout"]), _names_in(_ABILITIES, found["abilities"])
+    return _shown(Plan, found)
 
 
 # --- Bare filters -----------------------------------------------------------------------------------------------------

@@ -396,6 +396,24 @@ static PyObject* module_code_name(PyObject* self, PyObject* code) {
   return !PyArg_Parse(code, "i", &number) ? NULL : PyUnicode_FromString(bfs_code_name(number));
 }
 
+/* A number that the library does not know as text. */
+static PyObject* name_or_number(PyObject* object, const char* (*name_of)(uint32_t)) {
+  const unsigned long number = PyLong_AsUnsignedLong(object);
+  if (PyErr_Occurred()) return NULL;
+  const char* name = number > UINT32_MAX ? NULL : name_of((uint32_t)number);
+  return name == NULL ? PyObject_Str(object) : PyUnicode_FromString(name);
+}
+
+static PyObject* module_layout_name(PyObject* self, PyObject* number) {
+  (void)self;
+  return name_or_number(number, bfs_layout_name);
+}
+
+static PyObject* module_hash_name(PyObject* self, PyObject* number) {
+  (void)self;
+  return name_or_number(number, bfs_hash_name);
+}
+
 /* --- The module --------------------------------------------------------------------------------------------------- */
 
 static PyMethodDef module_methods[] = {
@@ -420,86 +438,16 @@ static PyMethodDef module_methods[] = {
     {"version", module_version, METH_NOARGS, NULL},
     {"strerror", module_strerror, METH_O, NULL},
     {"code_name", module_code_name, METH_O, NULL},
+    {"layout_name", module_layout_name, METH_O, NULL},
+    {"hash_name", module_hash_name, METH_O, NULL},
     {NULL, NULL, 0, NULL},
-};
-
-/* The numbers of bfstore.h that __init__.py needs, under their names without BFS_. */
-#define NUMBER(name) \
-  { #name, BFS_##name }
-static const struct {
-  const char* name;
-  unsigned long long value;
-} numbers[] = {
-    NUMBER(OPEN_READ),
-    NUMBER(OPEN_WRITE),
-    NUMBER(OPEN_EXCLUSIVE),
-    NUMBER(OPEN_POPULATE),
-    NUMBER(OPEN_RANDOM),
-    NUMBER(OPEN_COPY),
-    NUMBER(OPEN_GUARD),
-    NUMBER(OPEN_RECOVER),
-    NUMBER(OPEN_ACCEPT_LOSS),
-    NUMBER(OPEN_STRICT),
-    NUMBER(OPEN_ANY_FILESYSTEM),
-    NUMBER(OPEN_LIMIT),
-    NUMBER(OPEN_NOFOLLOW),
-    NUMBER(OPEN_NO_WRITE),
-    NUMBER(OPEN_FOLLOW),
-    NUMBER(OPEN_RANGE),
-    NUMBER(OPEN_VERIFY),
-    NUMBER(OPEN_TOLERATE_DAMAGE),
-    NUMBER(OPEN_BARE),
-    NUMBER(OPEN_FD),
-    NUMBER(OPTION_SEED),
-    NUMBER(OPTION_REPLACE),
-    NUMBER(OPTION_UNPUBLISHED),
-    NUMBER(OPTION_FILE_ID),
-    NUMBER(OPTION_TUTORIAL_SIZING),
-    NUMBER(OPTION_FILLING),
-    NUMBER(STATS_FILL),
-    NUMBER(STATS_MEMORY),
-    NUMBER(LOCK_NO_WAIT),
-    NUMBER(LOCK_FOREVER),
-    NUMBER(WRITEBACK_CHECK_EACH_ADD),
-    NUMBER(LAYOUT_BLOCKED),
-    NUMBER(LAYOUT_CLASSIC),
-    NUMBER(LAYOUT_COUNTING),
-    NUMBER(HASH_XXH3),
-    NUMBER(HASH_EXTERNAL),
-    NUMBER(HASH_SIPHASH),
-    NUMBER(HASH_MURMUR3),
-    NUMBER(HASH_MURMUR3_UNSIGNED),
-    NUMBER(HASH_JAVA_POLYNOMIAL),
-    NUMBER(HASH_JAYBIRD),
-    NUMBER(HASH_PYBLOOM_LIVE),
-    NUMBER(BITS_LITTLE),
-    NUMBER(BITS_BIG),
-    NUMBER(CAN_ADD),
-    NUMBER(CAN_REMOVE),
-    NUMBER(CAN_MERGE),
-    NUMBER(CAN_FOLD),
-    NUMBER(CAN_GROW),
-    NUMBER(CAN_EXPIRE),
-    NUMBER(CAN_INTERSECT),
-    NUMBER(DIFFERS_LAYOUT),
-    NUMBER(DIFFERS_HASH),
-    NUMBER(DIFFERS_SEED),
-    NUMBER(DIFFERS_KEY),
-    NUMBER(DIFFERS_NUM_PROBES),
-    NUMBER(DIFFERS_NUM_BITS),
-    NUMBER(DIFFERS_PART),
 };
 
 static int module_exec(PyObject* module) {
   PyObject* type = handle_type_new(module);
-  int done = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject*)type);
+  const int done = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject*)type);
   Py_XDECREF(type);
-  for (size_t i = 0; done == 0 && i < sizeof numbers / sizeof *numbers; i++) {
-    PyObject* value = PyLong_FromUnsignedLongLong(numbers[i].value);
-    done = PyModule_AddObjectRef(module, numbers[i].name, value);
-    Py_XDECREF(value);
-  }
-  return done;
+  return done < 0 ? done : add_numbers(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, (void*)module_exec}, {0, NULL}};

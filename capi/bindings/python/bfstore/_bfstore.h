@@ -123,7 +123,10 @@ void* source_memory(Source* source, size_t count, size_t item_bytes);
 /* 1: the object had an Arrow column, whose parts were added.  0: it has none.  -1: an exception is set. */
 int source_add_arrow(Source* source, PyObject* keys);
 
-/* --- Structs as dicts (_fields.c) --------------------------------------------------------------------------------- */
+/* --- Numbers, and structs as dicts (_fields.c) -------------------------------------------------------------------- */
+
+/* Those of bfstore.h, under their names without BFS_.  -1: an exception is set. */
+int add_numbers(PyObject* module);
 
 /* -1: an exception is set.  The dict's values must last as long as the struct. */
 int fill_options(bfs_options* options, PyObject* given);

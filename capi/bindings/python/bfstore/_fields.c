@@ -1,4 +1,4 @@
-/* The structs of bfstore.h from dicts and as dicts: a table for each, whose offsets the C compiler knows. */
+/* The numbers of bfstore.h, and its structs from dicts and as dicts, by the tables of _abi.h. */
 #include "_bfstore.h"
 
 enum kind { INT32, UINT32, UINT64, DOUBLE, PATH, BYTES, SEEDS, ID, TEXT, INTERVAL, END };
@@ -10,12 +10,22 @@ typedef struct Field {
   size_t length_offset; /* of BYTES and SEEDS: where their length or number is */
 } Field;
 
-#define FIELD(type, kind, name) \
-  { #name, kind, offsetof(type, name), 0 }
-#define COUNTED(type, kind, name, length) \
-  { #name, kind, offsetof(type, name), offsetof(type, length) }
-#define LAST \
-  { NULL, END, 0, 0 }
+typedef struct Number {
+  const char* name;
+  long long value;
+} Number;
+
+#include "_abi.h"
+
+int add_numbers(PyObject* module) {
+  int done = 0;
+  for (size_t i = 0; done == 0 && i < sizeof numbers / sizeof *numbers; i++) {
+    PyObject* value = PyLong_FromLongLong(numbers[i].value);
+    done = PyModule_AddObjectRef(module, numbers[i].name, value);
+    Py_XDECREF(value);
+  }
+  return done;
+}
 
 /* --- From dicts --------------------------------------------------------------------------------------------------- */
 
@@ -94,74 +104,24 @@ static int fill(void* record, const Field* fields, PyObject* given) {
   return 0;
 }
 
-#define OPTION(kind, name) FIELD(bfs_options, kind, name)
-static const Field options_fields[] = {
-    OPTION(UINT32, mode),
-    OPTION(UINT64, flags),
-    OPTION(UINT64, capacity),
-    OPTION(DOUBLE, fpr),
-    OPTION(DOUBLE, bits_per_key),
-    OPTION(UINT64, max_bytes),
-    OPTION(UINT64, num_bits),
-    OPTION(UINT32, num_probes),
-    OPTION(UINT32, layout),
-    OPTION(UINT32, hash),
-    OPTION(UINT64, seed),
-    OPTION(PATH, like),
-    COUNTED(bfs_options, BYTES, note, note_bytes),
-    COUNTED(bfs_options, BYTES, key, key_bytes),
-    OPTION(UINT32, lock_timeout_ms),
-    OPTION(UINT32, writeback_check_ms),
-    OPTION(ID, file_id),
-    COUNTED(bfs_options, SEEDS, seeds, num_seeds),
-    LAST,
-};
-
-#define OPEN_OPTION(kind, name) FIELD(bfs_open_options, kind, name)
-static const Field open_options_fields[] = {
-    OPEN_OPTION(INT32, fd),
-    OPEN_OPTION(UINT64, flags),
-    COUNTED(bfs_open_options, BYTES, key, key_bytes),
-    OPEN_OPTION(UINT64, offset),
-    OPEN_OPTION(UINT64, max_bytes),
-    OPEN_OPTION(UINT32, lock_timeout_ms),
-    OPEN_OPTION(UINT32, writeback_check_ms),
-    LAST,
-};
-
-#define COPY_OPTION(kind, name) FIELD(bfs_copy_options, kind, name)
-static const Field copy_options_fields[] = {
-    COPY_OPTION(UINT32, mode),
-    COPY_OPTION(UINT64, flags),
-    COPY_OPTION(UINT32, lock_timeout_ms),
-    COPY_OPTION(DOUBLE, fpr),
-    LAST,
-};
-
-#define REQUEST(kind, name) FIELD(bfs_plan_request, kind, name)
-static const Field plan_request_fields[] = {
-    REQUEST(UINT32, layout),    REQUEST(UINT64, capacity), REQUEST(DOUBLE, fpr),        REQUEST(DOUBLE, bits_per_key),
-    REQUEST(UINT64, max_bytes), REQUEST(UINT64, num_bits), REQUEST(UINT32, num_probes), LAST,
-};
-
 int fill_options(bfs_options* options, PyObject* given) {
   *options = (bfs_options)BFS_OPTIONS_INIT;
-  return fill(options, options_fields, given);
+  return fill(options, bfs_options_fields, given);
 }
 
 int fill_open_options(bfs_open_options* options, PyObject* given) {
   *options = (bfs_open_options)BFS_OPEN_OPTIONS_INIT;
-  return fill(options, open_options_fields, given);
+  return fill(options, bfs_open_options_fields, given);
 }
 
 int fill_copy_options(bfs_copy_options* options, PyObject* given) {
   *options = (bfs_copy_options)BFS_COPY_OPTIONS_INIT;
-  return fill(options, copy_options_fields, given);
+  return fill(options, bfs_copy_options_fields, given);
 }
 
 int fill_plan_request(bfs_plan_request* request, PyObject* given) {
   *request = (bfs_plan_request)BFS_PLAN_REQUEST_INIT;
-  return fill(request, plan_request_fields, given);
+  return fill(request, bfs_plan_request_fields, given);
 }
 
 /* --- As dicts ----------------------------------------------------------------------------------------------------- */
@@ -205,55 +165,6 @@ static PyObject* dict_of(const void* record, const Field* field) {
   return dict;
 }
 
-#define PLAN(kind, name) FIELD(bfs_plan_result, kind, name)
-static const Field plan_fields[] = {
-    PLAN(UINT32, layout),       PLAN(UINT32, num_probes),
-    PLAN(UINT32, abilities),    PLAN(UINT64, num_bits),
-    PLAN(UINT64, capacity),     PLAN(DOUBLE, fpr),
-    PLAN(DOUBLE, bits_per_key), PLAN(UINT64, body_bytes),
-    PLAN(UINT64, file_bytes),   PLAN(DOUBLE, fill_ratio),
-    PLAN(DOUBLE, bloom_fpr),    PLAN(DOUBLE, cache_lines),
-    PLAN(DOUBLE, page_faults),  LAST,
-};
-
-#define FACT(kind, name) FIELD(bfs_statistics, kind, name)
-static const Field statistics_fields[] = {
-    FACT(UINT32, layout),
-    FACT(UINT32, hash),
-    FACT(UINT32, num_probes),
-    FACT(UINT64, num_bits),
-    FACT(UINT64, capacity),
-    FACT(DOUBLE, fpr),
-    FACT(UINT64, seed),
-    FACT(UINT64, body_bytes),
-    FACT(UINT64, keys_added),
-    FACT(INT32, health),
-    FACT(UINT32, saturated),
-    FACT(UINT32, has_fill),
-    FACT(UINT32, has_memory),
-    FACT(UINT64, set_bits),
-    FACT(DOUBLE, fill_ratio),
-    FACT(DOUBLE, estimated_keys),
-    FACT(DOUBLE, estimated_keys_low),
-    FACT(DOUBLE, estimated_keys_high),
-    FACT(DOUBLE, estimated_fpr),
-    FACT(UINT64, huge_page_bytes),
-    FACT(UINT64, resident_bytes),
-    FACT(TEXT, isa),
-    FACT(ID, file_id),
-    FACT(UINT64, keys_removed),
-    FACT(UINT64, counters_at_15),
-    LAST,
-};
-
-#define COMMON(kind, name) FIELD(bfs_comparison, kind, name)
-static const Field comparison_fields[] = {
-    COMMON(UINT32, differs),       COMMON(UINT32, comparable),    COMMON(UINT32, equal),     COMMON(UINT32, a_in_b),
-    COMMON(UINT32, b_in_a),        COMMON(UINT32, some_in_both),  COMMON(UINT64, num_bits),  COMMON(UINT64, set_bits_a),
-    COMMON(UINT64, set_bits_b),    COMMON(UINT64, set_bits_both), COMMON(INTERVAL, keys_a),  COMMON(INTERVAL, keys_b),
-    COMMON(INTERVAL, keys_either), COMMON(INTERVAL, keys_both),   COMMON(INTERVAL, jaccard), LAST,
-};
-
-PyObject* dict_of_plan(const bfs_plan_result* plan) { return dict_of(plan, plan_fields); }
-PyObject* dict_of_statistics(const bfs_statistics* statistics) { return dict_of(statistics, statistics_fields); }
-PyObject* dict_of_comparison(const bfs_comparison* comparison) { return dict_of(comparison, comparison_fields); }
+PyObject* dict_of_plan(const bfs_plan_result* plan) { return dict_of(plan, bfs_plan_result_fields); }
+PyObject* dict_of_statistics(const bfs_statistics* statistics) { return dict_of(statistics, bfs_statistics_fields); }
+PyObject* dict_of_comparison(const bfs_comparison* comparison) { return dict_of(comparison, bfs_comparison_fields); }

@@ -197,7 +197,7 @@ pub(crate) fn code_name(code: i32) -> &'static str {
 }
 
 pub(crate) fn static_text(text: *const c_char) -> &'static str {
-    // SAFETY: the library's texts are static, end with a zero, and are never NULL.
+    // SAFETY: the library's texts are static and end with a zero; a caller has looked at one that may be NULL.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
 }
 

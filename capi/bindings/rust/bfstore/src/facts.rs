@@ -1,14 +1,20 @@
 //! What filters are like: layouts, hashes, statistics, plans, comparisons, marks.
 
+use std::ffi::CString;
+use std::fmt;
+use std::str::FromStr;
+
 use bfstore_sys as sys;
 
-use crate::error::{call, checked, text};
+use crate::error::{call, checked, static_text, text};
 use crate::options::given;
-use crate::Result;
+use crate::{Error, Result};
 
 /// An enum of the library's numbers.  A file may have one that only a later library knows.
 macro_rules! numbers {
-    ($(#[$words:meta])* $name:ident { $($(#[$item_words:meta])* $item:ident = $number:ident,)* }) => {
+    ($(#[$words:meta])* $name:ident ($name_of:ident, $named:ident) {
+        $($(#[$item_words:meta])* $item:ident = $number:ident,)*
+    }) => {
         $(#[$words])*
         #[non_exhaustive]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,12 +39,35 @@ macro_rules! numbers {
                 }
             }
         }
+
+        /// The name that all tools and languages write, or the number that the library does not know.
+        impl fmt::Display for $name {
+            fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+                // SAFETY: a static text, or NULL.
+                match unsafe { sys::$name_of(self.number()) } {
+                    none if none.is_null() => self.number().fmt(to),
+                    name => static_text(name).fmt(to),
+                }
+            }
+        }
+
+        /// From the name that all tools and languages write.
+        impl FromStr for $name {
+            type Err = Error;
+
+            fn from_str(name: &str) -> Result<Self> {
+                let text = CString::new(name).unwrap_or_default(); // no name has a NUL, or is empty
+                // SAFETY: a text that ends with a zero.
+                let number = checked(unsafe { sys::$named(text.as_ptr()) }, name)?;
+                Ok($name::of_number(number as u32))
+            }
+        }
     };
 }
 
 numbers! {
     /// Where the bits of a key are.
-    Layout {
+    Layout (bfs_layout_name, bfs_layout_named) {
         /// One line of 64 bytes a key, so a lookup costs one cache miss.  The default.
         Blocked = BFS_LAYOUT_BLOCKED,
         /// Bits anywhere: the lowest false-positive rate, and a cache miss for each bit.
@@ -50,7 +79,7 @@ numbers! {
 
 numbers! {
     /// What a key's bits are computed from.
-    Hash {
+    Hash (bfs_hash_name, bfs_hash_named) {
         /// XXH3-64 with the file's seed.  The default.
         Xxh3 = BFS_HASH_XXH3,
         /// The program passes digests of its own, well mixed hash.

@@ -24,6 +24,18 @@ fn filled(folder: &Folder, name: &str, keys: std::ops::Range<u64>) -> Filter {
 // --- Making and opening ----------------------------------------------------------------------------------------------
 
 #[test]
+fn layouts_and_hashes_have_names() {
+    assert_eq!(["counting", "99"], [Layout::Counting, Layout::Unknown(99)].map(|one| one.to_string())[..]);
+    assert_eq!(["java-polynomial", "65537"], [Hash::JavaPolynomial, Hash::Unknown(65537)].map(|one| one.to_string())[..]);
+    assert_eq!("classic".parse::<Layout>().unwrap(), Layout::Classic);
+    assert_eq!("siphash".parse::<Hash>().unwrap(), Hash::SipHash);
+    for name in ["", "Classic", "classic\0", "2", "99"] {
+        failed_with(name.parse::<Layout>(), "BFS_EINVAL");
+        failed_with(name.parse::<Hash>(), "BFS_EINVAL");
+    }
+}
+
+#[test]
 fn what_is_given_is_what_the_filter_has() {
     let folder = Folder::new();
     let id = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];

@@ -101,7 +101,7 @@ public final class CopyOptions {
   }
 
   Struct.Value struct(Library library) {
-    return Struct.COPY_OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
+    return Structs.COPY_OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
         .put32("lock_timeout_ms", lockTimeout).put("fpr", fpr);
   }
 }

@@ -396,7 +396,7 @@ public final class CreateOptions {
   }
 
   Struct.Value struct(Library library) {
-    Struct.Value made = Struct.OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
+    Struct.Value made = Structs.OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
         .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
         .put64("num_bits", numBits).put32("num_probes", numProbes).put64("seed", seed)
         .put32("layout", layout == null ? 0 : layout.number).put32("hash", hash == null ? 0 : hash.number)

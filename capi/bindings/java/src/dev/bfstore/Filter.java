@@ -1098,13 +1098,13 @@ public final class Filter implements AutoCloseable {
    * @return in no order
    */
   public List<Mark> marks() {
-    int bytes = Struct.OWNER_MARK.bytes();
+    int bytes = Structs.OWNER_MARK.bytes();
     ByteBuffer memory = Scratch.direct(MOST_OWNERS * bytes);
     long count = call((filter, error) ->
         LIBRARY.bfs_list_marks(filter, LIBRARY.address(memory), MOST_OWNERS, error));
     List<Mark> marks = new ArrayList<>();
     for (int i = 0; i < Math.min(count, MOST_OWNERS); i++) {
-      Struct.Value one = new Struct.Value(Struct.OWNER_MARK, memory, i * bytes, LIBRARY);
+      Struct.Value one = new Struct.Value(Structs.OWNER_MARK, memory, i * bytes, LIBRARY);
       marks.add(new Mark(one.get64("owner"), one.get64("mark"), one.get64("epoch"), one.getFlag("recovered")));
     }
     return marks;
@@ -1234,7 +1234,7 @@ public final class Filter implements AutoCloseable {
   }
 
   Statistics stats(long flags) {
-    Struct.Value found = Struct.STATISTICS.make(LIBRARY);
+    Struct.Value found = Structs.STATISTICS.make(LIBRARY);
     call((filter, error) -> LIBRARY.bfs_stats(filter, flags, found.address(), error));
     return Statistics.of(found);
   }
@@ -1349,7 +1349,7 @@ public final class Filter implements AutoCloseable {
    * @return what was found
    */
   public Comparison compare(Filter other) {
-    Struct.Value found = Struct.COMPARISON.make(LIBRARY);
+    Struct.Value found = Structs.COMPARISON.make(LIBRARY);
     withOther(other, (mine, others, error) -> LIBRARY.bfs_compare(mine, others, found.address(), error));
     return Comparison.of(found);
   }
@@ -1486,7 +1486,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private static long verify(Path path, long flags, int capacity, List<Range> ranges) {
-    int bytes = Struct.RANGE.bytes();
+    int bytes = Structs.RANGE.bytes();
     ByteBuffer name = Struct.copyOf(Text.path(path));
     ByteBuffer damaged = Scratch.direct(Math.multiplyExact(capacity, bytes));
     long found;
@@ -1497,7 +1497,7 @@ public final class Filter implements AutoCloseable {
       keep(name, damaged);
     }
     for (int i = 0; i < Math.min(found, capacity); i++) {
-      Struct.Value one = new Struct.Value(Struct.RANGE, damaged, i * bytes, LIBRARY);
+      Struct.Value one = new Struct.Value(Structs.RANGE, damaged, i * bytes, LIBRARY);
       ranges.add(new Range(one.get64("offset"), one.get64("bytes")));
     }
     return found;

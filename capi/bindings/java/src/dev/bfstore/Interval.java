@@ -12,7 +12,7 @@ public record Interval(
     double low,
     double high) {
   static Interval in(Struct.Value of, String field) {
-    Struct.Value found = of.inner(Struct.INTERVAL, field);
+    Struct.Value found = of.inner(Structs.INTERVAL, field);
     return new Interval(found.getDouble("estimate"), found.getDouble("low"), found.getDouble("high"));
   }
 }

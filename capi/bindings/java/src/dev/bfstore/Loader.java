@@ -27,9 +27,9 @@ final class Loader {
   static Library load() {
     Library library = backEnd(System.getProperty("bfstore.backend"));
     int version = library.bfs_version_number();
-    if (version / 1000 != Abi.BUILT_FOR / 1000) {
-      throw new UnsatisfiedLinkError("this binding is for bfstore " + Abi.BUILT_FOR / 1_000_000 + "."
-          + Abi.BUILT_FOR / 1000 % 1000 + ", and the library is " + library.text(library.bfs_version()));
+    if (version / 1000 != Abi.VERSION_MAJOR * 1000 + Abi.VERSION_MINOR) {
+      throw new UnsatisfiedLinkError("this binding is for bfstore " + Abi.VERSION_MAJOR + "." + Abi.VERSION_MINOR
+          + ", and the library is " + library.text(library.bfs_version()));
     }
     return library;
   }

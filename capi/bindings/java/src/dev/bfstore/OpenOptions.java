@@ -271,7 +271,7 @@ public final class OpenOptions {
   }
 
   Struct.Value struct(Library library) {
-    Struct.Value made = Struct.OPEN_OPTIONS.make(library).put64("flags", flags).put64("offset", offset)
+    Struct.Value made = Structs.OPEN_OPTIONS.make(library).put64("flags", flags).put64("offset", offset)
         .put64("max_bytes", maxBytes).put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck);
     return secret == null ? made : made.point("key", secret).put64("key_bytes", secret.length);
   }

@@ -100,10 +100,10 @@ public final class PlanRequest {
    */
   public Plan plan() {
     Library library = Filter.LIBRARY;
-    Struct.Value request = Struct.PLAN_REQUEST.make(library).put32("layout", layout == null ? 0 : layout.number)
+    Struct.Value request = Structs.PLAN_REQUEST.make(library).put32("layout", layout == null ? 0 : layout.number)
         .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
         .put64("num_bits", numBits).put32("num_probes", numProbes);
-    Struct.Value found = Struct.PLAN_RESULT.make(library);
+    Struct.Value found = Structs.PLAN_RESULT.make(library);
     try (Scratch scratch = Scratch.take(library)) {
       BfstoreException.check(
           library.bfs_plan(request.address(), found.address(), scratch.error.address()), scratch.error);

@@ -13,15 +13,15 @@ final class Scratch implements AutoCloseable {
   /** A scratch that grew beyond this is left to the collector. */
   private static final int LARGEST_KEPT = 4 << 20;
 
-  private static final int KIND = Struct.KEYS.offset("kind");
-  private static final int COUNT = Struct.KEYS.offset("count");
-  private static final int DATA = Struct.KEYS.offset("data");
-  private static final int DATA_BYTES = Struct.KEYS.offset("data_bytes");
-  private static final int OFFSETS = Struct.KEYS.offset("offsets");
-  private static final int KEY_BYTES = Struct.KEYS.offset("key_bytes");
-  private static final int STRIDE = Struct.KEYS.offset("stride");
-  private static final int VALIDITY = Struct.KEYS.offset("validity");
-  private static final int VALIDITY_OFFSET = Struct.KEYS.offset("validity_offset");
+  private static final int KIND = Structs.KEYS.offset("kind");
+  private static final int COUNT = Structs.KEYS.offset("count");
+  private static final int DATA = Structs.KEYS.offset("data");
+  private static final int DATA_BYTES = Structs.KEYS.offset("data_bytes");
+  private static final int OFFSETS = Structs.KEYS.offset("offsets");
+  private static final int KEY_BYTES = Structs.KEYS.offset("key_bytes");
+  private static final int STRIDE = Structs.KEYS.offset("stride");
+  private static final int VALIDITY = Structs.KEYS.offset("validity");
+  private static final int VALIDITY_OFFSET = Structs.KEYS.offset("validity_offset");
 
   private final Library library;
   final ByteBuffer keys;
@@ -33,10 +33,10 @@ final class Scratch implements AutoCloseable {
 
   private Scratch(Library library) {
     this.library = library;
-    keys = direct(Struct.KEYS.bytes());
-    keys.putInt(0, Struct.KEYS.bytes());
+    keys = direct(Structs.KEYS.bytes());
+    keys.putInt(0, Structs.KEYS.bytes());
     keysAddress = library.address(keys);
-    error = Struct.ERROR.make(library);
+    error = Structs.ERROR.make(library);
     data = new Room();
     offsets = new Room();
     answers = new Room();

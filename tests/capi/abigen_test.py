@@ -1,0 +1,91 @@
+"""What tools/abigen makes of the headers: the files in the repository are what it would write now; what is new in a header
+comes into every language's layer; and what the reader does not understand is an error.
+"""
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "abigen"))
+import declarations
+import layers
+
+HEADERS = {path.name: path.read_text(encoding="utf-8") for path in declarations.headers()}
+FIRST = HEADERS["bfstore.h"]
+
+
+def read(*texts):
+    """The Abi of headers with these texts."""
+    with tempfile.TemporaryDirectory(prefix="bfstore-abigen-") as folder:
+        paths = [pathlib.Path(folder) / f"bfstore{i}.h" for i in range(len(texts))]
+        for path, text in zip(paths, texts):
+            path.write_text(text, encoding="utf-8")
+        return declarations.read(paths)
+
+
+def made_with(old, new):
+    """Every file, after this change of bfstore.h."""
+    assert FIRST.count(old) == 1, old
+    return layers.made(read(FIRST.replace(old, new), *(text for name, text in HEADERS.items() if name != "bfstore.h")))
+
+
+class Layers(unittest.TestCase):
+    made = layers.made(declarations.read())
+
+    def test_the_files_are_what_the_headers_say(self):
+        self.assertEqual(layers.stale(self.made), [], f"make them again: {layers.COMMAND}")
+
+    def test_their_first_line_says_that_they_are_made(self):
+        for path, text in self.made.items():
+            self.assertIn(layers.MARK, text.split("\n")[0], path)
+
+    def check_new(self, new, other, files):
+        """Each file that has the `other` thing of the header has the new one now, and no further file has changed."""
+        having = {path for path, text in self.made.items() if re.search(rf"\b(BFS_|bfs_)?{other}\b", text)}
+        self.assertNotEqual(having, set())
+        self.assertEqual({path for path, text in files.items() if new in text}, having)
+        self.assertEqual({path for path, text in files.items() if text != self.made[path]}, having)
+
+    def test_a_new_constant_needs_nothing_more(self):
+        self.check_new("OPEN_NEW", "OPEN_READ", made_with(
+            "#define BFS_OPEN_READ 0x1ull", "#define BFS_OPEN_NEW 0x40000000ull\n#define BFS_OPEN_READ 0x1ull"))
+
+    def test_a_new_code_needs_nothing_more(self):
+        self.check_new("ENEW", "EINVAL", made_with("#define BFS_EINVAL (-1)", "#define BFS_ENEW (-77)\n#define BFS_EINVAL (-1)"))
+
+    def test_a_new_field_needs_nothing_more(self):
+        self.check_new("new_field", "counters_at_15", made_with(
+            "  uint64_t counters_at_15;", "  uint64_t new_field;\n  uint64_t counters_at_15;"))
+
+    def test_a_new_function_needs_nothing_more(self):
+        self.check_new("bfs_new", "version_number", made_with(
+            "BFS_API uint32_t bfs_version_number(void);",
+            "BFS_API uint32_t bfs_version_number(void);\nBFS_API int64_t bfs_new(const bfs_filter* filter, bfs_error* error);"))
+
+
+class Reader(unittest.TestCase):
+    def test_headers_are_read_one_after_the_other(self):
+        abi = read("#define BFS_A 1\ntypedef struct bfs_a { uint32_t b; double c; } bfs_a;",
+                   "#define BFS_D (-1) /* no\n * more */\ntypedef struct bfs_e { bfs_a f[2]; char g; } bfs_e;")
+        self.assertEqual([(one.name, one.value, one.is_code) for one in abi.constants], [("BFS_A", 1, False), ("BFS_D", -1, True)])
+        self.assertEqual([(one.name, one.bytes) for one in abi.structs], [("bfs_a", 16), ("bfs_e", 40)])
+        self.assertEqual([(one.name, one.offset, one.bytes) for one in abi.structs[1].fields], [("f", 0, 32), ("g", 32, 1)])
+
+    def test_a_type_says_what_each_star_points_to(self):
+        function, = read("typedef struct bfs_e bfs_e; BFS_API void bfs_a(const bfs_e* const* b, bfs_e** c, size_t d);").functions
+        self.assertEqual([one.type.points_to_const for one in function.parameters], [(True, True), (False, False), ()])
+        self.assertEqual((function.result.base, function.result.is_pointer), ("void", False))
+
+    def test_what_is_not_understood_is_an_error_and_not_skipped(self):
+        for text in ("#define BFS_A 1u + 1", "#define BFS_A BFS_B", "enum bfs_a { BFS_B };", "int32_t bfs_a(void);",
+                     "BFS_API int32_t bfs_a(int32_t (*b)(void));", "typedef struct bfs_a { uint32_t b, c; } bfs_a;",
+                     "typedef struct bfs_a { unsigned long b; } bfs_a;", "typedef uint32_t bfs_a;",
+                     "typedef struct bfs_a { float b; } bfs_a;", "BFS_API float bfs_a(void);", "BFS_API void bfs_a(bfs_b* c);"):
+            with self.subTest(text), self.assertRaises(declarations.Unreadable):
+                read(text)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
