@@ -364,7 +364,7 @@ void sealed_files(const std::string& folder) {
   const bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = nullptr;
   CHECK(bfs_create(path.c_str(), &options, &filter, nullptr) == BFS_OK && bfs_add(filter, "key", 3) == 1);
-  bfs_copy_options in_place{};
+  bfs_copy_options in_place = BFS_COPY_OPTIONS_INIT;
   in_place.flags = BFS_OPTION_REPLACE;
   CHECK(bfs_seal(path.c_str(), path.c_str(), &in_place, nullptr) == BFS_EBUSY);
   CHECK(bfs_seal(path.c_str(), sealed.c_str(), nullptr, nullptr) == BFS_OK && bfs_close(filter, nullptr) == BFS_OK);

@@ -23,7 +23,7 @@ void Sequence::seal() {
   if (code != BFS_OK) return;
   check(files_[from] != nullptr && !files_[from]->damaged, "what is sealed was made, and is whole");
   check(replaces || files_[to] == nullptr, "what is there is not replaced unless that is asked for");
-  check(!is_written(from), "what is open for writing is not sealed");
+  check(from != to || !is_written(from), "what is open for writing is not sealed in its own place");
   auto sealed = std::make_shared<Content>(*files_[from]);
   sealed->sealed = true;
   sealed->superseded = false;

@@ -45,6 +45,7 @@ inline Result<Moment> moment_of(const Ask& ask) {
   if (!health.ok()) return health.error();
   const Code code = *health;
   if (code == Code::kOk) return found;
+  if (code == Code::kFilling) return still_filling(ask.home->name("the filter"));
   return base::fail(code, ask.home->name("the filter") + ": not copied, for it is in doubt: " + code_text(code));
 }
 

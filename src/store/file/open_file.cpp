@@ -23,7 +23,8 @@ Error lost(const File& file) {
   return fail(Code::kLost, file.path() + ": truncated, overwritten or zero-filled while it was in use. Rebuild it.");
 }
 
-bool says_clean(const CheckedHeader& header) {
+// Not inlined: the evidence is large, and what comes after this needs the stack, which may be small.
+[[gnu::noinline]] bool says_clean(const CheckedHeader& header) {
   Evidence evidence;
   evidence.slots = slots_of(header.bytes, header.identity.file_id);
   evidence.live_word = live_word_of(header.bytes);
