@@ -13,6 +13,7 @@
 #include "sizing/sizing.hpp"
 #include "store/derive/content.hpp"
 #include "store/file/copy_place.hpp"
+#include "store/file/session.hpp"
 #include "store/home/ask.hpp"
 #include "store/home/fit.hpp"
 #include "store/home/followed.hpp"

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/fail.hpp"
+#include "format/sections.hpp"
 #include "layout/layout.hpp"
+#include "region/mapping.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
 
