@@ -3,6 +3,7 @@
 #include "forecast.hpp"
 #include "hash_set.hpp"
 #include "interrupt.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
