@@ -1,6 +1,7 @@
 // The ABI's sizes, offsets and numbers, as the compiler sees them. A change here breaks every program that was built
 // before.
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <bfstore/bfstore.hpp>
 
 namespace {
@@ -26,6 +27,8 @@ static_assert(static_cast<int>(bfstore::Hash::kMurmur3Unsigned) == BFS_HASH_MURM
 static_assert(static_cast<int>(bfstore::Hash::kJavaPolynomial) == BFS_HASH_JAVA_POLYNOMIAL);
 static_assert(static_cast<int>(bfstore::Hash::kJaybird) == BFS_HASH_JAYBIRD);
 static_assert(static_cast<int>(bfstore::Hash::kPybloomLive) == BFS_HASH_PYBLOOM_LIVE);
+static_assert(static_cast<unsigned>(bfstore::BitOrder::kLittle) == BFS_BITS_LITTLE);
+static_assert(static_cast<unsigned>(bfstore::BitOrder::kBig) == BFS_BITS_BIG);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kRead) == BFS_OPEN_READ);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kWrite) == BFS_OPEN_WRITE);
 static_assert(static_cast<unsigned>(bfstore::OpenMode::kExclusive) == BFS_OPEN_EXCLUSIVE);
@@ -190,5 +193,24 @@ static_assert(offsetof(bfs_owner_mark, epoch) == 16);
 static_assert(offsetof(bfs_owner_mark, recovered) == 24);
 static_assert(offsetof(bfs_owner_mark, reserved) == 28);
 static_assert(sizeof(bfs_owner_mark) == 32);
+
+static_assert(offsetof(bfs_foreign_form, struct_bytes) == 0);
+static_assert(offsetof(bfs_foreign_form, order) == 4);
+static_assert(offsetof(bfs_foreign_form, format) == 8);
+static_assert(offsetof(bfs_foreign_form, name) == 16);
+static_assert(sizeof(bfs_foreign_form) == 24);
+
+static_assert(offsetof(bfs_foreign, struct_bytes) == 0);
+static_assert(offsetof(bfs_foreign, needs) == 4);
+static_assert(offsetof(bfs_foreign, layout) == 8);
+static_assert(offsetof(bfs_foreign, hash) == 12);
+static_assert(offsetof(bfs_foreign, num_bits) == 16);
+static_assert(offsetof(bfs_foreign, capacity) == 24);
+static_assert(offsetof(bfs_foreign, fpr) == 32);
+static_assert(offsetof(bfs_foreign, keys) == 40);
+static_assert(offsetof(bfs_foreign, bytes) == 48);
+static_assert(offsetof(bfs_foreign, num_probes) == 56);
+static_assert(offsetof(bfs_foreign, has_keys) == 60);
+static_assert(sizeof(bfs_foreign) == 64);
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <bfstore/error.hpp>
 
 #include <algorithm>
@@ -20,6 +21,8 @@ inline constexpr std::uint32_t kLeastPlanRequest = sizeof(bfs_plan_request);
 inline constexpr std::uint32_t kLeastPlanResult = sizeof(bfs_plan_result);
 inline constexpr std::uint32_t kLeastComparison = sizeof(bfs_comparison);
 inline constexpr std::uint32_t kLeastKeys = sizeof(bfs_keys);
+inline constexpr std::uint32_t kLeastForeignForm = sizeof(bfs_foreign_form);
+inline constexpr std::uint32_t kLeastForeign = sizeof(bfs_foreign);
 
 // The address may not be a struct's: the caller may pass garbage.
 inline std::uint32_t size_said_by(const void* caller) noexcept {

@@ -16,7 +16,7 @@ from support import CODES, COUNT, EINVAL, HEADER, LIBRARY, LIBRARY_PATH, Case, a
 
 class Arguments(Case):
     def test_ctypes_knows_every_function_of_the_header(self):
-        self.assertEqual(set(bfs.SIGNATURES), set(bfstore_header.functions(HEADER)))
+        self.assertEqual(set(bfs.SIGNATURES), set(bfstore_header.all_functions(HEADER)))
 
     def test_no_handle_is_an_error_that_is_never_a_no(self):
         self.assertEqual(LIBRARY.bfs_add(None, b"k", 1), EINVAL)

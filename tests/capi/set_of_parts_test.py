@@ -17,7 +17,7 @@ WITHOUT_A_HANDLE = {
     "bfs_version", "bfs_version_number", "bfs_strerror", "bfs_code_name", "bfs_create", "bfs_create_part", "bfs_open",
     "bfs_open_with", "bfs_open_set", "bfs_wrap", "bfs_wrap_with", "bfs_plan", "bfs_required_bytes", "bfs_format",
     "bfs_load", "bfs_seal", "bfs_verify", "bfs_bare_contains", "bfs_bare_contains_digest", "bfs_bare_bytes",
-    "bfs_bare_build", "bfs_bare_build_digests"}
+    "bfs_bare_build", "bfs_bare_build_digests", "bfs_foreign_name", "bfs_foreign_inspect", "bfs_foreign_import"}
 
 
 class SetOfParts(Case):
@@ -120,7 +120,7 @@ class SetOfParts(Case):
         comparison = bfs.Comparison(struct_bytes=ctypes.sizeof(bfs.Comparison))
         statistics = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
         marks, size_of_it = (bfs.OwnerMark * 64)(), ctypes.c_uint64()
-        said = byref(error)
+        said, raw = byref(error), bfs.foreign_form(b"raw", bfs.BITS_LITTLE)
         return error, [
             ("bfs_publish", fails["EINVAL"], lambda: LIBRARY.bfs_publish(handle, said)),
             ("bfs_supersede", fails["EINVAL"], lambda: LIBRARY.bfs_supersede(handle, said)),
@@ -134,6 +134,7 @@ class SetOfParts(Case):
             ("bfs_compare", fails["EINVAL"], lambda: LIBRARY.bfs_compare(self.whole, handle, byref(comparison), said)),
             ("bfs_import_bits", fails["EREADONLY"], lambda: LIBRARY.bfs_import_bits(handle, bytes(8), 8, 1, said)),
             ("bfs_export_bits", fails["EUNSUPPORTED"], lambda: LIBRARY.bfs_export_bits(handle, spare, 8, 1, said)),
+            ("bfs_foreign_export", fails["EUNSUPPORTED"], lambda: LIBRARY.bfs_foreign_export(handle, byref(raw), spare, 8, None, said)),
             ("bfs_sync", fails["EINVAL"], lambda: LIBRARY.bfs_sync(handle, 1, 1, 1, said)),
             ("bfs_list_marks", fails["EINVAL"], lambda: LIBRARY.bfs_list_marks(handle, marks, 64, said)),
             ("bfs_drop_owner", fails["EINVAL"], lambda: LIBRARY.bfs_drop_owner(handle, 1, said)),
@@ -172,7 +173,7 @@ class SetOfParts(Case):
         error, calls = self.calls(handle, new)
         ends = {"bfs_close", "bfs_shut", "bfs_abandon"}
         self.assertEqual({name for name, _, _ in calls} | ends | WITHOUT_A_HANDLE,
-                         set(bfstore_header.functions(HEADER)))
+                         set(bfstore_header.all_functions(HEADER)))
         before = self.bytes_of_parts()
         for name, returns, deed in calls:
             with self.subTest(name):

@@ -1,4 +1,4 @@
-"""capi/bfstore.h for Python tests, by ctypes: load(path) gives the library with its argument types, and the structs."""
+"""The C ABI for Python tests, by ctypes: load(path) gives the library with its argument types, and the structs."""
 import ctypes
 import pathlib
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32
@@ -17,12 +17,13 @@ def _numbers(prefix):
 
 LAYOUTS = _numbers("BFS_LAYOUT_")
 HASHES = _numbers("BFS_HASH_")
-_HEADER = bfstore_header.constants(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+_HEADER = {name: value for header in bfstore_header.installed(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+           for name, value in bfstore_header.constants(header).items()}
 # BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
 READ, WRITE, EXCLUSIVE = (_HEADER["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
 globals().update({name.removeprefix("BFS_"): number for name, number in _HEADER.items()
                   if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_", "BFS_DIFFERS_", "BFS_LOCK_", "BFS_KEYS_", "BFS_WRITEBACK_",
-                                      "BFS_BITS_"))})
+                                      "BFS_BITS_", "BFS_FOREIGN_"))})
 
 
 class Error(Structure):
@@ -100,6 +101,16 @@ class PlanResult(Structure):
                 ("cache_lines", c_double), ("page_faults", c_double)]
 
 
+class ForeignForm(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("order", c_uint32), ("format", c_char_p), ("name", c_char_p)]
+
+
+class Foreign(Structure):
+    _fields_ = [("struct_bytes", c_uint32), ("needs", c_uint32), ("layout", c_uint32), ("hash", c_uint32),
+                ("num_bits", c_uint64), ("capacity", c_uint64), ("fpr", c_double), ("keys", c_uint64), ("bytes", c_uint64),
+                ("num_probes", c_uint32), ("has_keys", c_uint32)]
+
+
 OUT = POINTER(c_void_p)
 ERROR = POINTER(Error)
 POINTERS, LENGTHS, ANSWERS, DIGESTS = POINTER(c_char_p), POINTER(c_size_t), POINTER(c_uint8), POINTER(c_uint64)
@@ -131,6 +142,10 @@ SIGNATURES = {
     "bfs_compare": (c_int32, [c_void_p, c_void_p, POINTER(Comparison), ERROR]),
     "bfs_import_bits": (c_int32, [c_void_p, c_char_p, c_uint64, c_uint32, ERROR]),
     "bfs_export_bits": (c_int32, [c_void_p, c_void_p, c_uint64, c_uint32, ERROR]),
+    "bfs_foreign_name": (c_char_p, [c_uint32]),
+    "bfs_foreign_inspect": (c_int32, [POINTER(ForeignForm), c_char_p, c_uint64, POINTER(Options), POINTER(Foreign), ERROR]),
+    "bfs_foreign_import": (c_int32, [c_char_p, POINTER(ForeignForm), c_char_p, c_uint64, POINTER(Options), OUT, ERROR]),
+    "bfs_foreign_export": (c_int32, [c_void_p, POINTER(ForeignForm), c_void_p, c_uint64, POINTER(c_uint64), ERROR]),
     "bfs_seal": (c_int32, [c_char_p, c_char_p, POINTER(CopyOptions), ERROR]),
     "bfs_verify": (c_int64, [c_char_p, c_uint64, POINTER(Range), c_size_t, ERROR]),
     "bfs_close": (c_int32, [c_void_p, ERROR]),
@@ -261,6 +276,33 @@ def open_options(flags=READ, key=None, offset=None, **fields):
 
 def copy_options(flags=0, mode=0, **fields):
     return CopyOptions(struct_bytes=ctypes.sizeof(CopyOptions), flags=flags, mode=mode, **fields)
+
+
+def foreign_form(format_name, order=0, name=None):
+    return ForeignForm(struct_bytes=ctypes.sizeof(ForeignForm), order=order, format=format_name, name=name)
+
+
+def foreign_inspect(library, form, data, given=None):
+    """The Foreign of these bytes."""
+    found, error = Foreign(struct_bytes=ctypes.sizeof(Foreign)), new_error()
+    if library.bfs_foreign_inspect(byref(form), data, len(data), given and byref(given), byref(found), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return found
+
+
+def foreign_import(library, path, form, data, given):
+    return call(library.bfs_foreign_import, path, form, data, len(data), given)
+
+
+def foreign_export(library, handle, form):
+    """The bytes."""
+    needed, error = c_uint64(), new_error()
+    code = library.bfs_foreign_export(handle, byref(form), None, 0, byref(needed), byref(error))
+    data = ctypes.create_string_buffer(needed.value)
+    code = code or library.bfs_foreign_export(handle, byref(form), data, needed.value, None, byref(error))
+    if code != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return data.raw
 
 
 def open_with(library, path, flags=READ, **given):

@@ -1,4 +1,6 @@
-"""What capi/bfstore.h declares, read from its text: constants, codes, functions."""
+"""What capi/bfstore.h declares, and the headers next to it that include it, read from their text: constants, codes,
+functions."""
+import pathlib
 import re
 
 
@@ -23,9 +25,19 @@ def codes(path):
     return {name: value for name, value in constants(path).items() if name == "BFS_OK" or re.match(r"BFS_E[A-Z]", name)}
 
 
+def installed(path):
+    """Every header of the C ABI: bfstore.h, and what is next to it for some programs alone."""
+    return [str(path), *sorted(str(one) for one in pathlib.Path(path).parent.glob("bfstore_*.h"))]
+
+
 def functions(path):
     """The name of every declared function."""
     return re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", without_comments(_text(path)))
+
+
+def all_functions(path):
+    """The name of every function that these headers declare."""
+    return [name for header in installed(path) for name in functions(header)]
 
 
 def structs(path):
