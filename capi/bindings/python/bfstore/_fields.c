@@ -254,6 +254,22 @@ static const Field comparison_fields[] = {
     COMMON(INTERVAL, keys_either), COMMON(INTERVAL, keys_both),   COMMON(INTERVAL, jaccard), LAST,
 };
 
+#define FOREIGN(kind, name) FIELD(bfs_foreign, kind, name)
+static const Field foreign_fields[] = {
+    FOREIGN(UINT32, needs),
+    FOREIGN(UINT32, layout),
+    FOREIGN(UINT32, hash),
+    FOREIGN(UINT64, num_bits),
+    FOREIGN(UINT64, capacity),
+    FOREIGN(DOUBLE, fpr),
+    FOREIGN(UINT64, keys),
+    FOREIGN(UINT64, bytes),
+    FOREIGN(UINT32, num_probes),
+    FOREIGN(UINT32, has_keys),
+    LAST,
+};
+
 PyObject* dict_of_plan(const bfs_plan_result* plan) { return dict_of(plan, plan_fields); }
 PyObject* dict_of_statistics(const bfs_statistics* statistics) { return dict_of(statistics, statistics_fields); }
 PyObject* dict_of_comparison(const bfs_comparison* comparison) { return dict_of(comparison, comparison_fields); }
+PyObject* dict_of_foreign(const bfs_foreign* foreign) { return dict_of(foreign, foreign_fields); }
