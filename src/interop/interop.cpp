@@ -8,6 +8,7 @@
 #include "base/fail.hpp"
 #include "hash/hash.hpp"
 #include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
 
 namespace bfstore {
 namespace interop {
@@ -50,8 +51,9 @@ Error tells_itself(const Row& row, const ForeignForm& form) {
 }
 
 bool has_size(const Options& given) noexcept {
-  return given.fpr != 0 || given.bits_per_key != 0 || given.max_bytes != 0 || given.num_bits != 0 ||
-         given.num_probes != 0 || given.tutorial_sizing || !given.like.empty() || given.part.has_value();
+  return sizing::is_given(given.fpr) || sizing::is_given(given.bits_per_key) || given.max_bytes != 0 ||
+         given.num_bits != 0 || given.num_probes != 0 || given.tutorial_sizing || !given.like.empty() ||
+         given.part.has_value();
 }
 
 // What the bytes say themselves, the caller does not give.

@@ -178,6 +178,7 @@ TEST_CASE("what the file says is not given") {
   };
   not_taken([](Options& options) { options.capacity = 10; });
   not_taken([](Options& options) { options.fpr = 0.001; });
+  not_taken([](Options& options) { options.fpr = -0.0; });  // a zero that was given
   not_taken([](Options& options) { options.bits_per_key = 10; });
   not_taken([](Options& options) { options.max_bytes = 1 << 20; });
   not_taken([](Options& options) { options.num_bits = 150; });

@@ -118,6 +118,7 @@ struct ForeignPlan {
   const interop::Row* row;
   interop::Told told;
   Shape shape;
+  std::vector<std::uint32_t> seeds;
 };
 
 // Completes the options.
@@ -132,7 +133,13 @@ Result<ForeignPlan> plan_foreign(std::span<const std::byte> first, const Foreign
   if (!identity && !options.like.empty()) return identity.error();  // which names that file
   if (!identity) return fail(identity.error().code, name + ": " + identity.error().message);
   if (Error error = interop::check_shape(**row, identity->shape, name); !error.ok()) return error;
-  return ForeignPlan{*row, std::move(*told), identity->shape};
+  return ForeignPlan{*row, std::move(*told), identity->shape, identity->seeds.value_or(std::vector<std::uint32_t>())};
+}
+
+// Whether a key has the same bits in both, but for a secret, which create() compared.
+bool has_bits_alike(const Shape& a, const Shape& b) noexcept {
+  return a.layout == b.layout && a.hash == b.hash && a.num_bits == b.num_bits && a.num_probes == b.num_probes &&
+         a.seed == b.seed;
 }
 
 // Without options.
@@ -191,7 +198,7 @@ Result<Filter> Filter::import_foreign(const std::string& path, std::span<const s
   auto made = create(path, all);
   if (!made) return made;
   store::Ask& ask = *made->ask_;
-  if (ask.shape.num_bits != plan->shape.num_bits)
+  if (!has_bits_alike(ask.shape, plan->shape) || ask.seeds() != plan->seeds)  // another file is at `like` by now
     return fail(Code::kBusy, all.like + ": became another filter meanwhile. Import again.");
   if (Error error = take_in(ask, *array, path); !error.ok()) return error;
   if (options.unpublished) return made;
