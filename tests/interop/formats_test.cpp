@@ -19,6 +19,34 @@ Options raw_options() {
 
 const ForeignForm kRaw = form("raw", BitOrder::kLittle);
 
+// A format of the years to come: m and k in front, words in the other byte order, seeds behind them, and no n.
+std::uint64_t swapped(std::uint64_t word) noexcept { return __builtin_bswap64(word); }
+
+constexpr std::size_t kHead = 2, kTail = 4;
+
+Result<interop::Told> read_later(std::span<const std::byte> first, const ForeignForm& /*form*/) {
+  if (first.size() < kHead) return Error{Code::kTooShort, 0, "ends within its header."};
+  const auto number = [&](std::size_t at) { return static_cast<std::uint64_t>(first[at]); };
+  return interop::Told{.hash = Hash::kMurmur3,
+                       .num_bits = 64 * number(0),
+                       .num_probes = static_cast<std::uint32_t>(number(1)),
+                       .seeds = {7, 9},
+                       .offset = kHead,
+                       .tail_bytes = kTail,
+                       .turn = swapped};
+}
+
+Result<interop::Outline> write_later(const interop::Saying& filter, const ForeignForm& /*form*/) {
+  if (filter.seeds.size() != 2) return Error{Code::kUnsupported, 0, "has other seeds."};
+  return interop::Outline{.head = {static_cast<std::byte>(filter.shape.num_bits / 64), std::byte{2}},
+                          .tail = {std::byte{7}, std::byte{0}, std::byte{9}, std::byte{0}},
+                          .turn = swapped};
+}
+
+constexpr std::array kLaterHashes{Hash::kMurmur3};
+const interop::Row kLater{
+    .info = {.name = "later", .about = "of a test", .hashes = kLaterHashes}, .read = read_later, .write = write_later};
+
 }  // namespace
 
 TEST_CASE("each format is found by its name, and no other name is one") {
@@ -104,9 +132,48 @@ TEST_CASE("an export of any format that fails says maybe, and one that fits leav
   CHECK(small == Bytes(15, std::byte{0xff}));
 }
 
-// A format of the years to come: words in the other byte order, after a header and before a tail.
+TEST_CASE("a later format is a row: it tells m, k and seeds, leaves n to the caller, and has bytes on both sides") {
+  const ForeignForm as = form("later");
+  const Bytes bytes = of_hex(
+      "0202"
+      "0000000000000001"
+      "8000000000000000"
+      "07000900");
+  check_refused(interop::read(kLater, std::span(bytes).first(1), as), Code::kTooShort, {"the foreign filter: ends"});
+  const interop::Told told = must(interop::read(kLater, std::span(bytes).first(kHead), as));
+  Options options;
+  options.capacity = 30;
+  must(interop::complete(kLater, told, as, options));
+  CHECK(options.capacity == 30);
+  CHECK(options.num_bits == 128);
+  CHECK(options.num_probes == 2);
+  CHECK(options.seeds == std::vector<std::uint32_t>{7, 9});
+  CHECK(options.layout == Layout::kClassic);
+  CHECK(options.hash == Hash::kMurmur3);
+  const interop::Array array = must(interop::array_in(kLater, told, bytes, 128, as));
+  CHECK(array.word(0) == 1);
+  CHECK(array.word(1) == std::uint64_t{1} << 63);
+  check_refused(interop::array_in(kLater, told, std::span(bytes).first(21), 128, as), Code::kBody,
+                {"exactly 22 bytes"});
+  Options sized;
+  sized.num_bits = 128;
+  check_refused(interop::complete(kLater, told, as, sized), Code::kInvalid, {"tells its size"});
+  Options seeded;
+  seeded.seeds = {7, 9};
+  check_refused(interop::complete(kLater, told, as, seeded), Code::kInvalid, {"tells its size"});
+
+  const InMemory made = InMemory::make(options);
+  const Filter& filter = made.filter;
+  const interop::Saying saying{filter.shape(), filter.seeds(), 0};
+  const interop::Outline outline = must(interop::outline_of(kLater, saying, as, "f"));
+  CHECK(outline.bytes(128) == bytes.size());
+  CHECK(std::equal(outline.head.begin(), outline.head.end(), bytes.begin()));
+  CHECK(std::equal(outline.tail.begin(), outline.tail.end(), bytes.end() - kTail));
+  check_refused(interop::outline_of(kLater, {filter.shape(), {}, 0}, as, "f"), Code::kUnsupported,
+                {"f: has other seeds"});
+}
+
 TEST_CASE("a word of an array turns as its format says, and its last one may be cut") {
-  const auto swapped = [](std::uint64_t word) noexcept -> std::uint64_t { return __builtin_bswap64(word); };
   const Bytes bytes = of_hex(
       "0000000000000001"
       "8000000000000000");
