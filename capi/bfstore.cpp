@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "bfstore_interop.h"
 #include "message.hpp"
 #include "structs.hpp"
 
@@ -155,6 +156,7 @@ constexpr std::uint64_t kFlagsOfSet = BFS_OPEN_READ | kMapFlags | BFS_OPEN_COPY 
 constexpr std::uint64_t kFlagsOfCreate = BFS_OPEN_EXCLUSIVE | kMapFlags | BFS_OPEN_ANY_FILESYSTEM | BFS_OPEN_LIMIT |
                                          BFS_OPTION_SEED | BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED |
                                          BFS_OPTION_FILE_ID | BFS_OPTION_FILLING | BFS_OPTION_TUTORIAL_SIZING;
+constexpr std::uint64_t kFlagsOfImport = kFlagsOfCreate & ~BFS_OPTION_FILLING;
 constexpr std::uint64_t kFlagsOfBuffer =
     BFS_OPEN_EXCLUSIVE | BFS_OPEN_BARE | BFS_OPTION_SEED | BFS_OPTION_FILE_ID | BFS_OPTION_TUTORIAL_SIZING;
 constexpr std::uint64_t kFlagsOfSeal = BFS_OPEN_ANY_FILESYSTEM | BFS_OPTION_REPLACE;
@@ -596,6 +598,42 @@ std::uint32_t abilities_of(const bfstore::Capabilities& can) noexcept {
          (can.intersect ? BFS_CAN_INTERSECT : 0);
 }
 
+// --- Foreign filters ---
+
+// Calls `use` with what the caller's struct says.
+template <class Use>
+std::int32_t with_form(const bfs_foreign_form* from, const char* function, bfs_error* error, Use use) {
+  return guarded(error, [&] {
+    bfs_foreign_form known;
+    if (const char* wrong = capi::read_struct(from, capi::kLeastBytes<bfs_foreign_form>, known); wrong != nullptr)
+      return report(error, invalid(std::string("bfs_foreign_form") + wrong));
+    if (known.format == nullptr) return report(error, invalid(std::string(function) + ": format is null"));
+    bfstore::ForeignForm form{known.format, {}, known.name == nullptr ? "" : known.name};
+    if (known.order != 0) form.order = static_cast<bfstore::BitOrder>(known.order);
+    return use(form);
+  });
+}
+
+bfs_foreign foreign_of(const bfstore::ForeignFilter& from, std::uint32_t needs) noexcept {
+  bfs_foreign all{};
+  all.needs = needs;
+  all.layout = static_cast<std::uint32_t>(from.format.layout);
+  all.hash = from.hash ? static_cast<std::uint32_t>(*from.hash) : 0;
+  all.num_bits = from.num_bits;
+  all.capacity = from.capacity;
+  all.fpr = from.fpr;
+  all.keys = from.keys.value_or(0);
+  all.bytes = from.bytes;
+  all.num_probes = from.num_probes;
+  all.has_keys = from.keys ? 1 : 0;
+  return all;
+}
+
+std::uint32_t needs_of(const bfstore::ForeignFilter& told) noexcept {
+  return (told.format.needs_size ? BFS_FOREIGN_NEEDS_SIZE : 0) |
+         (told.format.needs_order ? BFS_FOREIGN_NEEDS_ORDER : 0) | (told.hash ? 0 : BFS_FOREIGN_NEEDS_HASH);
+}
+
 bfs_plan_result plan_result_of(const bfstore::Plan& plan) noexcept {
   bfs_plan_result result{};
   result.layout = static_cast<std::uint32_t>(plan.layout.layout);
@@ -823,6 +861,70 @@ int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes
   return guarded(error, [&] {
     return report(error, filter->filter.export_bits({static_cast<std::byte*>(bits), num_bytes},
                                                     static_cast<bfstore::BitOrder>(order)));
+  });
+}
+
+const char* bfs_foreign_name(uint32_t index) {
+  const ErrnoKeeper keeper;
+  return bfstore::foreign_format_name(index);
+}
+
+int32_t bfs_foreign_inspect(const bfs_foreign_form* form, const void* first, uint64_t first_bytes,
+                            const bfs_options* options, bfs_foreign* out, bfs_error* error) {
+  if (out == nullptr) return invalid(error, "bfs_foreign_inspect: out is null");
+  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastBytes<bfs_foreign>))
+    return invalid(error, "bfs_foreign.struct_bytes is not its size");
+  if (!possible(static_cast<const std::byte*>(first), first_bytes))
+    return invalid(error, "bfs_foreign_inspect: first is null, or first_bytes is greater than any array");
+  return with_form(form, "bfs_foreign_inspect", error, [&](const bfstore::ForeignForm& known) {
+    const std::span bytes(static_cast<const std::byte*>(first), first_bytes);
+    const auto told = bfstore::inspect_foreign(bytes, known);
+    if (!told) return report(error, told.error());
+    const std::uint32_t needs = needs_of(*told);
+    if (options == nullptr) {
+      capi::fill_struct(out, foreign_of(*told, needs));
+      return BFS_OK;
+    }
+    return with_options(options, "bfs_foreign_inspect", kFlagsOfImport, error, [&](const Options& read) {
+      const auto made = bfstore::inspect_foreign(bytes, known, &read);
+      if (!made) return report(error, made.error());
+      capi::fill_struct(out, foreign_of(*made, needs));
+      return BFS_OK;
+    });
+  });
+}
+
+int32_t bfs_foreign_import(const char* path, const bfs_foreign_form* form, const void* bytes, uint64_t num_bytes,
+                           const bfs_options* options, bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (path == nullptr || out == nullptr) return invalid(error, "bfs_foreign_import: path or out is null");
+  if (!possible(static_cast<const std::byte*>(bytes), num_bytes))
+    return invalid(error, "bfs_foreign_import: bytes is null, or num_bytes is greater than any array");
+  return with_form(form, "bfs_foreign_import", error, [&](const bfstore::ForeignForm& known) {
+    return with_options(options, "bfs_foreign_import", kFlagsOfImport, error, [&](const Options& read) {
+      const std::span given(static_cast<const std::byte*>(bytes), num_bytes);
+      return hand_out(out, error, [&] { return Filter::import_foreign(path, given, known, read); });
+    });
+  });
+}
+
+int32_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, void* buffer, uint64_t buffer_bytes,
+                           uint64_t* out_bytes, bfs_error* error) {
+  if (buffer == nullptr && out_bytes == nullptr)
+    return invalid(error, "bfs_foreign_export: buffer and out_bytes are null");
+  if (buffer != nullptr && !possible(static_cast<const std::byte*>(buffer), buffer_bytes))
+    return invalid(error, "bfs_foreign_export: buffer_bytes is greater than any array");
+  if (buffer != nullptr) std::memset(buffer, 0xff, buffer_bytes);  // what stays there on an error
+  if (filter == nullptr) return invalid(error, "bfs_foreign_export: filter is null");
+  return with_form(form, "bfs_foreign_export", error, [&](const bfstore::ForeignForm& known) {
+    if (buffer != nullptr) {
+      return report(error,
+                    filter->filter.export_foreign({static_cast<std::byte*>(buffer), buffer_bytes}, known, out_bytes));
+    }
+    const auto bytes = filter->filter.exported_bytes(known);
+    if (!bytes) return report(error, bytes.error());
+    *out_bytes = *bytes;
+    return BFS_OK;
   });
 }
 

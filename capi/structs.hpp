@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <bfstore/error.hpp>
 
 #include <algorithm>

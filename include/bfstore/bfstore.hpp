@@ -7,6 +7,7 @@
 #include <bfstore/filter.hpp>
 #include <bfstore/hashes.hpp>
 #include <bfstore/inspect.hpp>
+#include <bfstore/interop.hpp>
 #include <bfstore/keys.hpp>
 #include <bfstore/layouts.hpp>
 #include <bfstore/marks.hpp>

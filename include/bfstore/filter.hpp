@@ -32,7 +32,8 @@ enum class OpenMode : std::uint32_t {
                    // because they need no atomic instructions. Threads of one handle take turns
 };
 
-class Lookup;  // inline.hpp
+class Lookup;        // inline.hpp
+struct ForeignForm;  // interop.hpp
 namespace store {
 struct Ask;
 }
@@ -152,6 +153,23 @@ class Filter {
   // Writes the filter's m bits for another program, with zeros after the last one. The array has every key whose add
   // returned before the call. A filter in doubt is an error, as in save(). On an error every bit of `bits` is 1.
   Error export_bits(std::span<std::byte> bits, BitOrder order) const;
+
+  // Makes a new filter file at `path` of the bytes of another program's filter (interop.hpp), as create() makes one,
+  // with its bits. The options say what the bytes do not: for the format "raw" m and k (or `like`), the hash and its
+  // seed. They do not say what the bytes do. The whole filter appears under its name, durably, or nothing does; the
+  // handle only reads then. With `unpublished` the handle asks and adds, until it is published: so ask it first for
+  // keys that are known to be in it. kInvalid: the options or the form lack what is needed, contradict the bytes, or
+  // the array is not as long as they say. kTooShort, kProbes, kBits, kCapacity, kBody: the bytes are not a filter of
+  // the format. The count of keys is an estimate from the bits. Takes no `filling`.
+  static Result<Filter> import_foreign(const std::string& path, std::span<const std::byte> bytes,
+                                       const ForeignForm& form, const Options& options);
+
+  // Writes the filter for another program into memory at any address, of which it needs exported_bytes(). The bytes
+  // have every key whose add returned before the call. A filter in doubt is an error, as in save(). kUnsupported if the
+  // format has no such filter. On an error every byte of the buffer is 0xff. `bytes` becomes how many bytes it needs,
+  // also if the buffer has fewer.
+  Error export_foreign(std::span<std::byte> buffer, const ForeignForm& form, std::uint64_t* bytes = nullptr) const;
+  [[nodiscard]] Result<std::uint64_t> exported_bytes(const ForeignForm& form) const;
 
   // Gives a filter that was made `unpublished` its name, as the complete, durable, clean file; afterwards the handle
   // only reads. On an error nothing has appeared at the path. With `replace`, the file that had the name before is

@@ -1,6 +1,7 @@
 /* A client of capi/bfstore.h in strict C99: calls every function with checks of what it promises.
  * Argument: a directory for its files. Prints "C99 client: N checks passed". */
 #include "bfstore.h"
+#include "bfstore_interop.h"
 
 #include <errno.h>
 #include <math.h>
@@ -501,6 +502,38 @@ static void from_one_form_to_another(void) {
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
 }
 
+static void filters_of_other_programs(void) {
+  static const unsigned char bits[16] = {0, 0, 0, 0x80};
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  bfs_options options = BFS_OPTIONS_INIT;
+  unsigned char out[16];
+  uint64_t bytes = 0;
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_filter* filter = NULL;
+
+  CHECK(bfs_foreign_name(0) != NULL && strcmp(bfs_foreign_name(0), "raw") == 0 &&
+        bfs_foreign_name(4294967295u) == NULL);
+  CHECK(bfs_foreign_inspect(&form, bits, 16, NULL, &told, &error) == BFS_EINVAL); /* no format */
+  form.format = "raw";
+  CHECK(bfs_foreign_inspect(&form, bits, 16, NULL, &told, &error) == BFS_OK && told.num_bits == 0 && told.bytes == 0);
+  CHECK(told.needs == (BFS_FOREIGN_NEEDS_SIZE | BFS_FOREIGN_NEEDS_ORDER | BFS_FOREIGN_NEEDS_HASH));
+  options.num_bits = 124;
+  options.num_probes = 4;
+  form.order = BFS_BITS_BIG;
+  CHECK(bfs_foreign_import(path, &form, bits, 16, &options, &filter, &error) == BFS_EINVAL && filter == NULL);
+  CHECK(strstr(error.message, "no hash given") != NULL);
+  options.hash = BFS_HASH_MURMUR3;
+  CHECK(bfs_foreign_inspect(&form, NULL, 0, &options, &told, &error) == BFS_OK && told.bytes == 16);
+  CHECK(bfs_foreign_import(path, &form, bits, 15, &options, &filter, &error) == BFS_EINVAL);
+  CHECK(bfs_foreign_import(path, &form, bits, 16, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_add(filter, "key", 3) == BFS_EREADONLY && bfs_contains(filter, "key", 3) == 0);
+  CHECK(bfs_foreign_export(filter, &form, NULL, 0, &bytes, &error) == BFS_OK && bytes == 16);
+  CHECK(bfs_foreign_export(filter, &form, out, 15, NULL, &error) == BFS_EINVAL && out[0] == 0xff);
+  CHECK(bfs_foreign_export(filter, &form, out, 16, NULL, &error) == BFS_OK && memcmp(out, bits, 16) == 0);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0);
+}
+
 static void sealed_files(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_error error;
@@ -636,6 +669,7 @@ int main(int argc, char** argv) {
   with_a_secret_key();
   from_one_form_to_another();
   parts();
+  filters_of_other_programs();
   sealed_files();
   publish_and_replace();
   online_build();

@@ -1,6 +1,7 @@
 // A client of capi/bfstore.h in C++11, as a binding would use it: calls every function, from several threads too, with
 // checks of what it promises. Argument: a directory for its files. Prints "C++ client: N checks passed".
 #include "bfstore.h"
+#include "bfstore_interop.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -333,6 +334,14 @@ void from_one_form_to_another(const std::string& folder) {
   CHECK(bfs_get_seeds(other, nullptr, 0, nullptr) == 0);
   CHECK(bfs_import_bits(other, memory, 1, BFS_BITS_LITTLE, nullptr) == BFS_EUNSUPPORTED);
   CHECK(bfs_export_bits(nullptr, memory, 1, BFS_BITS_LITTLE, nullptr) == BFS_EINVAL);
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  form.format = bfs_foreign_name(1);
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  bfs_options none = BFS_OPTIONS_INIT;
+  bfs_filter* foreign = nullptr;
+  CHECK(bfs_foreign_inspect(&form, memory, 39, nullptr, &told, nullptr) == BFS_ETOOSHORT);
+  CHECK(bfs_foreign_import(copy.c_str(), &form, memory, 39, &none, &foreign, nullptr) == BFS_ETOOSHORT);
+  CHECK(bfs_foreign_export(other, &form, nullptr, 0, &bytes, nullptr) == BFS_EUNSUPPORTED && foreign == nullptr);
   bfs_comparison comparison = BFS_COMPARISON_INIT;
   CHECK(bfs_compare(other, filter, &comparison, nullptr) == BFS_OK && comparison.equal == 1);
   const bfs_filter* const both[] = {other, filter};

@@ -1,6 +1,7 @@
 // The C ABI compared with the C++ API that it stands for: each flag is the option of its name, each number is checked
 // as a whole, an error's message fits the caller's record, and no copy of a secret stays.
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -468,6 +469,18 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   };
   check("required_bytes", [&] { return bfs_required_bytes(&options, &bytes, nullptr); });
   check("create", [&] { return bfs_create(path.c_str(), &options, &filter, nullptr); });
+  bfs_options as_classic = options;
+  as_classic.layout = BFS_LAYOUT_CLASSIC;
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  form.format = "raw";
+  form.order = BFS_BITS_LITTLE;
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  check("inspect foreign", [&] { return bfs_foreign_inspect(&form, nullptr, 0, &as_classic, &told, nullptr); });
+  const std::string bits(told.bytes, '\0');
+  const std::string from_bits = dir.file("from bits");
+  check("import foreign", [&] {
+    return bfs_foreign_import(from_bits.c_str(), &form, bits.data(), bits.size(), &as_classic, &filter, nullptr);
+  });
   for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_READ | BFS_OPEN_COPY})
     check("open", [&] { return open_with(path, mode); });
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);

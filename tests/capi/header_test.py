@@ -1,4 +1,4 @@
-"""capi/bfstore.h compiles alone and without a warning, as C99, C11 and every C++ since C++11, by gcc and by clang.
+"""Each header of the C ABI compiles alone and without a warning, as C99, C11 and every C++ since C++11, by gcc and by clang.
 
 Arguments: capi/bfstore.h.
 """
@@ -25,10 +25,15 @@ def found(*names):
 
 class Header(unittest.TestCase):
     def check(self, compiler, language, standard):
+        for header in bfstore_header.installed(HEADER):
+            self.check_header(header, compiler, language, standard)
+
+    def check_header(self, header, compiler, language, standard):
+        include = f'#include "{os.path.basename(header)}"\n'
         with tempfile.TemporaryDirectory(prefix="bfstore-header-") as folder:
             source = os.path.join(folder, "twice")
             with open(source, "w", encoding="utf-8") as file:
-                file.write('#include "bfstore.h"\n#include "bfstore.h"\nint main(void) { return BFS_OK; }\n')
+                file.write(include + include + "int main(void) { return BFS_OK; }\n")
             command = [compiler, *language, f"-std={standard}", *WARNINGS, "-I" + os.path.dirname(HEADER)]
             command += ["-fsyntax-only", source]
             done = subprocess.run(command, capture_output=True, text=True)
@@ -55,15 +60,19 @@ class Header(unittest.TestCase):
                 self.check(cpp, CPP, standard)
 
     def test_it_includes_nothing_but_the_standard_integers_and_sizes(self):
-        with open(HEADER, encoding="utf-8") as file:
-            includes = [line.split()[1] for line in file if line.startswith("#include")]
-        self.assertEqual(includes, ["<stddef.h>", "<stdint.h>"])
+        first, *others = (self.text(header) for header in bfstore_header.installed(HEADER))
+        self.assertEqual(re.findall(r"^#include (.*)$", first, re.M), ["<stddef.h>", "<stdint.h>"])
+        self.assertEqual([re.findall(r"^#include (.*)$", other, re.M) for other in others], [['"bfstore.h"']] * len(others))
 
     def test_every_declaration_is_marked_for_export(self):
-        with open(HEADER, encoding="utf-8") as file:
-            text = bfstore_header.without_comments(file.read())
-        declared = re.findall(r"^(?!static).*?\b(bfs_\w+)\s*\([^;{]*;", text, re.M)
-        self.assertEqual(declared, bfstore_header.functions(HEADER))
+        for header in bfstore_header.installed(HEADER):
+            text = bfstore_header.without_comments(self.text(header))
+            declared = re.findall(r"^(?!static).*?\b(bfs_\w+)\s*\([^;{]*;", text, re.M)
+            self.assertEqual(declared, bfstore_header.functions(header))
+
+    def text(self, header):
+        with open(header, encoding="utf-8") as file:
+            return file.read()
 
 
 if __name__ == "__main__":

@@ -184,7 +184,7 @@ class Installed(unittest.TestCase):
         headers = [os.path.relpath(os.path.join(folder, name), SOURCE)
                    for folder, _, names in os.walk(os.path.join(SOURCE, "include")) for name in names]
         self.assertGreaterEqual(len(headers), 10)
-        for name in ["include/bfstore.h", *headers]:
+        for name in ["include/bfstore.h", "include/bfstore_interop.h", *headers]:
             self.assertTrue(any(path.endswith("/" + name) for path in installed), name)
         names = {os.path.basename(path) for path in installed}
         self.assertLessEqual({"libbfstore.so", "libbfstore.so.0", "libbfstore.a", "bfstore.pc"}, names)

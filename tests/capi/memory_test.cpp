@@ -1,6 +1,7 @@
 // The C ABI without memory: whichever allocation in a function fails, the function returns BFS_ENOMEM or does without,
 // nothing is thrown, the process continues, and the file is as good as before.
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -308,6 +309,29 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   });
   whichever_allocation_fails("import", [&](bfs_error* error) {
     return bfs_import_bits(classic, ones.data(), ones.size(), BFS_BITS_BIG, error);
+  });
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  form.format = "raw";
+  form.order = BFS_BITS_BIG;
+  form.name = "a name that is too long to be within a string of the usual library";
+  whichever_allocation_fails("export foreign", [&](bfs_error* error) {
+    const std::int32_t code = bfs_foreign_export(classic, &form, bits.data(), bits.size(), nullptr, error);
+    REQUIRE((bits == ones || code == BFS_OK));
+    return code;
+  });
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  whichever_allocation_fails("inspect foreign", [&](bfs_error* error) {
+    return bfs_foreign_inspect(&form, bits.data(), bits.size(), &seeded, &told, error);
+  });
+  const std::string of_bits = file.dir.file("imported");
+  whichever_allocation_fails("import foreign", [&](bfs_error* error) {
+    bfs_filter* imported = nullptr;
+    const std::int32_t code =
+        bfs_foreign_import(of_bits.c_str(), &form, ones.data(), ones.size(), &seeded, &imported, error);
+    REQUIRE((imported != nullptr) == (code == BFS_OK));
+    REQUIRE((access(of_bits.c_str(), F_OK) == 0) == (code == BFS_OK));
+    if (imported != nullptr) REQUIRE((bfs_close(imported, nullptr) == BFS_OK && std::remove(of_bits.c_str()) == 0));
+    return code;
   });
   std::uint32_t seeds[3] = {9, 9, 9};
   whichever_allocation_fails("seeds", [&](bfs_error* error) {

@@ -15,13 +15,13 @@ PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
 FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Comparison,
-                                                  bfs.Keys, bfs.PlanRequest)}  # of 1.0
+                                                  bfs.Keys, bfs.PlanRequest, bfs.ForeignForm, bfs.Foreign)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Without the types, so that a struct's end may be anywhere.
 BARE = ctypes.CDLL(LIBRARY_PATH)
 for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys",
-             "bfs_seal", "bfs_save", "bfs_intersect", "bfs_compare"):
+             "bfs_seal", "bfs_save", "bfs_intersect", "bfs_compare", "bfs_foreign_inspect"):
     getattr(BARE, name).restype = ctypes.c_int64 if name == "bfs_contains_keys" else c_int32
 
 
@@ -82,6 +82,13 @@ class Sizes(Case):
         yield (bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=10),
                lambda block: BARE.bfs_plan(block, byref(plan), None))
 
+        told = bfs.Foreign(struct_bytes=ctypes.sizeof(bfs.Foreign))
+        yield (bfs.foreign_form(b"raw"),
+               lambda block: BARE.bfs_foreign_inspect(block, None, ctypes.c_uint64(0), None, byref(told), None))
+        raw = bfs.foreign_form(b"raw", bfs.BITS_BIG)
+        yield (bfs.options(hash="murmur3", num_bits=8, num_probes=1),
+               lambda block: BARE.bfs_foreign_inspect(byref(raw), None, ctypes.c_uint64(0), block, byref(told), None))
+
         def copies(made):
             code = made(self.path + b".new")
             self.assertEqual(os.path.exists(self.path + b".new"), code == 0)
@@ -131,6 +138,11 @@ class Sizes(Case):
                 ctypes.memmove(self.end.block(room), before, room)
                 self.assertEqual(fill(c_void_p(self.end.address + 2 * PAGE - room)), EINVAL)
                 self.assertEqual(self.end.content(room), before)
+
+    def test_what_foreign_bytes_say_fills_what_it_says_and_nothing_behind_it(self):
+        form = bfs.foreign_form(b"raw")
+        self.check_filled(bfs.Foreign, lambda block: BARE.bfs_foreign_inspect(byref(form), None, ctypes.c_uint64(0), None, block, None),
+                          lambda made: self.assertEqual(made.needs, 7))
 
     def test_statistics_fill_what_they_say_and_nothing_behind_it(self):
         handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)

@@ -1,6 +1,7 @@
 // How much stack the calls of the C ABI need. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
 // some of that, too. Each call runs in a thread whose stack the test has painted.
 #include <bfstore.h>
+#include <bfstore_interop.h>
 #include <doctest/doctest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -221,6 +222,25 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   check("bfs_get_seeds", 3, [&] { return bfs_get_seeds(classic, seeds, 3, &error); });
   check("bfs_export_bits", BFS_OK, [&] { return bfs_export_bits(classic, bits, 125, BFS_BITS_BIG, &error); });
   check("bfs_import_bits", BFS_OK, [&] { return bfs_import_bits(classic, bits, 125, BFS_BITS_BIG, &error); });
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  form.format = "raw";
+  form.order = BFS_BITS_BIG;
+  bfs_options as_classic = BFS_OPTIONS_INIT;
+  as_classic.hash = BFS_HASH_MURMUR3;
+  as_classic.num_bits = 1000;
+  as_classic.num_probes = 3;
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  bfs_filter* imported = nullptr;
+  const std::string from_bits = file.dir.file("from bits");
+  check("bfs_foreign_name", BFS_OK, [&] { return bfs_foreign_name(0) != nullptr ? BFS_OK : 1; });
+  check("bfs_foreign_export", BFS_OK,
+        [&] { return bfs_foreign_export(classic, &form, bits, sizeof bits, nullptr, &error); });
+  check("bfs_foreign_inspect", BFS_OK,
+        [&] { return bfs_foreign_inspect(&form, bits, sizeof bits, &as_classic, &told, &error); });
+  check("bfs_foreign_import", BFS_OK, [&] {
+    return bfs_foreign_import(from_bits.c_str(), &form, bits, sizeof bits, &as_classic, &imported, &error);
+  });
+  CHECK(bfs_close(imported, nullptr) == BFS_OK);
   CHECK(bfs_close(classic, nullptr) == BFS_OK);
   check("bfs_dump", BFS_OK, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, nullptr, &error); });
   file.check_close("what was saved");
@@ -475,7 +495,8 @@ TEST_CASE("every function of the header was called, or returns what is there") {
   check("bfs_hash_name", 1, [] { return bfs_hash_name(BFS_HASH_SIPHASH) != nullptr ? 1 : 0; });
   check("bfs_layout_named", BFS_LAYOUT_CLASSIC, [] { return bfs_layout_named("classic"); });
   check("bfs_hash_named", BFS_HASH_SIPHASH, [] { return bfs_hash_named("siphash"); });
-  const std::string header = read_bytes(std::getenv("BFSTORE_HEADER"));
+  const std::string path = std::getenv("BFSTORE_HEADER");
+  const std::string header = read_bytes(path) + read_bytes(path.substr(0, path.size() - 2) + "_interop.h");
   const std::regex declaration(R"(BFS_API[^;(]*?\b(bfs_\w+)\s*\()");
   std::size_t declared = 0;
   for (std::sregex_iterator at(header.begin(), header.end(), declaration); at != std::sregex_iterator(); ++at) {

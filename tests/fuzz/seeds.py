@@ -253,8 +253,30 @@ def sequences():
         yield f"mixed_{i}", bytes(mixed)
 
 
+def foreign():
+    """Filters of other programs, whole and with each number of the header changed, and arrays of every length of a word."""
+    header = {"p": 0.001, "k": 10, "slice": 15, "n": 10, "count": 3}
+    bits = bytes.fromhex("80c21002480200179018000904114892002200")
+    changes = [{}, *({name: number} for name, numbers in {
+        "p": (0.0, 1.0, -0.5, float("nan"), 0.05), "k": (0, 1, 64, 65, 2**64 - 1), "slice": (0, 1, 2**15, 2**31, 2**48, 2**64 - 1),
+        "n": (0, 2**63 - 1, 2**63, 2**64 - 1), "count": (0, 11, 12, 2**64 - 1)}.items() for number in numbers)]
+    for number, change in enumerate(changes):
+        data = struct.pack("<dQQQQ", *{**header, **change}.values()) + bits
+        for choice in (0, 2, 6):
+            yield f"jaybird_{number}_{choice}", bytes([choice]) + data
+    for size in (0, 28, 39, 40, 41, 58, 60):
+        yield f"jaybird_of_{size}_bytes", bytes([0]) + (struct.pack("<dQQQQ", *header.values()) + bits + b"\0")[:size]
+    yield "scalable", bytes([0]) + struct.pack("<idQd", 4, 0.9, 100, 0.001) + bytes(40)
+    for number in (0, 1, 7, 8, 9, 63, 64, 65, 124, 512, 4097):
+        for choice in (1, 3):
+            yield f"raw_{number}_{choice}", bytes([choice]) + struct.pack("<HB", number, 4) + bytes(-(-number // 8))
+        yield f"raw_{number}_spare", bytes([1]) + struct.pack("<HB", number, 64) + b"\xff" * -(-number // 8)
+        yield f"raw_{number}_longer", bytes([3]) + struct.pack("<HB", number, 65) + b"\x11" * (1 - -number // 8)
+
+
 def main():
-    for fuzzer, inputs in (("open_file", files), ("inspect", files), ("open_memory", buffers), ("sequence", sequences)):
+    for fuzzer, inputs in (("open_file", files), ("inspect", files), ("open_memory", buffers), ("sequence", sequences),
+                           ("foreign", foreign)):
         folder = pathlib.Path(sys.argv[1]) / fuzzer
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in inputs():

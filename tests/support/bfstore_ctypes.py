@@ -1,4 +1,4 @@
-"""capi/bfstore.h for Python tests, by ctypes: load(path) gives the library with its argument types, and the structs."""
+"""The C ABI for Python tests, by ctypes: load(path) gives the library with its argument types, and the structs."""
 import ctypes
 import pathlib
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32
@@ -144,6 +144,33 @@ def open_options(flags=READ, key=None, offset=None, **fields):
 
 def copy_options(flags=0, mode=0, **fields):
     return CopyOptions(struct_bytes=ctypes.sizeof(CopyOptions), flags=flags, mode=mode, **fields)
+
+
+def foreign_form(format_name, order=0, name=None):
+    return ForeignForm(struct_bytes=ctypes.sizeof(ForeignForm), order=order, format=format_name, name=name)
+
+
+def foreign_inspect(library, form, data, given=None):
+    """The Foreign of these bytes."""
+    found, error = Foreign(struct_bytes=ctypes.sizeof(Foreign)), new_error()
+    if library.bfs_foreign_inspect(byref(form), data, len(data), given and byref(given), byref(found), byref(error)) != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return found
+
+
+def foreign_import(library, path, form, data, given):
+    return call(library.bfs_foreign_import, path, form, data, len(data), given)
+
+
+def foreign_export(library, handle, form):
+    """The bytes."""
+    needed, error = c_uint64(), new_error()
+    code = library.bfs_foreign_export(handle, byref(form), None, 0, byref(needed), byref(error))
+    data = ctypes.create_string_buffer(needed.value)
+    code = code or library.bfs_foreign_export(handle, byref(form), data, needed.value, None, byref(error))
+    if code != 0:
+        raise CodeError(error.code, error.os_errno, error.message)
+    return data.raw
 
 
 def open_with(library, path, flags=READ, **given):

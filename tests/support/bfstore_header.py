@@ -21,6 +21,11 @@ def codes(path):
     return {one.name: one.value for one in _read(path).constants if one.is_code}
 
 
+def installed(path):
+    """Every header of the C ABI: bfstore.h, and what is next to it for some programs alone."""
+    return [str(path), *sorted(str(one) for one in pathlib.Path(path).parent.glob("bfstore_*.h"))]
+
+
 def functions(path):
     """The name of every declared function."""
     return [one.name for one in _read(path).functions]

@@ -1,5 +1,6 @@
-"""Which codes a function of capi/bfstore.h may return, as its comment lists them. As a program: the same as a table for
-C++ (listed_codes.hpp), of the header that is the first argument."""
+"""Which codes a function of the C ABI may return, as its comment lists them. As a program: the same as a table for
+C++ (listed_codes.hpp), of the headers of bfstore.h, which is the first argument."""
+import pathlib
 import re
 import sys
 
@@ -25,8 +26,7 @@ def _comments(header):
 def of(path):
     """{function: set of codes}, of the functions whose comment lists codes. BFS_EINTERNAL is in every set of a function
     with a bfs_error."""
-    with open(path, encoding="utf-8") as file:
-        header = file.read()
+    header = "".join(pathlib.Path(one).read_text("utf-8") for one in bfstore_header.installed(path))
     numbers = bfstore_header.codes(path)
     malformed = {number for number in numbers.values() if -300 < number <= -200}
     listed = {}

@@ -3,6 +3,7 @@
 
 #include "list_format.hpp"
 
+#include <bfstore/interop.hpp>
 #include <bfstore/options.hpp>
 
 #include <cstdint>
@@ -53,10 +54,9 @@ struct Arguments {
   std::string spool_prefix;  // digest: of the names of their files
 
   // import, export
-  std::string raw;                         // the bit array, or "-"
-  std::optional<bfstore::BitOrder> order;  // of its bits
-  bool jaybird = false;                    // they are in a file of python-bloomfilter
-  std::string check;                       // import: keys that must be there, a path or "-", or empty
+  std::string raw;                             // the other program's filter, or "-"
+  bfstore::ForeignForm form{.format = "raw"};  // of its bytes
+  std::string check;                           // import: keys that must be there, a path or "-", or empty
 
   // build: the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {

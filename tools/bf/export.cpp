@@ -1,15 +1,13 @@
-// bf export: the bits of a filter for another program, alone or in the file of python-bloomfilter.
-#include "bit_array.hpp"
+// bf export: a filter's bytes for another program.
 #include "failure.hpp"
 #include "filter_use.hpp"
+#include "foreign.hpp"
 #include "interrupt.hpp"
-#include "jaybird.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "whole_file.hpp"
 
-#include <algorithm>
 #include <span>
 #include <string>
 
@@ -33,23 +31,13 @@ void declare_export(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf export words.bf words.bits --order big");
 }
 
-// What stands before the bits.
-std::string header_for(const bfstore::Filter& filter, const Arguments& arguments) {
-  if (!arguments.jaybird) return "";
-  const auto header = encoded(jaybird_header_of(filter.stats(), arguments.file));
-  return {header.data(), header.size()};
-}
-
 int export_array(const Arguments& arguments) {
   interrupt::defer();
   const bool to_output = arguments.raw == "-";
   if (!to_output) refuse_taken(arguments.raw, true);  // write_whole() asks for --force
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
-  const std::string header = header_for(filter, arguments);
-  std::string bytes(header.size() + bytes_of(filter.shape().num_bits), '\0');
-  std::copy(header.begin(), header.end(), bytes.begin());
-  const auto bits = std::as_writable_bytes(std::span(bytes)).subspan(header.size());
-  check(filter.export_bits(bits, *arguments.order), arguments.file);
+  std::string bytes(unwrap(filter.exported_bytes(arguments.form), arguments.file), '\0');
+  check(filter.export_foreign(std::as_writable_bytes(std::span(bytes)), arguments.form), arguments.file);
   if (to_output) {
     Output output;
     output.append(bytes);

@@ -76,16 +76,15 @@ bool refuse_taken(const std::string& file, bool replace) {
   return true;
 }
 
+bfstore::Filter made_filter(bfstore::Result<bfstore::Filter> made, const std::string& file) {
+  if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(file);
+  return unwrap(std::move(made), file);
+}
+
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options) {
-  bfstore::Options all = options;
-  const KeyWiper wiper(all.key);
-  all.key = arguments.key;
-  all.any_filesystem = arguments.any_filesystem;
-  all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
-  all.map.guard = true;
-  bfstore::Result<bfstore::Filter> made = bfstore::Filter::create(arguments.file, all);
-  if (!made.ok() && made.error().code == bfstore::Code::kExists) fail_exists(arguments.file);
-  return unwrap(std::move(made), arguments.file);
+  return with_new_options(arguments, options, [&](const bfstore::Options& all) {
+    return made_filter(bfstore::Filter::create(arguments.file, all), arguments.file);
+  });
 }
 
 void publish(bfstore::Filter& filter, const std::string& file) {

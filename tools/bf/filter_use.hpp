@@ -6,6 +6,7 @@
 #include "kept_digests.hpp"
 #include "key_reader.hpp"
 #include "key_source.hpp"
+#include "secret.hpp"
 #include "terminal.hpp"
 
 #include <bfstore/bfstore.hpp>
@@ -43,7 +44,22 @@ bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const A
 // The parts of a filter, which are listed at the command line's file, for reading, as open_filter().
 bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options = {});
 
-// A new filter, with the options that all commands have for it.
+// Calls use(options) with the options that all commands have for a new filter.
+template <class Use>
+auto with_new_options(const Arguments& arguments, const bfstore::Options& options, Use use) {
+  bfstore::Options all = options;
+  const KeyWiper wiper(all.key);
+  all.key = arguments.key;
+  all.any_filesystem = arguments.any_filesystem;
+  all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
+  all.map.guard = true;
+  return use(std::as_const(all));
+}
+
+// The filter, if it was made.
+bfstore::Filter made_filter(bfstore::Result<bfstore::Filter> made, const std::string& file);
+
+// A new filter, with these options.
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
 
 [[noreturn]] void fail_exists(const std::string& file);

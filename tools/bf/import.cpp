@@ -1,9 +1,8 @@
-// bf import: a filter of another program's bit array, alone or in the file of python-bloomfilter.
-#include "bit_array.hpp"
+// bf import: a filter of the bytes of another program's filter.
 #include "failure.hpp"
 #include "filter_use.hpp"
+#include "foreign.hpp"
 #include "interrupt.hpp"
-#include "jaybird.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 
@@ -50,10 +49,10 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
 
-// What bf would choose by itself in a new filter, the array does not have.
-void check_word(const Arguments& arguments) {
+// What bf would choose by itself in a new filter, the bytes do not have.
+void check_word(const Arguments& arguments, const bfstore::ForeignFormat& format) {
   const bfstore::Options& options = arguments.options;
-  if (arguments.jaybird || !options.like.empty()) return;
+  if (!format.hashes.empty() || !options.like.empty()) return;
   if (!options.hash)
     throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
   if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
@@ -61,71 +60,70 @@ void check_word(const Arguments& arguments) {
 }
 
 void check_import(Arguments& arguments) {
+  const bfstore::ForeignFormat format = format_of(arguments);
   check_bits(arguments);
-  if (!arguments.is_sized() && !arguments.jaybird) fail_unsized(arguments);
+  if (!arguments.is_sized() && format.needs_size) fail_unsized(arguments);
   check_hash(arguments);
-  check_word(arguments);
+  check_word(arguments, format);
   if (arguments.raw == "-" && arguments.check == "-")
     throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
   check_order(arguments);
 }
 
-// The whole array, which is the rest of the source after `read` bytes. A byte more is read to learn of one. Memory is
-// taken as the bytes come: the number of bits may be that of a hostile file.
-std::vector<char> read_array(const KeySource& source, std::uint64_t num_bits, std::uint64_t read) {
-  const std::uint64_t expected = bytes_of(num_bits);
-  const std::string rule = "A bit array of " + grouped(num_bits) + " bits has exactly " + grouped(expected) + ".";
-  if (source.bytes() && *source.bytes() - std::min(*source.bytes(), read) != expected)
-    throw Failure(source.name() + ": has " + grouped(*source.bytes() - read) + " bytes. " + rule);
+// Reads on until there are so many bytes, or the source ends.
+void read_until(const KeySource& source, std::uint64_t wanted, std::vector<char>& bytes) {
   constexpr std::uint64_t kFirstPiece = 1 << 20;
-  std::vector<char> bits;
-  std::uint64_t have = 0;
-  while (have <= expected) {
-    if (have == bits.size()) bits.resize(std::min(expected + 1, std::max(2 * have, kFirstPiece)));
-    const std::size_t got = read_some(source.fd(), bits.data() + have, bits.size() - have, source.name());
+  std::uint64_t have = bytes.size();
+  while (have < wanted) {  // memory is taken as the bytes come: a hostile file may ask for any number
+    if (have == bytes.size()) bytes.resize(std::min(wanted, std::max(2 * have, kFirstPiece)));
+    const std::size_t got = read_some(source.fd(), bytes.data() + have, bytes.size() - have, source.name());
     if (got == 0) break;
     have += got;
   }
+  bytes.resize(have);
+}
+
+// "A filter of 124 bits in the format raw has exactly 16 bytes."
+std::string length_rule(const bfstore::ForeignFilter& expected) {
+  return "A filter of " + grouped(expected.num_bits) + " bits in the format " + expected.format.name + " has exactly " +
+         grouped(expected.bytes) + " bytes.";
+}
+
+// All of the source, whose first bytes, or the options, say how long it has to be. A byte more is read to learn of one.
+std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignForm& form,
+                               const bfstore::Options& options) {
+  constexpr std::uint64_t kFirstBytes = 1 << 16;
+  const auto in_file = source.bytes();
+  std::vector<char> bytes;
+  read_until(source, kFirstBytes, bytes);
   if (interrupt::pending()) return {};
-  if (have < expected) throw Failure(source.name() + ": ends after " + grouped(have) + " bytes. " + rule);
-  if (have > expected) throw Failure(source.name() + ": has more bytes. " + rule);
-  bits.resize(expected);
-  return bits;
+  const auto expected = unwrap(bfstore::inspect_foreign(std::as_bytes(std::span(bytes)), form, &options), form.name);
+  if (in_file && *in_file != expected.bytes)
+    throw Failure(form.name + ": has " + grouped(*in_file) + " bytes. " + length_rule(expected));
+  read_until(source, expected.bytes + 1, bytes);
+  if (interrupt::pending()) return {};
+  if (bytes.size() < expected.bytes)
+    throw Failure(form.name + ": ends after " + grouped(bytes.size()) + " bytes. " + length_rule(expected));
+  if (bytes.size() > expected.bytes) throw Failure(form.name + ": has more bytes. " + length_rule(expected));
+  return bytes;
 }
 
-JaybirdHeader read_jaybird_header(const KeySource& source) {
-  std::array<char, JaybirdHeader::kBytes> bytes;
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const std::size_t got = read_some(source.fd(), bytes.data() + have, bytes.size() - have, source.name());
-    if (got == 0) {
-      throw Failure(source.name() + ": ends after " + grouped(have) +
-                    " bytes, within the header of a file of python-bloomfilter.");
-    }
-    have += got;
-  }
-  return jaybird_header_of(bytes, source.name());
-}
-
-// A filter, and the bits that it is to have.
-struct Taken {
-  bfstore::Filter filter;
-  std::vector<char> bits;
-};
-
-Taken take_raw(const KeySource& source, const Arguments& arguments, bfstore::Options options) {
-  if (!options.layout && options.like.empty()) options.layout = bfstore::Layout::kClassic;  // no other has such bits
-  bfstore::Filter filter = make_filter(arguments, options);
-  std::vector<char> bits = read_array(source, filter.shape().num_bits, 0);
-  return {std::move(filter), std::move(bits)};
-}
-
-// The filter is made when the bits are there: the header of a hostile file may ask for any size.
-Taken take_jaybird(const KeySource& source, const Arguments& arguments, const bfstore::Options& options) {
-  const JaybirdHeader header = read_jaybird_header(source);
-  const bfstore::Options sized = jaybird_options(header, options, source.name());
-  std::vector<char> bits = read_array(source, header.num_bits(), JaybirdHeader::kBytes);
-  return {make_filter(arguments, sized), std::move(bits)};
+// The filter, without a name yet. None after an interrupt.
+std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bool replace) {
+  const KeySource source(arguments.raw, "the bits");
+  if (source.is_same_file(arguments.file))
+    throw Failure(arguments.file + ": is the bit array itself. Name another file.");
+  bfstore::ForeignForm form = arguments.form;
+  form.name = source.name();
+  bfstore::Options options = arguments.options;
+  options.replace = replace;
+  options.unpublished = true;
+  return with_new_options(arguments, options, [&](const bfstore::Options& all) -> std::optional<bfstore::Filter> {
+    const std::vector<char> bytes = read_foreign(source, form, all);
+    if (interrupt::pending()) return std::nullopt;
+    return made_filter(bfstore::Filter::import_foreign(arguments.file, std::as_bytes(std::span(bytes)), form, all),
+                       arguments.file);
+  });
 }
 
 [[noreturn]] void fail_absent(const Arguments& arguments, std::string_view key, std::uint64_t number) {
@@ -156,20 +154,10 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
 
 int import_array(const Arguments& arguments) {
   interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
-  bfstore::Options options = arguments.options;
-  options.unpublished = true;
-  std::optional<Taken> taken;
-  {
-    const KeySource source(arguments.raw, "the bits");
-    if (source.is_same_file(arguments.file))
-      throw Failure(arguments.file + ": is the bit array itself. Name another file.");
-    taken = arguments.jaybird ? take_jaybird(source, arguments, options) : take_raw(source, arguments, options);
-  }
-  if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  bfstore::Filter& filter = taken->filter;
-  check(filter.import_bits(std::as_bytes(std::span(taken->bits)), *arguments.order), arguments.raw);
-  taken->bits = {};
+  const bool replace = refuse_taken(arguments.file, arguments.options.replace);
+  std::optional<bfstore::Filter> made = import_unpublished(arguments, replace);
+  if (!made || interrupt::pending()) return 2;  // main() obeys, after the filter is gone
+  bfstore::Filter& filter = *made;
   if (!arguments.check.empty()) {
     refuse_external(filter, arguments.file);
     check_keys(filter, arguments);

@@ -1,8 +1,10 @@
-"""bfstore(3), made of the comments of capi/bfstore.h: the overview, one sentence on each function, and the codes.
+"""bfstore(3), made of the comments of capi/bfstore.h and the headers next to it: the overview, one sentence on each
+function, and the codes.
 
-Arguments: the header, the version, the page to write.
+Arguments: the headers, bfstore.h first, the version, the page to write.
 """
 
+import pathlib
 import re
 import sys
 
@@ -90,5 +92,5 @@ def page(header, version):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1], encoding="utf-8") as file:
-        roff.write(sys.argv[3], page(file.read(), sys.argv[2]))
+    *headers, version, out = sys.argv[1:]
+    roff.write(out, page("".join(pathlib.Path(one).read_text("utf-8") for one in headers), version))

@@ -1,107 +1,53 @@
-// The bit arrays of other programs: taken in by a filter, and made of one. Bit i of the array is bit i of a filter
-// whose layout takes positions, so that a hash of the other program (hash/positions.hpp) finds its bits again.
+// The bits of other programs' filters: taken in by a filter or by a new file, and made of a filter. Bit i of the array
+// is bit i of a filter whose layout takes positions, so that a hash of the other program (hash/positions.hpp) finds its
+// bits again. What stands around the array, and which hash it is, is the format's (src/interop).
 //
 // The bits come as the keys of a merge do: they only ever appear, so a filter in use may take them in, and an error in
 // the middle leaves more answers "maybe".
 #include <bfstore/filter.hpp>
+#include <bfstore/interop.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
 #include "base/fail.hpp"
+#include "interop/interop.hpp"
+#include "layout/layout.hpp"
 #include "store/derive/content.hpp"
 #include "store/derive/union.hpp"
 #include "store/home/ask.hpp"
 #include "store/home/fit.hpp"
 #include "store/home/followed.hpp"
+#include "store/plan/new_identity.hpp"
 
 namespace bfstore {
 namespace {
 
 using base::fail;
+using interop::Array;
+using interop::kWordBytes;
 
-constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
+// What a filter says to other programs. Its counter is read first: bits that come meanwhile only make it low.
+interop::Saying saying_of(const store::Ask& ask) { return {ask.shape, ask.seeds(), ask.keys_added()}; }
 
-// Exchanges neighbours, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
-std::uint64_t with_bytes_reversed(std::uint64_t word) noexcept {
-  constexpr std::uint64_t kBits = 0x5555555555555555, kPairs = 0x3333333333333333, kHalves = 0x0f0f0f0f0f0f0f0f;
-  word = (word >> 1 & kBits) | (word & kBits) << 1;
-  word = (word >> 2 & kPairs) | (word & kPairs) << 2;
-  return (word >> 4 & kHalves) | (word & kHalves) << 4;
-}
-
-// From a word of the array to one of the filter, and back.
-std::uint64_t turned(std::uint64_t word, BitOrder order) noexcept {
-  return order == BitOrder::kBig ? with_bytes_reversed(word) : word;
-}
-
-// The bits of the last word that are bits of the filter.
-std::uint64_t last_mask(std::uint64_t num_bits) noexcept {
-  return num_bits % 64 == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << num_bits % 64) - 1;
-}
-
-// The words of an array of so many bits, which may end in the middle of one.
-class Array {
- public:
-  Array(std::span<const std::byte> bytes, BitOrder order) noexcept : bytes_(bytes), order_(order) {}
-
-  [[nodiscard]] std::uint64_t num_words() const noexcept { return (bytes_.size() + kWordBytes - 1) / kWordBytes; }
-  [[nodiscard]] std::uint64_t word(std::uint64_t number) const noexcept {
-    std::array<std::byte, kWordBytes> whole{};
-    const auto there = bytes_.subspan(number * kWordBytes);
-    std::memcpy(whole.data(), there.data(), std::min<std::size_t>(there.size(), kWordBytes));
-    return turned(base::load<std::uint64_t>(whole.data()), order_);
-  }
-  [[nodiscard]] bool has_spare_bits(std::uint64_t num_bits) const noexcept {
-    return (word(num_words() - 1) & ~last_mask(num_bits)) != 0;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  BitOrder order_;
-};
-
-Error check_array(const store::Ask& ask, std::span<const std::byte> bits, BitOrder order, const std::string& name) {
-  if (bits.data() == nullptr) return fail(Code::kInvalid, "the bit array is null. Give one.");
-  if (order != BitOrder::kLittle && order != BitOrder::kBig)
-    return fail(Code::kInvalid, "the order of the bits is neither little nor big. Give one of them.");
-  if (!layout::takes_positions(ask.row)) {
-    return fail(Code::kUnsupported,
-                name + ": the layout " + ask.row.info.name +
-                    " has bits in an order of its own. Bit arrays are those of the classic layout.");
-  }
-  const std::uint64_t num_bits = ask.shape.num_bits;
-  const std::uint64_t bytes = (num_bits + 7) / 8;
-  if (bits.size() == bytes) return {};
-  return fail(Code::kInvalid, name + ": a bit array of " + std::to_string(num_bits) + " bits is " +
-                                  std::to_string(bytes) + " bytes long, and this one is " +
-                                  std::to_string(bits.size()) + ".");
-}
-
-Error check_spare_bits(const Array& array, std::uint64_t num_bits, const std::string& name) {
-  if (!array.has_spare_bits(num_bits)) return {};
-  return fail(Code::kInvalid, name + ": the bit array has bits after the last one of " + std::to_string(num_bits) +
-                                  ". Its number of bits or their order is another one.");
-}
+ForeignForm raw_form(BitOrder order, const std::string& name) { return {"raw", order, name}; }
 
 // The array of the filter's bits, less what its last word has after them.
-Error copy_bits(const store::Ask& ask, std::span<std::byte> into, BitOrder order) {
+Error copy_bits(const store::Ask& ask, std::span<std::byte> into, interop::Turn turn) {
   const auto content = store::content_of(ask);
   if (!content) return content.error();
   const std::uint64_t last_word = ask.shape.num_bits / 64;
   Error error = store::each_piece_of_body(ask, [&](std::uint64_t offset, std::span<const std::byte> piece) {
     for (std::size_t at = 0; at < piece.size(); at += kWordBytes) {
-      std::array<std::byte, kWordBytes> whole;
+      const std::uint64_t number = (offset + at) / kWordBytes;
       auto word = base::load<std::uint64_t>(piece.data() + at);
-      if ((offset + at) / kWordBytes == last_word) word &= last_mask(ask.shape.num_bits);
-      base::store(whole.data(), turned(word, order));
-      const auto there = into.subspan(offset + at);
-      std::memcpy(there.data(), whole.data(), std::min<std::size_t>(there.size(), kWordBytes));
+      if (number == last_word) word &= interop::last_mask(ask.shape.num_bits);
+      interop::put_word(into, number, word, turn);
     }
     return Error{};
   });
@@ -124,6 +70,89 @@ class OnesUnlessWhole {
   bool whole_ = false;
 };
 
+// Sets the bits of the array, which is as long as the filter's.
+Error take_in(store::Ask& into, const Array& array, const std::string& name) {
+  constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
+  const auto united = std::make_unique<store::Union>(into);  // on the heap, as stacks are small
+  std::vector<std::uint64_t> words;
+  for (std::uint64_t first = 0; first < array.num_words(); first += words.size()) {
+    if (Error error = first == 0 ? Error{} : store::not_united(into.may_add(true), name); !error.ok()) return error;
+    words.resize(std::min(kPieceWords, array.num_words() - first));
+    for (std::uint64_t i = 0; i < words.size(); ++i) words[i] = array.word(first + i);
+    united->take(first, words);
+  }
+  // Where all bits are set, as many keys as can be: the filter is above its capacity.
+  into.count_keys(united->new_keys(into.shape.num_bits));
+  return store::not_united(into.was_added(), name);
+}
+
+// Writes all of the foreign bytes: exactly as many as there are.
+Error write_foreign(const store::Ask& ask, std::span<std::byte> bytes, const interop::Outline& outline) {
+  std::copy(outline.head.begin(), outline.head.end(), bytes.begin());
+  std::copy(outline.tail.begin(), outline.tail.end(), bytes.end() - std::ssize(outline.tail));
+  return copy_bits(ask, bytes.subspan(outline.head.size(), interop::array_bytes(ask.shape.num_bits)), outline.turn);
+}
+
+Result<interop::Outline> outline_for(const store::Ask& ask, const ForeignForm& form) {
+  const auto row = interop::row_of(form);
+  if (!row) return row.error();
+  return interop::outline_of(**row, saying_of(ask), form, ask.home->name("the filter"));
+}
+
+// Wipes a copy of the caller's options.
+class KeyWiped {
+ public:
+  explicit KeyWiped(Options& options) noexcept : options_(options) {}
+  KeyWiped(const KeyWiped&) = delete;
+  KeyWiped& operator=(const KeyWiped&) = delete;
+  ~KeyWiped() {
+    if (options_.key) explicit_bzero(options_.key->data(), options_.key->size());
+  }
+
+ private:
+  Options& options_;
+};
+
+// What foreign bytes become with the caller's options.
+struct ForeignPlan {
+  const interop::Row* row;
+  interop::Told told;
+  Shape shape;
+  std::vector<std::uint32_t> seeds;
+};
+
+// Completes the options.
+Result<ForeignPlan> plan_foreign(std::span<const std::byte> first, const ForeignForm& form, Options& options) {
+  const auto row = interop::row_of(form);
+  if (!row) return row.error();
+  auto told = interop::read(**row, first, form);
+  if (!told) return told.error();
+  if (Error error = interop::complete(**row, *told, form, options); !error.ok()) return error;
+  const auto identity = store::new_identity(options, format::Form::kFile);
+  const std::string name = interop::name_of(form);
+  if (!identity && !options.like.empty()) return identity.error();  // which names that file
+  if (!identity) return fail(identity.error().code, name + ": " + identity.error().message);
+  if (Error error = interop::check_shape(**row, identity->shape, name); !error.ok()) return error;
+  return ForeignPlan{*row, std::move(*told), identity->shape, identity->seeds.value_or(std::vector<std::uint32_t>())};
+}
+
+// Whether a key has the same bits in both, but for a secret, which create() compared.
+bool has_bits_alike(const Shape& a, const Shape& b) noexcept {
+  return a.layout == b.layout && a.hash == b.hash && a.num_bits == b.num_bits && a.num_probes == b.num_probes &&
+         a.seed == b.seed;
+}
+
+// Without options.
+Result<ForeignFilter> told_alone(std::span<const std::byte> first, const ForeignForm& form) {
+  const auto row = interop::row_of(form);
+  if (!row) return row.error();
+  const auto told = interop::read(**row, first, form);
+  if (!told) return told.error();
+  const std::uint64_t bytes = told->num_bits == 0 ? 0 : interop::whole_bytes(*told, told->num_bits);
+  return ForeignFilter{(*row)->info,   told->hash, told->num_bits, told->num_probes,
+                       told->capacity, told->fpr,  told->keys,     bytes};
+}
+
 }  // namespace
 
 Error Filter::import_bits(std::span<const std::byte> bits, BitOrder order) {
@@ -131,31 +160,86 @@ Error Filter::import_bits(std::span<const std::byte> bits, BitOrder order) {
   if (Error error = store::not_united(ask_->may_add(), name); !error.ok()) return error;
   std::unique_lock<std::mutex> lock(ask_->one_at_a_time, std::defer_lock);
   if (ask_->alone) lock.lock();
-  if (Error error = check_array(*ask_, bits, order, name); !error.ok()) return error;
-  const Array array(bits, order);
-  if (Error error = check_spare_bits(array, ask_->shape.num_bits, name); !error.ok()) return error;
-
-  constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
-  const auto united = std::make_unique<store::Union>(*ask_);  // on the heap, as stacks are small
-  std::vector<std::uint64_t> words;
-  for (std::uint64_t first = 0; first < array.num_words(); first += words.size()) {
-    if (Error error = first == 0 ? Error{} : store::not_united(ask_->may_add(true), name); !error.ok()) return error;
-    words.resize(std::min(kPieceWords, array.num_words() - first));
-    for (std::uint64_t i = 0; i < words.size(); ++i) words[i] = array.word(first + i);
-    united->take(first, words);
-  }
-  // Where all bits are set, as many keys as can be: the filter is above its capacity.
-  ask_->count_keys(united->new_keys(ask_->shape.num_bits));
-  return store::not_united(ask_->was_added(), name);
+  if (bits.data() == nullptr) return fail(Code::kInvalid, "the bit array is null. Give one.");
+  const ForeignForm form = raw_form(order, name);
+  const auto outline = outline_for(*ask_, form);
+  if (!outline) return outline.error();
+  const auto array =
+      interop::array_in(interop::kBitArrayRow, {.turn = outline->turn}, bits, ask_->shape.num_bits, form);
+  return array ? take_in(*ask_, *array, name) : array.error();
 }
 
 Error Filter::export_bits(std::span<std::byte> bits, BitOrder order) const {
   OnesUnlessWhole array(bits);
   const store::Pinned ask(*ask_);
-  Error error = check_array(*ask, bits, order, ask->home->name("the filter"));
-  if (error.ok()) error = copy_bits(*ask, bits, order);
+  if (bits.data() == nullptr) return fail(Code::kInvalid, "the bit array is null. Give one.");
+  const ForeignForm form = raw_form(order, ask->home->name("the filter"));
+  const auto outline = outline_for(*ask, form);
+  if (!outline) return outline.error();
+  Error error = interop::check_length(interop::kBitArrayRow, bits.size(), outline->bytes(ask->shape.num_bits),
+                                      ask->shape.num_bits, form);
+  if (error.ok()) error = write_foreign(*ask, bits, *outline);
   if (error.ok()) array.is_whole();
   return error;
+}
+
+Result<Filter> Filter::import_foreign(const std::string& path, std::span<const std::byte> bytes,
+                                      const ForeignForm& form, const Options& options) {
+  if (options.filling)
+    return fail(Code::kInvalid, path + ": an imported filter has its keys already. Make it without a filling.");
+  Options all = options;
+  const KeyWiped wiped(all);
+  const auto plan = plan_foreign(bytes, form, all);
+  if (!plan) return plan.error();
+  // Before a file of its size is made: the bytes may be hostile.
+  const auto array = interop::array_in(*plan->row, plan->told, bytes, plan->shape.num_bits, form);
+  if (!array) return array.error();
+  all.unpublished = true;
+  auto made = create(path, all);
+  if (!made) return made;
+  store::Ask& ask = *made->ask_;
+  if (!has_bits_alike(ask.shape, plan->shape) || ask.seeds() != plan->seeds)  // another file is at `like` by now
+    return fail(Code::kBusy, all.like + ": became another filter meanwhile. Import again.");
+  if (Error error = take_in(ask, *array, path); !error.ok()) return error;
+  if (options.unpublished) return made;
+  if (Error error = made->publish(); !error.ok()) return error;
+  return made;
+}
+
+Error Filter::export_foreign(std::span<std::byte> buffer, const ForeignForm& form, std::uint64_t* bytes) const {
+  OnesUnlessWhole given(buffer);
+  const store::Pinned ask(*ask_);
+  const auto outline = outline_for(*ask, form);
+  if (!outline) return outline.error();
+  const std::uint64_t needed = outline->bytes(ask->shape.num_bits);
+  if (bytes != nullptr) *bytes = needed;
+  if (buffer.size() < needed) {
+    return fail(Code::kInvalid, ask->home->name("the filter") + ": needs " + std::to_string(needed) +
+                                    " bytes in the format " + form.format + ", and the buffer has " +
+                                    std::to_string(buffer.size()) + ".");
+  }
+  Error error = write_foreign(*ask, buffer.first(needed), *outline);
+  if (error.ok()) given.is_whole();
+  return error;
+}
+
+Result<std::uint64_t> Filter::exported_bytes(const ForeignForm& form) const {
+  const store::Pinned ask(*ask_);
+  const auto outline = outline_for(*ask, form);
+  if (!outline) return outline.error();
+  return outline->bytes(ask->shape.num_bits);
+}
+
+Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const ForeignForm& form,
+                                      const Options* options) {
+  if (options == nullptr) return told_alone(first, form);
+  Options all = *options;
+  const KeyWiped wiped(all);
+  const auto plan = plan_foreign(first, form, all);
+  if (!plan) return plan.error();
+  const Shape& shape = plan->shape;
+  return ForeignFilter{plan->row->info, shape.hash, shape.num_bits,  shape.num_probes,
+                       shape.capacity,  shape.fpr,  plan->told.keys, interop::whole_bytes(plan->told, shape.num_bits)};
 }
 
 }  // namespace bfstore

@@ -45,6 +45,9 @@ void check_not_exported(const Filter& filter, Code code) {
   Bits bits;
   CHECK(exported(filter, bits).code == code);
   CHECK(bits == kOnes);
+  bits.assign(kBits / 8, std::byte{0});
+  CHECK(filter.export_foreign(bits, {"raw", BitOrder::kBig, {}}).code == code);
+  CHECK(bits == kOnes);
 }
 
 void check_not_imported(Filter& filter, Code code) { CHECK(filter.import_bits(kOnes, BitOrder::kLittle).code == code); }

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include <bfstore/interop.hpp>
 #include <bfstore/seal.hpp>
 
 #include <algorithm>
@@ -239,6 +240,25 @@ Error export_it(Scene& scene) {
   CHECK((static_cast<std::size_t>(ones) == bits.size()) == !error.ok());
   return error;
 }
+// Bits of another program, of which every file that has the name has all.
+constexpr std::uint64_t kForeignBits = std::uint64_t{1} << 20;
+std::vector<std::byte> foreign_bits() {
+  std::vector<std::byte> bits(kForeignBits / 8);
+  for (std::size_t i = 0; i < bits.size(); i += 97) bits[i] = std::byte{0x11};
+  return bits;
+}
+Error import_it(Scene& scene) {
+  Options options;
+  options.hash = Hash::kMurmur3;
+  options.num_bits = kForeignBits;
+  options.num_probes = 3;
+  return take(scene, Filter::import_foreign(scene.path, foreign_bits(), {"raw", BitOrder::kBig, {}}, options));
+}
+void check_imported(const Filter& filter) {
+  std::vector<std::byte> bits(kForeignBits / 8);
+  CHECK(filter.export_bits(bits, BitOrder::kBig).ok());
+  CHECK(bits == foreign_bits());
+}
 bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == save_it_folded || act == intersect_it; }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
@@ -259,6 +279,11 @@ void recovers(Scene& scene) {
 void has_name(Scene& scene) {
   CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
   CHECK(*scene.handle->is_current());
+}
+void is_imported(Scene& scene) {
+  has_name(scene);
+  check_imported(*scene.handle);
+  CHECK(state_of(scene.path) == FileState::kClean);
 }
 void is_synced(Scene& scene) { CHECK(format::mark_of(look_at(scene.path).newest(), 1) == 2 * kSome); }
 void is_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kOk); }
@@ -298,6 +323,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == seal_it) return "bfs_seal";
   if (act == intersect_it) return "bfs_intersect";
   if (act == compare_it) return "bfs_compare";
+  if (act == import_it) return "bfs_foreign_import";
   if (act == export_it) return "bfs_export_bits";
   return act == close_it ? "bfs_close" : "bfs_open";
 }
@@ -319,6 +345,7 @@ const Operation kOperations[] = {
     {"create", nothing, nobody, make, has_name, 0, kNew},
     {"create with replace", looked_at, nobody, replace, has_name, 0, kReplaced},
     {"create with replace, beside a writer", in_use, nobody, replace, has_name, 0, kReplaced},
+    {"import a foreign filter", nothing, nobody, import_it, is_imported, 0, kNew},
     {"publish", nothing, unpublished, publish, has_name, 0, kNew},
     {"publish with replace", looked_at, successor, publish, has_name, 0, kReplaced},
     {"supersede, then publish", in_use, successor, supersede_and_publish, has_name, 0, kReplaced},
@@ -467,6 +494,7 @@ void check_aftermath(Scene& scene, const Operation& operation, const format::Fil
   const bool there = std::filesystem::exists(scene.path);
   if (operation.name_of_file == kNew) {
     scene.handle.reset();
+    if (there && operation.act == import_it) check_imported(opened(Filter::open(scene.path, OpenMode::kRead)));
     return check_new_file(scene);
   }
   REQUIRE(there);

@@ -122,6 +122,9 @@ export const BFS = Object.freeze({
   CAN_INTERSECT: 0x40,
   BITS_LITTLE: 1,
   BITS_BIG: 2,
+  FOREIGN_NEEDS_SIZE: 0x1,
+  FOREIGN_NEEDS_ORDER: 0x2,
+  FOREIGN_NEEDS_HASH: 0x4,
 });
 
 /** A number: so many bytes. bfs_...: a struct in the struct.
@@ -341,6 +344,33 @@ export const STRUCTS = {
       reserved: {offset: 28, kind: "u32"},
     },
   },
+  bfs_foreign_form: {
+    name: "bfs_foreign_form",
+    bytes: 24,
+    fields: {
+      struct_bytes: {offset: 0, kind: "u32"},
+      order: {offset: 4, kind: "u32"},
+      format: {offset: 8, kind: "pointer"},
+      name: {offset: 16, kind: "pointer"},
+    },
+  },
+  bfs_foreign: {
+    name: "bfs_foreign",
+    bytes: 64,
+    fields: {
+      struct_bytes: {offset: 0, kind: "u32"},
+      needs: {offset: 4, kind: "u32"},
+      layout: {offset: 8, kind: "u32"},
+      hash: {offset: 12, kind: "u32"},
+      num_bits: {offset: 16, kind: "u64"},
+      capacity: {offset: 24, kind: "u64"},
+      fpr: {offset: 32, kind: "f64"},
+      keys: {offset: 40, kind: "u64"},
+      bytes: {offset: 48, kind: "u64"},
+      num_probes: {offset: 56, kind: "u32"},
+      has_keys: {offset: 60, kind: "u32"},
+    },
+  },
 };
 
 /* Handles go as uint64_t: koffi takes a number there, which is faster than the BigInt of a pointer. So does a single key, whose
@@ -419,4 +449,8 @@ export const FUNCTIONS = {
   bfs_get_note: ["int64_t", HANDLE, BUFFER, "size_t", BUFFER],
   bfs_get_seeds: ["int64_t", HANDLE, BUFFER, "size_t", BUFFER],
   bfs_stats: ["int32_t", HANDLE, "uint64_t", BUFFER, BUFFER],
+  bfs_foreign_name: ["str", "uint32_t"],
+  bfs_foreign_inspect: ["int32_t", BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],
+  bfs_foreign_import: ["int32_t", BUFFER, BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],
+  bfs_foreign_export: ["int32_t", HANDLE, BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER],
 };

@@ -27,11 +27,11 @@ from . import _bfstore
 
 __all__ = [
     "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError", "Filter",
-    "FilesystemError", "FillingError", "ForkedError", "FullError", "Interval", "InvalidError", "KindOfKeyError", "MalformedError",
+    "FilesystemError", "FillingError", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError", "KindOfKeyError", "MalformedError",
     "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range",
     "ReadOnlyError", "RecoveryError", "SealedError", "SecretError", "StateError", "Statistics", "SystemFailedError",
     "UnsupportedError", "bare_build", "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build",
-    "create", "format", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror",
+    "create", "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror",
     "verify", "wrap",
 ]
 
@@ -243,6 +243,25 @@ class Plan:
 
 
 @dataclasses.dataclass(frozen=True)
+class Foreign:
+    """What the bytes of another program's filter say: see inspect_foreign().  None: they do not say it.
+
+    needs: what import_foreign() needs besides the bytes: "size" (num_bits and num_probes, or another way), "order",
+    "hash" (and its seed or seeds).
+    """
+
+    layout: str
+    hash: "str | None"
+    num_probes: "int | None"
+    num_bits: "int | None"
+    capacity: "int | None"
+    fpr: "float | None"
+    keys: "int | None"
+    bytes: "int | None"
+    needs: frozenset
+
+
+@dataclasses.dataclass(frozen=True)
 class Statistics:
     """Facts about an open filter.  None: was not asked for (see Filter.stats), or the kernel does not tell."""
 
@@ -299,6 +318,7 @@ def _numbers(prefix):
 _LAYOUTS = {_bfstore.layout_name(number): number for number in _numbers("LAYOUT_").values()}
 _HASHES = {_bfstore.hash_name(number): number for number in _numbers("HASH_").values()}
 _ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
+_NEEDS = _numbers("FOREIGN_NEEDS_")
 
 
 def _names_in(names, bits):
@@ -486,6 +506,17 @@ class Filter(_bfstore.Handle):
         """The filter's bits as an array for another program: bytes."""
         return self._export_bits((self.stats().num_bits + 7) // 8, _number_in(_ORDERS, order, "order"))
 
+    def export_foreign(self, format, *, order=None):
+        """The filter for another program, in one of foreign_formats(): bytes.
+
+        order: "little" or "big", for the format "raw" alone.
+        """
+        return self._export_foreign(format, _order_of(order))
+
+
+def _order_of(order):
+    return 0 if order is None else _number_in(_ORDERS, order, "order")
+
 
 def _health(code):
     return "ok" if code == 0 else _bfstore.code_name(code).removeprefix("BFS_E").lower()
@@ -608,6 +639,46 @@ def _counted(keys, width):
         keys = tuple(keys)
     return keys, max(1, memoryview(keys).nbytes // width if width > 0 else len(keys))
 
+
+# --- Filters of other programs ----------------------------------------------------------------------------------------
+
+def foreign_formats():
+    """The names of the formats that import_foreign() reads and Filter.export_foreign() writes: "raw", "jaybird", ...
+
+    raw: the bits and nothing else, as bitarray.tofile() writes them.  The caller says what they are: num_bits and
+        num_probes (or like), hash and seeds, and order.
+    jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live).  Small filters need
+        hash="jaybird", or hash="pybloom-live" if version 4 of pybloom-live or a later one made them.
+    """
+    return _bfstore.foreign_formats()
+
+
+def inspect_foreign(data, format, *, order=None, name=None, **options):
+    """What the bytes of another program's filter say, without importing it: a Foreign.  The first 64 KiB are enough.
+
+    With options, those of import_foreign(): what that would make of them.
+    """
+    fields = _fields(options, _CREATE_FLAGS) if options else None
+    found = _bfstore.inspect_foreign(fields, format, _order_of(order), name, data)
+    has_keys = found.pop("has_keys")
+    told = {field: value or None for field, value in found.items()}
+    return Foreign(**{**told, "layout": _name_in(_LAYOUTS, found["layout"]),
+                      "hash": _name_in(_HASHES, found["hash"]) if found["hash"] else None,
+                      "keys": found["keys"] if has_keys else None, "needs": _names_in(_NEEDS, found["needs"])})
+
+
+def import_foreign(path, data, format, *, order=None, name=None, **options):
+    """Makes a filter file of the bytes of another program's filter; open for reading.  It appears whole, or not at all.
+
+    format: one of foreign_formats(), which says what each needs.  order: "little" or "big", which bit of a byte comes
+    first.  name: what messages call the bytes.  The other options are those of create(), as far as the bytes do not say
+    them.  Where the caller's word is wrong, the filter answers False for keys that it has: so import with
+    unpublished=True, ask for keys that are known to be in it, and publish() it then.
+    """
+    return _bfstore.import_foreign(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), format, _order_of(order), name, data)
+
+
+# --- In memory --------------------------------------------------------------------------------------------------------
 
 def required_bytes(**options):
     """The bytes that format() needs for these options: those of create()."""

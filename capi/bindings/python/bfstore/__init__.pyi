@@ -27,12 +27,12 @@ _Digests: TypeAlias = Iterable[SupportsIndex] | _ArrowArray | _ArrowStream | Rea
 
 __all__ = [
     "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError",
-    "FilesystemError", "FillingError", "Filter", "ForkedError", "FullError", "Interval", "InvalidError",
+    "FilesystemError", "FillingError", "Filter", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError",
     "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
     "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
-    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "format",
-    "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "foreign_formats",
+    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
 ]
 __version__: str
 
@@ -105,6 +105,18 @@ class Plan:
     bloom_fpr: float
     cache_lines: float
     page_faults: float
+
+@dataclass(frozen=True)
+class Foreign:
+    layout: str
+    hash: str | None
+    num_probes: int | None
+    num_bits: int | None
+    capacity: int | None
+    fpr: float | None
+    keys: int | None
+    bytes: int | None
+    needs: frozenset[str]
 
 @dataclass(frozen=True)
 class Statistics:
@@ -213,6 +225,7 @@ class Filter:
     def compare(self, other: Filter) -> Comparison: ...
     def import_bits(self, bits: ReadableBuffer, *, order: _Order) -> None: ...
     def export_bits(self, *, order: _Order) -> bytes: ...
+    def export_foreign(self, format: str, *, order: _Order | None = None) -> bytes: ...
 
 def open(
     path: _Path | int,
@@ -316,6 +329,74 @@ def build(
     limit: bool = ...,
     any_filesystem: bool = ...,
     replace: bool = ...,
+) -> Filter: ...
+def foreign_formats() -> list[str]: ...
+def inspect_foreign(
+    data: ReadableBuffer,
+    format: str,
+    *,
+    order: _Order | None = None,
+    name: str | None = None,
+    capacity: int | None = ...,
+    fpr: float | None = ...,
+    bits_per_key: float | None = ...,
+    max_bytes: int | None = ...,
+    num_bits: int | None = ...,
+    num_probes: int | None = ...,
+    like: _Path | None = ...,
+    layout: _Layout | None = ...,
+    hash: _Hash | None = ...,
+    seed: int | None = ...,
+    seeds: Iterable[int] | None = ...,
+    secret: bytes | None = ...,
+    note: bytes | None = ...,
+    file_id: bytes | None = ...,
+    tutorial_sizing: bool = ...,
+    mode: int | None = ...,
+    lock_timeout: float | None = ...,
+    writeback_check: float | None = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    guard: bool = ...,
+    limit: bool = ...,
+    any_filesystem: bool = ...,
+    replace: bool = ...,
+    exclusive: bool = ...,
+    unpublished: bool = ...,
+) -> Foreign: ...
+def import_foreign(
+    path: _Path,
+    data: ReadableBuffer,
+    format: str,
+    *,
+    order: _Order | None = None,
+    name: str | None = None,
+    capacity: int | None = ...,
+    fpr: float | None = ...,
+    bits_per_key: float | None = ...,
+    max_bytes: int | None = ...,
+    num_bits: int | None = ...,
+    num_probes: int | None = ...,
+    like: _Path | None = ...,
+    layout: _Layout | None = ...,
+    hash: _Hash | None = ...,
+    seed: int | None = ...,
+    seeds: Iterable[int] | None = ...,
+    secret: bytes | None = ...,
+    note: bytes | None = ...,
+    file_id: bytes | None = ...,
+    tutorial_sizing: bool = ...,
+    mode: int | None = ...,
+    lock_timeout: float | None = ...,
+    writeback_check: float | None = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    guard: bool = ...,
+    limit: bool = ...,
+    any_filesystem: bool = ...,
+    replace: bool = ...,
+    exclusive: bool = ...,
+    unpublished: bool = ...,
 ) -> Filter: ...
 def required_bytes(
     *,

@@ -123,6 +123,9 @@ static const Number numbers[] = {
     {"CAN_INTERSECT", BFS_CAN_INTERSECT},
     {"BITS_LITTLE", BFS_BITS_LITTLE},
     {"BITS_BIG", BFS_BITS_BIG},
+    {"FOREIGN_NEEDS_SIZE", BFS_FOREIGN_NEEDS_SIZE},
+    {"FOREIGN_NEEDS_ORDER", BFS_FOREIGN_NEEDS_ORDER},
+    {"FOREIGN_NEEDS_HASH", BFS_FOREIGN_NEEDS_HASH},
 };
 
 static const Field bfs_options_fields[] = {

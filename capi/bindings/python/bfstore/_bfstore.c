@@ -114,6 +114,86 @@ static PyObject* module_create_part(PyObject* self, PyObject* arguments) {
   return making_end(&making, code, &error);
 }
 
+/* --- Filters of other programs ------------------------------------------------------------------------------------ */
+
+static PyObject* module_foreign_formats(PyObject* self, PyObject* unused) {
+  (void)self;
+  (void)unused;
+  PyObject* names = PyList_New(0);
+  const char* name = NULL;
+  for (uint32_t i = 0; names != NULL && (name = bfs_foreign_name(i)) != NULL; i++) {
+    PyObject* text = PyUnicode_FromString(name);
+    if (text == NULL || PyList_Append(names, text) < 0) Py_CLEAR(names);
+    Py_XDECREF(text);
+  }
+  return names;
+}
+
+/* The last arguments of the functions for foreign bytes: the format, the order or 0, the bytes' name or None, and the
+ * bytes.  -1: an exception is set.  After 0, PyBuffer_Release of the bytes follows. */
+static int foreign_begin(bfs_foreign_form* form, Py_buffer* bytes, PyObject* arguments) {
+  unsigned int order = 0;
+  *form = (bfs_foreign_form)BFS_FOREIGN_FORM_INIT;
+  if (!PyArg_ParseTuple(arguments, "sIzy*", &form->format, &order, &form->name, bytes)) return -1;
+  form->order = order;
+  return 0;
+}
+
+/* Arguments: options or None, and those of foreign_begin. */
+static PyObject* module_inspect_foreign(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject* given = PyTuple_GetItem(arguments, 0);
+  PyObject* rest = PyTuple_GetSlice(arguments, 1, PY_SSIZE_T_MAX);
+  bfs_foreign_form form;
+  Py_buffer bytes;
+  if (given == NULL || rest == NULL || foreign_begin(&form, &bytes, rest) < 0) {
+    Py_XDECREF(rest);
+    return NULL;
+  }
+  bfs_options options;
+  bfs_foreign found = BFS_FOREIGN_INIT;
+  bfs_error error = BFS_ERROR_INIT;
+  int32_t code = BFS_EINVAL;
+  const int filled = given == Py_None ? 0 : fill_options(&options, given);
+  if (filled == 0) {
+    WITHOUT_GIL(code = bfs_foreign_inspect(&form, bytes.buf, (uint64_t)bytes.len, given == Py_None ? NULL : &options,
+                                           &found, &error));
+  }
+  PyBuffer_Release(&bytes);
+  Py_DECREF(rest);
+  if (filled < 0) return NULL;
+  return code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
+}
+
+/* Arguments: those of create, and those of foreign_begin. */
+static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
+  (void)self;
+  Making making;
+  bfs_options options;
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_foreign_form form;
+  Py_buffer bytes;
+  PyObject* first = PyTuple_GetSlice(arguments, 0, 4);
+  PyObject* rest = PyTuple_GetSlice(arguments, 4, PY_SSIZE_T_MAX);
+  PyObject* made = NULL;
+  if (first != NULL && rest != NULL && foreign_begin(&form, &bytes, rest) == 0) {
+    if (making_begin(&making, first) == 0) {
+      int32_t code = BFS_EINVAL;
+      if (fill_options(&options, making.given) == 0) {
+        WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, &options,
+                                              &making.handle->filter, &error));
+      }
+      made = making_end(&making, code, &error);
+    }
+    PyBuffer_Release(&bytes);
+  }
+  Py_XDECREF(first);
+  Py_XDECREF(rest);
+  return made;
+}
+
+/* --- In memory ---------------------------------------------------------------------------------------------------- */
+
 static PyObject* module_format(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -420,6 +500,9 @@ static PyMethodDef module_methods[] = {
     {"open", module_open, METH_VARARGS, NULL},
     {"open_set", module_open_set, METH_VARARGS, NULL},
     {"create", module_create, METH_VARARGS, NULL},
+    {"foreign_formats", module_foreign_formats, METH_NOARGS, NULL},
+    {"inspect_foreign", module_inspect_foreign, METH_VARARGS, NULL},
+    {"import_foreign", module_import_foreign, METH_VARARGS, NULL},
     {"format", module_format, METH_VARARGS, NULL},
     {"wrap_to_read", module_wrap_to_read, METH_VARARGS, NULL},
     {"wrap_to_write", module_wrap_to_write, METH_VARARGS, NULL},

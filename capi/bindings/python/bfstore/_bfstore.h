@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bfstore.h"
+#include "bfstore_interop.h"
 
 /* Other threads run during the statement. */
 #define WITHOUT_GIL(...)                        \
@@ -136,5 +137,6 @@ int fill_plan_request(bfs_plan_request* request, PyObject* given);
 PyObject* dict_of_plan(const bfs_plan_result* plan);
 PyObject* dict_of_statistics(const bfs_statistics* statistics);
 PyObject* dict_of_comparison(const bfs_comparison* comparison);
+PyObject* dict_of_foreign(const bfs_foreign* foreign);
 
 #endif

@@ -168,3 +168,4 @@ static PyObject* dict_of(const void* record, const Field* field) {
 PyObject* dict_of_plan(const bfs_plan_result* plan) { return dict_of(plan, bfs_plan_result_fields); }
 PyObject* dict_of_statistics(const bfs_statistics* statistics) { return dict_of(statistics, bfs_statistics_fields); }
 PyObject* dict_of_comparison(const bfs_comparison* comparison) { return dict_of(comparison, bfs_comparison_fields); }
+PyObject* dict_of_foreign(const bfs_foreign* foreign) { return dict_of(foreign, bfs_foreign_fields); }

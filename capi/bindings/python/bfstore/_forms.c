@@ -216,6 +216,28 @@ static PyObject* handle_export_bits(PyObject* self, PyObject* arguments) {
   return filter == NULL ? NULL : raise_code(code, &error);
 }
 
+/* Arguments: the format, the order or 0. */
+static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  unsigned int order = 0;
+  if (!PyArg_ParseTuple(arguments, "sI", &form.format, &order)) return NULL;
+  form.order = order;
+  uint64_t bytes = 0;
+  CALL(bfs_foreign_export(filter, &form, NULL, 0, &bytes, &error));
+  PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+  if (made == NULL) return NULL;
+  char* data = PyBytes_AsString(made);
+  error = (bfs_error)BFS_ERROR_INIT;
+  filter = handle_begin((Handle*)self);
+  if (filter != NULL) {
+    WITHOUT_GIL(done = bfs_foreign_export(filter, &form, data, bytes, NULL, &error));
+    handle_end((Handle*)self);
+  }
+  if (filter != NULL && done == BFS_OK) return made;
+  Py_DECREF(made);
+  return filter == NULL ? NULL : raise_code((int32_t)done, &error);
+}
+
 static PyObject* handle_note(PyObject* self, PyObject* unused) {
   (void)unused;
   char note[1024]; /* the most that a file can have */
@@ -284,6 +306,7 @@ const PyMethodDef form_methods[] = {
     ONE("_compare", handle_compare, ""),
     {"_import_bits", handle_import_bits, METH_VARARGS, NULL},
     {"_export_bits", handle_export_bits, METH_VARARGS, NULL},
+    {"_export_foreign", handle_export_foreign, METH_VARARGS, NULL},
     ONE("_stats", handle_stats, ""),
     {NULL, NULL, 0, NULL},
 };

@@ -15,7 +15,8 @@ from bfstore import _bfstore
 from case import HEADER, HERE, Case
 
 SECRET = b"sixteen bytes..."
-TEXT = re.sub(r"/\*.*?\*/", " ", HEADER.read_text("utf-8"), flags=re.DOTALL)
+# The header, and those next to it that include it.
+TEXT = "".join(re.sub(r"/\*.*?\*/", " ", one.read_text("utf-8"), flags=re.DOTALL) for one in sorted(HEADER.parent.glob("bfstore*.h")))
 
 
 class Header(unittest.TestCase):
@@ -439,6 +440,49 @@ class Forms(Case):
         for call in (lambda: filter_.import_bits(bits, order="middle"), lambda: filter_.import_bits(b"", order="big")):
             with self.assertRaises(ValueError):
                 call()
+
+    def test_a_file_of_python_bloomfilter_becomes_a_filter_and_comes_back(self):
+        # BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u00e9".
+        data = bytes.fromhex("fca9f1d24d62503f0a000000000000000f000000000000000a000000000000000300000000000000"
+                             "80c21002480200179018000904114892002200")
+        told = bfstore.inspect_foreign(data[:40], "jaybird")
+        self.assertEqual(told, bfstore.Foreign(layout="classic", hash="jaybird", num_probes=10, num_bits=150, capacity=10, fpr=0.001, keys=3,
+                                               bytes=len(data), needs=frozenset()))
+        with bfstore.import_foreign(self.path, data, "jaybird") as made:
+            self.assertEqual([key in made for key in ("alice", "bob", "caf\u00e9", "carol")], [True, True, True, False])
+            self.assertEqual(made.export_foreign("jaybird"), data)
+            with self.assertRaises(bfstore.ReadOnlyError):
+                made.add("carol")
+        with self.assertRaisesRegex(bfstore.MalformedError, "^words.jay: has 58 bytes"):
+            bfstore.import_foreign(self.folder / "other", data[:-1], "jaybird", name="words.jay")
+        self.assertEqual([path.name for path in self.folder.iterdir()], [self.path.name])
+
+    def test_a_plain_array_needs_the_caller_s_word(self):
+        self.assertEqual(bfstore.foreign_formats(), ["raw", "jaybird"])
+        bits, words = bytearray(b"\0\0\0\x80" + bytes(12)), {"hash": "murmur3", "num_bits": 124, "num_probes": 4}
+        told = bfstore.inspect_foreign(bits, "raw")
+        self.assertEqual((told.needs, told.num_bits, told.hash, told.keys, told.bytes), ({"size", "order", "hash"}, None, None, None, None))
+        told = bfstore.inspect_foreign(b"", "raw", order="big", **words)
+        self.assertEqual((told.num_bits, told.hash, told.bytes), (124, "murmur3", 16))
+        for wrong, raised in (({**words, "hash": None}, ValueError), ({}, ValueError), ({**words, "order": "middle"}, ValueError),
+                              ({**words, "num_bits": 132}, bfstore.InvalidError), ({**words, "format": "pickle"}, bfstore.InvalidError),
+                              ({**words, "colour": 1}, TypeError)):
+            with self.subTest(wrong=wrong), self.assertRaises(raised):
+                bfstore.import_foreign(self.path, bits, **{"format": "raw", "order": "big", **wrong})
+        self.assertEqual(list(self.folder.iterdir()), [])
+        made = bfstore.import_foreign(self.path, memoryview(bits), "raw", order="big", unpublished=True, **words)
+        self.assertTrue(made.add("key"))
+        self.assertEqual(list(self.folder.iterdir()), [])
+        made.publish()
+        self.assertNotEqual(made.export_foreign("raw", order="little"), made.export_foreign("raw", order="big"))
+        for call in (lambda: made.export_foreign("raw"), lambda: made.export_foreign("jaybird", order="big")):
+            with self.assertRaises(bfstore.InvalidError):
+                call()
+        with self.assertRaises(bfstore.UnsupportedError):
+            made.export_foreign("jaybird")
+        made.close()
+        with self.assertRaises(bfstore.ClosedError):
+            made.export_foreign("raw", order="big")
 
     def test_bare_filters(self):
         keys = [b"%d" % i for i in range(100)]

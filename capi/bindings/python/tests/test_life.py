@@ -28,8 +28,9 @@ class Closed(Case):
         made.close()
         made.close()
         self.assertTrue(made.closed)
-        arguments = {"sync": (), "get_mark": (1, 1), "save": (self.folder / "x",), "merge": (other,), "compare": (other,), "import_bits": (b"",)}
-        keywords = {"import_bits": {"order": "big"}, "export_bits": {"order": "big"}}
+        arguments = {"sync": (), "get_mark": (1, 1), "save": (self.folder / "x",), "merge": (other,), "compare": (other,), "import_bits": (b"",),
+                     "export_foreign": ("raw",)}
+        keywords = {name: {"order": "big"} for name in ("import_bits", "export_bits", "export_foreign")}
         numbers = ("drop_owner", "finish_recovery", "use_threads", "contains_digest", "add_digest", "remove_digest", "count_digest")
         texts = ("contains", "add", "remove", "count", "digest")
         digests = ("add_digests", "remove_digests", "contains_digests", "select_digests")

@@ -17,6 +17,8 @@ with bfstore.create("a.bf", capacity=1000, fpr=0.01, layout="counting", lock_tim
     marks: list[int] = [one.mark for one in f.marks()]
     fill: float | None = f.stats(fill=True).fill_ratio
     low: float = f.compare(f).jaccard.low
+    foreign: bytes = f.export_foreign("raw", order="big")
+    told: bfstore.Foreign = bfstore.inspect_foreign(foreign, "raw", num_bits=8)
     in_buffer: bfstore.Filter = bfstore.format(mmap.mmap(-1, bfstore.required_bytes(capacity=5)), capacity=5)
     f.add(1.5)  # error: arg-type
     f.add(None)  # error: arg-type
@@ -24,6 +26,7 @@ with bfstore.create("a.bf", capacity=1000, fpr=0.01, layout="counting", lock_tim
     bfstore.open("a.bf", "w")  # error: arg-type
     bfstore.create("a.bf", capacity=5, layout="other")  # error: arg-type
     bfstore.open("a.bf", capacity=5)  # error: call-arg
+    bfstore.import_foreign("b.bf", foreign, "raw", order="middle")  # error: arg-type
 try:
     bfstore.open("b.bf")
 except FileNotFoundError as error:

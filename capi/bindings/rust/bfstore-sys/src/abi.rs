@@ -124,6 +124,9 @@ pub const BFS_CAN_EXPIRE: u32 = 0x20;
 pub const BFS_CAN_INTERSECT: u32 = 0x40;
 pub const BFS_BITS_LITTLE: u32 = 1;
 pub const BFS_BITS_BIG: u32 = 2;
+pub const BFS_FOREIGN_NEEDS_SIZE: u32 = 0x1;
+pub const BFS_FOREIGN_NEEDS_ORDER: u32 = 0x2;
+pub const BFS_FOREIGN_NEEDS_HASH: u32 = 0x4;
 
 /// A handle: only its address is known.
 #[repr(C)]
@@ -415,6 +418,49 @@ pub struct bfs_owner_mark {
 }
 const _: () = assert!(size_of::<bfs_owner_mark>() == 32);
 
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct bfs_foreign_form {
+    pub struct_bytes: u32,
+    pub order: u32,
+    pub format: *const c_char,
+    pub name: *const c_char,
+}
+const _: () = assert!(size_of::<bfs_foreign_form>() == 24);
+
+/// Zeros, and the struct's own size, as BFS_..._INIT.
+impl Default for bfs_foreign_form {
+    fn default() -> Self {
+        // SAFETY: integers, floats, arrays of them, and raw pointers: all of them may be zero.
+        Self { struct_bytes: size_of::<Self>() as u32, ..unsafe { zeroed() } }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct bfs_foreign {
+    pub struct_bytes: u32,
+    pub needs: u32,
+    pub layout: u32,
+    pub hash: u32,
+    pub num_bits: u64,
+    pub capacity: u64,
+    pub fpr: f64,
+    pub keys: u64,
+    pub bytes: u64,
+    pub num_probes: u32,
+    pub has_keys: u32,
+}
+const _: () = assert!(size_of::<bfs_foreign>() == 64);
+
+/// Zeros, and the struct's own size, as BFS_..._INIT.
+impl Default for bfs_foreign {
+    fn default() -> Self {
+        // SAFETY: integers, floats, arrays of them, and raw pointers: all of them may be zero.
+        Self { struct_bytes: size_of::<Self>() as u32, ..unsafe { zeroed() } }
+    }
+}
+
 extern "C" {
     pub fn bfs_version() -> *const c_char;
     pub fn bfs_version_number() -> u32;
@@ -599,4 +645,30 @@ extern "C" {
     pub fn bfs_get_note(filter: *const bfs_filter, buffer: *mut c_void, capacity: usize, error: *mut bfs_error) -> i64;
     pub fn bfs_get_seeds(filter: *const bfs_filter, seeds: *mut u32, capacity: usize, error: *mut bfs_error) -> i64;
     pub fn bfs_stats(filter: *const bfs_filter, flags: u64, out: *mut bfs_statistics, error: *mut bfs_error) -> i32;
+    pub fn bfs_foreign_name(index: u32) -> *const c_char;
+    pub fn bfs_foreign_inspect(
+        form: *const bfs_foreign_form,
+        first: *const c_void,
+        first_bytes: u64,
+        options: *const bfs_options,
+        out: *mut bfs_foreign,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_foreign_import(
+        path: *const c_char,
+        form: *const bfs_foreign_form,
+        bytes: *const c_void,
+        num_bytes: u64,
+        options: *const bfs_options,
+        out: *mut *mut bfs_filter,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_foreign_export(
+        filter: *const bfs_filter,
+        form: *const bfs_foreign_form,
+        buffer: *mut c_void,
+        buffer_bytes: u64,
+        out_bytes: *mut u64,
+        error: *mut bfs_error,
+    ) -> i32;
 }

@@ -125,6 +125,9 @@ final class Abi {
   static final int CAN_INTERSECT = 0x40;
   static final int BITS_LITTLE = 1;
   static final int BITS_BIG = 2;
+  static final int FOREIGN_NEEDS_SIZE = 0x1;
+  static final int FOREIGN_NEEDS_ORDER = 0x2;
+  static final int FOREIGN_NEEDS_HASH = 0x4;
 
   private Abi() {}
 }

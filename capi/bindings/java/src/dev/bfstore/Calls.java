@@ -78,4 +78,8 @@ interface Calls {
   long bfs_get_note(long filter, long buffer, long capacity, long error);
   long bfs_get_seeds(long filter, long seeds, long capacity, long error);
   int bfs_stats(long filter, long flags, long out, long error);
+  long bfs_foreign_name(int index);
+  int bfs_foreign_inspect(long form, long first, long firstBytes, long options, long out, long error);
+  int bfs_foreign_import(long path, long form, long bytes, long numBytes, long options, long out, long error);
+  int bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long outBytes, long error);
 }

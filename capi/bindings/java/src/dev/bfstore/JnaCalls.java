@@ -80,4 +80,11 @@ abstract class JnaCalls implements Library {
   @Override public native long bfs_get_note(long filter, long buffer, long capacity, long error);
   @Override public native long bfs_get_seeds(long filter, long seeds, long capacity, long error);
   @Override public native int bfs_stats(long filter, long flags, long out, long error);
+  @Override public native long bfs_foreign_name(int index);
+  @Override public native int bfs_foreign_inspect(long form, long first, long firstBytes, long options, long out, long
+      error);
+  @Override public native int bfs_foreign_import(long path, long form, long bytes, long numBytes, long options, long
+      out, long error);
+  @Override public native int bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long outBytes,
+      long error);
 }

@@ -161,5 +161,24 @@ final class Structs {
       .field("recovered", 24, 4)
       .field("reserved", 28, 4);
 
+  static final Struct FOREIGN_FORM = new Struct("bfs_foreign_form", 24)
+      .field("struct_bytes", 0, 4)
+      .field("order", 4, 4)
+      .field("format", 8, 8)
+      .field("name", 16, 8);
+
+  static final Struct FOREIGN = new Struct("bfs_foreign", 64)
+      .field("struct_bytes", 0, 4)
+      .field("needs", 4, 4)
+      .field("layout", 8, 4)
+      .field("hash", 12, 4)
+      .field("num_bits", 16, 8)
+      .field("capacity", 24, 8)
+      .field("fpr", 32, 8)
+      .field("keys", 40, 8)
+      .field("bytes", 48, 8)
+      .field("num_probes", 56, 4)
+      .field("has_keys", 60, 4);
+
   private Structs() {}
 }

@@ -136,6 +136,13 @@ abstract class FfmCalls implements Library {
       JAVA_LONG, JAVA_LONG);
   private static final MethodHandle STATS = Downcall.handle("bfs_stats", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
+  private static final MethodHandle FOREIGN_NAME = Downcall.handle("bfs_foreign_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle FOREIGN_INSPECT = Downcall.handle("bfs_foreign_inspect", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FOREIGN_IMPORT = Downcall.handle("bfs_foreign_import", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FOREIGN_EXPORT = Downcall.handle("bfs_foreign_export", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
   @Override
   public long bfs_version() {
@@ -807,6 +814,42 @@ abstract class FfmCalls implements Library {
   public int bfs_stats(long filter, long flags, long out, long error) {
     try {
       return (int) STATS.invokeExact(filter, flags, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_foreign_name(int index) {
+    try {
+      return (long) FOREIGN_NAME.invokeExact(index);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_foreign_inspect(long form, long first, long firstBytes, long options, long out, long error) {
+    try {
+      return (int) FOREIGN_INSPECT.invokeExact(form, first, firstBytes, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_foreign_import(long path, long form, long bytes, long numBytes, long options, long out, long error) {
+    try {
+      return (int) FOREIGN_IMPORT.invokeExact(path, form, bytes, numBytes, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long outBytes, long error) {
+    try {
+      return (int) FOREIGN_EXPORT.invokeExact(filter, form, buffer, bufferBytes, outBytes, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }

@@ -1,0 +1,71 @@
+// An array of bits in foreign bytes, word by word. Bit i of a word is bit i of the filter.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "base/bytes.hpp"
+
+namespace bfstore::interop {
+
+// From a little-endian word of the array to one of the filter, and back: each is its own inverse.
+using Turn = std::uint64_t (*)(std::uint64_t word) noexcept;
+
+inline std::uint64_t as_it_is(std::uint64_t word) noexcept { return word; }
+
+// Exchanges neighbours, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
+inline std::uint64_t with_bytes_reversed(std::uint64_t word) noexcept {
+  constexpr std::uint64_t kBits = 0x5555555555555555, kPairs = 0x3333333333333333, kHalves = 0x0f0f0f0f0f0f0f0f;
+  word = (word >> 1 & kBits) | (word & kBits) << 1;
+  word = (word >> 2 & kPairs) | (word & kPairs) << 2;
+  return (word >> 4 & kHalves) | (word & kHalves) << 4;
+}
+
+inline Turn turn_of(BitOrder order) noexcept { return order == BitOrder::kBig ? with_bytes_reversed : as_it_is; }
+
+constexpr std::uint64_t array_bytes(std::uint64_t num_bits) noexcept { return num_bits / 8 + (num_bits % 8 != 0); }
+
+// The bits of the last word that are bits of the filter.
+constexpr std::uint64_t last_mask(std::uint64_t num_bits) noexcept {
+  return num_bits % 64 == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << num_bits % 64) - 1;
+}
+
+inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+// The bytes may end in the middle of a word.
+class Array {
+ public:
+  Array(std::span<const std::byte> bytes, Turn turn) noexcept : bytes_(bytes), turn_(turn) {}
+
+  [[nodiscard]] std::uint64_t num_words() const noexcept { return (bytes_.size() + kWordBytes - 1) / kWordBytes; }
+  [[nodiscard]] std::uint64_t word(std::uint64_t number) const noexcept {
+    std::array<std::byte, kWordBytes> whole{};
+    const auto there = bytes_.subspan(number * kWordBytes);
+    std::memcpy(whole.data(), there.data(), std::min(there.size(), kWordBytes));
+    return turn_(base::load<std::uint64_t>(whole.data()));
+  }
+  // Not of an empty array.
+  [[nodiscard]] bool has_spare_bits(std::uint64_t num_bits) const noexcept {
+    return (word(num_words() - 1) & ~last_mask(num_bits)) != 0;
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  Turn turn_;
+};
+
+// Writes a word of the filter into an array, as far as the array goes.
+inline void put_word(std::span<std::byte> array, std::uint64_t number, std::uint64_t word, Turn turn) noexcept {
+  std::array<std::byte, kWordBytes> whole;
+  base::store(whole.data(), turn(word));
+  const auto there = array.subspan(number * kWordBytes);
+  std::memcpy(there.data(), whole.data(), std::min(there.size(), kWordBytes));
+}
+
+}  // namespace bfstore::interop

@@ -1,0 +1,25 @@
+// A plain bit array: the bits of a filter and nothing else, as Python's bitarray writes them, or Java's BitSet.
+#include "interop/interop.hpp"
+
+namespace bfstore::interop {
+namespace {
+
+// An order that is missing was refused, or no bit is looked at.
+Turn given_turn(const ForeignForm& form) noexcept { return turn_of(form.order.value_or(BitOrder::kLittle)); }
+
+Result<Told> read_bit_array(std::span<const std::byte> /*first*/, const ForeignForm& form) {
+  return Told{.turn = given_turn(form)};
+}
+
+Result<Outline> write_bit_array(const Saying& /*filter*/, const ForeignForm& form) {
+  return Outline{.turn = given_turn(form)};
+}
+
+}  // namespace
+
+constinit const Row kBitArrayRow{
+    .info = {.name = "raw", .about = "the bits alone", .needs_size = true, .needs_order = true},
+    .read = read_bit_array,
+    .write = write_bit_array};
+
+}  // namespace bfstore::interop

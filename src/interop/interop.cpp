@@ -1,0 +1,209 @@
+// The table of foreign formats, and what is checked for all of them alike.
+#include "interop/interop.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/fail.hpp"
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
+
+namespace bfstore {
+namespace interop {
+namespace {
+
+using base::fail;
+
+// The plain array first, then by name.
+constexpr std::array kForeignRows{&kBitArrayRow, &kJaybirdRow};
+
+const Row* find_foreign(std::string_view name) noexcept {
+  for (const Row* row : kForeignRows) {
+    if (name == row->info.name) return row;
+  }
+  return nullptr;
+}
+
+Error foreign_fail(Code code, const ForeignForm& form, const std::string& what) {
+  return fail(code, name_of(form) + ": " + what);
+}
+
+// For bits that are not those of a filter of so many: who said the number was wrong.
+Code wrong_bits(const Row& row) noexcept { return row.info.needs_size ? Code::kInvalid : Code::kBody; }
+
+void add_name(std::string& names, const char* name) {
+  if (!names.empty()) names += " or ";
+  names += name;
+}
+
+std::string names_of(std::span<const Hash> hashes) {
+  std::string names;
+  for (const Hash hash : hashes) add_name(names, hash::row_of(hash).info.name);
+  return names;
+}
+
+Error tells_itself(const Row& row, const ForeignForm& form) {
+  return foreign_fail(Code::kInvalid, form,
+                      std::string("the format ") + row.info.name +
+                          " tells its size and its order. Give no size, layout, seed or order with it.");
+}
+
+bool has_size(const Options& given) noexcept {
+  return sizing::is_given(given.fpr) || sizing::is_given(given.bits_per_key) || given.max_bytes != 0 ||
+         given.num_bits != 0 || given.num_probes != 0 || given.tutorial_sizing || !given.like.empty() ||
+         given.part.has_value();
+}
+
+// What the bytes say themselves, the caller does not give.
+Error check_not_given(const Row& row, const ForeignForm& form, const Options& given) {
+  if (row.info.needs_size) return {};
+  const bool has_capacity = row.info.tells_capacity && given.capacity != 0;
+  if (!has_size(given) && !has_capacity && !given.layout && !given.seed && given.seeds.empty()) return {};
+  return tells_itself(row, form);
+}
+
+Error check_order(const Row& row, const ForeignForm& form) {
+  if (!row.info.needs_order || form.order) return {};
+  return foreign_fail(
+      Code::kInvalid, form,
+      std::string("the format ") + row.info.name + " does not tell the order of its bits. Give little or big.");
+}
+
+Error check_hash(const Row& row, const Told& told, const ForeignForm& form, const Options& given) {
+  const auto& known = row.info.hashes;
+  if (given.hash) {
+    if (known.empty() || std::find(known.begin(), known.end(), *given.hash) != known.end()) return {};
+    return foreign_fail(Code::kInvalid, form,
+                        std::string("filters in the format ") + row.info.name + " have the hash " + names_of(known) +
+                            ". Give one of them.");
+  }
+  if (told.hash || !given.like.empty()) return {};
+  if (!told.doubt.empty()) {
+    return foreign_fail(Code::kInvalid, form,
+                        told.doubt + ". Give the right hash, " + names_of(known) + " (bf import --hash " +
+                            names_of(known.first(1)) + " or --hash " + names_of(known.last(1)) +
+                            "), and ask for keys that are in it (--check).");
+  }
+  return foreign_fail(Code::kInvalid, form,
+                      std::string("no hash given, and the format ") + row.info.name +
+                          " does not tell it. Give the one that the bits are of.");
+}
+
+// A random seed is that of no bits.
+Error check_seed(const ForeignForm& form, const Options& options) {
+  const hash::Row* const hash = options.hash ? hash::find(static_cast<std::uint16_t>(*options.hash)) : nullptr;
+  if (hash == nullptr || !hash->info.takes_seed || options.seed) return {};
+  return foreign_fail(Code::kInvalid, form, "no seed given. Give the one that the bits are of.");
+}
+
+}  // namespace
+
+std::string name_of(const ForeignForm& form) {
+  return form.name.empty() ? std::string("the foreign filter") : form.name;
+}
+
+Result<const Row*> row_of(const ForeignForm& form) {
+  const Row* const row = find_foreign(form.format);
+  if (row == nullptr) {
+    std::string names;
+    for (const Row* one : kForeignRows) add_name(names, one->info.name);
+    return fail(Code::kInvalid, base::printable(form.format) + ": is not a foreign format. Give " + names + ".");
+  }
+  if (!row->info.needs_order && form.order) return tells_itself(*row, form);
+  if (form.order && *form.order != BitOrder::kLittle && *form.order != BitOrder::kBig)
+    return foreign_fail(Code::kInvalid, form, "the order of the bits is neither little nor big. Give one of them.");
+  return row;
+}
+
+Result<Told> read(const Row& row, std::span<const std::byte> first, const ForeignForm& form) {
+  auto told = row.read(first, form);
+  if (!told) return foreign_fail(told.error().code, form, told.error().message);
+  return told;
+}
+
+Error complete(const Row& row, const Told& told, const ForeignForm& form, Options& options) {
+  if (Error error = check_order(row, form); !error.ok()) return error;
+  if (Error error = check_not_given(row, form, options); !error.ok()) return error;
+  if (Error error = check_hash(row, told, form, options); !error.ok()) return error;
+  if (!options.like.empty()) return {};  // which has all that the bytes do not tell
+  if (!options.hash) options.hash = told.hash;
+  if (!options.layout) options.layout = row.info.layout;
+  if (row.info.needs_size) return check_seed(form, options);
+  if (row.info.tells_capacity) options.capacity = told.capacity;
+  options.seeds = told.seeds;
+  if (told.sized_by_rate) {
+    options.fpr = told.fpr;
+  } else {
+    options.num_bits = told.num_bits;
+    options.num_probes = told.num_probes;
+  }
+  return {};
+}
+
+std::uint64_t whole_bytes(const Told& told, std::uint64_t num_bits) noexcept {
+  return told.offset + array_bytes(num_bits) + told.tail_bytes;
+}
+
+Error check_length(const Row& row, std::uint64_t bytes, std::uint64_t expected, std::uint64_t num_bits,
+                   const ForeignForm& form) {
+  if (bytes == expected) return {};
+  return foreign_fail(wrong_bits(row), form,
+                      "has " + std::to_string(bytes) + " bytes. A filter of " + std::to_string(num_bits) +
+                          " bits in the format " + row.info.name + " has exactly " + std::to_string(expected) +
+                          " bytes.");
+}
+
+Result<Array> array_in(const Row& row, const Told& told, std::span<const std::byte> bytes, std::uint64_t num_bits,
+                       const ForeignForm& form) {
+  if (Error error = check_length(row, bytes.size(), whole_bytes(told, num_bits), num_bits, form); !error.ok())
+    return error;
+  const Array array(bytes.subspan(told.offset, array_bytes(num_bits)), told.turn);
+  if (!array.has_spare_bits(num_bits)) return array;
+  return foreign_fail(wrong_bits(row), form,
+                      "has bits after the last one of " + std::to_string(num_bits) +
+                          ". Its number of bits or their order is another one.");
+}
+
+Error check_shape(const Row& row, const Shape& shape, const std::string& name) {
+  const char* const wanted = layout::row_of(row.info.layout).info.name;
+  if (shape.layout != row.info.layout) {
+    return fail(Code::kUnsupported, name + ": the layout " + layout::row_of(shape.layout).info.name +
+                                        " has bits in an order of its own. Filters in the format " + row.info.name +
+                                        " are those of the " + wanted + " layout.");
+  }
+  const auto& known = row.info.hashes;
+  if (known.empty() || std::find(known.begin(), known.end(), shape.hash) != known.end()) return {};
+  return fail(Code::kUnsupported, name + ": has the hash " + hash::row_of(shape.hash).info.name +
+                                      ", and filters in the format " + row.info.name + " have " + names_of(known) +
+                                      ".");
+}
+
+Result<Outline> outline_of(const Row& row, const Saying& filter, const ForeignForm& form, const std::string& name) {
+  if (Error error = check_order(row, form); !error.ok()) return error;
+  if (Error error = check_shape(row, filter.shape, name); !error.ok()) return error;
+  auto outline = row.write(filter, form);
+  if (!outline) return fail(outline.error().code, name + ": " + outline.error().message);
+  return outline;
+}
+
+}  // namespace interop
+
+std::vector<ForeignFormat> foreign_formats() {
+  std::vector<ForeignFormat> formats;
+  for (const interop::Row* row : interop::kForeignRows) formats.push_back(row->info);
+  return formats;
+}
+
+const char* foreign_format_name(std::size_t index) noexcept {
+  return index < interop::kForeignRows.size() ? interop::kForeignRows[index]->info.name : nullptr;
+}
+
+std::optional<ForeignFormat> foreign_format_named(std::string_view name) noexcept {
+  const interop::Row* const row = interop::find_foreign(name);
+  if (row == nullptr) return std::nullopt;
+  return row->info;
+}
+
+}  // namespace bfstore

@@ -1,0 +1,127 @@
+// Any bytes as another program's filter: inspected as a whole and as far as some of them go, imported, and exported
+// again. The input's first byte chooses the format and its order of bits, or the hash; for an array its m and k follow;
+// the rest are the bytes. They are at the end of their allocation, so that the address sanitizer sees a read after
+// them.
+#include <bfstore_interop.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace {
+
+using fuzz::check;
+using fuzz::Input;
+
+constexpr std::uint64_t kMostFileBytes = 1 << 16;  // larger filters are inspected alone
+
+// Exactly so many bytes.
+class Copy {
+ public:
+  explicit Copy(Input bytes) : bytes_(new std::uint8_t[bytes.size()]), size_(bytes.size()) {
+    std::copy(bytes.begin(), bytes.end(), bytes_.get());
+  }
+  [[nodiscard]] const std::uint8_t* data() const noexcept { return bytes_.get(); }
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  std::unique_ptr<std::uint8_t[]> bytes_;
+  std::uint64_t size_;
+};
+
+struct Case {
+  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  bfs_options options = BFS_OPTIONS_INIT;
+};
+
+Case chosen(fuzz::Bytes& input) {
+  Case made;
+  const unsigned choice = input.u8();
+  made.options.flags = BFS_OPTION_UNPUBLISHED;
+  made.form.format = (choice & 1) == 0 ? "jaybird" : "raw";
+  if ((choice & 1) == 0) {
+    made.options.hash = (choice & 2) == 0 ? BFS_HASH_JAYBIRD : (choice & 4) == 0 ? 0 : BFS_HASH_PYBLOOM_LIVE;
+    return made;
+  }
+  made.form.order = (choice & 2) == 0 ? BFS_BITS_LITTLE : BFS_BITS_BIG;
+  made.options.hash = BFS_HASH_MURMUR3;
+  made.options.num_bits = input.u16();
+  made.options.num_probes = input.u8();
+  return made;
+}
+
+std::int32_t inspected(const Case& given, const Copy& bytes, const bfs_options* options, bfs_foreign& told) {
+  bfs_error error = fuzz::no_error();
+  const std::int32_t code = bfs_foreign_inspect(&given.form, bytes.data(), bytes.size(), options, &told, &error);
+  fuzz::check_code(code, "bfs_foreign_inspect");
+  check(code == BFS_OK || (error.code == code && error.message[0] != 0), "a message");
+  return code;
+}
+
+bool equal(const bfs_foreign& one, const bfs_foreign& other) { return std::memcmp(&one, &other, sizeof one) == 0; }
+
+// What the first bytes say, all of them say.
+void inspect_parts(const Case& given, Input bytes, std::int32_t code, const bfs_foreign& told) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{39}, std::size_t{40}, bytes.size() / 2}) {
+    if (size > bytes.size()) continue;
+    bfs_foreign first = BFS_FOREIGN_INIT;
+    const std::int32_t part = inspected(given, Copy(bytes.first(size)), nullptr, first);
+    if (part != BFS_ETOOSHORT) check(part == code && (part != BFS_OK || equal(first, told)), "the same told", part);
+  }
+}
+
+std::vector<std::uint8_t> exported(const bfs_filter* filter, const bfs_foreign_form& form) {
+  std::uint64_t bytes = 0;
+  check(bfs_foreign_export(filter, &form, nullptr, 0, &bytes, nullptr) == BFS_OK, "how many bytes");
+  std::vector<std::uint8_t> made(bytes);
+  check(bfs_foreign_export(filter, &form, made.data(), bytes, nullptr, nullptr) == BFS_OK, "the bytes");
+  return made;
+}
+
+// The same array of bits, whatever is before it.
+void check_same_bits(const bfs_filter* filter, const Case& given, const Copy& bytes, const bfs_foreign& made) {
+  bfs_foreign_form raw = given.form;
+  raw.format = "raw";
+  if (raw.order == 0) raw.order = BFS_BITS_LITTLE;
+  const std::vector<std::uint8_t> bits = exported(filter, raw);
+  check(bits.size() == (made.num_bits + 7) / 8 && bits.size() <= bytes.size(), "an array of m bits");
+  check(std::equal(bits.rbegin(), bits.rend(), std::reverse_iterator(bytes.data() + bytes.size())), "the same bits");
+}
+
+void import(const Case& given, const Copy& bytes, const bfs_foreign& made) {
+  bfs_error error = fuzz::no_error();
+  bfs_filter* filter = nullptr;
+  const std::string path = fuzz::scratch("imported");
+  const std::int32_t code =
+      bfs_foreign_import(path.c_str(), &given.form, bytes.data(), bytes.size(), &given.options, &filter, &error);
+  fuzz::made(code, filter, error);
+  if (made.bytes != bytes.size()) check(code == BFS_EBODY || code == BFS_EINVAL, "another length is refused", code);
+  if (code != BFS_OK) return;
+  check_same_bits(filter, given, bytes, made);
+  check(bfs_close(filter, nullptr) == BFS_OK, "closed");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Input whole(data, size);
+  fuzz::Bytes input(whole);
+  const Case given = chosen(input);
+  const Input rest = input.take(size);
+  const Copy bytes(rest);
+  bfs_foreign told = BFS_FOREIGN_INIT;
+  const std::int32_t code = inspected(given, bytes, nullptr, told);
+  inspect_parts(given, rest, code, told);
+  bfs_foreign made = BFS_FOREIGN_INIT;
+  const std::int32_t code_of_options = inspected(given, bytes, &given.options, made);
+  if (code != BFS_OK) check(code_of_options == code, "the bytes are refused first", code_of_options);
+  if (code_of_options != BFS_OK) return 0;
+  check(made.needs == told.needs && made.hash != 0 && made.num_bits != 0 && made.bytes != 0, "what would be made");
+  check(told.num_bits == 0 || (told.num_bits == made.num_bits && told.num_probes == made.num_probes), "the same shape");
+  if (made.bytes <= kMostFileBytes || made.bytes != bytes.size()) import(given, bytes, made);
+  return 0;
+}
