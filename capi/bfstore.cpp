@@ -605,7 +605,7 @@ template <class Use>
 std::int32_t with_form(const bfs_foreign_form* from, const char* function, bfs_error* error, Use use) {
   return guarded(error, [&] {
     bfs_foreign_form known;
-    if (const char* wrong = capi::read_struct(from, capi::kLeastBytes<bfs_foreign_form>, known); wrong != nullptr)
+    if (const char* wrong = capi::read_struct(from, known); wrong != nullptr)
       return report(error, invalid(std::string("bfs_foreign_form") + wrong));
     if (known.format == nullptr) return report(error, invalid(std::string(function) + ": format is null"));
     bfstore::ForeignForm form{known.format, {}, known.name == nullptr ? "" : known.name};
@@ -872,7 +872,7 @@ const char* bfs_foreign_name(uint32_t index) {
 int32_t bfs_foreign_inspect(const bfs_foreign_form* form, const void* first, uint64_t first_bytes,
                             const bfs_options* options, bfs_foreign* out, bfs_error* error) {
   if (out == nullptr) return invalid(error, "bfs_foreign_inspect: out is null");
-  if (!capi::possible_size(capi::size_said_by(out), capi::kLeastBytes<bfs_foreign>))
+  if (!capi::possible_size<bfs_foreign>(capi::size_said_by(out)))
     return invalid(error, "bfs_foreign.struct_bytes is not its size");
   if (!possible(static_cast<const std::byte*>(first), first_bytes))
     return invalid(error, "bfs_foreign_inspect: first is null, or first_bytes is greater than any array");
