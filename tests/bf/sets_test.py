@@ -149,7 +149,7 @@ class Compare(SetsCase):
         writer.communicate(b"later\n", timeout=PATIENCE)
         self.good("compare", "a", "before", "-q", code=1)
         self.good("create", "half", "-q", "--filling", *SURE)
-        self.refused("compare", "a", "half", says="still being filled")
+        self.refused("compare", "a", "half", says="Finish the filling (bf finish-filling) first")
 
 
 class Clear(SetsCase):

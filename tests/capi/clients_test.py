@@ -26,7 +26,7 @@ class Clients(unittest.TestCase):
                 self.assertGreater(checks, 80)
 
     def test_both_clients_call_every_function_of_the_header(self):
-        declared = set(bfstore_header.all_functions(HEADER))
+        declared = set(bfstore_header.functions(HEADER))
         self.assertGreaterEqual(len(declared), 28)
         for _, source in CLIENTS:
             with self.subTest(source), open(source, encoding="utf-8") as file:
@@ -34,7 +34,7 @@ class Clients(unittest.TestCase):
                 self.assertEqual(declared - called, set(), "never called")
 
     def test_the_clients_take_the_functions_from_the_shared_library(self):
-        declared = set(bfstore_header.all_functions(HEADER))
+        declared = set(bfstore_header.functions(HEADER))
         for program, _ in CLIENTS:
             with self.subTest(program):
                 symbols = subprocess.check_output(["nm", "-D", "--undefined-only", program], text=True)

@@ -168,7 +168,7 @@ class SetOfParts(Case):
         error, calls = self.calls(handle, new)
         ends = {"bfs_close", "bfs_shut", "bfs_abandon"}
         self.assertEqual({name for name, _, _ in calls} | ends | WITHOUT_A_HANDLE,
-                         set(bfstore_header.all_functions(HEADER)))
+                         set(bfstore_header.functions(HEADER)))
         before = self.bytes_of_parts()
         for name, returns, deed in calls:
             with self.subTest(name):

@@ -88,7 +88,7 @@ class Contents(unittest.TestCase):
 
     def test_bfstore_3_has_every_function_with_a_sentence_and_every_code(self):
         page = text("bfstore.3")
-        functions = bfstore_header.all_functions(HEADER)
+        functions = bfstore_header.functions(HEADER)
         self.assertGreater(len(functions), 50)
         for name in functions:
             self.assertRegex(page, rf"(?m)^       .*\b{name}\(.*\);\n(       \S.*;\n)*              \S.*\.$", name)

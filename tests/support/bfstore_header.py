@@ -27,5 +27,5 @@ def installed(path):
 
 
 def functions(path):
-    """The name of every declared function."""
+    """The name of every function that these headers declare."""
     return [one.name for one in _read(path).functions]

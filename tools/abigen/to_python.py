@@ -2,7 +2,7 @@
 
 # The extension fills in bfs_error and bfs_keys itself; the smaller ones are tuples.
 DICTS = ("bfs_options", "bfs_open_options", "bfs_copy_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
-         "bfs_comparison")
+         "bfs_comparison", "bfs_foreign")
 KINDS = {"int32_t": "INT32", "uint32_t": "UINT32", "uint64_t": "UINT64", "double": "DOUBLE", "bfs_interval": "INTERVAL"}
 ARRAYS = {"char": "TEXT", "uint8_t": "ID"}
 # A pointer's kind, and the field that says how much it points to.

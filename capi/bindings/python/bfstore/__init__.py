@@ -662,8 +662,8 @@ def inspect_foreign(data, format, *, order=None, name=None, **options):
     found = _bfstore.inspect_foreign(fields, format, _order_of(order), name, data)
     has_keys = found.pop("has_keys")
     told = {field: value or None for field, value in found.items()}
-    return Foreign(**{**told, "layout": _name_in(_LAYOUTS, found["layout"]),
-                      "hash": _name_in(_HASHES, found["hash"]) if found["hash"] else None,
+    return Foreign(**{**told, "layout": _bfstore.layout_name(found["layout"]),
+                      "hash": _bfstore.hash_name(found["hash"]) if found["hash"] else None,
                       "keys": found["keys"] if has_keys else None, "needs": _names_in(_NEEDS, found["needs"])})
 
 

@@ -244,3 +244,17 @@ static const Field bfs_plan_result_fields[] = {
     {"page_faults", DOUBLE, offsetof(bfs_plan_result, page_faults), 0},
     {NULL, END, 0, 0},
 };
+
+static const Field bfs_foreign_fields[] = {
+    {"needs", UINT32, offsetof(bfs_foreign, needs), 0},
+    {"layout", UINT32, offsetof(bfs_foreign, layout), 0},
+    {"hash", UINT32, offsetof(bfs_foreign, hash), 0},
+    {"num_bits", UINT64, offsetof(bfs_foreign, num_bits), 0},
+    {"capacity", UINT64, offsetof(bfs_foreign, capacity), 0},
+    {"fpr", DOUBLE, offsetof(bfs_foreign, fpr), 0},
+    {"keys", UINT64, offsetof(bfs_foreign, keys), 0},
+    {"bytes", UINT64, offsetof(bfs_foreign, bytes), 0},
+    {"num_probes", UINT32, offsetof(bfs_foreign, num_probes), 0},
+    {"has_keys", UINT32, offsetof(bfs_foreign, has_keys), 0},
+    {NULL, END, 0, 0},
+};
