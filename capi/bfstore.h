@@ -219,7 +219,7 @@ typedef struct bfs_filter bfs_filter;
 /* What part of the file, and in what form. */
 #define BFS_OPEN_RANGE 0x10000ull  /* o, reading.  An embedded filter at bfs_open_options.offset of the file. */
 #define BFS_OPEN_VERIFY 0x20000ull /* o, reading, p.  A sealed file is compared with its checksums first. */
-#define BFS_OPEN_TOLERATE_DAMAGE 0x40000ull /* o, reading, p.  The same, and damaged places answer "maybe". */
+#define BFS_OPEN_TOLERATE_DAMAGE 0x40000ull /* o, reading, p.  As VERIFY, but damaged places answer "maybe". */
 #define BFS_OPEN_BARE 0x80000ull            /* w b d l.  The bare form: a body and an 8-byte trailer, nothing else. */
 #define BFS_OPEN_FD 0x4000000ull            /* o, reading.  The file that the program has open: see "Descriptors". */
 
@@ -286,8 +286,9 @@ typedef struct bfs_filter bfs_filter;
  * other code closes one (closefrom, a number closed twice), lookups continue, syncs and the close are BFS_ELOST, and
  * the library leaves the file that has the number by then alone.  The lock of a writer stays, and its adds continue.
  * Only on an overlay filesystem does the lock end with its descriptor: the next add is BFS_EPOISONED, and this handle
- * answers "maybe" from then on.  What was added before is in the file.  An exclusive writer that notices it in the
- * middle of an add poisons the file for every process.  A superseded file is then not replaced: see bfs_supersede. */
+ * answers "maybe" from then on.  What was added before is in the file.  An exclusive writer that notices the loss in
+ * the middle of an add poisons the file for every process.  A superseded file is then not replaced: see
+ * bfs_supersede. */
 
 /* How long a call waits for a lock that another process holds: milliseconds, or one of these.  A process holds a lock
  * while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to bfs_publish.  Functions
@@ -314,7 +315,7 @@ typedef struct bfs_error {
   int32_t os_errno;      /* out: errno of the system call that failed; without one, the errno that says the same as the
                             code (BFS_EEXIST: EEXIST), 0 where there is none */
   uint32_t reserved;     /* out: 0 */
-  char message[496];     /* out: a sentence in UTF-8 with a NUL; the middle of one that is too long is left out */
+  char message[496];     /* out: a sentence in UTF-8 with a NUL; a long one lacks its middle */
 } bfs_error;
 #define BFS_ERROR_INIT                \
   {                                   \
@@ -367,10 +368,10 @@ typedef struct bfs_open_options {
   uint32_t struct_bytes;       /* sizeof(bfs_open_options) */
   int32_t fd;                  /* with BFS_OPEN_FD: the descriptor; otherwise 0 */
   uint64_t flags;              /* those of o, p or w */
-  const void* key;             /* of a filter with BFS_HASH_SIPHASH, the secret that it was made with */
+  const void* key;             /* the secret that a filter with BFS_HASH_SIPHASH was made with */
   uint64_t key_bytes;          /* 16; 0 and NULL: no secret is given; a secret of no bytes is BFS_EINVAL */
   uint64_t offset;             /* with BFS_OPEN_RANGE: where the filter begins, a multiple of 64 */
-  uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most so long; 0: up to the end of the file */
+  uint64_t max_bytes;          /* with BFS_OPEN_RANGE: the filter is at most this long; 0: up to the end of the file */
   uint32_t lock_timeout_ms;    /* for each lock, as long as the handle is open: milliseconds, or BFS_LOCK_* */
   uint32_t writeback_check_ms; /* for writing: milliseconds, or BFS_WRITEBACK_CHECK_* */
 } bfs_open_options;
@@ -384,7 +385,7 @@ typedef struct bfs_copy_options {
   uint64_t flags;           /* those of f or s */
   uint32_t lock_timeout_ms; /* for each lock: milliseconds, or BFS_LOCK_* */
   uint32_t reserved;        /* 0 */
-  double fpr;               /* f.  As small as folding makes it while its rate, with its keys of now, is at most this */
+  double fpr;               /* f.  Folds while the rate, with the keys of now, is at most this */
 } bfs_copy_options;
 #define BFS_COPY_OPTIONS_INIT \
   { sizeof(bfs_copy_options), 0, 0, 0, 0, 0 }
@@ -400,8 +401,8 @@ typedef struct bfs_statistics {
   double fpr;            /* p promised at n keys; 0 in the bare form */
   uint64_t seed;
   uint64_t body_bytes;
-  uint64_t keys_added; /* adds that changed a bit; survives a close, and a killed writer; 0 in buffers.  Of the
-                          counting layout: all adds (of a copy: less the removes that were before it) */
+  uint64_t keys_added; /* adds that changed a bit (counting: all adds; in a copy, less the removes before it).  The
+                          number survives a close and a killed writer.  0 in buffers */
   int32_t health;      /* bfs_health */
   uint32_t saturated;  /* 1 if more keys were added (less those removed) than `capacity`: the rate is above the promise;
                           0 in buffers */
@@ -417,8 +418,8 @@ typedef struct bfs_statistics {
                                  counter is at 15 */
   double estimated_fpr;       /* the rate now: the mean over lines of fill^k */
   uint64_t huge_page_bytes;   /* how much of the mapping is in huge pages now */
-  uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX where the kernel does not tell:
-                              it tells the owner of the file, and a process that may write to it */
+  uint64_t resident_bytes; /* how much of the mapped file is in memory now; UINT64_MAX if the kernel does not tell: it
+                              tells only the file's owner, and a process that may write to it */
   char isa[16];            /* of the kernel that answers: "avx512", "avx2", "neon" or "scalar" */
   uint8_t file_id[16];     /* see "Replicas"; zeros in the bare form */
   uint64_t keys_removed;   /* counting: removes that returned 1; as keys_added */
@@ -448,14 +449,14 @@ typedef struct bfs_interval {
 typedef struct bfs_comparison {
   uint32_t struct_bytes; /* in: sizeof(bfs_comparison) */
   uint32_t differs;      /* BFS_DIFFERS_*; 0 if they differ in none */
-  uint32_t comparable; /* 1 if they differ in num_bits at most, and one of these is a multiple of the other; 0: of what
-                          follows only keys_a and keys_b are known, each in its own size, and the rest is 0 */
-  uint32_t equal;      /* 1: num_bits and all bits are equal, so that both give every key the same answer */
-  uint32_t a_in_b;     /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks.  Counting: no
-                          counter of A is higher than that of B */
-  uint32_t b_in_a;     /* the other way round */
-  uint32_t some_in_both; /* 1: keys_both is more than 3 of its standard deviations above 0; 0: it cannot be told from
-                            none */
+  uint32_t comparable;   /* 1 if they differ in num_bits at most, and one num_bits is a multiple of the other; 0: only
+                            keys_a and keys_b below are known, each in its own size, and the rest is 0 */
+  uint32_t equal;        /* 1: num_bits and all bits are equal, so that both give every key the same answer */
+  uint32_t a_in_b;       /* 1: every bit of A is one of B: nothing shows that A has a key that B lacks.  Counting: no
+                            counter of A is higher than that of B */
+  uint32_t b_in_a;       /* the other way round */
+  uint32_t some_in_both; /* 1: keys_both is more than 3 of its standard deviations above 0; 0: it cannot be
+                            distinguished from none */
   uint32_t reserved;     /* 0 */
   uint64_t num_bits;     /* m of the smaller one */
   uint64_t set_bits_a;
@@ -661,7 +662,7 @@ BFS_API BFS_CHECK int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_res
  * The path is resolved once: later changes of the current folder, the root, or a symbolic link on the way change
  * nothing for the handle.  A symbolic link as the last part of the path is BFS_ESYMLINK: nothing is made or replaced
  * through one.
- * To clear a filter, replace it by an empty one like it: `like` is `path`, and BFS_OPTION_REPLACE.  Handles of the old
+ * To clear a filter, replace it by an empty one, with `path` as `like`, and BFS_OPTION_REPLACE.  Handles of the old
  * file answer "maybe".  Clearing bits in place, while a process asks, would make a wrong "no".  The new file has no
  * marks.  *out is NULL on error.
  * Waits: with BFS_OPTION_REPLACE, for the locks of the file that is replaced.
@@ -680,9 +681,9 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, const bfs_options* option
  *
  * For writing, a symbolic link as the last part of the path is BFS_ESYMLINK: no writer follows one.  The file is marked
  * dirty, durably, before this returns, so that a later crash is noticed.  Before that a copy that has holes, or shares
- * its blocks with another file, gets blocks of its own, or it is BFS_ENOSPC.  A dirty file without a live writer is
- * adopted if a process was merely killed in this boot: nothing is lost.  Any other dirty file is BFS_EUNCLEAN: recover
- * it (BFS_OPEN_RECOVER), or make it again.
+ * its blocks with another file, gets blocks of its own, or BFS_ENOSPC.  A dirty file without a live writer is adopted
+ * if a process was merely killed in this boot: nothing is lost.  Any other dirty file is BFS_EUNCLEAN: recover it
+ * (BFS_OPEN_RECOVER), or rebuild it.
  *
  * Never cp a copy back over its original: bfstore would take the copy for the original, without the keys that were
  * added after the copy.  Remove the file first, or mv the copy over it.
@@ -840,9 +841,9 @@ BFS_API BFS_CHECK int32_t bfs_save(const bfs_filter* filter, const char* path, c
 BFS_API BFS_CHECK int32_t bfs_dump(const bfs_filter* filter, void* buffer, uint64_t buffer_bytes, uint64_t flags,
                                    uint64_t* out_bytes, bfs_error* error);
 
-/* Opens the filter in bytes from anywhere (an object store, a database, a message), at any address.  The call copies
- * the bytes into memory that bfs_close frees, so the caller may free them at once.  The bytes are an embedded filter,
- * with BFS_OPEN_BARE exactly a bare one, or a whole filter file that is clean; any other file is the code of its state,
+/* Opens a filter in bytes from anywhere (an object store, a database, a message), at any address.  The call copies the
+ * bytes into memory that bfs_close frees, so the caller may free them at once.  The bytes are an embedded filter, with
+ * BFS_OPEN_BARE exactly a bare one, or a whole filter file that is clean; any other file is the code of its state,
  * BFS_EUNCLEAN if it was in use.  The bytes of a sealed file are compared with its checksums.  Seal files that you
  * transfer: only a seal detects changed bits.  Flags and options: as bfs_wrap_with.  Keys that are added with
  * BFS_OPEN_WRITE are in memory alone: see bfs_save.  The marks and the count of keys of a file are those of its bytes.
@@ -888,11 +889,11 @@ BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t
 
 /* Parts.  Part i of N of a filter (BFS_LAYOUT_BLOCKED or BFS_LAYOUT_COUNTING) has its lines from i * lines / N to
  * (i + 1) * lines / N, where N divides the number of lines.  A key belongs to the part of its digest: i is the high
- * half of the 128-bit product digest * N.  So a machine builds and asks its own part alone, and the bodies of all
- * parts, one after the other, are the body of the whole filter.  A part is a filter like any other, with m, n and p of
- * its own.  But a key of another part is BFS_EPART: it is not added, and never answered "no".  If one of many keys is
- * of another part, the call is BFS_EPART: it adds and removes nothing (with nulls it may have added or removed keys
- * before that one, so do not repeat a remove), and every answer is 1.  Lookups take as long as in a whole filter. */
+ * half of the 128-bit product digest * N.  So each machine builds and asks only its own part, and the bodies of all
+ * parts, one after the other, are the body of the whole filter.  A part is a filter like any other, with its own m, n
+ * and p.  But a key of another part is BFS_EPART: it is not added, and never answered "no".  If one of many keys is of
+ * another part, the call is BFS_EPART: it adds and removes nothing (with nulls it may have added or removed keys before
+ * that one, so do not repeat a remove), and every answer is 1.  Lookups take as long as in a whole filter. */
 
 /* Makes a file as bfs_create, for a part of the filter that the options describe: part number `part`, from 0, of
  * `num_parts`.  m is rounded up to whole lines of each part.  The part's n is its share of bfs_options.capacity and six
@@ -912,9 +913,9 @@ BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint3
  * keys.  The parts may be files, ranges of files, or in buffers.  The complete, durable, clean file appears under its
  * name, or nothing does.  Other threads and processes may add meanwhile.  The new file has every key whose add to its
  * part returned before this call (with BFS_OPEN_COPY: before the part was opened).  Parts of one filter have the same
- * layout, hash, seed or secret, k, m and number of parts, and each of them is there once: otherwise BFS_EMISMATCH, and
- * the message names the part that is missing, there twice or different.  The new file has n and p of the whole, no note
- * and no marks; its count of keys is the sum of theirs.
+ * layout, hash, seed or secret, k, m and number of parts, and each is there once: otherwise BFS_EMISMATCH, and the
+ * message names the part that is missing, duplicate or different.  The new file has n and p of the whole, no note and
+ * no marks; its count of keys is the sum of theirs.
  * bfs_copy_options.fpr is 0.
  * Flags: BFS_OPTION_REPLACE (of another file than those of the parts), BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILLING.
  * Waits: as bfs_save, for each of the parts.
@@ -924,8 +925,8 @@ BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint3
 BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path,
                                    const bfs_copy_options* options, bfs_error* error);
 
-/* Opens parts of one whole filter for reading, as one handle that answers for every key.  It asks each key in the key's
- * own part, so that no lookup is BFS_EPART.  The text file `manifest` lists the files of the parts (FORMAT.md, "A set
+/* Opens parts of one whole filter for reading, as one handle that answers for every key.  It looks each key up in the
+ * key's own part, so no lookup is BFS_EPART.  The text file `manifest` lists the files of the parts (FORMAT.md, "A set
  * of parts"):
  *
  *   bfstore-set 1
@@ -934,23 +935,22 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
  *   /data/part1.bf
  *
  * A machine may list only the parts that it has, at least one.  A key of a part that is not listed is "maybe" (15 in
- * bfs_count).  The listed parts have the same layout, hash, seed or secret, k, m and number of parts, which is at most
- * 65,536, and each of them is there once: otherwise BFS_EMISMATCH, and the message names both files and what differs.
- * A whole filter of a layout with parts is a set of one.  If a file cannot be opened, the call returns the code of
- * bfs_open, and makes no handle.  Every message names the manifest, the line and the file.
+ * bfs_count).  The listed parts have the same layout, hash, seed or secret, k, m and number of parts (at most 65,536),
+ * and each is there once: otherwise BFS_EMISMATCH, and the message names both files and the difference.  A whole filter
+ * of a layout with parts is a set of one.  If a file cannot be opened, the call returns the code of bfs_open, and makes
+ * no handle.  Every message names the manifest, the line and the file.
  * `options`: NULL is BFS_OPEN_READ alone.  Each part gets them, so `key` is the secret of all.  Flags: those of p.
  * Each part keeps two descriptors (three if the manifest's path is relative and has a folder), and a mapping or its
  * copy in memory: mind RLIMIT_NOFILE and vm.max_map_count.
  *
- * The handle answers as the parts' own handles do: bit for bit as one file of the whole filter.
+ * The handle answers as the parts' own handles do, and as one file of the whole filter.
  * - A part that is in doubt answers "maybe" to its own keys; the other parts answer as before.  bfs_health is the code
  *   of the first part in the manifest's order that is in doubt.
- * - bfs_is_current is 1 if each part is, and the manifest has the same bytes.  If not, open the set again: it does not
- *   follow its paths.  A part that was replaced (BFS_OPTION_REPLACE) is in doubt until then.
- * - bfs_stats: num_bits, capacity, fpr and seed are those of the whole filter, as the part that is listed first has
- *   them (parts may differ in capacity and fpr, which change no answer).  Counts are sums over the listed parts;
- *   `saturated` compares them with the parts' share of the capacity.  estimated_fpr counts a part that is not listed as
- *   1.  file_id is zeros.
+ * - bfs_is_current is 1 if each part is, and the manifest has the same bytes.  If not, open the set again, since it
+ *   does not follow its paths.  Until then a replaced part (BFS_OPTION_REPLACE) is in doubt.
+ * - bfs_stats: num_bits, capacity, fpr and seed are those of the whole filter, taken from the first part (parts may
+ *   differ in capacity and fpr, which change no answer).  Counts are sums over the listed parts; `saturated` compares
+ *   them with the parts' share of the capacity.  estimated_fpr counts an unlisted part as 1.  file_id is zeros.
  * - bfs_get_part: part 0 of 1.  bfs_get_note, bfs_get_seeds and bfs_get_mark: 0.
  * - bfs_shut shuts every part.  bfs_close, bfs_abandon, bfs_digest, and the child of a fork: as for one file.
  * - bfs_add*, bfs_remove*, bfs_import_bits, and bfs_merge into it: BFS_EREADONLY (removes: BFS_EUNSUPPORTED, if the
@@ -1020,10 +1020,10 @@ BFS_API BFS_CHECK int32_t bfs_seal(const char* from, const char* to, const bfs_c
 
 /* Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
  * checksums.  Returns the number of damaged ranges, 0 if the file is as it was sealed, and fills in the first
- * `capacity` of them, ascending.  A range that cannot be read is damaged, and so are state slots and a live word that
- * say another state than a sealed file has.  Bytes that no reader looks at (for instance between bits and checksums)
- * are not compared.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Writes nothing, and takes no
- * lock, so it also verifies a file that is being replaced.
+ * `capacity` of them, ascending.  An unreadable range is damaged, and so are state slots and a live word with another
+ * state than a sealed file has.  Bytes that no reader looks at (for instance between bits and checksums) are not
+ * compared.  A file that is not sealed is BFS_ENOTSEALED, whatever its state.  Writes nothing, and takes no lock, so it
+ * also verifies a file that is being replaced.
  * Flags: 0 or BFS_OPEN_NOFOLLOW.
  * Waits for no lock.
  * Codes: EINVAL, ENOMEM, ESYSTEM, ENOENT, EACCES, ENOTSEALED, every malformed code. */
@@ -1035,7 +1035,7 @@ BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range
 /* Adds a key.  Adding it again changes nothing and dirties no page (the counting layout counts it once more).  Readers
  * in every process see it once this returns.
  * It survives a killed process at once, and a power cut once a later bfs_sync returns BFS_OK.
- * Returns 1 if the key was certainly new, 0 if it may have been there.  Of several threads that add one key at the same
+ * Returns 1 if the key was certainly new, 0 if it may have been there.  If several threads add one key at the same
  * moment, more than one may get 1.  Below 0 the key does not count as added, although some of its bits may be set.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
  * Codes: EINVAL, EREADONLY, EDIGESTONLY, EKEYONLY, EPART, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED,
@@ -1049,11 +1049,11 @@ BFS_API BFS_CHECK int32_t bfs_add_digest(bfs_filter* filter, uint64_t digest);
  * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.  It
  * is the one way in which a caller can make a wrong no.
  * Returns 1, or 0 if the key was certainly not there: then nothing changed.  Never repeat a remove that returned
- * another code, or whose process was killed: it may have taken the key.  A part that it did not take stays in the
- * counters (a leak), which costs false positives alone.  Readers in every process see a remove once it has returned.
- * While a lookup is in doubt, removes are refused with the code of bfs_health, also during a recovery or a filling.  A
- * recovery adds again the keys after the marks, and removes nothing again.  After BFS_OPEN_ACCEPT_LOSS some keys may be
- * missing: to remove one of these is to remove a key that was never added.
+ * another code, or whose process was killed: it may have taken the key.  A part that it left stays in the counters (a
+ * leak), which costs only false positives.  Readers in every process see a remove once it has returned.  While a lookup
+ * is in doubt, removes are refused with the code of bfs_health, also during a recovery or a filling.  A recovery adds
+ * again the keys after the marks, and removes nothing again.  After BFS_OPEN_ACCEPT_LOSS some keys may be missing: to
+ * remove one of these is to remove a key that was never added.
  * Waits for no lock of the file; where the handle is exclusive, for the other threads that use it.
  * Codes: EINVAL, EREADONLY, EUNSUPPORTED, EDIGESTONLY, EPART, EFORKED, ESHUT, EPOISONED, ELOST, ERECOVERING,
  * ESUPERSEDED, EFILLING, EFAULT. */
@@ -1091,8 +1091,8 @@ BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys)
  * Waits and codes: as bfs_remove. */
 BFS_API BFS_CHECK int64_t bfs_remove_keys(bfs_filter* filter, const bfs_keys* keys);
 
-/* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 every
- * answer is 1 (of keys->count; none is written where `keys` cannot be read, or has more keys than an array can).
+/* answers[i] = 0 if key i is certainly absent or a null, otherwise 1.  Returns how many may be present.  Below 0 all
+ * keys->count answers are 1 (none is written if `keys` cannot be read, or has more keys than an array can).
  * Codes: EINVAL, EDIGESTONLY, EKEYONLY, EPART. */
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
@@ -1121,16 +1121,15 @@ BFS_API int32_t bfs_use_threads(bfs_filter* filter, uint32_t threads, bfs_error*
 
 /* --- Bare filters without a handle -------------------------------------------------------------------------------- */
 
-/* For an engine whose tables have a small filter in each block.  A bare filter is a body and an 8-byte trailer
+/* For an engine with a small filter in each block of its tables.  A bare filter is a body and an 8-byte trailer
  * (BFS_OPEN_BARE).  `buffer` is exactly the filter, at any address.  These functions allocate nothing and take no lock.
- * Any number of threads may call them; no thread may change the buffer during a call.  A BFSTORE_FORCE_ISA that this
- * CPU cannot run is not an error here: the scalar kernel answers. */
+ * Any number of threads may call them; no thread may change the buffer during a call.  If this CPU cannot run
+ * BFSTORE_FORCE_ISA, the scalar kernel answers. */
 
-/* Returns 0 if the filter was certainly built without the key, otherwise 1.  1 is also the answer if the buffer is
- * NULL, is not a bare filter that this library understands (its trailer, its length, its layout, its hash), or has a
- * hash that takes no keys (BFS_HASH_EXTERNAL).  Never below 0.  Damage to the body does not show: a body has no
- * checksum.  A digest is XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the
- * caller's own. */
+/* Returns 0 if the filter was certainly built without the key, otherwise 1.  Also 1 if the buffer is NULL, is not a
+ * bare filter that this library understands (trailer, length, layout, hash), or has a hash that takes no keys
+ * (BFS_HASH_EXTERNAL).  Never below 0.  Damage to the body is not detected: a body has no checksum.  A digest is
+ * XXH3_64bits(key, key_bytes), which is XXH3 with seed 0; with BFS_HASH_EXTERNAL it is the caller's own. */
 BFS_API int32_t bfs_bare_contains(const void* buffer, uint64_t bytes, const void* key, size_t key_bytes);
 BFS_API int32_t bfs_bare_contains_digest(const void* buffer, uint64_t bytes, uint64_t digest);
 
