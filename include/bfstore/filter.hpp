@@ -189,9 +189,8 @@ class Filter {
 
   // Adds a key. Adding it again changes nothing and dirties no page. Readers in every process see it once this returns.
   // It survives a killed process at once, and a power cut once a later sync() returns ok.
-  // keys() is 1 if the key was certainly new, 0 if it may have been there. Of several threads that add one key at the
-  // same moment, more than one may get 1. On an error the key does not count as added, although some of its bits may be
-  // set.
+  // keys() is 1 if the key was certainly new, 0 if it may have been there. If several threads add one key at the same
+  // moment, more than one may get 1. On an error the key does not count as added, although some of its bits may be set.
   Count add(std::string_view key) noexcept;
   Count add_digest(std::uint64_t digest) noexcept;
 

@@ -294,8 +294,8 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;    // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
-  std::uint64_t keys_removed = 0;  // removes that were no certain no; counting only; as keys_added
+  std::uint64_t keys_added = 0;    // adds that changed a bit; kept after a close or a killed writer; 0 in buffers
+  std::uint64_t keys_removed = 0;  // counting: removes of keys that were not certainly absent; as keys_added
   std::optional<FileId> file_id;   // none in the bare form
   Code health = Code::kOk;         // Filter::health(), of the same file as all this
   bool saturated = false;          // more keys were added (less those removed) than `capacity`: the false-positive rate
