@@ -3,8 +3,8 @@
  * A filter answers one question about a set of keys: can this key be in it?  "No" is certain, and saves a disk read or
  * a network call.  "Maybe" is wrong for a small share of the absent keys, the false-positive rate.
  *
- * Status: not released.  Before 1.0 the SONAME is libbfstore.so.0 and anything here may change.  From 1.0 on what is
- * declared here keeps its meaning, its numbers and its layout for as long as the SONAME stays (COMPATIBILITY.md).
+ * Status: not released.  Before 1.0 the SONAME is libbfstore.so.0 and anything here may change.  From 1.0 on every
+ * declaration keeps its meaning, numbers and layout as long as the SONAME stays (COMPATIBILITY.md).
  *
  * Conventions
  * - Results: an int32_t or int64_t result below 0 is a BFS_E code.  0 is BFS_OK where nothing is counted.  Each
@@ -253,7 +253,7 @@ typedef struct bfs_filter bfs_filter;
  * in a guarded file then puts its handle in doubt for good: lookups answer "maybe"; adds, syncs and the close return
  * BFS_EFAULT; a file that the handle may write is poisoned.  The handler passes every other SIGBUS to the handler that
  * was there before.  A handler that is installed later must pass on the faults that are not its own, or there is no
- * guard.  SIGBUS must not be blocked in the threads that use the handle.  The guard was tried with the handlers of Go,
+ * guard.  SIGBUS must not be blocked in the threads that use the handle.  The guard was tested with the handlers of Go,
  * the JVM, Node and Python.  A file that was truncated and grown again raises no SIGBUS.  It has lost its end word, so
  * lookups answer "maybe" even without a guard.
  *
@@ -322,7 +322,7 @@ typedef struct bfs_error {
     sizeof(bfs_error), 0, 0, 0, { 0 } \
   }
 
-/* How to make a filter.  0 means "not given", -0.0 a zero that was given.  Exactly one of these pairs gives the size:
+/* How to make a filter.  0 means "not given", and -0.0 a given zero.  Exactly one of these pairs gives the size:
  *   capacity and fpr           the smallest m, and its k, that keep the promise at `capacity` keys
  *   capacity and bits_per_key  m = capacity * bits_per_key (counting: a quarter), and the k that is best for it
  *   capacity and max_bytes     the largest m whose file (or buffer) is at most max_bytes, and its best k
@@ -378,7 +378,7 @@ typedef struct bfs_open_options {
 #define BFS_OPEN_OPTIONS_INIT \
   { sizeof(bfs_open_options), 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* How to make a new file of an existing filter.  Zero means "not given".  A null pointer to it: nothing is given. */
+/* How to make a new file of an existing filter.  Zero means "not given".  A null pointer gives nothing. */
 typedef struct bfs_copy_options {
   uint32_t struct_bytes;    /* sizeof(bfs_copy_options) */
   uint32_t mode;            /* permission bits, less the umask; 0: those of the file it replaces, or 0600 */
@@ -587,7 +587,7 @@ BFS_API const char* bfs_strerror(int32_t code);
 BFS_API const char* bfs_code_name(int32_t code);
 
 /* The name of a layout or a hash by its number, as all tools and languages write it: "blocked", "java-polynomial".
- * NULL for a number that this library does not know: show the number then.  Static. */
+ * NULL for an unknown number: show the number then.  Static. */
 BFS_API const char* bfs_layout_name(uint32_t layout);
 BFS_API const char* bfs_hash_name(uint32_t hash);
 
@@ -867,12 +867,12 @@ BFS_API BFS_CHECK int32_t bfs_load(const void* bytes, uint64_t num_bytes, const 
  * EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFULL, EFAULT, EDAMAGED, EFILLING (`from`), ESHUT, ESLOTS, ESIZING. */
 BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error);
 
-/* Makes a new file of the keys that each of `count` filters has: the AND of their bits.  The filters may be files,
- * ranges of files, or in buffers.  The complete, durable, clean file appears under its name, or nothing does.  Other
- * threads and processes may add meanwhile.  The new file has every key that was added to all of the filters before this
- * call (with BFS_OPEN_COPY: before the filter was opened).  The filters need the same layout, hash, seed or secret, and
- * k.  The new file has these, and the m, n and p of the filter with the fewest bits.  The m of each other filter is a
- * multiple of that one: such a filter is folded while it is read.
+/* Makes a new file of the keys that each of `count` filters (files, ranges of files, or in buffers) has: the AND of
+ * their bits.  The complete, durable, clean file appears under its name, or nothing does.  Other threads and processes
+ * may add meanwhile.  The new file has every key that was added to all of the filters before this call (with
+ * BFS_OPEN_COPY: before the filter was opened).  The filters need the same layout, hash, seed or secret, and k.  The
+ * new file gets these, and the m, n and p of the filter with the fewest bits.  The m of each other filter is a multiple
+ * of that m, and the filter is folded while it is read.
  * The new file has no note, and no marks, since it lacks keys that the logs have.  Some of its bits are there by
  * chance: its false-positive rate is between the product of the filters' rates and the lowest of them (see
  * BFS_STATS_FILL).  The count of keys is that of a filter which is as full, so that BFS_OPEN_LIMIT and `saturated` keep
@@ -909,13 +909,13 @@ BFS_API BFS_CHECK int32_t bfs_create_part(const char* path, const bfs_options* o
  * Codes: EINVAL. */
 BFS_API int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out_num_parts, bfs_error* error);
 
-/* Makes a new file of the whole filter of these `count` parts, in any order: equal bit for bit to one filter of all
- * keys.  The parts may be files, ranges of files, or in buffers.  The complete, durable, clean file appears under its
- * name, or nothing does.  Other threads and processes may add meanwhile.  The new file has every key whose add to its
- * part returned before this call (with BFS_OPEN_COPY: before the part was opened).  Parts of one filter have the same
- * layout, hash, seed or secret, k, m and number of parts, and each is there once: otherwise BFS_EMISMATCH, and the
- * message names the part that is missing, duplicate or different.  The new file has n and p of the whole, no note and
- * no marks; its count of keys is the sum of theirs.
+/* Makes a new file of the whole filter of these `count` parts (files, ranges of files, or in buffers), in any order:
+ * equal bit for bit to one filter of all keys.  The complete, durable, clean file appears under its name, or nothing
+ * does.  Other threads and processes may add meanwhile.  The new file has every key whose add to its part returned
+ * before this call (with BFS_OPEN_COPY: before the part was opened).  Parts of one filter have the same layout, hash,
+ * seed or secret, k, m and number of parts, and each is there once: otherwise BFS_EMISMATCH, and the message names the
+ * part that is missing, duplicate or different.  The new file has n and p of the whole, no note and no marks; its count
+ * of keys is the sum of theirs.
  * bfs_copy_options.fpr is 0.
  * Flags: BFS_OPTION_REPLACE (of another file than those of the parts), BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_FILLING.
  * Waits: as bfs_save, for each of the parts.
@@ -1154,17 +1154,17 @@ BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, u
  * An engine that skips reads where the filter says no needs the key of every row in the filter, whatever crashed on the
  * way.  It keeps a log of its rows (a database's own will do), and works in this order:
  *
- * 1.  Append the row to the log.  A crash may take an unsynced key from the filter, and only keys in the log can be
+ * 1. Append the row to the log.  A crash may take an unsynced key from the filter, and only keys in the log can be
  *    added again.
  * 2. Add the key with bfs_add().  Only after an add that returned 0 or 1 may the row become visible to readers, or be
  *    acknowledged: a reader that sees the row earlier may ask for it, and gets "no".  A refused add (BFS_EFULL,
- *    BFS_ESUPERSEDED, BFS_EFAULT, ...)  leaves a row in the log whose key is not in the filter: open the filter again
+ *    BFS_ESUPERSEDED, BFS_EFAULT, ...) leaves a row in the log whose key is not in the filter: open the filter again
  *    (step 4) or build another, and add the key there, or take the row back.  In a database with transactions the order
  *    is insert, add, commit; a key without a row costs only a false positive.
  * 3. Now and then bfs_sync() with a low-water mark: a position of the log such that every key up to it has returned
  *    from an add.  With several threads or processes this is not the last position: another one may have appended
  *    before it, and not have added yet.
- * 4.  At every open for writing, even if bfs_open() returned BFS_OK, compare bfs_get_mark() with the log, and add the
+ * 4. At every open for writing, even if bfs_open() returned BFS_OK, compare bfs_get_mark() with the log, and add the
  *    keys after the mark before any later row is visible.  A process that is killed between steps 1 and 2 leaves a good
  *    file that lacks the key; so does a filter that was restored from an older backup.  If the log does not go back to
  *    the mark (it was cut, or is another one), add the keys of all rows, or rebuild the filter.  Processes that share a
@@ -1175,7 +1175,7 @@ BFS_API BFS_CHECK int32_t bfs_bare_build_digests(void* buffer, uint64_t bytes, u
  * then say that nothing is missing.  If the mark is after the end of the log, the log is another one.
  *
  * A reader may open the filter before a writer has compared it.  So a writer that opens the filter appends a record to
- * the log (or takes a new epoch), compares, syncs the mark after that record, and writes down this mark and
+ * the log (or takes a new epoch), compares, syncs the mark after that record, and records this mark and
  * bfs_statistics.file_id.  A reader trusts a filter that has this file_id, and this mark or a higher one.  The mark
  * detects an older state of the file (cp of a closed file).  The file_id detects a copy that bfs_save made of a filter
  * in use: it is clean, may have the mark, and lacks the keys after it.  (With BFS_OPTION_FILE_ID the copy has the same
@@ -1223,34 +1223,34 @@ BFS_API int64_t bfs_list_marks(const bfs_filter* filter, bfs_owner_mark* marks, 
  * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_drop_owner(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
-/* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log that came after its mark.  Durable
- * when this returns.  Returns 1 if the recovery is over, so that lookups answer again: every owner that the filter
- * knows has finished it, or the filter knows none.  Returns 0 if it waits for other owners.  It cannot wait for an
- * owner that the file does not know: an owner that adds keys calls bfs_sync once with its epoch (mark 0 before its log
- * was replayed, its position after that) each time it opens the file, or has to be replayed before the last owner calls
- * this.  Until the recovery is over, every handle in every process answers "maybe", other bfs_opens fail with
- * BFS_ERECOVERING, and a recoverer that was killed has to begin again, from the marks.  If no recovery is under way,
- * the call syncs and returns 1.  The kernel reports a failed write to each open file by itself, once.  A handle that
- * was open when the write failed may learn of it only after the recovery, in bfs_is_current, and poisons the file
- * again: it cannot know that the keys were added since.  So reopen such readers before the recovery, or let each call
- * bfs_is_current.  Otherwise recover again.
+/* For a handle of BFS_OPEN_RECOVER: `owner` has added again every key of its log after its mark.  Durable when this
+ * returns.  Returns 1 if the recovery is over, so that lookups answer again: every owner that the filter knows has
+ * finished it, or the filter knows none.  Returns 0 if it waits for other owners.  It cannot wait for an owner that the
+ * file does not know: an owner that adds keys calls bfs_sync once with its epoch (mark 0 before its log was replayed,
+ * its position after that) each time it opens the file, or has to be replayed before the last owner calls this.  Until
+ * the recovery is over, every handle in every process answers "maybe", other bfs_opens fail with BFS_ERECOVERING, and a
+ * recoverer that was killed has to begin again, from the marks.  If no recovery is under way, the call syncs and
+ * returns 1.  The kernel reports a failed write to each open file by itself, once.  A handle that was open when the
+ * write failed may learn of it only after the recovery, in bfs_is_current, and poisons the file again: it cannot know
+ * that the keys were added since.  So reopen such readers before the recovery, or let each call bfs_is_current.
+ * Otherwise recover again.
  * Waits and codes: as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_finish_recovery(bfs_filter* filter, uint64_t owner, bfs_error* error);
 
 /* --- An online build ---------------------------------------------------------------------------------------------- */
 
-/* Ends the filling of a filter that was created with BFS_OPTION_FILLING.  The caller promises that every key that the
- * filter is to have has returned from an add.  The call makes these keys durable, then stores that the filter is
- * filled.  From then on every handle answers, in every process, also one that was opened before.
+/* Ends the filling of a filter that was created with BFS_OPTION_FILLING.  The caller promises that every key of the
+ * filter has returned from an add.  The call makes these keys durable, then stores that the filter is filled.  From
+ * then on every handle in every process answers, even one that was opened before.
  *
  * An engine builds in this order.  In another order a row may be added by no process, and get "no" at the end:
  *   1. Create the file with BFS_OPTION_FILLING.
  *   2. Let every writer open it.  From now on each writer adds the key of every row that it appends, before the row is
  *      visible (step 2 of the protocol above).
- *   3.  Only when every writer does so, read the end of the log.  It leaves out no row that a writer appended without
+ *   3. Only when every writer does so, read the end of the log.  It leaves out no row that a writer appended without
  *      an add.  (An end that was read before step 2 leaves out the rows that were appended in between.)
  *   4. The builder adds the keys of all rows up to that end, while the writers add those of later rows.
- *   5.  Call this when every add of a row up to that end has returned.
+ *   5. Call this when every add of a row up to that end has returned.
  *
  * The builder's progress is a mark of an owner of its own, which no writer uses.  Until step 5 the mark of a writer
  * covers only the rows since step 2, and old rows below it are missing.  A builder that took it for its own progress
