@@ -68,7 +68,7 @@ struct Parameters {
   std::optional<std::string> note;    // the maker's own words
   std::optional<Seal> seal;           // of a sealed file
   std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
-  // Of a hash that takes a list of seeds: one for each probe.
+  // For a hash with a list of seeds: one for each probe.
   std::optional<std::vector<std::uint32_t>> seeds{};
   std::optional<PartOfWhole> part{};  // of a filter that is not whole
 
