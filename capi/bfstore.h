@@ -27,7 +27,7 @@
  *   only if they encode keys alike: text is UTF-8 without a terminator and without normalization (text that is not
  *   valid Unicode, such as a lone surrogate, is an error of the caller's language); integers are 8 bytes,
  *   little-endian; UUIDs are their 16 bytes; keys of fixed width are not padded.
- * - Text from the library is valid UTF-8.  A byte of a path that is not is written \xNN.
+ * - Text from the library is valid UTF-8.  Other bytes of a path are written \xNN.
  * - Threads: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
  *   bfs_publish, which need the handle for themselves.  Do not cancel a thread in a call (pthread_cancel).
  * - Processes: any number may have one file open, readers and writers.
@@ -249,8 +249,8 @@ typedef struct bfs_filter bfs_filter;
 #define BFS_STATS_MEMORY 0x2000000ull /* asks the kernel which pages are in memory: time grows with the file */
 
 /* Guard.  A mapped page that cannot be read (an I/O error, or the file was truncated) raises SIGBUS, which ends the
- * process.  The first handle with BFS_OPEN_GUARD installs a handler of SIGBUS in the process, for good.  Such a fault
- * in a guarded file then puts its handle in doubt for good: lookups answer "maybe"; adds, syncs and the close return
+ * process.  The first handle with BFS_OPEN_GUARD installs a SIGBUS handler in the process, for good.  Such a fault in a
+ * guarded file then puts its handle in doubt for good: lookups answer "maybe"; adds, syncs and the close return
  * BFS_EFAULT; a file that the handle may write is poisoned.  The handler passes every other SIGBUS to the handler that
  * was there before.  A handler that is installed later must pass on the faults that are not its own, or there is no
  * guard.  SIGBUS must not be blocked in the threads that use the handle.  The guard was tested with the handlers of Go,
