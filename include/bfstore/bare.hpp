@@ -11,8 +11,8 @@
 //
 // No function here allocates, takes a lock, throws, or needs an aligned buffer. Any number of threads may call them; no
 // thread may change the buffer during a call.
-// The environment variable BFSTORE_FORCE_ISA chooses the kernel, with the value that it has at the first call in the
-// process. If this CPU cannot run that kernel, the scalar one answers. Answers never depend on it.
+// The value of the environment variable BFSTORE_FORCE_ISA at the first call in the process chooses the kernel. If this
+// CPU cannot run that kernel, the scalar one answers. Answers never depend on it.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -35,21 +35,20 @@ namespace bfstore::bare {
 // caller's own.
 [[nodiscard]] inline bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept;
 
-// The same two with the types of the C ABI, for which nothing has to be converted: 1 is maybe, 0 is no. A key that is
-// null, and not empty, is "maybe".
+// Both with the C ABI's types, which need no conversion: 1 is maybe, 0 is no. A key that is null, and not empty, is
+// "maybe".
 [[nodiscard]] std::int32_t answer(const void* filter, std::uint64_t filter_bytes, const void* key,
                                   std::size_t key_bytes) noexcept;
 [[nodiscard]] std::int32_t answer_digest(const void* filter, std::uint64_t filter_bytes, std::uint64_t digest) noexcept;
 
-// The bytes of a bare filter of `num_keys` keys: a body of num_keys * bits_per_key bits, rounded up to 64 bytes for
-// blocked and to 8 for classic, and the trailer. 0 if no such filter exists: an unknown layout, bits per key that are
-// not a positive number, or more than 2^48 bits.
+// Computes the bytes of a bare filter of `num_keys` keys: a body of num_keys * bits_per_key bits, rounded up to 64
+// bytes for blocked and to 8 for classic, and the trailer. 0 if no such filter exists: an unknown layout, bits per key
+// that are not a positive number, or more than 2^48 bits.
 [[nodiscard]] std::uint64_t bytes_for(std::uint64_t num_keys, double bits_per_key,
                                       Layout layout = Layout::kBlocked) noexcept;
 
-// Builds a bare filter of these keys that is exactly as long as `filter`, and overwrites all of it. k is the best one
-// for that many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, followed by
-// add().
+// Builds a bare filter of these keys that is exactly as long as `filter`, and overwrites all of it. k is the best for
+// that many keys and bits. The bytes are those of Filter::format() with that capacity and max_bytes, followed by add().
 // kInvalid: layout or hash are unknown, or not for bare filters; no filter of the layout is that long (see bytes_for);
 // a key is null, or something is wrong with the keys. kDigestOnly: the hash takes digests only. kUnsupported: the
 // layout takes no keys. On an error the buffer is as before.

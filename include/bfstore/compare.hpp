@@ -5,7 +5,7 @@
 
 namespace bfstore {
 
-// In which of the values that decide where the bits of a key are two filters differ.
+// Values that decide where a key's bits are: true where two filters differ.
 struct Differences {
   bool layout = false;
   bool hash = false;
@@ -15,13 +15,13 @@ struct Differences {
   bool num_bits = false;    // m
   bool part = false;        // of the whole filter, or of how many parts
 
-  // One digest leads to the same bits in both, but for the number of bits.
+  // A digest leads to the same bits in both, but for the number of bits.
   [[nodiscard]] bool but_for_the_size() const noexcept {
     return !(layout || hash || seed || secret || num_probes || part);
   }
 };
 
-// A number that is estimated, and the interval that has it in 95 of 100 cases.
+// An estimate, and the interval that has the true number in 95 of 100 cases.
 struct Interval {
   double estimate = 0;
   double low = 0;
@@ -31,14 +31,15 @@ struct Interval {
 struct Comparison {
   Differences differ;
   // The sets of keys can be compared: the filters differ in num_bits at most, and one number of bits is a multiple of
-  // the other. Otherwise only keys_a and keys_b are known of all that follows, each in its own size.
+  // the other. Otherwise only keys_a and keys_b of the following fields are known, each in its own size.
   bool comparable = false;
   bool equal = false;  // the same number of bits, and the same bits: both give every key the same answer
-  // Every bit of the one is a bit of the other: nothing shows that it has a key that the other lacks. With equal
-  // numbers of bits the other answers "maybe" to every key to which it does. Counting: no counter of the one is higher.
+  // Every bit of the first is a bit of the second: nothing shows that the first has a key that the second lacks. With
+  // equal numbers of bits the second answers "maybe" wherever the first does. Counting: no counter of the first is
+  // higher.
   bool a_in_b = false;
   bool b_in_a = false;
-  // keys_both is more than 3 of its standard deviations above 0. Otherwise it cannot be told from none.
+  // keys_both is more than 3 of its standard deviations above 0. Otherwise it cannot be distinguished from none.
   bool some_in_both = false;
   std::uint64_t num_bits = 0;  // of the smaller filter. The larger one counts as folded (FORMAT.md, "Folding")
   std::uint64_t set_bits_a = 0;

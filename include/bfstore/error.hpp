@@ -12,8 +12,7 @@
 
 namespace bfstore {
 
-// The numbers are the BFS_E codes of capi/bfstore.h. Other people's programs store them, so they are never renumbered
-// and never reused.
+// The numbers are the BFS_E codes of capi/bfstore.h. Other programs store them, so they are never renumbered or reused.
 enum class Code : std::int32_t {
   kOk = 0,
 
@@ -79,7 +78,7 @@ enum class Code : std::int32_t {
 // The name of a code as C programs spell it ("BFS_EUNCLEAN"), or nullptr if there is no such code.
 [[nodiscard]] const char* code_name(Code code) noexcept;
 
-// The errno that says the same (kExists: EEXIST), for languages that choose an exception's class by it. 0 if there is
+// The errno with the same meaning (kExists: EEXIST), by which languages choose an exception's class. 0 if there is
 // none.
 [[nodiscard]] int natural_errno(Code code) noexcept;
 
@@ -133,7 +132,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> held_;
 };
 
-// What the hot calls return, without allocating: a number of keys, or a code. It does not convert to bool, on purpose.
+// The result of hot calls, which allocate nothing: a number of keys, or a code. On purpose it does not convert to bool.
 class [[nodiscard]] Count {
  public:
   constexpr Count(std::uint64_t keys) noexcept : number_(static_cast<std::int64_t>(keys)) {}

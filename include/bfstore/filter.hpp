@@ -1,8 +1,8 @@
 // The filter: made, opened, asked, added to, synced and closed.
 //
 // A Filter is a handle, movable and not copyable; destroying it closes it. A failure is a return value: no function
-// throws, except where std::string runs out of memory. bfstore.h lists the codes and waits of each function, in the
-// comment of the C function of that name.
+// throws, except where std::string runs out of memory. bfstore.h lists the codes and waits of each function, at the C
+// function of that name.
 // Threads: any number may use one handle at once, in every function but close(), abandon(), publish(), a move and the
 // destructor, which need the handle for themselves. Any number of handles and processes may have one file open.
 // C++ has no stable ABI: link the static library, or use the project as a Meson subproject.
@@ -48,32 +48,32 @@ class Filter {
   // nothing does. Its blocks are allocated, so adding cannot run out of disk (bfstore.h: bfs_create has the limits).
   static Result<Filter> create(const std::string& path, const Options& options);
 
-  // Opens an existing file. For writing: the file is marked dirty, durably, before this returns, so that a later crash
+  // Opens an existing file. For writing, the file is marked dirty, durably, before this returns, so that a later crash
   // is noticed. A dirty file without a live writer is adopted if a process was merely killed in this boot: nothing is
   // lost. Any other dirty file is kUnclean: recover it (OpenOptions::recover), or make it again.
-  // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of what is opened or
-  // made while it is set. One that this CPU cannot run is kInvalid. Answers never depend on it.
+  // The environment variable BFSTORE_FORCE_ISA (scalar, avx2, avx512, neon) chooses the kernel of filters that are
+  // opened or made while it is set. One that this CPU cannot run is kInvalid. Answers never depend on it.
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
   // Reads in place an embedded filter in a file of any other format. It begins `offset` bytes into the file, a multiple
-  // of 64, and is at most `max_bytes` long (0: up to the end of the file). Of the options it takes `map`, `key`,
+  // of 64, and is at most `max_bytes` long (0: up to the end of the file). The call takes the options `map`, `key`,
   // `any_filesystem`, `no_follow`, `no_write` and `descriptor`.
   static Result<Filter> open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,
                                    const OpenOptions& options = {});
 
   // Opens parts of one whole filter for reading, as one handle that answers for all keys: each key is asked in its own
-  // part, by hi(digest * N). The text file `manifest` lists the parts' files (FORMAT.md, "A set of parts"). A part that
-  // it does not list answers "maybe" to each of its keys, and so does a part in doubt, to its own keys alone. The parts
-  // need what join() needs; otherwise kMismatch. An error names the manifest, the line and the file. Of the options it
-  // takes those of open() for reading, but `follow` and `descriptor`; each part gets them. Sealing, saving, merging,
-  // comparing, marks and syncs are kInvalid: open the part itself for them, or join() the parts.
+  // part, by hi(digest * N). The text file `manifest` lists the parts' files (FORMAT.md, "A set of parts"). Keys of a
+  // part that is not listed, or is in doubt, get "maybe". The parts need what join() needs; otherwise kMismatch. An
+  // error names the manifest, the line and the file. The call takes the options of open() for reading except `follow`
+  // and `descriptor`; each part gets them. Sealing, saving, merging, comparing, marks and syncs are kInvalid: open the
+  // part itself for them, or join() the parts.
   static Result<Filter> open_set(const std::string& manifest, const OpenOptions& options = {});
 
   // The bytes that format() needs for these options.
   static Result<std::uint64_t> required_bytes(const Options& options);
 
   // Makes a new, empty filter in the caller's buffer, which is 64-byte aligned, at least required_bytes() long, and
-  // must outlive the handle. Nothing touches a file: the caller saves the bytes.
+  // must outlive the handle. No file is touched: the caller saves the bytes.
   static Result<Filter> format(std::span<std::byte> buffer, const Options& options);
 
   // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and must outlive the handle. `bare`:
@@ -82,64 +82,63 @@ class Filter {
   static Result<Filter> wrap_to_read(std::span<const std::byte> buffer, bool bare = false,
                                      const std::optional<SecretKey>& key = {});
 
-  // Opens a filter in bytes from anywhere, at any address: they are copied into memory of the handle's own, and the
-  // caller's may go at once. Of an embedded filter, with `bare` of a bare one, or of a whole file that was clean (any
-  // other is the error that open() returns for its state, kUnclean mostly). A sealed file is compared with its
-  // checksums (kDamaged). `mode`: kRead, or kWrite to add, in memory alone: save() what is to stay. `key`: OpenOptions.
+  // Opens a filter in bytes from anywhere, at any address. The handle copies them, so the caller may free them at once.
+  // They are an embedded filter, with `bare` a bare one, or a whole file that was clean (any other is the error of
+  // open() for its state, mostly kUnclean). A sealed file is compared with its checksums (kDamaged). `mode`: kRead, or
+  // kWrite to add, in memory alone: save() to keep the keys. `key`: OpenOptions.
   static Result<Filter> load(std::span<const std::byte> bytes, OpenMode mode = OpenMode::kRead, bool bare = false,
                              const std::optional<SecretKey>& key = {});
 
-  // Makes a new file of the filter, wherever that is (a file in use, a range, a buffer): with its bits, shape, seed,
-  // secret, note and marks. The complete, durable, clean file appears at `path` or nothing does. Others may add
-  // meanwhile: the new file has every key up to its marks, and every key whose add returned before the call. A filter
-  // in doubt (health()) is not saved. A buffer has no marks and no counter of keys, so that these are none in the file;
-  // a bare one has no n and p, which are then those that Options gives for m and k alone. The new file is not sealed.
+  // Makes a new file of the filter (a file in use, a range, a buffer) with its bits, shape, seed, secret, note and
+  // marks. The complete, durable, clean file appears at `path` or nothing does. Others may add meanwhile: the new file
+  // has every key up to its marks, and every key whose add returned before the call. A filter in doubt (health()) is
+  // not saved. The file of a buffer has no marks, and its counter of keys is 0. A bare filter has no n and p; the file
+  // gets those that Options gives for m and k alone. The new file is not sealed.
   Error save(const std::string& path, const SaveOptions& options = {}) const;
 
-  // Writes the same into memory at any address, of which it needs dumped_bytes(), as an embedded filter or in the bare
-  // form. kInvalid if that cannot hold it: a note, a seed, a secret, or an m that is not a whole number of words. On an
-  // error no whole filter was written. Neither form has room for marks: see list_marks(), before this. `bytes` becomes
-  // how many bytes it needs, also if the buffer has fewer: a handle that follows its path may need another number
-  // later.
+  // Writes what save() saves into memory at any address, as an embedded filter or in the bare form. It needs
+  // dumped_bytes(). kInvalid if the bare form cannot hold it: a note, a seed, a secret, or an m that is not a whole
+  // number of words. On an error no whole filter was written. Neither form has marks: call list_marks() before this.
+  // `bytes` becomes the number of bytes needed, even if the buffer has fewer: a handle that follows its path may need
+  // another number later.
   Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}, std::uint64_t* bytes = nullptr) const;
   [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
 
   // Makes a file of a layout that is built once from all of its keys (none of today's is). The complete, durable, clean
-  // file appears at `path`, or nothing does. The digests are those of the keys, in any order; what is there twice
-  // counts once. Memory: another 8 bytes for each. kUnsupported for a layout to which keys are added.
+  // file appears at `path`, or nothing does. `digests` has those of the keys, in any order; duplicates count once.
+  // Memory: another 8 bytes for each. kUnsupported for a layout to which keys are added.
   static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
 
-  // Takes in every key of `from`, wherever that is (a file in use, a range, a buffer), while others may add to both: a
-  // union of their bits, equal bit for bit to one filter of all keys. It has every key whose add to `from` returned
-  // before the call. Both need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or
-  // a multiple of it (then `from` is folded while it is read). Otherwise kMismatch. Marks are not taken over: sync()
-  // when what was merged is to be durable. The count of keys grows by an estimate of the new ones. An error, or a kill,
-  // in the middle leaves some keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
+  // Adds every key of `from` (a file in use, a range, a buffer), while others may add to both: a union of their bits,
+  // equal bit for bit to one filter of all keys. It has every key whose add to `from` returned before the call. Both
+  // need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or a multiple of it (then
+  // `from` is folded while it is read). Otherwise kMismatch. No marks are taken over: sync() to make the merged keys
+  // durable. The count of keys grows by an estimate of the new ones. An error, or a kill, in the middle leaves some
+  // keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
   Error merge(const Filter& from);
 
-  // Makes a new file of the keys that every one of the filters has, wherever they are (files in use, ranges, buffers):
-  // the intersection of their bits. It has every key whose adds to all of them returned before the call. It has the
-  // layout, hash, seed or secret, k, n and p of the smallest one, of whose number of bits those of the others are
-  // multiples (they are folded while they are read); otherwise kMismatch. It has no marks and no note: it lacks keys
-  // that a log has. Some bits are there by chance, so that its rate lies between the product of the sources' rates and
-  // the lowest of them; stats() tells it from the fill. The count of keys is that of a filter which is as full. Of the
-  // options it takes neither `fpr` nor `same_file_id`. kUnsupported if the layout cannot. Where a source is in doubt,
-  // nothing appears (save()).
-  // Clearing bits of a filter that others have open would be a wrong "no". So no function intersects in place.
+  // Makes a new file of the keys that every filter has (files in use, ranges, buffers): the intersection of their bits.
+  // It has every key whose adds to all of them returned before the call, and the layout, hash, seed or secret, k, n and
+  // p of the smallest filter. The others have a multiple of its number of bits (they are folded while they are read);
+  // otherwise kMismatch. The new file has no marks and no note: it lacks keys that a log has. Some bits are there by
+  // chance, so its rate is between the product of the sources' rates and the lowest of them; stats() estimates it from
+  // the fill. The count of keys is that of a filter which is as full. The call takes neither of the options `fpr` and
+  // `same_file_id`. kUnsupported if the layout cannot. If a source is in doubt, nothing appears (save()). No function
+  // intersects in place: clearing bits of a filter that others have open would make a wrong "no".
   static Error intersect(std::span<const Filter* const> filters, const std::string& path,
                          const SaveOptions& options = {});
 
-  // Makes a new file of the whole filter whose parts these are, wherever they are (files in use, ranges, buffers), in
-  // any order: their bodies one after the other, equal bit for bit to one filter of all keys. It has every key whose
-  // add to its part returned before the call. The parts need the same layout, hash, seed or secret, k, m and number of
-  // parts, and each part is there once: otherwise kMismatch, whose message names the part. The new file has n of the
-  // whole, no marks and no note; its count of keys is the sum of theirs. Of the options it takes neither `fpr` nor
-  // `same_file_id`.
+  // Makes a new file of the whole filter of these parts (files in use, ranges, buffers), in any order: their bodies one
+  // after the other, equal bit for bit to one filter of all keys. It has every key whose add to its part returned
+  // before the call. The parts need the same layout, hash, seed or secret, k, m and number of parts, and each part is
+  // there once: otherwise kMismatch, whose message names the part. The new file has n of the whole, no marks and no
+  // note; its count of keys is the sum of theirs. The call takes neither of the options `fpr` and `same_file_id`.
   static Error join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options = {});
 
-  // In what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has. Both may
-  // be in use: each is read once, piece by piece, and what was added before the call is counted. A filter in doubt is
-  // an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared: all of today's can.
+  // Says in what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has.
+  // Both may be in use: each is read once, piece by piece, and every key that was added before the call counts. A
+  // filter in doubt is an error, as in save(). kUnsupported if the sets of keys of the layout cannot be compared; all
+  // of today's can.
   [[nodiscard]] Result<Comparison> compare(const Filter& other) const;
 
   // Takes in the bit array of another program, which has the filter's m bits, k and hash: sets bit i where bit i of the
@@ -177,12 +176,13 @@ class Filter {
   Error publish();
 
   // For a filter that was created `unpublished` to `replace` a file with writers: supersedes that file now, before
-  // publish(). What that file's writers added before is in their logs. What they add from now on is refused. So add the
-  // end of those logs to this filter, and publish it: then no key is in neither. Until then no process can open the
-  // path for writing. If this handle is closed instead, the old file continues as before. publish() is kLost, again and
-  // again, if other code of this process closed the old file's descriptors meanwhile: writers may have added to it
-  // since. Then call this again, and add the end of the logs again. Where no file has the name, none is superseded, and
-  // publish() replaces none. It is kBusy, again and again, if another file is there since this call, found or not.
+  // publish(). Keys that its writers added before are in their logs, and adds from now on are refused. So add the end
+  // of those logs to this filter, and publish it: then no key is in neither file. Until then no process can open the
+  // path for writing. If this handle is closed instead, the old file continues as before. publish() is kLost if other
+  // code of this process closed the old file's descriptors meanwhile: writers may have added to it since. It stays
+  // kLost until you call this again; then add the end of the logs again, too. If no file has the name, none is
+  // superseded, and publish() replaces none. If another file is there since this call, whether or not the call found
+  // one, publish() is kBusy until you call this again.
   Error supersede();
 
   // Closes the handle. The last writer of a file syncs it and marks it clean. If that fails, this returns why, and the
@@ -190,12 +190,12 @@ class Filter {
   // (the destructor does) loses only the news of a failed sync.
   Error close();
 
-  // Ends the handle's work as close() does, while other threads use it: they may be in calls, and begin them. From now
-  // on lookups answer "maybe", health() is kShut, and what adds, syncs or asks the file is kShut. An add that was not
-  // refused is in the file. A writer syncs, marks clean and lets go of its locks; what went wrong is returned, and the
-  // handle is shut all the same, unless no memory was left for that (health() tells). No memory is freed before
-  // close(). Shut again it is ok. kInvalid for a buffer, which no thread but the caller's own frees. An unpublished
-  // file is not published any more.
+  // Ends the handle's work as close() does, while other threads use it: they may be in calls, and begin more. From now
+  // on lookups answer "maybe", health() is kShut, and adds, syncs and questions about the file are kShut. An add that
+  // was not refused is in the file. A writer syncs, marks the file clean and releases its locks. If that fails, this
+  // returns why, and the handle is shut all the same, unless no memory was left (see health()). No memory is freed
+  // before close(). To shut a handle again is ok. kInvalid for a buffer, whose memory is the caller's. An unpublished
+  // file can no longer be published.
   Error shut();
 
   // Ends the handle as if its process had been killed, for finalizers: waits for no lock and no disk. Nothing that was
@@ -207,20 +207,18 @@ class Filter {
 
   // Adds a key. Adding it again changes nothing and dirties no page. Readers in every process see it once this returns.
   // It survives a killed process at once, and a power cut once a later sync() returns ok.
-  // keys() is 1 if the key was certainly new, 0 if it may have been there. Of several threads that add one key at the
-  // same moment, more than one may get 1. On an error the key does not count as added, although some of its bits may be
-  // set.
+  // keys() is 1 if the key was certainly new, 0 if it may have been there. If several threads add one key at the same
+  // moment, more than one may get 1. On an error the key does not count as added, although some of its bits may be set.
   Count add(std::string_view key) noexcept;
   Count add_digest(std::uint64_t digest) noexcept;
 
-  // Takes a key out again; for the counting layout (otherwise kUnsupported). keys() is 1, or 0 if the key was certainly
-  // not there: then nothing changed. A key that was added several times is present until it was removed as often.
-  // Remove only keys that were added, and each at most as often as it was added. To remove a key that was never added,
-  // or once too often, can make the filter answer no for other keys that are in it. The filter cannot detect this. It
-  // is the one way in which a caller can make a wrong no.
-  // Never repeat a remove that returned an error, or whose process was killed: nobody knows what was taken. Refused
-  // with the code of health() wherever that is not kOk, also while a recovery or a filling is under way, in which adds
-  // are taken.
+  // Removes a key; for the counting layout (otherwise kUnsupported). keys() is 1, or 0 if the key was certainly not
+  // there: then nothing changed. A key that was added several times is present until it was removed as often. Remove
+  // only keys that were added, and each at most as often as it was added. To remove a key that was never added, or once
+  // too often, can make the filter answer no for other keys that are in it. The filter cannot detect this. It is the
+  // one way in which a caller can make a wrong no.
+  // Never repeat a remove that returned an error, or whose process was killed: it may have taken the key. Refused with
+  // the code of health() unless that is kOk, also during a recovery or a filling, which take adds.
   Count remove(std::string_view key) noexcept;
   Count remove_digest(std::uint64_t digest) noexcept;
 
@@ -233,8 +231,8 @@ class Filter {
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
-  // The same as a number, which the C ABI returns as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
-  // (Of a hash that gives positions, every digest is maybe.)
+  // contains() as a number, which the C ABI returns as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
+  // (With a hash that gives positions, every digest is maybe.)
   [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;
 
   // The key's digest in this file. Files with equal hash and seed (or secret key) have equal digests. Empty for
@@ -243,29 +241,29 @@ class Filter {
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
-  // In the form in which the caller has them (keys.hpp). Once a filter is larger than the caches, a call with many keys
-  // costs a fraction of as many single calls: the cache misses of 128 keys are under way together.
+  // Keys in the caller's own form (keys.hpp). Once a filter is larger than the caches, a call with many keys costs a
+  // fraction of as many single calls: the cache misses of 128 keys are under way together.
 
   // Adds keys. keys() is how many were certainly new. kInvalid and kDigestOnly: nothing was added. With any other code
   // some of the keys may have been added, and none counts as added.
   Count add_keys(const Keys& keys) noexcept;
 
   // Removes keys, as remove(). keys() is how many were not certainly absent. kInvalid, kDigestOnly and kUnsupported:
-  // nothing was removed. With any other code some of the keys may have been removed, and nobody knows which.
+  // nothing was removed. With any other code some of the keys may have been removed, and it is not known which.
   Count remove_keys(const Keys& keys) noexcept;
 
-  // The number of threads (1 to 64) that a call with many keys to add uses from now on, where this handle is the only
+  // Sets the number of threads (1 to 64) that a call with many keys to add uses from now on, if this handle is the only
   // writer and the layout is blocked or counting. A call with fewer than 16,384 keys a thread, or with nulls, uses its
-  // own thread alone. kInvalid for a handle that adds concurrently with others: there, let threads of the caller's add.
+  // own thread alone. kInvalid for a handle that adds concurrently with others: let the caller's own threads add there.
   Error use_threads(unsigned threads);
 
   // answers[i] is 0 if key i is certainly absent or a null, otherwise 1. keys() is how many may be present. On an error
   // every answer is 1 (maybe). `answers` is at least as long as the keys.
   Count contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept;
 
-  // A selection vector: the first keys() of `indices` are the numbers of the keys that may be present, ascending. On an
-  // error they are the numbers of all keys. `indices` is at least as long as the keys; what follows the last number is
-  // undefined. At most 2^32 keys.
+  // Fills in a selection vector: the first keys() of `indices` are the numbers of the keys that may be present,
+  // ascending. On an error they are the numbers of all keys. `indices` is at least as long as the keys; values after
+  // the last number are undefined. At most 2^32 keys.
   Count select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept;
 
   // digests[i] is the digest of key i in this file (digest()), 0 for a null. keys() is the number of keys. On an error
@@ -274,53 +272,50 @@ class Filter {
 
   // --- Durability ---------------------------------------------------------------------------------------------
 
-  // bfstore.h, "The engine's protocol", says what an engine has to do, and in which order.
+  // An engine works in the order of bfstore.h, "The engine's protocol".
 
   // Makes everything that was added before the call durable, then stores `position`: the caller promises that every key
-  // of that log up to the mark has returned from an add. After a crash, adding again what came after get_mark()
-  // restores the filter. In one epoch the higher mark stays; another epoch replaces epoch and mark. Mark 0 with an
-  // epoch makes the owner known, so that a recovery waits for it. Mark 0 with epoch 0 stores nothing. At most 64
-  // owners: kOwners, and the keys are durable. A failure poisons the file, for every process: a sync that failed cannot
-  // be retried. kInvalid for a buffer.
+  // of that log up to the mark has returned from an add. After a crash, adding again the keys after get_mark() restores
+  // the filter. In one epoch the higher mark stays; another epoch replaces epoch and mark. Mark 0 with an epoch makes
+  // the owner known, so that a recovery waits for it. Mark 0 with epoch 0 stores nothing. With more than 64 owners:
+  // kOwners, and the keys are durable. A failure poisons the file for every process: a failed sync cannot be retried.
+  // kInvalid for a buffer.
   Error sync(const LogPosition& position = {});
 
   // The mark of `owner` in `epoch`, as of the last sync by any process (of a copy in memory: as of the copy). 0 means:
-  // add the keys of all rows. It is 0 if the file has no mark of the owner, has one of another epoch, or cannot be
-  // read.
+  // add the keys of all rows. It is 0 if the file has no mark of the owner in this epoch, or cannot be read.
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch = 0) const noexcept;
 
   // All marks in the file, as of the last sync by any process (of a copy in memory: as of the copy). kInvalid for a
   // buffer.
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
 
-  // Forgets `owner`, durably, and frees its lane: get_mark() is 0 then, and the owner may begin again. What was added
-  // before the call is made durable first. A recovery no longer waits for the owner: the keys of its log that came
-  // after its mark, and that no process adds again, are answered "no" when it is over. So drop an owner whose rows are
-  // gone. If the other owners, one at least, have finished a recovery, it is over with this call. An owner that the
-  // file does not know is no error.
+  // Forgets `owner`, durably, and frees its lane: get_mark() is 0 then, and the owner may begin again. The call first
+  // makes everything durable that was added before. A recovery no longer waits for the owner: keys of its log after its
+  // mark that no process adds again are answered "no" when the recovery is over. So drop an owner whose rows are gone.
+  // If the other owners, at least one, have finished a recovery, this call ends it. An owner that the file does not
+  // know is no error.
   Error drop_owner(std::uint64_t owner);
 
-  // For a handle that was opened to recover: `owner` has added again every key of its log that came after its mark.
-  // Durable when this returns. True if the recovery is over: every owner that the file knows has finished it, or the
-  // file knows none. False if it waits for other owners. It cannot wait for an owner that the file does not know: an
-  // owner that adds keys calls sync() once with its epoch each time it opens the file, or has to be replayed before the
-  // last other owner calls this. Until the recovery is over, every handle in every process answers "maybe", and a
-  // recoverer that was killed has to begin again, from the marks. A reader that was open when a write failed may learn
-  // of it after the recovery, in is_current(), and poison the file once more: reopen such readers first, or recover
-  // again.
+  // For a handle that was opened to recover: `owner` has added again every key of its log after its mark. Durable when
+  // this returns. True if the recovery is over: every owner that the file knows has finished it, or the file knows
+  // none. False if it waits for other owners. It cannot wait for an owner that the file does not know: an owner that
+  // adds keys calls sync() once with its epoch each time it opens the file, or has to be replayed before the last other
+  // owner calls this. Until the recovery is over, every handle in every process answers "maybe", and a recoverer that
+  // was killed has to begin again, from the marks. A reader that was open when a write failed may learn of it after the
+  // recovery, in is_current(), and poison the file once more: reopen such readers first, or recover again.
   Result<bool> finish_recovery(std::uint64_t owner = 0);
 
   // For the builder of a filter that was made with Options::filling: every key that the filter is to have was added.
   // The order: make the file, let every writer open it and add its new rows, only then read the end of the log, add the
-  // rows up to that end, and call this. The builder's marks are those of an owner of its own (PROMISES.md, "An online
-  // build").
-  // Makes all of it durable, and then the filter answers, in every process that has it open. A filter that is not
-  // filling stays as it is (that is no error), and is synced.
+  // rows up to that end, and call this. The builder is an owner of its own (PROMISES.md, "An online build"). The call
+  // makes all keys durable; from then on the filter answers, in every process that has it open. A filter that is not
+  // filling is only synced, without an error.
   Error finish_filling();
 
   // --- Facts --------------------------------------------------------------------------------------------------
 
-  // Of a handle that follows its path, here and below: of the file that it is on now.
+  // A handle that follows its path has here and below the facts of its current file.
   [[nodiscard]] Shape shape() const noexcept;
 
   // Options::seeds, of a hash that takes them.
@@ -338,12 +333,10 @@ class Filter {
   // handle of a file that was replaced continues to answer "maybe". A handle of a file that another program removed or
   // renamed continues to answer from it.
   // For a range of a file: true if the path still names the file, and the filter is in its place.
-  // By a descriptor no path is known: false if the file is not whole, is superseded, or had a name when it was opened
-  // and has none now.
-  // Asks the file system, and the kernel for failed writes, which it writes down in the file (poisons). kInvalid for a
-  // buffer.
-  // A reader of a sealed file in a lower layer of an overlay filesystem (a container's image) learns by this alone that
-  // the file was replaced or overwritten: health() and lookups stay as they were.
+  // For a handle of a descriptor, which has no path: false if the file is not whole, is superseded, or had a name when
+  // it was opened and has none now. Asks the file system, and the kernel for failed writes, which poison the file.
+  // kInvalid for a buffer. A reader of a sealed file in a lower layer of an overlay filesystem (a container's image)
+  // learns by this alone that the file was replaced or overwritten: health() and lookups stay as they were.
   [[nodiscard]] Result<bool> is_current() const;
   // Without a wish it reads memory only, and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;

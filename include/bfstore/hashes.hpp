@@ -17,8 +17,8 @@ struct HashInfo {
   bool takes_secret = false;  // a SecretKey, which is in no file
   bool fits_bare = false;     // the bare form has room for everything that a reader needs
   bool takes_seeds = false;   // a list of seeds, one for each bit of a key (Options::seeds)
-  // It gives the positions of a key's k bits, and no digest: Code::kKeyOnly where one is needed. Such a filter has a
-  // layout that takes positions (classic), and cannot be folded.
+  // The hash gives the positions of a key's k bits, and no digest: Code::kKeyOnly where one is needed. Its filters have
+  // a layout that takes positions (classic), and cannot be folded.
   bool gives_positions = false;
 };
 

@@ -5,14 +5,14 @@
 //
 // The test of a line is compiled for the instruction set of the including file: AVX-512 with -mavx512f -mavx512vl
 // (-march=x86-64-v4), AVX2 with -mavx2 (-march=x86-64-v3), NEON on every 64-bit ARM, otherwise scalar. Nothing is
-// chosen at run time here, and BFSTORE_FORCE_ISA has no effect; Filter's own functions choose for themselves. All give
+// chosen at run time here, and BFSTORE_FORCE_ISA has no effect. Filter's own functions choose for themselves. All give
 // the same answers.
 //
 // A digest is Filter::digest(key), or XXH3_64bits_withSeed(key, bytes, filter.shape().seed) of xxHash, if the caller
 // inlines that, too. A filter with Hash::kExternal takes the caller's own digests, and one with Hash::kSipHash only
 // Filter::digest(key). Where a hash gives positions, there are no digests, and every digest is "maybe".
 //
-// A lookup in a filter of another layout than blocked is a call of the kernel that was chosen when it was opened.
+// In a filter of another layout than blocked, a lookup calls the kernel that was chosen when the filter was opened.
 //
 // Link the static library, or use the project as a Meson subproject.
 #pragma once
@@ -43,8 +43,8 @@ class Lookup {
     return target_.inlined ? test<BlockedKernel>(digest) : call(digest) != 0;
   }
 
-  // The same, for code that is compiled for less than the CPUs that it runs on: a call of the kernel that was chosen
-  // when the filter was opened. 1 is maybe.
+  // Calls the kernel that was chosen when the filter was opened: for code that is compiled for less than the CPUs that
+  // it runs on. 1 is maybe.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::int32_t call(std::uint64_t digest) const noexcept {
     return target_.ask(target_, digest);
   }

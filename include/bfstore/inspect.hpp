@@ -1,7 +1,6 @@
 // Everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing, recovers
-// nothing, and goes on after the first broken rule. It follows a symbolic link, as a reader does. It takes no lock. It
-// asks the kernel which locks are held, and waits 0.1 s for a process that is changing the state of the file, no
-// longer.
+// nothing, and continues after the first broken rule. Like a reader, it follows a symbolic link. It takes no lock, but
+// asks the kernel which locks are held. It waits at most 0.1 s for a process that is changing the state of the file.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -37,7 +36,7 @@ enum class FileState {
 // "clean", "in use", ...
 [[nodiscard]] const char* file_state_name(FileState state) noexcept;
 
-// What a file keeps of its secret key: enough to detect another key.
+// A file's check of its secret key: enough to detect another key.
 struct KeyCheck {
   std::uint64_t salt = 0;  // random: two filters do not show that they have the same key
   std::uint64_t tag = 0;   // the salt's SipHash under the key
@@ -69,14 +68,14 @@ struct Parameters {
   std::optional<std::string> note;    // the maker's own words
   std::optional<Seal> seal;           // of a sealed file
   std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
-  // Of a hash that takes a list of seeds: one for each probe.
+  // For a hash with a list of seeds: one for each probe.
   std::optional<std::vector<std::uint32_t>> seeds{};
   std::optional<PartOfWhole> part{};  // of a filter that is not whole
 
   bool operator==(const Parameters&) const = default;
 };
 
-// The identity as the bytes have it, believed or not. A parameter record that breaks a rule is only among the problems.
+// The identity as the bytes have it, valid or not. A parameter record that breaks a rule is only among the problems.
 struct ReportedIdentity : Parameters {
   std::uint16_t version_major = 0;
   std::uint16_t version_minor = 0;

@@ -1,4 +1,4 @@
-// Many keys in the form in which the caller has them: what Filter::add_keys, contains_keys and select_keys take.
+// Many keys in the caller's own form, for Filter::add_keys, contains_keys and select_keys.
 //
 // A Keys is a view and cheap to copy. It owns nothing: the caller's memory must outlive it, and no thread may change
 // that memory during a call.
@@ -32,9 +32,8 @@ class Keys {
 
   [[nodiscard]] static Keys views(std::span<const std::string_view> keys) noexcept { return Keys(Views{keys}); }
 
-  // Pointer and length in one struct, as in C programs and many languages. Not the same as views: the standard library
-  // decides where a string_view keeps its pointer (libstdc++ puts the length first).
-  // Only an empty key may have a null pointer.
+  // Pointer and length in one struct, as in C programs and many languages. Views differ: the standard library decides
+  // where a string_view keeps its pointer (libstdc++ puts the length first). Only an empty key may have a null pointer.
   [[nodiscard]] static Keys pairs(std::span<const iovec> keys) noexcept { return Keys(Pairs{keys}); }
 
   // `count` keys of `key_bytes` bytes each, which is not 0. Each key begins `stride` bytes after the one before, for
@@ -64,10 +63,10 @@ class Keys {
   // Digests of the filter's hash: see Filter::digest().
   [[nodiscard]] static Keys digests(std::span<const std::uint64_t> digests) noexcept { return Keys(Digests{digests}); }
 
-  // The same keys, of which some are null: key i is there if bit first_bit + i of `bits` is 1, the lowest bit of a byte
-  // first (Apache Arrow's validity bitmap). A null is not the empty key: no call can have added it, so add_keys() skips
-  // it, contains_keys() answers 0, and select_keys() leaves it out.
-  // Its place in the form has to be sound, too; its bytes are not read.
+  // These keys, some of them null: key i is there if bit first_bit + i of `bits` is 1, the lowest bit of a byte first
+  // (Apache Arrow's validity bitmap). A null is not the empty key: no call can have added it, so add_keys() skips it,
+  // contains_keys() answers 0, and select_keys() leaves it out.
+  // The place of a null must be valid, too; its bytes are not read.
   [[nodiscard]] Keys where_valid(const std::uint8_t* bits, std::size_t first_bit = 0) const noexcept {
     Keys keys = *this;
     keys.validity_ = bits;
@@ -156,7 +155,7 @@ class Keys {
     }
   };
 
-  // Returns what `use` makes of the form. A loop in `use` is compiled for each form, and does not choose it at each
+  // Returns what `use` makes of the form. A loop in `use` is compiled once for each form, and chooses no form at each
   // key.
   template <class Use>
   decltype(auto) visit(Use use) const {

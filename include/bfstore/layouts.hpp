@@ -20,7 +20,7 @@ struct Capabilities {
   bool fold = false;       // into a filter that is a whole number of times smaller
   bool grow = false;       // beyond the size that it was made with
   bool expire = false;     // keys, by their age
-  // A body of ones answers "maybe" to every key. So a damaged part can be made to answer "maybe".
+  // A body of ones answers "maybe" to every key, so a damaged part can be made to do so.
   bool ones_are_maybe = false;
 };
 
@@ -28,7 +28,7 @@ struct LayoutInfo {
   Layout layout{};
   const char* name = nullptr;  // as the tools write it
   Capabilities can;
-  // m counts cells, which have so many bits each, a power of two: 1, or 4 where they are counters.
+  // Bits of one of the m cells, a power of two: 1, or 4 if cells are counters.
   std::uint32_t cell_bits = 1;
 };
 

@@ -24,17 +24,16 @@ enum class Hash : std::uint16_t {
   kExternal = 2,  // the caller passes digests of its own, well mixed hash, and never keys
   kSipHash = 3,   // SipHash-2-4 under a SecretKey: for keys that strangers choose
   // These give the positions of k bits in the classic layout, and no digest (kKeyOnly): MurmurHash3_x86_32 with k
-  // listed seeds, for the bits of other programs. m is at most 2^32. Anyone can choose keys for them: not for keys that
-  // strangers choose.
+  // listed seeds, for the bits of other programs. m is at most 2^32. Do not use them for keys that strangers choose.
   kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
   kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
-  // The same of a polynomial in each seed over the UTF-16 units of the key, as tutorials in Java have it. m is a power
-  // of two, at most 2^30. Keys are UTF-8; bytes that are not UTF-8 count as U+FFFD.
+  // Positions by a polynomial in each seed over the UTF-16 units of the key, as in tutorials in Java. m is a power of
+  // two, at most 2^30. Keys are UTF-8; other bytes count as U+FFFD.
   kJavaPolynomial = 6,  // bit i of a key: h & (m - 1), where h = seed[i] * h + unit, a Java int, for each unit
   // Positions without seeds: those of BloomFilter in Jay Baird's python-bloomfilter (packages pybloom, pybloom-live). m
-  // is a multiple of k. The message digest follows from m and k. Where it is the smallest one (at most 8 slices shorter
-  // than 2^15 bits, 4 shorter than 2^31, or 2), that is MD5, and XXH3-128 since pybloom-live 4. Otherwise both are
-  // equal. Anyone can choose keys for them, too.
+  // is a multiple of k. m and k decide the message digest. The smallest one (for at most 8 slices shorter than 2^15
+  // bits, 4 shorter than 2^31, or 2) is MD5, and XXH3-128 since pybloom-live 4. With the others both hashes are equal.
+  // Do not use them either for keys that strangers choose.
   kJaybird = 7,
   kPybloomLive = 8,  // of version 4 or later
 };
@@ -45,11 +44,11 @@ enum class BitOrder : std::uint32_t { kLittle = 1, kBig = 2 };
 
 // The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
 // attacker cannot choose keys that fill the filter long before its capacity, and cannot compute which absent keys it
-// answers "maybe". The secret is no help against an attacker who can read it, who learns digests (they are as secret as
-// the key), or who may ask the filter: an absent key that was once answered "maybe" is answered "maybe" again.
+// answers "maybe". The secret does not help against an attacker who can read it, who learns digests (they are as secret
+// as the key), or who may ask the filter: an absent key that once got "maybe" gets "maybe" again.
 using SecretKey = std::array<std::uint8_t, 16>;
 
-// What distinguishes a filter from every other one (FORMAT.md, "file_id").
+// Distinguishes a filter from every other one (FORMAT.md, "file_id").
 using FileId = std::array<std::uint8_t, 16>;
 
 inline constexpr std::uint32_t kMaxProbes = 64;
@@ -62,23 +61,23 @@ inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 // (MemoryUse::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
 struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
-  // Of a file that is refused only the header and the last page are read, whatever is wanted here.
+  // If the file is refused, only its header and last page have been read.
   bool populate = false;
   // Small pages, no read-ahead: for files that are synced often, because a sync writes every page, small or huge, that
   // holds a new bit. Every process that opens such a file should set it. Lookups in a file that is in memory are
-  // slower. A file that takes more than seven eighths of the memory of the machine, or of what its control groups
-  // (cgroups(7)) leave the process, is in small pages without being asked.
+  // slower. A file of more than seven eighths of the machine's memory, or of what its control groups (cgroups(7)) leave
+  // the process, is in small pages anyway.
   bool random_access = false;
   // A page that cannot be read (an I/O error, or the file was truncated) is doubt, not SIGBUS. It puts this handle in
   // doubt for good (kFault): lookups answer "maybe"; adds, syncs and the close are errors; a file that the handle may
   // write is poisoned. The first such handle installs a handler of SIGBUS in the process, for good. It passes every
-  // fault outside guarded files to the handler that was there before. A program that installs a handler later must pass
-  // on what is not its own. SIGBUS must not be blocked in threads that use the handle. The code of the library must not
-  // be unloaded.
+  // fault outside guarded files to the handler that was there before. A handler that is installed later must pass on
+  // the faults that are not its own. SIGBUS must not be blocked in threads that use the handle. The library's code must
+  // not be unloaded.
   bool guard = false;
-  // For reading. The file is read into memory of this process and not mapped: for hostile files. What happens to the
-  // file later (truncation, I/O errors, new keys) does not reach this handle. kNoMemory if the file is larger than the
-  // memory that the system has available, or than the limit of the process's control groups.
+  // For reading. The file is read into memory of this process and not mapped: for hostile files. Later changes of the
+  // file (truncation, I/O errors, new keys) do not reach this handle. kNoMemory if the file is larger than the system's
+  // available memory, or than the limit of the process's control groups.
   bool copy = false;
 };
 
@@ -86,16 +85,16 @@ inline constexpr std::uint32_t kWaitForEver = UINT32_MAX;
 inline constexpr std::uint32_t kLockTimeoutMs = 5000;
 inline constexpr std::uint32_t kWritebackCheckMs = 100;
 
-// How a file is opened; OpenMode says what for.
+// How a file is opened; OpenMode has the purpose.
 struct OpenOptions {
   MapOptions map{};
 
-  // For writing. Opens an unclean, poisoned or recovering file to recover it. Until every owner has added again what
-  // came after its mark, and has called Filter::finish_recovery, every handle in every process answers "maybe". A file
+  // For writing. Opens an unclean, poisoned or recovering file to recover it. Until every owner has added again the
+  // keys after its mark, and has called Filter::finish_recovery, every handle in every process answers "maybe". A file
   // that needs no recovery is opened as always.
   bool recover = false;
-  // For writing. Opens such a file as it is: keys that came after the marks may be missing and are answered "no" from
-  // now on. Only the owner of the data can know that this does not matter.
+  // For writing. Opens such a file as it is: keys after the marks may be missing, and get "no" from now on. Only the
+  // owner of the data can know that this does not matter.
   bool accept_loss = false;
   // A dirty file that no writer has open is unclean, even if a process was merely killed: for devices that may vanish
   // and come back while the system runs.
@@ -107,30 +106,28 @@ struct OpenOptions {
   // never follow one.
   bool no_follow = false;
   // For reading. The handle writes nothing at all, for audits and sandboxes. Without it a reader writes in these cases:
-  // it adopts a killed writer's file (which syncs it), writes down that the kernel failed to write a page (poisons),
-  // clears the sign of a superseding process that was killed, and on an overlay makes the kernel copy the file up. With
-  // it a file that needs any of this is refused. The kernel tells once that it failed to write a page, and this handle
-  // does not ask.
+  // it adopts a killed writer's file (which syncs it), poisons a file if the kernel failed to write a page, clears the
+  // sign of a killed superseding process, and on an overlay makes the kernel copy the file up. With it a file that
+  // needs any of this is refused. The kernel reports once that it failed to write a page, and this handle does not ask.
   bool no_write = false;
-  // For reading. The handle follows its path. When another file takes the place of its own (Filter::publish or seal
-  // with `replace`), a lookup that finds it superseded opens the path again, as these options say but without waiting
-  // for locks, at most every 10 ms and in one thread; meanwhile others are answered "maybe". Filter::is_current follows
-  // at once: so a file that another program moved to the path is noticed. What is used no more is freed by a later
-  // call. A file with another hash or seed is not followed to, nor one that cannot be opened: the handle stays where it
-  // is and answers "maybe" (kSuperseded) until there is one. A handle whose file is in doubt for another reason
-  // (poisoned, lost) follows once the path names another file. A lookup costs some 10 ns more. A Lookup of it is never
-  // inlined.
+  // For reading. The handle follows its path. When another file replaces its own (Filter::publish or seal with
+  // `replace`), a lookup that finds it superseded opens the path again, with these options but without waiting for
+  // locks, at most every 10 ms and in one thread; meanwhile others get "maybe". Filter::is_current follows at once, so
+  // it notices a file that another program moved to the path. Once no call uses the old file, a later call frees it.
+  // While the path has no file with the same hash and seed, or none that can be opened, the handle answers "maybe"
+  // (kSuperseded). A handle whose file is in doubt for another reason (poisoned, lost) follows once the path names
+  // another file. A lookup costs some 10 ns more. A Lookup of the handle is never inlined.
   bool follow = false;
   // For reading. The file that the program has open at this descriptor, instead of one at a path: for sandboxes, which
   // get descriptors and may open no paths, and for memfd_create(2). The library duplicates it, and the program keeps
-  // its own. The path, which may be empty, is then a name for messages alone. As with `no_write`, nothing is written.
-  // The handle has the program's open file description: no position in the file is used or moved, and locks of that
-  // description last as long as the handle.
+  // its own. The path, which may be empty, is then only a name for messages. As with `no_write`, nothing is written.
+  // Both descriptors share one open file description: the library neither uses nor moves its position, and locks of
+  // that description last as long as the handle.
   std::optional<int> descriptor{};
-  // For reading a sealed file: all of it is first read and compared with its checksums. kDamaged if it is not as it was
-  // sealed, kNotSealed if it has no checksums.
+  // For reading a sealed file: it is first read as a whole and compared with its checksums. kDamaged if it is not as it
+  // was sealed, kNotSealed if it has no checksums.
   bool verify = false;
-  // The same, but every key whose bits are in a damaged part is answered "maybe", and the other answers are as always.
+  // As `verify`, but keys whose bits are in a damaged part get "maybe", and the other answers are as always.
   bool tolerate_damage = false;
   // Adds return kFull once the filter is at its capacity. A call with one key checks once, a call with many keys once
   // for 64 keys. So each writer that adds at the same moment may exceed the capacity by that many keys.
@@ -156,7 +153,7 @@ struct Part {
   std::uint32_t number = 0;
   std::uint32_t parts = 1;
 
-  // The part of so many that has the digest's line.
+  // Which of `parts` parts has the digest's line.
   static constexpr std::uint32_t number_of(std::uint64_t digest, std::uint32_t parts) noexcept {
     __extension__ using Product = unsigned __int128;
     return static_cast<std::uint32_t>((static_cast<Product>(digest) * parts) >> 64);
@@ -172,8 +169,8 @@ struct Part {
 //                               with listed seeds, a buffer has room for 64 of them)
 //   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
 //                               half of the bits are set). With seeds, k is their number, and need not be given
-//   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs
-//                               the file's key, if it has one, which becomes the new file's, too
+//   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs the
+//                               file's key, if it has one, which becomes the new file's, too
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
 // Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
@@ -196,17 +193,16 @@ struct Options {
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;
-  // The new filter is this part of the one that the numbers above describe, whose lines the number of parts then
-  // divides: m is rounded up for that. With `like` of a part, and none given here, it is that part; of another number
-  // of the same parts if one is given. Every other digest is kPart: neither added nor answered. n of the part is its
-  // share of n, and six standard deviations more, since chance decides which keys are in it.
+  // The new filter is this part of the filter that the numbers above describe. m is rounded up so that the number of
+  // parts divides the lines. If `like` is a part, the new filter is the same part, or, if a part is given here, that
+  // part of the whole filter. A digest of another part is kPart: neither added nor answered. The part's n is its share
+  // of n and six standard deviations more, since chance decides which keys are in it.
   std::optional<Part> part{};
   std::string note;  // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all
-  // zeros. To the library, two filters with equal ids are one filter and a copy of it that cp made, so that one must
-  // never be written over the other: no open handle would notice. Take another id for other keys. A replica needs the
-  // seed, too.
+  // zeros. The library treats two filters with equal ids as a filter and its cp, so never write one over the other: no
+  // open handle would notice. Take another id for other keys. A replica needs the seed, too.
   std::optional<FileId> file_id{};
 
   // The new filter's handle is the only one that adds, for as long as it is open, so that it adds without atomic
@@ -214,12 +210,12 @@ struct Options {
   bool exclusive = false;
 
   // Files only.
-  // Permission bits, less the umask. Without them, as they are: those of the file that is replaced, with its owner, its
-  // group and its access list as far as the system allows it, or 0600.
+  // Permission bits, less the umask. If not given: those of the file that is replaced, with its owner, its group and
+  // its access list as far as the system allows, or 0600.
   std::optional<std::uint32_t> mode{};
   bool replace = false;      // take the place of another file, whose users learn of it (kSuperseded)
   bool unpublished = false;  // no name in the file system until Filter::publish(); the only writer until then
-  // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(): so that writers add new
+  // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(), so that writers add new
   // keys while a builder adds the old ones. Not with `unpublished`.
   bool filling = false;
   MapOptions map;
@@ -238,9 +234,9 @@ struct SaveOptions {
   bool replace = false;                 // put the new file in the place of another one, which is not the filter's own
   bool any_filesystem = false;          // OpenOptions
   bool filling = false;                 // every answer of the new file is "maybe" until Filter::finish_filling()
-  // Not 0: the new filter is as small as folding makes it (FORMAT.md, "Folding") while its false-positive rate, with
-  // the keys that it has now, is at most this. Its n is the number of keys with which that rate is reached. kSizing if
-  // the rate is higher already.
+  // Not 0: folding (FORMAT.md, "Folding") makes the new filter as small as it can be while its false-positive rate,
+  // with its keys of now, is at most this. Its n is the number of keys with that rate. kSizing if the rate is higher
+  // already.
   double fpr = 0;
   bool same_file_id = false;  // the new filter has the id of this one (Options::file_id); otherwise a random one
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
@@ -269,8 +265,8 @@ struct Fill {
   double fill_ratio = 0;       // set_bits / m
   // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less
   // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512. For the counting
-  // layout from the sum of the counters: a key that was added twice counts twice, and what killed adds and removes left
-  // there counts, too.
+  // layout from the sum of the counters: a key that was added twice counts twice, and leaks of killed adds and removes
+  // count, too.
   double estimated_keys = 0;
   // The interval that has the number of keys in 95 of 100 filters: 1.96 standard deviations to both sides. The upper
   // end is infinite if the filter, or a line of the blocked layout, has all of its bits set, or a counter is at 15.
@@ -280,15 +276,15 @@ struct Fill {
   std::uint64_t counters_at_15 = 0;  // counting: no remove lowers them any more
 };
 
-// What the kernel says about the memory that the file is in. The time to ask grows with the file.
+// The kernel's facts about the file's memory. The time to ask grows with the file.
 struct MemoryUse {
   std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now
-  // How much of the mapped file is in memory now. Empty if the kernel does not tell: it tells the owner of the file,
-  // and a process that may write to it.
+  // How much of the mapped file is in memory now. Empty if the kernel does not tell: it tells only the owner of the
+  // file, and a process that may write to it.
   std::optional<std::uint64_t> resident_bytes;
 };
 
-// What stats() finds out besides what costs nothing.
+// Facts for stats() that take time.
 struct StatsWish {
   bool fill = false;    // counts the bits: reads the whole body
   bool memory = false;  // files only
@@ -298,8 +294,8 @@ struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
   std::uint64_t body_bytes = 0;
-  std::uint64_t keys_added = 0;    // adds that changed a bit; survives a close, and a killed writer; 0 in buffers
-  std::uint64_t keys_removed = 0;  // removes that were no certain no; counting only; as keys_added
+  std::uint64_t keys_added = 0;    // adds that changed a bit; kept after a close or a killed writer; 0 in buffers
+  std::uint64_t keys_removed = 0;  // counting: removes of keys that were not certainly absent; as keys_added
   std::optional<FileId> file_id;   // none in the bare form
   Code health = Code::kOk;         // Filter::health(), of the same file as all this
   bool saturated = false;          // more keys were added (less those removed) than `capacity`: the false-positive rate

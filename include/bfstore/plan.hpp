@@ -1,4 +1,4 @@
-// What a filter will be like, before it is made: from any two or more numbers to the rest, for each layout.
+// Plans a filter before it is made: computes from any two or more numbers the rest, for each layout.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -21,8 +21,8 @@ struct PlanRequest {
   std::uint32_t num_probes = 0;  // k
 };
 
-// What was not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k with n or m
-// alone, the other is where half of the bits are set. Where neither n nor m follows, n is a million keys.
+// Numbers that were not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k
+// with n or m alone, the other is where half of the bits are set. If neither n nor m follows, n is a million keys.
 struct Plan {
   LayoutInfo layout;
   std::uint64_t capacity = 0;    // n
@@ -37,13 +37,13 @@ struct Plan {
   // rate of Bloom filters", 2008), and wherever a key's probes share a line (Putze, Sanders & Singler, "Cache-, Hash-
   // and Space-Efficient Bloom Filters", 2007).
   double bloom_fpr = 0;
-  // How many different lines of 64 bytes, and pages of 4 KiB, the probes of a key are in, on average: what a lookup of
-  // a present key reads. A lookup of an absent key may end earlier.
+  // The average number of different 64-byte lines, and of 4 KiB pages, that a lookup of a present key reads. A lookup
+  // of an absent key may end earlier.
   double cache_lines = 0;
   double page_faults = 0;
 };
 
-// kInvalid names what is missing, out of range, or one too many. kSizing: no filter is so.
+// kInvalid names the number that is missing, out of range, or one too many. kSizing: no such filter exists.
 [[nodiscard]] Result<Plan> plan(const PlanRequest& request);
 
 }  // namespace bfstore

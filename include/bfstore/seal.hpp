@@ -1,5 +1,5 @@
-// Sealed files: filters that never change again, with a checksum for every 64 KiB of the body, which detects bits that
-// rot on the disk or are overwritten. Sealed files are opened as others are, for reading only.
+// Sealed files: filters that never change again. A checksum for every 64 KiB of the body detects bits that rot on the
+// disk or are overwritten. Sealed files are opened like others, for reading only.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -19,12 +19,11 @@ struct SealOptions {
 };
 
 // Makes a sealed copy of the filter file `from` at `to`: the same bits, shape, seed, note and marks. The complete,
-// durable file appears under its name, or nothing does. `from` stays as it is, need only be readable, and may be in use:
-// the copy has every key whose add returned before this call, and marks of that moment. A sealed file is copied only if
-// it is undamaged (otherwise kDamaged). With `replace`, handles of the file that had the name answer "maybe" from then
-// on (kSuperseded). Where that file is `from` itself, no process writes to it meanwhile (otherwise kBusy). A crash
-// leaves the old file or the new one, and at most a temporary name next to it. Any thread may call it. No secret is
-// needed.
+// durable file appears under its name, or nothing does. `from` stays as it is, need only be readable, and may be in
+// use: the copy has every key whose add returned before this call, and marks of that moment. A damaged sealed file is
+// kDamaged. With `replace`, handles of the file that had the name answer "maybe" from then on (kSuperseded). If that
+// file is `from` itself, no process may write to it meanwhile (otherwise kBusy). A crash leaves the old file or the new
+// one, and at most a temporary name next to it. Any thread may call it. No secret is needed.
 Error seal(const std::string& from, const std::string& to, const SealOptions& options = {});
 
 struct DamagedRange {
@@ -36,13 +35,15 @@ struct Verification {
   std::uint64_t num_chunks = 0;          // of 64 KiB each, except the last one
   std::uint64_t num_damaged_chunks = 0;  // chunks with other bytes than those that were sealed, or unreadable
   // Ascending, not touching each other: runs of damaged chunks, and damage of the checksums, of the counters of keys
-  // added, and of slots or live word that say another state than a sealed file has. Empty if it is as it was sealed.
+  // added, and of slots or a live word with another state than a sealed file has. Empty if the file is as it was
+  // sealed.
   std::vector<DamagedRange> damaged;
 };
 
 // Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
-// checksums. Takes no lock, and writes nothing. Any thread may call it. No secret is needed. kNotSealed if it has none,
-// whatever its state. A bad header is an error. A symbolic link is followed, unless `no_follow` (then kSymlink).
+// checksums. Takes no lock, and writes nothing. Any thread may call it. No secret is needed. kNotSealed if the file has
+// no checksums, whatever its state. A bad header is an error. A symbolic link is followed, unless `no_follow` (then
+// kSymlink).
 Result<Verification> verify(const std::string& path, bool no_follow = false);
 
 }  // namespace bfstore

@@ -15,7 +15,8 @@ void declare_seal(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter, which may be in use");
   add_path(app, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace, "replace SEALED if it exists; it may be FILE itself, while no process writes to it");
+  app.add_flag("--force", arguments.options.replace,
+               "replace SEALED if it exists; it may be FILE itself, while no process writes to it");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

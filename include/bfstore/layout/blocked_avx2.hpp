@@ -40,7 +40,7 @@ struct Avx2 {
     return _mm256_testc_si256(there, _mm256_sllv_epi32(ones, shifts));
   }
 
-  // Whether one pass finds all probes.
+  // Tells whether one pass finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
   template <bool kFew, class Body, class Doubt>

@@ -18,9 +18,9 @@ alignas(64) static constexpr std::uint32_t kAvx512Ones[16] = {1, 1, 1, 1, 1, 1, 
 struct Avx512 {
   using Rules = Blocked;
 
-  // Whether all 16 probes that are in `lanes` find their bit; h is the first probe's hash. The intrinsics have masks of
-  // all lanes, because gcc 12 warns of an uninitialized variable in its own header for those without a mask. The code
-  // is the same.
+  // Tells whether all of the 16 probes that are in `lanes` find their bit; h is the first probe's hash. The intrinsics
+  // have masks of all lanes, because gcc 12 warns of an uninitialized variable in its own header for those without a
+  // mask. The code is the same.
   static BFSTORE_AVX512 bool hit_16(__m512i line, std::uint32_t h, unsigned lanes) noexcept {
     constexpr __mmask16 kAll = 0xffff;
     const __m512i hashes =
@@ -34,8 +34,8 @@ struct Avx512 {
     return (_mm512_testn_epi32_mask(words, bits) & lanes) == 0;
   }
 
-  // The same for 8 probes: half as wide. CPUs have two units for that width and one for the whole width. A lane of
-  // `ones` is 1, or 0 if its probe does not count.
+  // Tests 8 probes, half as wide: CPUs have two units for that width and one for the whole width. A lane of `ones` is
+  // 1, or 0 if its probe does not count.
   static BFSTORE_AVX512 bool hit_8(__m256i low, __m256i high, std::uint32_t h, __m256i ones) noexcept {
     const __m256i powers = _mm256_load_si256(reinterpret_cast<const __m256i*>(kAvx512Powers.of));
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), powers);
@@ -44,7 +44,7 @@ struct Avx512 {
     return _mm256_testc_si256(words, _mm256_rolv_epi32(ones, shifts)) != 0;
   }
 
-  // Whether the test with 8 lanes finds all probes.
+  // Tells whether the test with 8 lanes finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
 
   template <bool kFew, class Body, class Doubt>

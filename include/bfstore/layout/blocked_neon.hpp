@@ -36,7 +36,7 @@ struct Neon {
     return vmaxvq_u8(vbicq_u8(bits, vqtbl4q_u8(line, byte_numbers))) == 0;
   }
 
-  // Whether one pass finds all probes.
+  // Tells whether one pass finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
 
   template <bool kFew, class Body, class Doubt>

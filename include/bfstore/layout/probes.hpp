@@ -10,15 +10,16 @@
 
 namespace bfstore::layout {
 
-// What a layout needs to know about a filter.
+// A filter's values for its layout.
 struct Geometry {
   std::uint64_t num_bits = 0;  // m
-  // A digest is mapped to 0..range-1: lines for blocked and counting, bits for classic. Of a part: of the whole filter.
+  // A digest is mapped to 0..range-1: lines for blocked and counting, bits for classic. A part has the range of the
+  // whole.
   std::uint64_t range = 0;
   std::uint32_t num_probes = 0;  // k
 };
 
-// What a lookup needs to know about a filter.
+// A filter's values for lookups.
 struct Target {
   const std::uint64_t* words = nullptr;  // of a part: where the whole filter's first word would be
   Geometry geometry;
@@ -26,11 +27,11 @@ struct Target {
   // The kernel that was chosen when the filter was opened: 1 is maybe or doubt, 0 is no. The type is a whole register,
   // which the C ABI returns as it is.
   std::int32_t (*ask)(const Target& target, std::uint64_t digest) noexcept = nullptr;
-  // The test is the blocked layout's, which callers may inline. Otherwise they call.
+  // The test is the blocked layout's, which callers may inline. Otherwise they call `ask`.
   bool inlined = false;
-  // Where `ask` has to look at the sentinel before the bits are read, too: the kernel that it asks then.
+  // The kernel that `ask` calls if it must look at the sentinel before the bits are read, too.
   std::int32_t (*kernel)(const Target& target, std::uint64_t digest) noexcept = nullptr;
-  // Of a part: `ask` asks `of_part` for its own digests alone, which are these: no other one has memory.
+  // In a part, `ask` asks `of_part` for the part's own digests alone, which follow: other digests have no memory.
   std::int32_t (*of_part)(const Target& target, std::uint64_t digest) noexcept = nullptr;
   std::uint64_t first_digest = 0;
   std::uint64_t more_digests = ~std::uint64_t{0};  // how many follow the first one
@@ -107,7 +108,7 @@ struct Classic {
   }
 };
 
-// Whether a cell of a body is set, whatever a cell is.
+// Tells whether a cell of a body is set, whatever a cell is.
 template <class Rules, class Body>
 BFSTORE_ALWAYS_INLINE bool test_cell(const Body* body, std::uint64_t cell) noexcept {
   if constexpr (!Rules::kCounts) {
@@ -136,12 +137,12 @@ BFSTORE_ALWAYS_INLINE const void* at_word(const std::byte* body, std::uint64_t w
 }
 
 // A kernel tests whether all probes of a digest find their bit, or the answer is in doubt; it calls `doubt()` after it
-// has read the bits. It is one of these structs, of which every member is always inlined. Where a cheaper test is
-// enough for few probes, are_few() returns true, and test<true>() is that test.
+// has read the bits. It is one of these structs, of which every member is always inlined. If a cheaper test is enough
+// for few probes, are_few() returns true, and test<true>() is that test.
 //
-// Kernels that read a line with one load branch on the doubt right after it, and not on anything in the line. So the
-// doubt costs nothing that has to wait for the line: instructions that wait fill the CPU's scheduler, and that limits
-// how many lookups are under way at once.
+// Kernels that read a line with one load branch on the doubt right after it, and not on anything in the line. So no
+// instruction of the doubt waits for the line: waiting instructions fill the CPU's scheduler, which limits how many
+// lookups are under way at once.
 template <class Layouts>
 struct Scalar {
   using Rules = Layouts;
@@ -168,8 +169,8 @@ struct NoDoubt {
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return false; }
 };
 
-// kNext of the blocked layout to the powers 1 to kLanes, which make the hashes of kLanes probes at once from h; and
-// kNext to the power kLanes, which leads to the next ones.
+// kNext of the blocked layout to the powers 1 to kLanes: they make the hashes of kLanes probes at once from h. kNext to
+// the power kLanes leads to the next hashes.
 template <std::size_t kLanes>
 struct Powers {
   alignas(64) std::uint32_t of[kLanes];

@@ -33,7 +33,7 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
   return (load_word(words, bit) & bit_mask(bit)) != 0;
 }
 
-// The same bits of a body at any address, byte by byte.
+// For a body at any address: the same bits, byte by byte.
 BFSTORE_ALWAYS_INLINE bool test_bit(const std::byte* body, std::uint64_t bit) noexcept {
   return (static_cast<unsigned>(body[bit / 8]) >> (bit & 7) & 1) != 0;
 }
@@ -42,9 +42,9 @@ BFSTORE_ALWAYS_INLINE void set_bit(std::byte* body, std::uint64_t bit) noexcept 
   body[bit / 8] |= static_cast<std::byte>(1U << (bit & 7));
 }
 
-// Two words, one before the bits and one after them. A no is a no only if both have their values under the mask. The
-// test compares their difference, which changes when either word changes or both are lost. Mask and expected difference
-// are numbers, in every byte order.
+// Two words, one before the bits and one after them. An answer "no" holds only if both words have their values under
+// the mask. The test compares their difference, which changes when either word changes or both are lost. Mask and
+// expected difference are numbers, in every byte order.
 struct Sentinel {
   const std::uint64_t* front = nullptr;
   const std::uint64_t* end = nullptr;
@@ -55,7 +55,7 @@ struct Sentinel {
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     return differing(__atomic_load_n(front, __ATOMIC_RELAXED), __atomic_load_n(end, __ATOMIC_RELAXED));
   }
-  // Of words that were read before.
+  // For words that were read before.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint64_t differing(std::uint64_t front_word,
                                                               std::uint64_t end_word) const noexcept {
     return (little_endian(front_word ^ end_word) ^ expected) & mask;
@@ -69,9 +69,9 @@ BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
   return sentinel.differing() != 0;
 }
 
-// Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15, since
-// nobody knows how many keys it stands for. These are functions of numbers, not of words in memory; `ones` has a 1 in
-// each counter that is meant, and nothing else.
+// Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15: the
+// number of its keys is not known. The functions take numbers, not words in memory; `ones` has a 1 in each selected
+// counter, and nothing else.
 struct Counters {
   static constexpr unsigned kBits = 4;
   static constexpr unsigned kInWord = 64 / kBits;
@@ -103,7 +103,7 @@ struct Counters {
   }
 
  private:
-  // Of every other counter: the 4 bits above it have room for the carry.
+  // Takes every other counter, so that the 4 bits above it have room for the carry.
   static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t half_sums(std::uint64_t one, std::uint64_t other) noexcept {
     constexpr std::uint64_t kHalf = 0x0f0f0f0f0f0f0f0f;
     const std::uint64_t sums = (one & kHalf) + (other & kHalf);
@@ -128,7 +128,8 @@ struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
   }
-  // Makes a word `changed` of what it is, in one step. Returns what it was. Writes nothing if that changes nothing.
+  // Replaces a word by `changed` of its value, in one step, and returns the old value. Writes nothing if both are
+  // equal.
   template <class Changed>
   static BFSTORE_ALWAYS_INLINE std::uint64_t change(std::uint64_t* word, Changed changed) noexcept {
     std::uint64_t was = __atomic_load_n(word, __ATOMIC_RELAXED);
