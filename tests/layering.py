@@ -3,9 +3,11 @@
 base <- hash, layout, region <- format <- store/file <- store/home <- store/ask <- store/derive <- capi, tools, bench
 layout <- sizing <- store/file <- store/plan <- store/derive; format, hash, layout, sizing <- bare
 hash, layout, sizing <- interop <- store/derive: foreign formats see neither files nor handles
-hash, layout and region never include each other; tools and bindings see only public headers.
+hash, layout and region never include each other; tools and bindings see only public headers. In a folder of C no sources need each
+other in a circle.
 """
 
+import graphlib
 import pathlib
 import re
 import sys
@@ -97,6 +99,25 @@ def implemented_elsewhere(header: pathlib.Path) -> list:
     return found
 
 
+# C: one header of a folder may declare what many of its sources implement, so that only the names tell who needs whom.
+C_FOLDERS = sorted({path.parent for path in (ROOT / "capi").rglob("*.c")})
+NO_CODE = re.compile(r'/\*.*?\*/|"(?:[^"\\]|\\.)*"', re.DOTALL)
+C_FUNCTION = re.compile(r"^(?!static )\w[\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
+NAME = re.compile(r"(?<![.>\w])[a-z]\w*")
+
+
+def circle_in(folder: pathlib.Path) -> list:
+    """Sources each of which names a function of the next one, the last one being the first; empty if there are none."""
+    texts = {path.name: NO_CODE.sub("", path.read_text("utf-8")) for path in folder.glob("*.c")}
+    owner = {function: source for source, text in texts.items() for function in C_FUNCTION.findall(text)}
+    needs = {source: {owner.get(name, source) for name in NAME.findall(text)} - {source} for source, text in texts.items()}
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        return error.args[1][::-1]
+    return []
+
+
 class Layering(unittest.TestCase):
     maxDiff = None
 
@@ -113,6 +134,19 @@ class Layering(unittest.TestCase):
         for file in files:
             broken += broken_rules(str(file.relative_to(ROOT)), file.read_text("utf-8"))
         self.assertEqual(broken, [])
+
+    def test_no_sources_of_c_need_each_other_in_a_circle(self) -> None:
+        self.assertGreater(len(C_FOLDERS), 3)
+        self.assertEqual({str(folder.relative_to(ROOT)): circle for folder in C_FOLDERS if (circle := circle_in(folder))}, {})
+
+    def test_a_circle_is_found(self) -> None:
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "a.c").write_text("int a(void) { return b(); }\n", "utf-8")
+            (folder / "b.c").write_text("int b(void) { return 1; } /* a() */\nstatic int c(void) {\n}\n", "utf-8")
+            self.assertEqual(circle_in(folder), [])
+            (folder / "b.c").write_text("int b(void) { return 1; }\nstatic const table x[] = {{\"a\", a}};\n", "utf-8")
+            self.assertEqual(len(circle_in(folder)), 3)
 
     def test_an_implementation_elsewhere_is_found(self) -> None:
         with tempfile.TemporaryDirectory() as folder:

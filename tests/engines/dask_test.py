@@ -9,9 +9,7 @@ import unittest
 
 import engines
 
-KILLS = engines.option("kills", 1)
-engines.seed()  # nothing is drawn here, but a campaign gives every program one
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=1)
 DASK = TREE.root / "build-deps" / "dask"  # tools/setup.sh fetches it
 engines.needs(files=engines.PYTHON_HEADER)
 if not (DASK / "complete").exists():
@@ -27,7 +25,7 @@ class Dask(unittest.TestCase):
                "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3600s"}
 
     def test_a_filter_that_dask_builds_by_parts_is_that_of_one_build_although_a_worker_is_killed(self):
-        for _ in range(KILLS):
+        for _ in range(ASKED.kills):
             folder = engines.folder()
             done = engines.run([sys.executable, "-B", TREE.root / "capi" / "examples" / "dask_parts.py", folder, "400000"],
                                env={**os.environ, **self.PATIENT, "PYTHONPATH": f"{TREE.out}:{DASK}"})

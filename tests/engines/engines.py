@@ -1,9 +1,10 @@
 """What the tests of the adapters in capi/engines share. A test is a file NAME_test.py beside this one, with unittest's
-cases, which ends with engines.main(). Its arguments are in `tree`, and then come unittest's, and these:
+cases, which begins with engines.arguments() and ends with engines.main(). Its arguments are PLACES, then unittest's, and:
 
   --kills=N       the length of its campaign, where it has one: a few by default
   --seed=N        of everything that it draws: 1 by default, or what BFSTORE_SEED has. --seed=random draws one. It is printed
   --search        searches for the mistakes that a test makes on purpose at random, and not at the step where they are
+  --bench         measures for the engine's README
 
 A test says with needs() which programs, files and modules it uses. Where one is not on this machine, the test is skipped, and
 names the Debian package. Servers are started by Server, on loopback alone, and end with the test by their own process id.
@@ -11,6 +12,7 @@ names the Debian package. Servers are started by Server, on loopback alone, and 
 No verdict depends on a clock: a test waits for what it needs, and a bound is there to end a test that hangs.
 """
 
+import argparse
 import atexit
 import contextlib
 import glob
@@ -65,35 +67,29 @@ PYTHON_HEADER = {sysconfig.get_paths()["include"] + "/Python.h": "python3-dev"}
 
 # --- The command line -------------------------------------------------------------------------------------------------
 
-def option(name, default, kind=int):
-    """The value of --name=VALUE, which unittest does not know."""
-    for word in sys.argv[1:]:
-        if word.startswith(f"--{name}="):
-            sys.argv.remove(word)
-            return kind(word.partition("=")[2])
-    return default
+# The root of the repository, libbfstore.a, libbfstore.so, the C compiler, a folder for what is built.
+PLACES = ("root", "archive", "library", "cc", "out")
 
 
-def flag(name):
-    if f"--{name}" not in sys.argv:
-        return False
-    sys.argv.remove(f"--{name}")
-    return True
+def seed_of(word):
+    return time.time_ns() % 2**32 if word == "random" else int(word)  # clock: a seed
 
 
-def seed():
-    word = option("seed", os.environ.get("BFSTORE_SEED") or "1", str)
-    number = time.time_ns() % 2**32 if word == "random" else int(word)  # clock: a seed
-    print(f"--seed={number}", flush=True)
-    return number
-
-
-# Arguments: the root of the repository, libbfstore.a, libbfstore.so, the C compiler, a folder for what is built.
-def tree():
-    words = [sys.argv.pop(1) for _ in range(5)]
-    its = tree_of(pathlib.Path(sys.argv[0]).stem, *words)
-    its.out.mkdir(parents=True, exist_ok=True)
-    return its
+def arguments(**defaults):
+    """The tree, and the options of the test: --seed and each of `defaults`, which is a flag where that is False. What stays in
+    sys.argv is for unittest."""
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    for place in PLACES:
+        parser.add_argument(place)
+    parser.add_argument("--seed", type=seed_of, default=os.environ.get("BFSTORE_SEED") or "1")
+    for name, default in defaults.items():
+        how = {"action": "store_true"} if default is False else {"type": type(default), "default": default}
+        parser.add_argument("--" + name.replace("_", "-"), **how)
+    asked, sys.argv[1:] = parser.parse_known_args()
+    print(f"--seed={asked.seed}", flush=True)
+    tree = tree_of(pathlib.Path(sys.argv[0]).stem, *(getattr(asked, place) for place in PLACES))
+    tree.out.mkdir(parents=True, exist_ok=True)
+    return tree, asked
 
 
 def main():

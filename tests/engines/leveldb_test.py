@@ -16,9 +16,7 @@ import unittest
 import engines
 
 
-KILLS, SEED = engines.option("kills", 6), engines.seed()
-BENCH = engines.flag("bench")
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=6, bench=False)
 engines.needs(programs={"g++": "g++"},
               files={"/usr/include/leveldb/db.h": "libleveldb-dev", "/usr/lib/*/libleveldb.*": "libleveldb-dev"})
 
@@ -90,8 +88,8 @@ class LevelDB(unittest.TestCase):
             self.assertEqual(run("check", folder, policy, 1000 * number + 1000), f"{1000 * number + 1000}\n")
 
     def test_rows_of_a_killed_writer_are_found(self):
-        rng, folder, rows, busy = random.Random(SEED), self.folder(), 0, 0
-        for kill in range(KILLS):
+        rng, folder, rows, busy = random.Random(ASKED.seed), self.folder(), 0, 0
+        for kill in range(ASKED.kills):
             writer = subprocess.Popen([DRIVER, "write", folder, "10", str(rows)], stdout=subprocess.PIPE, text=True)
             if kill % 2 == 0:  # the others may be killed before they have written
                 said = [writer.stdout.readline() for _ in range(rng.randint(1, 300))]
@@ -105,7 +103,7 @@ class LevelDB(unittest.TestCase):
             self.assertGreaterEqual(int(run("check", folder, "10", rows)), rows)
             if rows > 50000:  # each check asks for all of them
                 folder, rows = self.folder(), 0
-        self.assertGreaterEqual(busy, KILLS // 2, "writers that had written")
+        self.assertGreaterEqual(busy, ASKED.kills // 2, "writers that had written")
 
     def test_a_database_that_was_repaired_has_all_its_rows(self):
         for policies in (("10", "10"), ("10", "none"), ("none", "10"), ("builtin:10", "10")):
@@ -156,7 +154,7 @@ class LevelDB(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if BENCH:
+    if ASKED.bench:
         print(run("table"))
         sys.exit()
     engines.main()

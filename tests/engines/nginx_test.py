@@ -27,9 +27,7 @@ import bfstore_ctypes as bfs  # found only after engines
 import bfstore_header
 
 
-BENCH, SEARCH = engines.flag("bench"), engines.flag("search")
-KILLS, SEED = engines.option("kills", 40), engines.seed()
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=40, search=False, bench=False)
 engines.needs(programs={"nginx": "nginx"})
 LIBRARY = bfs.load(TREE.library)
 CODES = bfstore_header.codes(TREE.root / "capi" / "bfstore.h")
@@ -455,7 +453,7 @@ class PublishesWithoutTheEnd(Campaign):
 
 def in_the_mistake(seconds):
     """Where a look finds it. In a search at random it is as long as that."""
-    time.sleep(seconds) if SEARCH else engines.stop_here()  # clock: --search
+    time.sleep(seconds) if ASKED.search else engines.stop_here()  # clock: --search
 
 
 # --- Tests ------------------------------------------------------------------------------------------------------------
@@ -626,7 +624,7 @@ class Doubt(Filtered):
 
 class Kills(Filtered):
     def campaign(self, kind=Campaign):
-        rng = random.Random(f"{SEED} {kind.__name__}")  # of its own: two campaigns in one database write other keys
+        rng = random.Random(f"{ASKED.seed} {kind.__name__}")  # of its own: two campaigns in one database write other keys
         campaign = kind(self.place, self.nginx, self.backend, rng)
         self.addCleanup(campaign.client.__exit__)
         return campaign
@@ -643,7 +641,7 @@ class Kills(Filtered):
     def test_no_item_is_answered_404_whatever_is_killed(self):
         campaign = self.campaign()
         self.addClassCleanup(lambda: print(dict(campaign.counts)))
-        campaign.run(KILLS)
+        campaign.run(ASKED.kills)
         self.recover()
         self.wait_until_filtered()
 
@@ -657,7 +655,7 @@ class Kills(Filtered):
         engines.stopped(campaign.processes[kind])
 
     def test_a_writer_that_adds_after_the_commit_makes_a_wrong_no(self):
-        if SEARCH:
+        if ASKED.search:
             return self.search(AddsAfterTheCommit)
         campaign = self.campaign(AddsAfterTheCommit)
         writer = campaign.Writer
@@ -670,7 +668,7 @@ class Kills(Filtered):
                 self.go_on(campaign, writer)
 
     def test_a_builder_that_publishes_without_the_end_of_the_log_makes_a_wrong_no(self):
-        if SEARCH:
+        if ASKED.search:
             return self.search(PublishesWithoutTheEnd)
         campaign = self.campaign(PublishesWithoutTheEnd)
         builder = campaign.Builder
@@ -721,7 +719,7 @@ class Bench(Filtered):
     def load(self, nginx, present):
         """(Requests a second, share of them that reached the database.)"""
         script = nginx.errors.parent / "load.lua"
-        script.write_text(LOAD % (present, ITEMS, SEED), "utf-8")
+        script.write_text(LOAD % (present, ITEMS, ASKED.seed), "utf-8")
         words = []
         reached = self.backend.count(lambda: words.append(subprocess.run(
             ["wrk", "-t1", "-c8", f"-d{self.LENGTH}", "-s", str(script), f"http://127.0.0.1:{nginx.port}"],
@@ -732,7 +730,7 @@ class Bench(Filtered):
 
 
 def load_tests(loader, _tests, _pattern):
-    if BENCH:
+    if ASKED.bench:
         return unittest.TestSuite([Bench("measure")])
     return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Answers, BehindItsBack, Doubt, Kills))
 

@@ -1,7 +1,7 @@
 """The PostgreSQL extension in a server of its own: what its functions answer (pg_regress), and that no row is answered "no"
 after backends and whole servers were killed, files were put back from copies, and clusters were restored and promoted.
 
-Arguments: see engines.py (--kills=N: that many of each kind); or --bench for the README's times.
+Arguments: see engines.py (--kills=N: that many of each kind); --new-results writes expected/bfstore.out, to be read, and committed.
 """
 
 import os
@@ -19,15 +19,12 @@ import engines
 BIN = pathlib.Path("/usr/lib/postgresql/15/bin")
 LIBRARY, SHARE = BIN.parent / "lib", pathlib.Path("/usr/share/postgresql/15")
 REGRESS = LIBRARY / "pgxs/src/test/regress/pg_regress"
-NEW_RESULTS = engines.flag("new-results")  # to be read, and committed
-BENCH = engines.flag("bench")
-KILLS, SEED = engines.option("kills", 2), engines.seed()
+TREE, ASKED = engines.arguments(kills=2, bench=False, new_results=False)
 engines.needs(programs={**{str(BIN / name): "postgresql-15" for name in ("postgres", "initdb")},
                         **{str(BIN / name): "postgresql-client-15" for name in ("psql", "pg_config", "pg_basebackup")},
                         str(REGRESS): "postgresql-client-15", "make": "make", "setpriv": "util-linux"},
               files={"/usr/include/postgresql/15/server/postgres.h": "postgresql-server-dev-15",
                      str(LIBRARY / "pgxs/src/makefiles/pgxs.mk"): "postgresql-client-15"})
-TREE = engines.tree()
 # The server refuses root, and needs no rights.
 AS_USER = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
 
@@ -188,7 +185,7 @@ class Functions(unittest.TestCase):
                               cwd=out, capture_output=True, text=True, check=False)
         differences = out / "regression.diffs"
         words = differences.read_text("utf-8") if differences.exists() else done.stdout + done.stderr
-        if NEW_RESULTS and done.returncode != 0:
+        if ASKED.new_results and done.returncode != 0:
             shutil.copy(out / "results/bfstore.out", TREE.root / "capi/engines/postgresql/expected/bfstore.out")
         self.assertEqual(done.returncode, 0, words)
 
@@ -219,7 +216,7 @@ class Kills(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.rng = random.Random(SEED)
+        cls.rng = random.Random(ASKED.seed)
         cls.path = MAIN.folder / "kills.bf"
         MAIN.ask("CREATE EXTENSION IF NOT EXISTS bfstore", "CREATE TABLE IF NOT EXISTS kills (id bigserial, key bigint)",
                  f"SELECT bf_attach('kills', 'key', '{cls.path}', 200000)")
@@ -245,14 +242,14 @@ class Kills(unittest.TestCase):
         rows, wrong, false = MAIN.ask(
             f"SELECT count(*), count(*) FILTER (WHERE NOT bf_maybe('{self.path}', key)) FROM kills",
             f"SELECT count(*) FROM generate_series(1, 2000) AS i WHERE bf_maybe('{self.path}', -i)").replace("|", "\n").split()
-        self.assertEqual(int(wrong), 0, f"of {rows} rows, --seed={SEED}")
+        self.assertEqual(int(wrong), 0, f"of {rows} rows, --seed={ASKED.seed}")
         self.assertLess(int(false), 200, "the filter is still of use")
 
     def rows(self):
         return int(MAIN.ask("SELECT count(*) FROM kills"))
 
     def rounds(self, accident):
-        for _ in range(KILLS):
+        for _ in range(ASKED.kills):
             enough = self.rows() + self.rng.randint(1, 300)
             writers = self.writers()
             engines.wait_until(lambda: self.rows() >= enough, "rows")
@@ -1569,7 +1566,7 @@ def tell(name, times):
 
 
 if __name__ == "__main__":
-    if BENCH:
+    if ASKED.bench:
         bench()
     else:
         engines.main()

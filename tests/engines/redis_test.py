@@ -24,7 +24,8 @@ import unittest
 
 import engines
 
-SERVER = engines.option("server", "redis-server", str)
+TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False)
+SERVER = ASKED.server
 CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
 if not shutil.which(CLI):
     CLI = "redis-cli"  # beside a server alone: both know each other's commands
@@ -34,9 +35,6 @@ engines.needs(programs={SERVER: "redis-server", CLI: "redis-tools"}, modules={"r
 import bfstore_ctypes as bfs
 import redis
 
-KILLS, SEED = engines.option("kills", 2), engines.seed()
-BENCH = engines.flag("bench")
-TREE = engines.tree()
 LIBRARY = bfs.load(str(TREE.library))
 MODULE = TREE.out / "bfstore-redis.so"
 ABSENT = [f"absent-{i}" for i in range(2000)]
@@ -186,12 +184,12 @@ class FilterCase(unittest.TestCase):
 
     def kill_often(self, server):
         """Kills the server at any moment, while it adds keys or rewrites its log."""
-        acknowledged, chance = [], random.Random(SEED)
+        acknowledged, chance = [], random.Random(ASKED.seed)
 
         def add():
             server.call("BF.ADD", "f", f"key-{len(acknowledged)}")
             acknowledged.append(f"key-{len(acknowledged)}")
-        for _ in range(KILLS):
+        for _ in range(ASKED.kills):
             for _ in range(chance.randint(1, KEYS_OF_A_LIFE)):
                 add()
             killer = threading.Timer(chance.uniform(0, 0.01), server.server.process.kill)
@@ -548,7 +546,7 @@ class Dumps(FilterCase):
                 server.restart()
 
     def test_bytes_that_changed_on_their_way_are_not_answered_from(self):
-        chance = random.Random(SEED)
+        chance = random.Random(ASKED.seed)
         with running("--appendonly", "yes") as server, running("--appendonly", "yes") as replica:
             self.follow(replica, server)
             head, *chunks = self.large(server)
@@ -1200,7 +1198,7 @@ class Outside:
 
 def add_until_killed(path, added):
     with Outside(path) as outside:
-        for i in range(KEYS_OF_A_LIFE * (KILLS + 100)):
+        for i in range(KEYS_OF_A_LIFE * (ASKED.kills + 100)):
             outside.add([f"other-{i}"])
             added.value = i + 1
             time.sleep(0.0001)  # clock: the server needs the processor, too
@@ -1285,7 +1283,7 @@ class Attached(FilterCase):
 
     def test_no_key_is_lost_when_the_server_and_another_process_are_killed(self):
         with attaching(*REWRITING) as server:
-            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (KILLS + 100), flags=bfs.OPTION_REPLACE)
+            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), flags=bfs.OPTION_REPLACE)
             self.attach(server)
             processes = multiprocessing.get_context("fork")
             added = processes.Value("Q", 0)
@@ -2142,4 +2140,4 @@ def bench():
 
 
 if __name__ == "__main__":
-    bench() if BENCH else engines.main()
+    bench() if ASKED.bench else engines.main()

@@ -24,9 +24,7 @@ PAGE = 4096
 HEADER = 4 * PAGE
 
 
-KILLS, SEED = engines.option("kills", 20), engines.seed()
-BENCH = engines.flag("bench")
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=20, bench=False)
 engines.needs(programs={"g++": "g++"},
               files={"/usr/include/rocksdb/db.h": "librocksdb-dev", "/usr/lib/*/librocksdb.*": "librocksdb-dev"})
 
@@ -221,12 +219,12 @@ class RocksDB(unittest.TestCase):
         return folder
 
     def campaign(self):
-        return Campaign(self.folder(), random.Random(SEED))
+        return Campaign(self.folder(), random.Random(ASKED.seed))
 
     def test_no_row_is_answered_no_after_kills_power_cuts_and_backups(self):
         campaign = self.campaign()
         self.addClassCleanup(lambda: print(dict(campaign.counts), dict(campaign.how)))
-        campaign.run(KILLS)
+        campaign.run(ASKED.kills)
 
     def test_a_killed_writer_loses_nothing_and_its_filter_goes_on_from_the_wal(self):
         campaign = self.campaign()
@@ -469,7 +467,7 @@ class RocksDB(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if BENCH:
+    if ASKED.bench:
         print(subprocess.run([DRIVER, "bench", engines.folder(), "1000000"], text=True, check=True, capture_output=True).stdout)
         sys.exit()
     engines.main()

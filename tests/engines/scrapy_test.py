@@ -27,13 +27,10 @@ import unittest
 import engines
 import debian_urls
 
-
-BENCH, SEED = engines.flag("bench"), engines.seed()
-KILLS, URLS = engines.option("kills", 2), engines.option("urls", 1_000_000)
-SCRAPY = engines.option("scrapy", None, pathlib.Path)
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=2, urls=1_000_000, scrapy="", bench=False)
+SCRAPY = ASKED.scrapy and pathlib.Path(ASKED.scrapy)
 engines.needs(programs={"apt-cache": "apt"}, files=engines.PYTHON_HEADER)
-if SCRAPY is None:
+if not SCRAPY:
     engines.needs(modules={"scrapy": "python3-scrapy"})
 elif (SCRAPY / "complete").exists():
     sys.path.insert(0, str(SCRAPY))
@@ -57,7 +54,7 @@ from scrapy.utils.request import RequestFingerprinter  # noqa: E402
 import bloom_dupefilter  # noqa: E402
 
 print(f"Scrapy {scrapy.__version__}")
-PAGES, CONNECTIONS = max(300, 20 * KILLS), 4
+PAGES, CONNECTIONS = max(300, 20 * ASKED.kills), 4
 
 
 # --- A site -----------------------------------------------------------------------------------------------------------
@@ -199,12 +196,12 @@ class Crawlers(unittest.TestCase):
         return [int(request["url"].rpartition("/")[2] or 0) for request in requests]
 
     def test_crawlers_that_are_killed_and_started_again_fetch_every_page(self):
-        rng, under_way = random.Random(SEED), 0
+        rng, under_way = random.Random(ASKED.seed), 0
         self.site.limit.value = PAGES - 1  # so that there is something left to do, however late a kill comes
-        for kill in range(KILLS):
+        for kill in range(ASKED.kills):
             for number in range(2):
                 self.start(f"crawler-{number}")
-            enough = (kill + 1) * PAGES // (KILLS + 2)
+            enough = (kill + 1) * PAGES // (ASKED.kills + 2)
             engines.wait_until(lambda: self.site.pages() >= enough, f"{enough} pages")
             engines.any_moment(rng, 0.02)
             self.kill_all()
@@ -214,7 +211,7 @@ class Crawlers(unittest.TestCase):
         self.start("crawler-0")
         self.start("crawler-1")
         self.wait()
-        self.assert_fetched(2 * (KILLS + 1), under_way)
+        self.assert_fetched(2 * (ASKED.kills + 1), under_way)
         self.assertEqual(self.unfinished(), [])
 
     def test_a_page_that_its_callback_asks_for_again_is_handled_after_a_kill(self):
@@ -705,13 +702,13 @@ class Bench(unittest.TestCase):
     BLOCK = 1000
 
     def measure(self):
-        urls = debian_urls.urls(URLS)
-        self.assertEqual(len(urls), URLS)
+        urls = debian_urls.urls(ASKED.urls)
+        self.assertEqual(len(urls), ASKED.urls)
         folder = engines.folder()
-        bloom = dupefilter(folder, BLOOM_CAPACITY=URLS)
+        bloom = dupefilter(folder, BLOOM_CAPACITY=ASKED.urls)
         own = RFPDupeFilter(fingerprinter=bloom.fingerprinter)
         seconds, wrong, alike = {bloom: 0, own: 0, "fingerprints": 0}, 0, 0
-        for begin in range(0, URLS, self.BLOCK):
+        for begin in range(0, ASKED.urls, self.BLOCK):
             start = time.process_time()  # clock: bench
             requests = [Request(url) for url in urls[begin:begin + self.BLOCK]]
             for request in requests:
@@ -725,11 +722,11 @@ class Bench(unittest.TestCase):
             pairs = list(zip(*answers, strict=True))
             self.assertNotIn((False, True), pairs)
             wrong, alike = wrong + pairs.count((True, False)), alike + pairs.count((True, True))
-        self.assertLess(wrong, URLS * 1e-4)
+        self.assertLess(wrong, ASKED.urls * 1e-4)
         self.assertTrue(all(bloom.request_seen(Request(url)) for url in urls[::100]), "forgotten")
         fingerprints = getattr(own, "_fingerprints", None) or own.fingerprints
         memory = sys.getsizeof(fingerprints) + sum(map(sys.getsizeof, fingerprints))
-        print(f"\n{URLS} URLs ({alike} are another's in canonical form), requests and fingerprints: {seconds['fingerprints']:.1f} s of CPU")
+        print(f"\n{ASKED.urls} URLs ({alike} are another's in canonical form), requests and fingerprints: {seconds['fingerprints']:.1f} s of CPU")
         print(f"Scrapy's set: {seconds[own]:.1f} s, {memory / 1e6:.1f} MB in each crawler")
         print(f"BloomDupeFilter: {seconds[bloom]:.1f} s, {(folder / 'seen.bf').stat().st_size / 1e6:.1f} MB of file for all crawlers, "
               f"{wrong} wrong seen")
@@ -737,7 +734,7 @@ class Bench(unittest.TestCase):
 
 
 def load_tests(loader, _tests, _pattern):
-    if BENCH:
+    if ASKED.bench:
         return unittest.TestSuite([Bench("measure")])
     return unittest.TestSuite(loader.loadTestsFromTestCase(kind) for kind in (Crawlers, Readme, Seen, Unfinished))
 

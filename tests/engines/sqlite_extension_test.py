@@ -27,13 +27,10 @@ import engines
 engines.needs(programs={"sqlite3": "sqlite3"}, files={"/usr/include/sqlite3ext.h": "libsqlite3-dev"})
 if not hasattr(sqlite3.Connection, "enable_load_extension"):
     engines.missing("a Python whose sqlite3 loads extensions", "python3")
-TREE = engines.tree()
+TREE, ASKED = engines.arguments(kills=100, bench=False)
 SOURCES = TREE.root / "capi" / "engines" / "sqlite"
 EXTENSION = TREE.out / "bfstore.so"
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-KILLS, SEED, BENCH = engines.option("kills", 100), engines.seed(), engines.flag("bench")
 
 
 def build():
@@ -1351,7 +1348,7 @@ class BehindItsBack(Case):
             with self.subTest(way):
                 path = str(self.filter)
                 database, target = self.copied(make, path=path)
-                copy, rng = self.connect(target), random.Random(SEED)
+                copy, rng = self.connect(target), random.Random(ASKED.seed)
                 for step in range(40):
                     one = rng.choice((database, copy))
                     with contextlib.suppress(sqlite3.OperationalError):
@@ -1614,9 +1611,9 @@ class Campaign:
 
 class Kills(Case):
     def campaign(self, journal="WAL"):
-        campaign = Campaign(self.folder, random.Random(SEED), journal)
+        campaign = Campaign(self.folder, random.Random(ASKED.seed), journal)
         self.addClassCleanup(lambda: print(journal, dict(campaign.counts)))  # after the test's own line
-        campaign.run(KILLS)
+        campaign.run(ASKED.kills)
 
     def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):
         self.campaign()
@@ -1712,7 +1709,7 @@ def bench():
 
 if __name__ == "__main__":
     build()
-    if BENCH:
+    if ASKED.bench:
         bench()
     else:
         engines.main()

@@ -1,13 +1,12 @@
 """A filter in front of a SQLite database in WAL mode, kept in step by the programs that write to it: killed at any moment, with
 filters and databases from backups, with a log that begins anew. After each kill no row may be answered "no".
 
-Arguments: the shared library; then as in engines.py.
+Arguments: see engines.py.
 """
 import collections
 import contextlib
 import mmap
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -22,15 +21,13 @@ import engines
 import bfstore_ctypes as bfs  # found only after engines
 import bfstore_header
 
-LIBRARY = bfs.load(sys.argv.pop(1))
+TREE, ASKED = engines.arguments(kills=100, search=False)
+LIBRARY = bfs.load(TREE.library)
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 OWNER, KEY_BYTES, NEVER = 1, 16, 2**63 - 1
-CODES = bfstore_header.codes(pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h")
+CODES = bfstore_header.codes(TREE.root / "capi" / "bfstore.h")
 RECOVERIES = mmap.mmap(-1, 1)  # of all processes together, 255 at most
 RECOVERABLE = [CODES[name] for name in ("BFS_EUNCLEAN", "BFS_EPOISONED", "BFS_ERECOVERING")]
-
-
-KILLS, SEED, SEARCH = engines.option("kills", 100), engines.seed(), engines.flag("search")
 
 
 class WrongNo(Exception):
@@ -481,7 +478,7 @@ class Sqlite(unittest.TestCase):
         with place.connected() as database:
             reader = Reader(place, database)
             try:
-                return reader.check(random.Random(SEED))
+                return reader.check(random.Random(ASKED.seed))
             finally:
                 reader.close()
 
@@ -516,7 +513,7 @@ class Sqlite(unittest.TestCase):
         self.assertEqual(LIBRARY.bfs_save(writer.handle, (place.filter + ".saved").encode(), None, None), 0)
         writer.put([b"b" * KEY_BYTES])
         os.replace(place.filter + ".saved", place.filter)
-        return reader.check(random.Random(SEED))
+        return reader.check(random.Random(ASKED.seed))
 
     def test_a_saved_copy_that_was_moved_back_is_not_trusted(self):
         self.assertIsNone(self.with_a_saved_copy(Reader))
@@ -526,12 +523,12 @@ class Sqlite(unittest.TestCase):
     def campaign(self, kind=Campaign):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
         self.addCleanup(folder.cleanup)
-        return kind(folder.name, random.Random(SEED))
+        return kind(folder.name, random.Random(ASKED.seed))
 
     def test_no_row_is_answered_no_whenever_its_writers_are_killed(self):
         campaign = self.campaign()
         self.addClassCleanup(lambda: print(dict(campaign.counts), f"recoveries: {RECOVERIES[0]}"))  # after the test's own line
-        campaign.run(KILLS)
+        campaign.run(ASKED.kills)
 
     # Each mistake in the steps that show it. The same steps without the mistake show no wrong no.
 
@@ -569,7 +566,7 @@ class Sqlite(unittest.TestCase):
             with self.subTest(mistake.__name__):
                 steps(Campaign)
                 with self.assertRaises(WrongNo):
-                    self.campaign(mistake).run(2**62) if SEARCH else steps(mistake)
+                    self.campaign(mistake).run(2**62) if ASKED.search else steps(mistake)
 
 
 if __name__ == "__main__":

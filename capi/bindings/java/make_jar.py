@@ -24,6 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 TOOLS = ROOT / "build-deps" / "java"
 FIRST_JAVA_WITH_FFM = 22
+REPORT = re.compile(r"^(?=\S+: (?:warning|error): )", re.MULTILINE)  # of javac
+UNTOLD = re.compile(r"warning: no @(param|return)\b")
 GROUP, NAME = "dev.bfstore", "bfstore"
 POM = """<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -87,9 +89,14 @@ def home_with_jna():
 
 
 def javac(classes, classpath, sources):
-    """Compiles what is for every Java. Every public member has its Javadoc, or this fails."""
-    run(home_with_jna() / "bin" / "javac", "--release", "17", "-encoding", "UTF-8", "-Xlint:all", "-Werror",
-        "-Xdoclint:all/protected", "-cp", classpath, "-d", classes, *sources)
+    """Compiles what is for every Java. Every public member has its Javadoc, or this fails. A parameter has a line of its own only where
+    its name does not say all."""
+    command = [home_with_jna() / "bin" / "javac", "-J-Duser.language=en", "--release", "17", "-encoding", "UTF-8", "-Xlint:all",
+               "-Xdoclint:all/protected", "-Xmaxwarns", "10000", "-cp", classpath, "-d", classes, *sources]
+    done = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True, check=False)
+    reports = [report for report in re.split(REPORT, done.stderr) if not UNTOLD.search(report)]
+    if done.returncode != 0 or any("warning: " in report for report in reports):
+        sys.exit("".join(reports))
 
 
 def compile_for_ffm(classes, classpath, sources):

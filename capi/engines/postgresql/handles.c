@@ -3,18 +3,11 @@
  * the file and to the triggers before.  A writer looks at the path in each statement, and in each transaction of it. */
 #include "internal.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "access/transam.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "common/string.h"
 #include "miscadmin.h"
-#include "replication/message.h"
-#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/inval.h"
 #include "utils/snapmgr.h"
@@ -27,15 +20,6 @@ bool trust_other_databases = false;
 
 static Entry entries[NUM_ENTRIES];
 static uint64 uses = 0;
-
-static void close_entry(Entry* entry) {
-  if (entry->filter != NULL) bfs_close(entry->filter, NULL);
-  entry->filter = NULL;
-  entry->registered = entry->registered_just_now = entry->filling = entry->kept = entry->trimmed = false;
-  entry->of_table = entry->counts = false;
-  entry->built_by = InvalidTransactionId;
-  entry->key_type = InvalidOid;
-}
 
 /* The last writer of a file marks it clean: it is not unclean after a power cut then. */
 static void close_all(int code, Datum argument) {
@@ -80,15 +64,6 @@ void handles_begin(void) {
   on_proc_exit(close_all, 0);
 }
 
-void canonical_path(const char* given, char* path) {
-  if (!is_absolute_path(given))
-    ereport(ERROR, (errcode(ERRCODE_INVALID_NAME), errmsg("bfstore: \"%s\" is not an absolute path", given)));
-  if (strlen(given) >= MAXPGPATH)
-    ereport(ERROR, (errcode(ERRCODE_NAME_TOO_LONG), errmsg("bfstore: the path is too long")));
-  strlcpy(path, given, MAXPGPATH);
-  canonicalize_path(path);
-}
-
 static Entry* entry_of(const char* given, bool writes) {
   Entry* oldest = &entries[0];
   int i;
@@ -119,69 +94,7 @@ void forget_handles(const char* path) {
   }
 }
 
-/* --- Which file it is --------------------------------------------------------------------------------------------- */
-
-/* The data directory is in it: a copy of that directory has the same system identifier, and is another server. */
-void own_note(char note[NOTE_BYTES]) {
-  char directory[PATH_MAX];
-  snprintf(note, NOTE_BYTES, "postgresql " UINT64_FORMAT " %u %s", GetSystemIdentifier(), MyDatabaseId,
-           realpath(DataDir, directory) != NULL ? directory : DataDir);
-}
-
-static int length_without_directory(const char* note) {
-  const char* system = strchr(note, ' ');
-  const char* database = system != NULL ? strchr(system + 1, ' ') : NULL;
-  const char* directory = database != NULL ? strchr(database + 1, ' ') : NULL;
-  return directory != NULL ? (int)(directory - note) : (int)strlen(note);
-}
-
-/* A standby has another directory than the primary whose file it shares. */
-static bool is_own_note(const char* note) {
-  char own[NOTE_BYTES];
-  int length;
-  own_note(own);
-  if (!RecoveryInProgress()) return strcmp(note, own) == 0;
-  length = length_without_directory(own);
-  return length_without_directory(note) == length && strncmp(note, own, (size_t)length) == 0;
-}
-
-/* The note of a file that cannot be opened is in its first page, as in that of any other: see FORMAT.md. */
-static bool read_note_of_others(const char* path, char note[NOTE_BYTES]) {
-  char page[4096 + 1] = "";
-  int file = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
-  int bytes = file >= 0 ? (int)read(file, page, sizeof page - 1) : 0;
-  char* found = bytes > 0 ? memmem(page, (size_t)bytes, "postgresql ", 11) : NULL;
-  if (file >= 0) CloseTransientFile(file);
-  if (found == NULL || is_own_note(found)) return false;
-  pg_clean_ascii(found);
-  strlcpy(note, found, NOTE_BYTES);
-  return true;
-}
-
-bool is_file_of_others(const char* path) {
-  char note[NOTE_BYTES];
-  return read_note_of_others(path, note);
-}
-
-void refuse_file_of_others(const char* path) {
-  char note[NOTE_BYTES];
-  if (!read_note_of_others(path, note)) return;
-  ereport(ERROR, (errcode(ERRCODE_OBJECT_IN_USE), errmsg("bfstore: another database keeps %s", path),
-                  errdetail("The file's note is \"%s\".", note),
-                  errhint("Call bf_detach here, and bf_attach with another path.  If that database is gone, remove "
-                          "the file first.")));
-}
-
-/* The owner of the marks. */
-uint64 own_number(void) { return GetSystemIdentifier(); }
-
-/* A record of its own in the log: positions are never equal, and one that was flushed is not given again after a crash.
- */
-uint64 next_position(void) {
-  XLogRecPtr position = LogLogicalMessage("bfstore", "", 0, false);
-  XLogFlush(position);
-  return position;
-}
+/* --- Whether the file is the table's ------------------------------------------------------------------------------ */
 
 /* NULL, or why rows may be in the table that are not in the file. */
 static const char* doubt_of_table(Entry* entry) {
@@ -431,30 +344,4 @@ Entry* writer_of(const char* given) {
     entry->statement = statement;
   }
   return entry;
-}
-
-bool make_filling(Entry* entry, bfs_error* error) {
-  bfs_options options = BFS_OPTIONS_INIT;
-  char note[NOTE_BYTES];
-  close_entry(entry);
-  own_note(note);
-  options.capacity = 1024;
-  options.fpr = 0.01;
-  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILLING | BFS_OPEN_GUARD;
-  options.note = note;
-  options.note_bytes = strlen(note);
-  if (bfs_create(entry->path, &options, &entry->filter, error) != BFS_OK) {
-    entry->filter = NULL;
-    return false;
-  }
-  entry->kept = entry->filling = true;
-  return true;
-}
-
-void drop_filter(Entry* entry) {
-  bfs_error error = BFS_ERROR_INIT;
-  refuse_file_of_others(entry->path);
-  if (!make_filling(entry, &error))
-    ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", error.message),
-                    errdetail("The filter could neither take the row's key nor be dropped.")));
 }

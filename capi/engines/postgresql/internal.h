@@ -1,6 +1,6 @@
 /* What the files of the PostgreSQL extension share: filters that this backend has open (handles.c), files that it
- * builds (builds.c), what the database knows of the files that it keeps (registry.c), and the columns that they are for
- * (definition.c).
+ * builds (builds.c), whose a file is (files.c), what the database knows of the files that it keeps (registry.c), and
+ * the columns that they are for (definition.c).
  *
  * A file is *kept* if bf_build or bf_attach made it: its note names the database.  Of a kept file a "no" counts only
  * where the registry, the table bfstore.opened, says that it is the file which has every key. */
@@ -72,7 +72,7 @@ extern void registry_forget(const char* path);
 /* The openings before `mark`, which another one replaces. */
 extern void registry_forget_openings(const char* path, uint64 mark);
 
-/* --- handles.c ---------------------------------------------------------------------------------------------------- */
+/* --- A filter at a path ------------------------------------------------------------------------------------------- */
 
 /* What a backend has to look again after: another statement of the client, another snapshot, another catalog. */
 typedef struct Moment {
@@ -113,6 +113,35 @@ typedef struct Entry {
   char problem[640];
 } Entry;
 
+/* --- files.c ------------------------------------------------------------------------------------------------------ */
+
+extern void canonical_path(const char* given, char* path);
+extern void own_note(char note[NOTE_BYTES]);
+extern bool is_own_note(const char* note);
+/* Whatever the state of the file is. */
+extern bool is_file_of_others(const char* path);
+/* An error if it is. */
+extern void refuse_file_of_others(const char* path);
+extern uint64 own_number(void);
+/* In the server's log: whatever committed before it has its keys in the files. */
+extern uint64 next_position(void);
+extern void close_entry(Entry* entry);
+/* Handles of the file that it replaces answer "maybe" at once, and those of the new one until it is built again.  The
+ * new one takes rows.  Raises no error. */
+extern bool make_filling(Entry* entry, bfs_error* error);
+/* The same with an error, also if another database keeps the file. */
+extern void drop_filter(Entry* entry);
+
+/* --- builds.c ----------------------------------------------------------------------------------------------------- */
+
+extern void builds_begin(void);
+/* The file gets its name when this transaction commits.  Until then the old one has it.  NULL: that one is dropped. */
+extern void build_keep(const char* path, bfs_filter* filter);
+/* What this transaction has built or dropped last, or NULL.  It takes the keys of rows that follow in it. */
+extern Entry* build_of(const char* path);
+
+/* --- handles.c ---------------------------------------------------------------------------------------------------- */
+
 extern bool trust_on_standby;
 extern bool trust_other_databases;
 
@@ -128,27 +157,5 @@ extern void forget_handles(const char* path);
 extern bool is_older_copy(Entry* entry);
 /* Once in a statement for each entry. */
 extern bool is_to_be_told(Entry* entry);
-extern void canonical_path(const char* given, char* path);
-extern void own_note(char note[NOTE_BYTES]);
-/* Whatever the state of the file is. */
-extern bool is_file_of_others(const char* path);
-/* An error if it is. */
-extern void refuse_file_of_others(const char* path);
-extern uint64 own_number(void);
-/* In the server's log: whatever committed before it has its keys in the files. */
-extern uint64 next_position(void);
-/* Handles of the file that it replaces answer "maybe" at once, and those of the new one until it is built again.  The
- * new one takes rows.  Raises no error. */
-extern bool make_filling(Entry* entry, bfs_error* error);
-/* The same with an error, also if another database keeps the file. */
-extern void drop_filter(Entry* entry);
-
-/* --- builds.c ----------------------------------------------------------------------------------------------------- */
-
-extern void builds_begin(void);
-/* The file gets its name when this transaction commits.  Until then the old one has it.  NULL: that one is dropped. */
-extern void build_keep(const char* path, bfs_filter* filter);
-/* What this transaction has built or dropped last, or NULL.  It takes the keys of rows that follow in it. */
-extern Entry* build_of(const char* path);
 
 #endif

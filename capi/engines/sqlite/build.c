@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "extension.h"
+#include "internal.h"
 SQLITE_EXTENSION_INIT3
 
 static const char TYPE[] = "bfstore keys"; /* of the pointer */

@@ -1,33 +1,9 @@
 /* bfstore's extension of SQLite: SELECT load_extension('./bfstore').  The functions for one key, and the entry.
  * README.md says what each function does. */
-#include "extension.h"
+#include "internal.h"
 
 #include <string.h>
 SQLITE_EXTENSION_INIT1
-
-const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what) {
-  char* message;
-  if (sqlite3_value_type(value) == SQLITE_TEXT) return (const char*)sqlite3_value_text(value);
-  message = sqlite3_mprintf("%s is not a text", what);
-  sqlite3_result_error(context, message == NULL ? "out of memory" : message, -1);
-  sqlite3_free(message);
-  return NULL;
-}
-
-void fail(sqlite3_context* context, const char* what, const bfs_error* error) {
-  char* message = strstr(error->message, what) != NULL || error->message[0] == 0
-                      ? sqlite3_mprintf("%s", error->message[0] == 0 ? bfs_strerror(error->code) : error->message)
-                      : sqlite3_mprintf("%s: %s", what, error->message);
-  sqlite3_result_error(context, message == NULL ? "out of memory" : message, -1);
-  sqlite3_free(message);
-}
-
-char* path_of(sqlite3* db, const char* schema, const char* name) {
-  const char* file = sqlite3_db_filename(db, schema);
-  const char* end = file == NULL ? NULL : strrchr(file, '/');
-  if (*name == '/' || end == NULL) return sqlite3_mprintf("%s", name);
-  return sqlite3_mprintf("%.*s%s", (int)(end - file + 1), file, name);
-}
 
 /* --- Adding ------------------------------------------------------------------------------------------------------- */
 
@@ -103,18 +79,6 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
     add_row(context, filter, STATEMENT, key);
 }
 
-/* A row may change within another one, by an action of a foreign key.  Every AFTER trigger comes after a BEFORE trigger
- * of its row. */
-static void enter_row(struct filter* filter, enum caller caller) {
-  ++filter->depth;
-  if (caller == LATE && filter->late_at == 0) filter->late_at = filter->depth;
-}
-
-static void leave_row(struct filter* filter) {
-  if (filter->late_at == filter->depth) filter->late_at = 0;
-  if (filter->depth > 0) --filter->depth;
-}
-
 /* A row that ends without its AFTER trigger would have a key that no trigger has seen. */
 static int may_be_late(struct connection* connection, struct filter* filter, const struct kept* kept,
                        bfs_error* error) {
@@ -137,7 +101,7 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
     return;
   }
   if (caller != AFTER) filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
-  if (caller >= BEFORE) enter_row(filter, caller);
+  if (caller >= BEFORE) enter_row(filter, caller == LATE);
   if (caller == AFTER) leave_row(filter);
   if (key->kind == 0) return;
   if (prepare_to_write(connection, filter, kept, &error) != 0)
@@ -209,20 +173,6 @@ static struct filter* seen_filter(sqlite3_context* context, const char* name) {
   seen->changes = changes;
   sqlite3_set_auxdata(context, 0, seen, sqlite3_free);
   return filter;
-}
-
-static int writes_now(sqlite3* db) {
-  sqlite3_stmt* statement = NULL;
-  while ((statement = sqlite3_next_stmt(db, statement)) != NULL)
-    if (sqlite3_stmt_busy(statement) && !sqlite3_stmt_readonly(statement)) return 1;
-  return 0;
-}
-
-/* A row may also end without its AFTER trigger: by a constraint, or in an UPDATE that changes no key.  It ends with its
- * statement at the latest. */
-int has_late_row(const struct connection* connection, struct filter* filter) {
-  if (filter->late_at != 0 && !writes_now(connection->db)) filter->late_at = filter->depth = 0;
-  return filter->late_at != 0;
 }
 
 /* Returns NULL for "maybe", also after an error of the statement. */

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "extension.h"
+#include "internal.h"
 SQLITE_EXTENSION_INIT3
 
 static const uint64_t OWNERS[2] = {0x53514c6974650001u, 0x53514c6974650002u}; /* "SQLite" 1 and 2 */
@@ -257,6 +257,14 @@ int is_of_epoch(const struct filter* filter, const struct kept* kept) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (kept->epoch == 0 || !kept->has_file_id || bfs_stats(filter->handle, 0, &facts, NULL) != BFS_OK) return 0;
   return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 && has_epoch(filter->handle, kept->epoch);
+}
+
+/* A relative path is in the folder of the database's file. */
+static char* path_of(sqlite3* db, const char* schema, const char* name) {
+  const char* file = sqlite3_db_filename(db, schema);
+  const char* end = file == NULL ? NULL : strrchr(file, '/');
+  if (*name == '/' || end == NULL) return sqlite3_mprintf("%s", name);
+  return sqlite3_mprintf("%.*s%s", (int)(end - file + 1), file, name);
 }
 
 struct filter* filter_of(struct connection* connection, const char* schema, const char* name) {

@@ -2,7 +2,7 @@
  * end also ends the connection's prepared statements (see connect_info). */
 #include <string.h>
 
-#include "extension.h"
+#include "internal.h"
 SQLITE_EXTENSION_INIT3
 
 enum {

@@ -2,7 +2,7 @@
  * bf_sync, which compares the two. */
 #include <string.h>
 
-#include "extension.h"
+#include "internal.h"
 SQLITE_EXTENSION_INIT3
 
 /* A row's position is a rowid of AUTOINCREMENT: VACUUM does not change it, and a row that gets one of an older row is

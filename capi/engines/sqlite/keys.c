@@ -7,7 +7,7 @@
  * of keys a filter has: where it has both numbers and texts, one may equal the other. */
 #include <string.h>
 
-#include "extension.h"
+#include "internal.h"
 SQLITE_EXTENSION_INIT3
 
 static void set_number(struct key* key, uint64_t bits) {

@@ -93,9 +93,10 @@ class Intersect final : public store::Transform {
       Error error = store::check_fit(*source.ask, kUnnamedInput, *smallest.ask, kUnnamedInput);
       if (!error.ok()) return error;
     }
-    format::Identity identity = smallest.content.identity;
-    identity.note.reset();
-    return store::as_new(std::move(identity), format::Form::kFile, {});
+    // On the heap, as GCC 12 takes the note of one on the stack for uninitialized.
+    auto identity = std::make_unique<format::Identity>(smallest.content.identity);
+    identity->note.reset();
+    return store::as_new(std::move(*identity), format::Form::kFile, {});
   }
 
   Result<store::Facts> fill(const store::Sources& sources, store::OpenFile& made) override {

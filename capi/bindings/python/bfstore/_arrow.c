@@ -2,7 +2,7 @@
  * CStreamInterface.html) and its PyCapsules: neither pyarrow nor its headers are needed. */
 #include <stdlib.h>
 
-#include "_bfstore.h"
+#include "_internal.h"
 
 struct ArrowSchema {
   const char* format;

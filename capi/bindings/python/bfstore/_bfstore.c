@@ -1,6 +1,6 @@
 /* The extension bfstore._bfstore: the functions of the module.  bfstore/__init__.py calls them, and is what users read.
  */
-#include "_bfstore.h"
+#include "_internal.h"
 
 /* --- Making and opening ------------------------------------------------------------------------------------------- */
 

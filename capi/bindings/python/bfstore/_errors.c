@@ -1,5 +1,5 @@
 /* From a code to an exception.  The classes are in __init__.py, in which a user reads them. */
-#include "_bfstore.h"
+#include "_internal.h"
 
 static PyObject* raise_words(int32_t code, int os_errno, PyObject* words) {
   if (words == NULL) return NULL;

@@ -1,5 +1,5 @@
 /* The numbers of bfstore.h, and its structs from dicts and as dicts, by the tables of _abi.h. */
-#include "_bfstore.h"
+#include "_internal.h"
 
 enum kind { INT32, UINT32, UINT64, DOUBLE, PATH, BYTES, SEEDS, ID, TEXT, INTERVAL, END };
 

@@ -1,5 +1,5 @@
 /* The methods of a handle for marks, other forms of the filter, sets and facts. */
-#include "_bfstore.h"
+#include "_internal.h"
 
 /* --- Marks, forms, facts ------------------------------------------------------------------------------------------ */
 

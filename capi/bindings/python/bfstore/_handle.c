@@ -1,6 +1,6 @@
 /* The handle of a filter: what is called once for each key, or for very many.  bfstore.Filter, in __init__.py, has it
  * as its base, and says in words what the methods with an underscore do. */
-#include "_bfstore.h"
+#include "_internal.h"
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ static PyObject* handle_close(PyObject* self, PyObject* unused) {
 }
 
 /* The collector waits for no lock and no disk, so it does not sync: see bfs_abandon. */
-static void handle_dealloc(PyObject* self) {
+void handle_dealloc(PyObject* self) {
   Handle* handle = (Handle*)self;
   PyTypeObject* type = Py_TYPE(self);
   bfs_filter* filter = handle->filter != NULL ? handle->filter : handle->ending;
@@ -160,10 +160,9 @@ static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   return NULL;
 }
 
-/* --- The type -------------------------------------------------------------------------------------------------------
- */
+/* --- What the type has of this file ------------------------------------------------------------------------------- */
 
-static const PyMethodDef life_methods[] = {
+const PyMethodDef life_methods[] = {
     NONE("close", handle_close,
          "close($self, /)\n--\n\nCloses the filter.  The last writer of a file syncs it, and marks it clean.\n\n"
          "A call that is under way in another thread ends safely: its lookups answer \"maybe\"."),
@@ -180,35 +179,8 @@ static const PyMethodDef life_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The methods of every source, one table after the other. */
-static PyMethodDef all_methods[100];
-
-static void collect_methods(void) {
-  const PyMethodDef* const tables[] = {lookup_methods, form_methods, life_methods};
-  size_t count = 0;
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-    for (const PyMethodDef* method = tables[i]; method->ml_name != NULL; method++) all_methods[count++] = *method;
-}
-
-static PyGetSetDef handle_properties[] = {
+PyGetSetDef handle_properties[] = {
     {"closed", handle_closed, NULL, PyDoc_STR("Whether close() was called."), NULL},
     {"name", handle_name, NULL, PyDoc_STR("The path as it was given; of a buffer, words."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
-
-static PyType_Slot handle_slots[] = {
-    {Py_tp_dealloc, (void*)handle_dealloc},
-    {Py_tp_methods, all_methods},
-    {Py_tp_getset, handle_properties},
-    {Py_sq_contains, (void*)handle_in},
-    {0, NULL},
-};
-
-static PyType_Spec handle_spec = {"bfstore._bfstore.Handle", sizeof(Handle), 0,
-                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                                  handle_slots};
-
-PyObject* handle_type_new(PyObject* module) {
-  collect_methods();
-  return PyType_FromModuleAndSpec(module, &handle_spec, NULL);
-}

@@ -1,6 +1,6 @@
 /* One key, as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian.
  */
-#include "_bfstore.h"
+#include "_internal.h"
 
 static int refuse(PyObject* object) {
   PyErr_Format(PyExc_TypeError, "a key is bytes, str, int or a buffer of bytes, not %R", (PyObject*)Py_TYPE(object));

@@ -1,5 +1,5 @@
 /* The methods of a handle that are called once for each key, or for very many. */
-#include "_bfstore.h"
+#include "_internal.h"
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
 

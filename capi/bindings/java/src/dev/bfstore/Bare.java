@@ -14,7 +14,6 @@ public final class Bare {
    * Whether a key can be in a bare filter.
    *
    * @param filter exactly the filter
-   * @param key the key
    * @return false if the filter was certainly built without the key, true for every doubt
    */
   public static boolean contains(byte[] filter, byte[] key) {
@@ -25,7 +24,6 @@ public final class Bare {
    * Whether a key can be in a bare filter.
    *
    * @param filter exactly the filter
-   * @param digest of the key
    * @return false if the filter was certainly built without it, true for every doubt
    */
   public static boolean containsDigest(byte[] filter, long digest) {
@@ -35,9 +33,6 @@ public final class Bare {
   /**
    * How long a bare filter is.
    *
-   * @param numKeys the number of its keys
-   * @param bitsPerKey how many bits each has
-   * @param layout the layout
    * @return the bytes; 0 if no such filter exists
    */
   public static long bytes(long numKeys, double bitsPerKey, Layout layout) {
@@ -48,9 +43,7 @@ public final class Bare {
    * Builds a bare filter.
    *
    * @param bytes its length: see {@link #bytes}
-   * @param layout the layout
    * @param keys all of them, without nulls and digests, and together at most 64 MiB if they are on the heap
-   * @return the filter
    */
   public static byte[] build(int bytes, Layout layout, Keys keys) {
     return build(bytes, keys, (made, scratch, count) ->
@@ -61,10 +54,7 @@ public final class Bare {
    * Builds a bare filter of digests.
    *
    * @param bytes its length: see {@link #bytes}
-   * @param layout the layout
    * @param hash XXH3 (of seed 0) or EXTERNAL
-   * @param digests all of them
-   * @return the filter
    */
   public static byte[] buildOfDigests(int bytes, Layout layout, Hash hash, long... digests) {
     return build(bytes, Keys.digests(digests), (made, scratch, count) -> Filter.LIBRARY.bfs_bare_build_digests(

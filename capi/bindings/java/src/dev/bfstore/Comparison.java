@@ -5,7 +5,6 @@ import java.util.Set;
 /**
  * What two filters, A and B, have in common: see {@link Filter#compare(Filter)}.
  *
- * @param differs in what they differ
  * @param comparable whether they differ in m at most, and one m is a multiple of the other; if not, only keysA and keysB are
  *     known
  * @param equal whether m and all bits are equal
@@ -13,13 +12,7 @@ import java.util.Set;
  * @param bInA whether every bit of B is one of A
  * @param someInBoth whether keysBoth is clearly above 0
  * @param numBits m of the smaller one
- * @param setBitsA bits of A
- * @param setBitsB bits of B
  * @param setBitsBoth bits of both; 0: certainly no key is in both
- * @param keysA how many keys A has
- * @param keysB how many keys B has
- * @param keysEither how many keys either has
- * @param keysBoth how many keys both have
  * @param jaccard keysBoth / keysEither
  */
 public record Comparison(

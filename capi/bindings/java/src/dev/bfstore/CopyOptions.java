@@ -17,41 +17,25 @@ public final class CopyOptions {
   /** No option is given. */
   public CopyOptions() {}
 
-  /**
-   * Takes the place of another file, whose users learn of it.
-   *
-   * @return this
-   */
+  /** Takes the place of another file, whose users learn of it. */
   public CopyOptions replace() {
     flags |= Abi.OPTION_REPLACE;
     return this;
   }
 
-  /**
-   * Also on a network or overlay filesystem.
-   *
-   * @return this
-   */
+  /** Also on a network or overlay filesystem. */
   public CopyOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /**
-   * The new file answers "maybe" until {@link Filter#finishFilling()}: not of seal.
-   *
-   * @return this
-   */
+  /** The new file answers "maybe" until {@link Filter#finishFilling()}: not of seal. */
   public CopyOptions filling() {
     flags |= Abi.OPTION_FILLING;
     return this;
   }
 
-  /**
-   * The new file has the file id of the filter: of save. It is for a copy that takes no more keys.
-   *
-   * @return this
-   */
+  /** The new file has the file id of the filter: of save. It is for a copy that takes no more keys. */
   public CopyOptions sameFileId() {
     flags |= Abi.OPTION_FILE_ID;
     return this;
@@ -61,7 +45,6 @@ public final class CopyOptions {
    * As small as folding makes it while its rate is at most this: of save.
    *
    * @param fpr between 0 and 1
-   * @return this
    */
   public CopyOptions fpr(double fpr) {
     this.fpr = CreateOptions.given(fpr);
@@ -72,7 +55,6 @@ public final class CopyOptions {
    * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
    *
    * @param permissions at least one
-   * @return this
    */
   public CopyOptions permissions(Set<PosixFilePermission> permissions) {
     mode = CreateOptions.mode(permissions);
@@ -83,18 +65,13 @@ public final class CopyOptions {
    * How long to wait for each lock that another process holds. Not given: 5 seconds.
    *
    * @param time zero: do not wait
-   * @return this
    */
   public CopyOptions lockTimeout(Duration time) {
     lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
-  /**
-   * To wait for locks as long as it takes.
-   *
-   * @return this
-   */
+  /** To wait for locks as long as it takes. */
   public CopyOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;

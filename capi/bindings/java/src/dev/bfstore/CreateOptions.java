@@ -38,7 +38,6 @@ public final class CreateOptions {
    * For how many distinct keys.
    *
    * @param capacity n
-   * @return this
    */
   public CreateOptions capacity(long capacity) {
     this.capacity = notNegative(capacity);
@@ -49,7 +48,6 @@ public final class CreateOptions {
    * The false-positive rate that is wanted at {@code capacity} keys.
    *
    * @param fpr between 0 and 1
-   * @return this
    */
   public CreateOptions fpr(double fpr) {
     this.fpr = given(fpr);
@@ -60,7 +58,6 @@ public final class CreateOptions {
    * How many bits each of the {@code capacity} keys has.
    *
    * @param bitsPerKey m / n
-   * @return this
    */
   public CreateOptions bitsPerKey(double bitsPerKey) {
     this.bitsPerKey = given(bitsPerKey);
@@ -71,7 +68,6 @@ public final class CreateOptions {
    * The largest filter whose file or buffer is not longer.
    *
    * @param maxBytes bytes of the whole file
-   * @return this
    */
   public CreateOptions maxBytes(long maxBytes) {
     this.maxBytes = notNegative(maxBytes);
@@ -82,7 +78,6 @@ public final class CreateOptions {
    * The number of bits.
    *
    * @param numBits m
-   * @return this
    */
   public CreateOptions numBits(long numBits) {
     this.numBits = notNegative(numBits);
@@ -93,7 +88,6 @@ public final class CreateOptions {
    * How many bits a key sets.
    *
    * @param numProbes k
-   * @return this
    */
   public CreateOptions numProbes(int numProbes) {
     this.numProbes = (int) notNegative(numProbes);
@@ -104,7 +98,6 @@ public final class CreateOptions {
    * The layout.
    *
    * @param layout not given: blocked
-   * @return this
    */
   public CreateOptions layout(Layout layout) {
     this.layout = layout;
@@ -115,19 +108,13 @@ public final class CreateOptions {
    * The hash.
    *
    * @param hash not given: XXH3
-   * @return this
    */
   public CreateOptions hash(Hash hash) {
     this.hash = hash;
     return this;
   }
 
-  /**
-   * The filter file whose shape, hash and seed are taken.
-   *
-   * @param like its path
-   * @return this
-   */
+  /** The filter file whose shape, hash and seed are taken. */
   public CreateOptions like(Path like) {
     this.like = like;
     return this;
@@ -137,7 +124,6 @@ public final class CreateOptions {
    * The seed of the hash. Not given: random.
    *
    * @param seed all 64 bits count
-   * @return this
    */
   public CreateOptions seed(long seed) {
     flags |= Abi.OPTION_SEED;
@@ -149,7 +135,6 @@ public final class CreateOptions {
    * The seeds of {@link Hash#MURMUR3}, {@link Hash#MURMUR3_UNSIGNED} and {@link Hash#JAVA_POLYNOMIAL}.
    *
    * @param seeds one for each of the k bits; all 32 bits count
-   * @return this
    */
   public CreateOptions seeds(int... seeds) {
     this.seeds = seeds.clone();
@@ -160,7 +145,6 @@ public final class CreateOptions {
    * The owner's own words: {@link Filter#note()} has them again.
    *
    * @param note at most 1,024 bytes
-   * @return this
    */
   public CreateOptions note(byte[] note) {
     this.note = note.clone();
@@ -171,7 +155,6 @@ public final class CreateOptions {
    * The secret of a filter with {@link Hash#SIPHASH}.
    *
    * @param secret 16 bytes
-   * @return this
    */
   public CreateOptions secret(byte[] secret) {
     this.secret = secret.clone();
@@ -182,7 +165,6 @@ public final class CreateOptions {
    * What tells the filter from every other one. Not given: random.
    *
    * @param fileId 16 bytes
-   * @return this
    */
   public CreateOptions fileId(byte[] fileId) {
     if (fileId.length != 16) {
@@ -193,111 +175,67 @@ public final class CreateOptions {
     return this;
   }
 
-  /**
-   * The new filter's only writer is this one.
-   *
-   * @return this
-   */
+  /** The new filter's only writer is this one. */
   public CreateOptions exclusive() {
     flags |= Abi.OPEN_EXCLUSIVE;
     return this;
   }
 
-  /**
-   * The whole file is in memory.
-   *
-   * @return this
-   */
+  /** The whole file is in memory. */
   public CreateOptions populate() {
     flags |= Abi.OPEN_POPULATE;
     return this;
   }
 
-  /**
-   * Small pages, no read-ahead.
-   *
-   * @return this
-   */
+  /** Small pages, no read-ahead. */
   public CreateOptions random() {
     flags |= Abi.OPEN_RANDOM;
     return this;
   }
 
-  /**
-   * A page that cannot be read is doubt, not SIGBUS.
-   *
-   * @return this
-   */
+  /** A page that cannot be read is doubt, not SIGBUS. */
   public CreateOptions guard() {
     flags |= Abi.OPEN_GUARD;
     return this;
   }
 
-  /**
-   * Adds fail with FullException at the capacity.
-   *
-   * @return this
-   */
+  /** Adds fail with FullException at the capacity. */
   public CreateOptions limit() {
     flags |= Abi.OPEN_LIMIT;
     return this;
   }
 
-  /**
-   * Also on a network or overlay filesystem.
-   *
-   * @return this
-   */
+  /** Also on a network or overlay filesystem. */
   public CreateOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /**
-   * In the bare form: of format and requiredBytes.
-   *
-   * @return this
-   */
+  /** In the bare form: of format and requiredBytes. */
   public CreateOptions bare() {
     flags |= Abi.OPEN_BARE;
     return this;
   }
 
-  /**
-   * Takes the place of another file, whose users learn of it.
-   *
-   * @return this
-   */
+  /** Takes the place of another file, whose users learn of it. */
   public CreateOptions replace() {
     flags |= Abi.OPTION_REPLACE;
     return this;
   }
 
-  /**
-   * The file has no name until {@link Filter#publish()}.
-   *
-   * @return this
-   */
+  /** The file has no name until {@link Filter#publish()}. */
   public CreateOptions unpublished() {
     flags |= Abi.OPTION_UNPUBLISHED;
     return this;
   }
 
-  /**
-   * The filter answers "maybe" until {@link Filter#finishFilling()}.
-   *
-   * @return this
-   */
+  /** The filter answers "maybe" until {@link Filter#finishFilling()}. */
   public CreateOptions filling() {
     flags |= Abi.OPTION_FILLING;
     return this;
   }
 
-  /**
-   * The m and k of most tutorials, from capacity and fpr.
-   *
-   * @return this
-   */
+  /** The m and k of most tutorials, from capacity and fpr. */
   public CreateOptions tutorialSizing() {
     flags |= Abi.OPTION_TUTORIAL_SIZING;
     return this;
@@ -307,7 +245,6 @@ public final class CreateOptions {
    * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
    *
    * @param permissions at least one
-   * @return this
    */
   public CreateOptions permissions(Set<PosixFilePermission> permissions) {
     mode = mode(permissions);
@@ -318,18 +255,13 @@ public final class CreateOptions {
    * How long to wait for each lock that another process holds. Not given: 5 seconds.
    *
    * @param time zero: do not wait
-   * @return this
    */
   public CreateOptions lockTimeout(Duration time) {
     lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
-  /**
-   * To wait for locks as long as it takes.
-   *
-   * @return this
-   */
+  /** To wait for locks as long as it takes. */
   public CreateOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;
@@ -339,7 +271,6 @@ public final class CreateOptions {
    * How often a writer asks whether the kernel failed to write. Not given: 100 milliseconds.
    *
    * @param time zero: at each add that changes a bit
-   * @return this
    */
   public CreateOptions writebackCheck(Duration time) {
     writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
@@ -350,8 +281,6 @@ public final class CreateOptions {
    * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
    * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
    * Otherwise, in Java 22 and later, the collector waits until the call has returned.
-   *
-   * @return this
    */
   public CreateOptions mayBlock() {
     mayBlock = true;

@@ -5,7 +5,6 @@ package dev.bfstore;
  *
  * @param setBits bits that are set; in the counting layout, counters that are not 0
  * @param fillRatio setBits / m
- * @param estimatedKeys how many keys the filter has
  * @param estimatedFpr the false-positive rate now
  * @param countersAt15 in the counting layout, counters that no remove lowers any more
  */

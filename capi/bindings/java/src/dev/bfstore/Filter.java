@@ -81,7 +81,6 @@ public final class Filter implements AutoCloseable {
    * One sentence for a code.
    *
    * @param code a BFS_E number
-   * @return the sentence
    */
   public static String strerror(int code) {
     return LIBRARY.text(LIBRARY.bfs_strerror(code));
@@ -118,9 +117,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all.
    *
-   * @param path of the new file
    * @param options at least a size
-   * @return the filter
    */
   public static Filter create(Path path, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
@@ -136,11 +133,8 @@ public final class Filter implements AutoCloseable {
   /**
    * As {@link #create}, of one part of the filter that the options describe: it takes the keys of this part alone.
    *
-   * @param path of the new file
    * @param part its number, from 0
-   * @param numParts how many parts there are
    * @param options at least a size
-   * @return the filter
    */
   public static Filter createPart(Path path, int part, int numParts, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
@@ -156,10 +150,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Makes a filter file of these keys, which appears when it is complete; open for reading.
    *
-   * @param path of the new file
-   * @param keys all of them
    * @param options as in create(); if nothing gives the size, the capacity is the number of the keys
-   * @return the filter
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
     Filter made = create(path, options.forBuilding(options.isSized() ? 0 : Math.max(1, keys.count())));
@@ -173,23 +164,12 @@ public final class Filter implements AutoCloseable {
     return made;
   }
 
-  /**
-   * Opens a file, to ask.
-   *
-   * @param path of the file
-   * @return the filter
-   */
+  /** Opens a file, to ask. */
   public static Filter open(Path path) {
     return open(path, new OpenOptions());
   }
 
-  /**
-   * Opens a file.
-   *
-   * @param path of the file
-   * @param options what for, and how
-   * @return the filter
-   */
+  /** Opens a file. */
   public static Filter open(Path path, OpenOptions options) {
     return open(path.toString(), Struct.copyOf(Text.path(path)), options.struct(LIBRARY), options.mayBlock);
   }
@@ -198,8 +178,6 @@ public final class Filter implements AutoCloseable {
    * Opens, for reading, the file that the process has open.
    *
    * @param descriptor its number; it stays the caller's
-   * @param options how
-   * @return the filter
    */
   public static Filter openDescriptor(int descriptor, OpenOptions options) {
     String name = "descriptor " + descriptor;
@@ -220,9 +198,7 @@ public final class Filter implements AutoCloseable {
    * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
    * part that is not listed, or is in doubt, may have each of its keys.
    *
-   * @param manifest the path of that file
    * @param options how, as for each part; for reading
-   * @return the filter
    */
   public static Filter openSet(Path manifest, OpenOptions options) {
     ByteBuffer path = Struct.copyOf(Text.path(manifest));
@@ -239,7 +215,6 @@ public final class Filter implements AutoCloseable {
    * The bytes that format() needs.
    *
    * @param options those of format
-   * @return the bytes
    */
   public static long requiredBytes(CreateOptions options) {
     Struct.Value struct = options.struct(LIBRARY);
@@ -259,7 +234,6 @@ public final class Filter implements AutoCloseable {
    * @param buffer what remains in it is the filter's memory: direct, at a multiple of 64, at least requiredBytes long
    *     (allocateDirect(requiredBytes + 128).alignedSlice(64) is). The filter keeps it until it is closed
    * @param options as in create()
-   * @return the filter
    */
   public static Filter format(ByteBuffer buffer, CreateOptions options) {
     long address = addressIn(buffer, true);
@@ -278,7 +252,6 @@ public final class Filter implements AutoCloseable {
    * @param buffer what remains in it: direct (also of FileChannel.map), at a multiple of 64. The filter keeps it until it
    *     is closed
    * @param options read or write, secret, bare
-   * @return the filter
    */
   public static Filter wrap(ByteBuffer buffer, OpenOptions options) {
     long address = addressIn(buffer, !options.reads());
@@ -306,7 +279,6 @@ public final class Filter implements AutoCloseable {
    *
    * @param bytes the filter
    * @param options read or write, secret, bare
-   * @return the filter
    */
   public static Filter load(byte[] bytes, OpenOptions options) {
     return load(Struct.copyOf(bytes).limit(bytes.length), options);
@@ -317,7 +289,6 @@ public final class Filter implements AutoCloseable {
    *
    * @param buffer what remains in it
    * @param options read or write, secret, bare
-   * @return the filter
    */
   public static Filter load(ByteBuffer buffer, OpenOptions options) {
     if (!buffer.isDirect()) {
@@ -438,7 +409,6 @@ public final class Filter implements AutoCloseable {
   /**
    * Whether a key can be in the filter.
    *
-   * @param key the key
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(byte[] key) {
@@ -478,7 +448,6 @@ public final class Filter implements AutoCloseable {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param key cast it to long, or make a String of it
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public boolean contains(char key) {
@@ -515,7 +484,6 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds a key.
    *
-   * @param key the key
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(byte[] key) {
@@ -555,7 +523,6 @@ public final class Filter implements AutoCloseable {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param key cast it to long, or make a String of it
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public boolean add(char key) {
@@ -593,7 +560,6 @@ public final class Filter implements AutoCloseable {
    * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
    * answer no for others. Never repeat a remove that failed.
    *
-   * @param key the key
    * @return false if it was certainly not there
    */
   public boolean remove(byte[] key) {
@@ -635,7 +601,6 @@ public final class Filter implements AutoCloseable {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param key cast it to long, or make a String of it
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public boolean remove(char key) {
@@ -674,7 +639,6 @@ public final class Filter implements AutoCloseable {
   /**
    * How often a key was added and not removed, of the counting layout.
    *
-   * @param key the key
    * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
    */
   public int count(byte[] key) {
@@ -714,7 +678,6 @@ public final class Filter implements AutoCloseable {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param key cast it to long, or make a String of it
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public int count(char key) {
@@ -751,7 +714,6 @@ public final class Filter implements AutoCloseable {
   /**
    * The digest of a key in this file. Files with equal hash and seed (or secret) have equal digests.
    *
-   * @param key the key
    * @return 64 bits
    */
   public long digest(byte[] key) {
@@ -790,7 +752,6 @@ public final class Filter implements AutoCloseable {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param key cast it to long, or make a String of it
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public long digest(char key) {
@@ -838,7 +799,6 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds keys. After an error some of them may have been added, and none counts as added.
    *
-   * @param keys in any form
    * @return how many were certainly new
    */
   public long addMany(Keys keys) {
@@ -859,7 +819,6 @@ public final class Filter implements AutoCloseable {
    * Removes keys, of the counting layout: see {@link #remove(byte[])}. After an error some of them may have been removed,
    * and no one knows which: do not repeat the call.
    *
-   * @param keys in any form
    * @return how many were not certainly absent
    */
   public long removeMany(Keys keys) {
@@ -911,7 +870,6 @@ public final class Filter implements AutoCloseable {
   /**
    * Asks for many keys.
    *
-   * @param keys in any form
    * @return for each key: false if it is certainly absent, or a null
    */
   public boolean[] containsMany(Keys keys) {
@@ -940,7 +898,6 @@ public final class Filter implements AutoCloseable {
   /**
    * Asks for many keys.
    *
-   * @param keys in any form
    * @return the numbers of the keys that may be present
    */
   public BitSet containsBits(Keys keys) {
@@ -1008,7 +965,6 @@ public final class Filter implements AutoCloseable {
   /**
    * A selection vector.
    *
-   * @param keys in any form
    * @return the numbers of the keys that may be present, ascending
    */
   public int[] select(Keys keys) {
@@ -1035,7 +991,6 @@ public final class Filter implements AutoCloseable {
   /**
    * The digests of many keys: see {@link Keys#digests(long...)}.
    *
-   * @param keys in any form
    * @return one for each, 0 for a null
    */
   public long[] digestMany(Keys keys) {
@@ -1079,7 +1034,6 @@ public final class Filter implements AutoCloseable {
   /**
    * The mark of an owner, as of the last sync by any process.
    *
-   * @param owner its number
    * @param epoch its log's
    * @return the position; 0: add the keys of all rows
    */
@@ -1110,11 +1064,7 @@ public final class Filter implements AutoCloseable {
     return marks;
   }
 
-  /**
-   * Forgets an owner of marks, durably. Drop one whose rows are gone.
-   *
-   * @param owner its number
-   */
+  /** Forgets an owner of marks, durably. Drop one whose rows are gone. */
   public void dropOwner(long owner) {
     call((filter, error) -> LIBRARY.bfs_drop_owner(filter, owner, error));
   }
@@ -1122,7 +1072,6 @@ public final class Filter implements AutoCloseable {
   /**
    * An owner has added again every key of its log that came after its mark: of a filter that was opened to recover.
    *
-   * @param owner its number
    * @return true if the recovery is over, false if other owners are waited for
    */
   public boolean finishRecovery(long owner) {
@@ -1206,29 +1155,17 @@ public final class Filter implements AutoCloseable {
     return seeds;
   }
 
-  /**
-   * Facts that cost nothing.
-   *
-   * @return without fill and memory
-   */
+  /** Facts that cost nothing. */
   public Statistics stats() {
     return stats(0);
   }
 
-  /**
-   * Facts, and how full the filter is: counts its bits, and so reads all of it.
-   *
-   * @return with fill
-   */
+  /** Facts, and how full the filter is: counts its bits, and so reads all of it. */
   public Statistics statsWithFill() {
     return stats(Abi.STATS_FILL);
   }
 
-  /**
-   * Facts, how full the filter is, and how much of it is in memory, which the kernel is asked.
-   *
-   * @return with fill and memory
-   */
+  /** Facts, how full the filter is, and how much of it is in memory, which the kernel is asked. */
   public Statistics statsWithFillAndMemory() {
     return stats(Abi.STATS_FILL | Abi.STATS_MEMORY);
   }
@@ -1241,12 +1178,7 @@ public final class Filter implements AutoCloseable {
 
   // --- Other forms, and sets -----------------------------------------------------------------------------------------
 
-  /**
-   * Makes a new file of the filter, complete and durable, while others may add.
-   *
-   * @param path of the new file
-   * @param options how
-   */
+  /** Makes a new file of the filter, complete and durable, while others may add. */
   public void save(Path path, CopyOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
@@ -1257,29 +1189,17 @@ public final class Filter implements AutoCloseable {
     }
   }
 
-  /**
-   * The filter as bytes, for load(): an embedded filter. Marks are not in it.
-   *
-   * @return the bytes
-   */
+  /** The filter as bytes, for load(): an embedded filter. Marks are not in it. */
   public byte[] dump() {
     return dump(0);
   }
 
-  /**
-   * The filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load().
-   *
-   * @return the bytes
-   */
+  /** The filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load(). */
   public byte[] dumpBare() {
     return dump(Abi.OPEN_BARE);
   }
 
-  /**
-   * As dump(), with the file id of the filter: for a copy that takes no more keys.
-   *
-   * @return the bytes
-   */
+  /** As dump(), with the file id of the filter: for a copy that takes no more keys. */
   public byte[] dumpWithSameFileId() {
     return dump(Abi.OPTION_FILE_ID);
   }
@@ -1346,7 +1266,6 @@ public final class Filter implements AutoCloseable {
    * In what this filter (A) and another (B) differ, and how many keys they have in common.
    *
    * @param other B
-   * @return what was found
    */
   public Comparison compare(Filter other) {
     Struct.Value found = Structs.COMPARISON.make(LIBRARY);
@@ -1358,8 +1277,6 @@ public final class Filter implements AutoCloseable {
    * Makes a new file of the keys that each of the filters has.
    *
    * @param filters at least one
-   * @param path of the new file
-   * @param options how
    */
   public static void intersect(List<Filter> filters, Path path, CopyOptions options) {
     ofFilters(filters, path, options, LIBRARY::bfs_intersect);
@@ -1369,8 +1286,6 @@ public final class Filter implements AutoCloseable {
    * Makes a new file of the whole filter of these parts.
    *
    * @param parts each part once
-   * @param path of the new file
-   * @param options how
    */
   public static void join(List<Filter> parts, Path path, CopyOptions options) {
     ofFilters(parts, path, options, LIBRARY::bfs_join);
@@ -1441,7 +1356,6 @@ public final class Filter implements AutoCloseable {
    *
    * @param from a filter file without a writer
    * @param to the new file; with replace, it may be {@code from}
-   * @param options how
    */
   public static void seal(Path from, Path to, CopyOptions options) {
     ByteBuffer source = Struct.copyOf(Text.path(from));
@@ -1465,12 +1379,7 @@ public final class Filter implements AutoCloseable {
     return verify(path, 0);
   }
 
-  /**
-   * As verify(), where a symbolic link as the last part of the path is refused.
-   *
-   * @param path of the file
-   * @return the damaged ranges, ascending
-   */
+  /** As verify(), where a symbolic link as the last part of the path is refused. */
   public static List<Range> verifyNoFollow(Path path) {
     return verify(path, Abi.OPEN_NOFOLLOW);
   }

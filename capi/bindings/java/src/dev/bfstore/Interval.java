@@ -3,8 +3,6 @@ package dev.bfstore;
 /**
  * A number that is estimated, and the interval that has it in 95 of 100 cases.
  *
- * @param estimate the number
- * @param low where the interval begins
  * @param high where it ends; infinite where the bits set no bound
  */
 public record Interval(

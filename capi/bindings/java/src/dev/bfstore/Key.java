@@ -13,19 +13,13 @@ public final class Key {
    * Text: its UTF-8, without normalization.
    *
    * @param text without a lone surrogate
-   * @return the key
    * @throws IllegalArgumentException if the text is not valid Unicode
    */
   public static byte[] of(String text) {
     return Text.utf8(text);
   }
 
-  /**
-   * An integer: 8 bytes, little-endian; a negative one is its two's complement.
-   *
-   * @param number any
-   * @return the key
-   */
+  /** An integer: 8 bytes, little-endian; a negative one is its two's complement. */
   public static byte[] of(long number) {
     return Text.integer(number);
   }
@@ -41,12 +35,7 @@ public final class Key {
     return Text.integer(number);
   }
 
-  /**
-   * A UUID: its 16 bytes, in the order of its text.
-   *
-   * @param uuid any
-   * @return the key
-   */
+  /** A UUID: its 16 bytes, in the order of its text. */
   public static byte[] of(UUID uuid) {
     return Text.uuid(uuid);
   }

@@ -18,11 +18,7 @@ public abstract class Keys {
 
   Keys() {}
 
-  /**
-   * The number of the keys, nulls included.
-   *
-   * @return the number
-   */
+  /** The number of the keys, nulls included. */
   public abstract long count();
 
   /** Describes in the scratch keys from `from` on, at most `most`. Returns how many: at least 1, where there is one. */
@@ -38,7 +34,6 @@ public abstract class Keys {
    * Keys of any kind: byte[], String, Long, Integer, Short, Byte, BigInteger, UUID, ByteBuffer (what remains in it).
    *
    * @param keys none of them null
-   * @return a view of them
    */
   public static Keys of(Iterable<?> keys) {
     if (keys instanceof Collection) {
@@ -53,7 +48,6 @@ public abstract class Keys {
    * Keys of bytes.
    *
    * @param keys none of them null
-   * @return a view of them
    */
   public static Keys of(byte[]... keys) {
     return new Listed(keys);
@@ -63,18 +57,12 @@ public abstract class Keys {
    * Keys of text, each its UTF-8.
    *
    * @param keys none of them null
-   * @return a view of them
    */
   public static Keys of(String... keys) {
     return new Listed(keys);
   }
 
-  /**
-   * Integers, each a key of 8 bytes, little-endian.
-   *
-   * @param keys any
-   * @return a view of them
-   */
+  /** Integers, each a key of 8 bytes, little-endian. */
   public static Keys of(long... keys) {
     return new Longs(Abi.KEYS_FIXED, keys, ByteOrder.LITTLE_ENDIAN);
   }
@@ -83,7 +71,6 @@ public abstract class Keys {
    * Refused: whether a char means its text or its number is not certain.
    *
    * @param keys cast them to long, or make Strings of them
-   * @return nothing
    * @throws IllegalArgumentException always
    */
   public static Keys of(char... keys) {
@@ -98,7 +85,6 @@ public abstract class Keys {
    * Digests, each of the filter's hash: see {@link Filter#digestMany}.
    *
    * @param digests all 64 bits of each count
-   * @return a view of them
    */
   public static Keys digests(long... digests) {
     return new Longs(Abi.KEYS_DIGESTS, digests, ByteOrder.nativeOrder());
@@ -109,7 +95,6 @@ public abstract class Keys {
    *
    * @param digests what remains in it; one on the heap is copied now. Its order() is the machine's: a new or sliced buffer
    *     has another one, and putLong would have written other digests
-   * @return a view of them
    */
   public static Keys digests(ByteBuffer digests) {
     if (digests.order() != ByteOrder.nativeOrder()) {
@@ -118,13 +103,7 @@ public abstract class Keys {
     return InPlace.fixed(Abi.KEYS_DIGESTS, direct(digests), 8, 8);
   }
 
-  /**
-   * Keys of one width, one after the other.
-   *
-   * @param data the keys
-   * @param keyBytes the width
-   * @return a view of them
-   */
+  /** Keys of one width, one after the other. */
   public static Keys fixed(byte[] data, int keyBytes) {
     return new Rows(data, keyBytes);
   }
@@ -133,8 +112,6 @@ public abstract class Keys {
    * Keys of one width, one after the other.
    *
    * @param data what remains in it; one on the heap is copied now
-   * @param keyBytes the width
-   * @return a view of them
    */
   public static Keys fixed(ByteBuffer data, int keyBytes) {
     return fixed(data, keyBytes, keyBytes);
@@ -144,9 +121,7 @@ public abstract class Keys {
    * Keys of one width, which are fields of records.
    *
    * @param data what remains in it begins with the first key and may end with the last one; one on the heap is copied now
-   * @param keyBytes the width
    * @param stride the bytes from one key to the next
-   * @return a view of them
    */
   public static Keys fixed(ByteBuffer data, int keyBytes, int stride) {
     return InPlace.fixed(Abi.KEYS_FIXED, direct(data), keyBytes, stride);
@@ -155,9 +130,7 @@ public abstract class Keys {
   /**
    * A column: key i is data[offsets[i]] to data[offsets[i + 1]].
    *
-   * @param data the bytes
    * @param offsets one more than there are keys
-   * @return a view of them
    */
   public static Keys column(byte[] data, int[] offsets) {
     return new Column(data, offsets);
@@ -168,7 +141,6 @@ public abstract class Keys {
    *
    * @param data what remains in it; one on the heap is copied now
    * @param offsets one more than there are keys; likewise
-   * @return a view of them
    */
   public static Keys column32(ByteBuffer data, ByteBuffer offsets) {
     return InPlace.column(Abi.KEYS_COLUMN32, direct(data), direct(offsets), 4);
@@ -179,7 +151,6 @@ public abstract class Keys {
    *
    * @param data what remains in it; one on the heap is copied now
    * @param offsets one more than there are keys; likewise
-   * @return a view of them
    */
   public static Keys column64(ByteBuffer data, ByteBuffer offsets) {
     return InPlace.column(Abi.KEYS_COLUMN64, direct(data), direct(offsets), 8);
@@ -190,7 +161,6 @@ public abstract class Keys {
    *
    * @param bitmap Arrow's: key i is there if bit {@code firstBit + i} is 1, the lowest bit of a byte first
    * @param firstBit where the bitmap begins
-   * @return a view of them
    */
   public Keys withValidity(ByteBuffer bitmap, long firstBit) {
     return new Valid(this, direct(bitmap), firstBit);

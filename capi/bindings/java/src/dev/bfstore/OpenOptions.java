@@ -17,181 +17,109 @@ public final class OpenOptions {
   /** No option is given. */
   public OpenOptions() {}
 
-  /**
-   * To ask: the default.
-   *
-   * @return this
-   */
+  /** To ask: the default. */
   public OpenOptions read() {
     flags = flags & ~MODES | Abi.OPEN_READ;
     return this;
   }
 
-  /**
-   * To ask and to add, concurrently with any number of other writers.
-   *
-   * @return this
-   */
+  /** To ask and to add, concurrently with any number of other writers. */
   public OpenOptions write() {
     flags = flags & ~MODES | Abi.OPEN_WRITE;
     return this;
   }
 
-  /**
-   * To ask and to add as the only writer, several times as fast.
-   *
-   * @return this
-   */
+  /** To ask and to add as the only writer, several times as fast. */
   public OpenOptions exclusive() {
     flags = flags & ~MODES | Abi.OPEN_EXCLUSIVE;
     return this;
   }
 
-  /**
-   * Reads the whole file into memory now.
-   *
-   * @return this
-   */
+  /** Reads the whole file into memory now. */
   public OpenOptions populate() {
     flags |= Abi.OPEN_POPULATE;
     return this;
   }
 
-  /**
-   * Small pages, no read-ahead: for a file that is larger than memory, or synced often.
-   *
-   * @return this
-   */
+  /** Small pages, no read-ahead: for a file that is larger than memory, or synced often. */
   public OpenOptions random() {
     flags |= Abi.OPEN_RANDOM;
     return this;
   }
 
-  /**
-   * Reads the file into private memory and does not map it.
-   *
-   * @return this
-   */
+  /** Reads the file into private memory and does not map it. */
   public OpenOptions copy() {
     flags |= Abi.OPEN_COPY;
     return this;
   }
 
-  /**
-   * A page that cannot be read is doubt, not SIGBUS. It is for files that other programs may truncate.
-   *
-   * @return this
-   */
+  /** A page that cannot be read is doubt, not SIGBUS. It is for files that other programs may truncate. */
   public OpenOptions guard() {
     flags |= Abi.OPEN_GUARD;
     return this;
   }
 
-  /**
-   * Opens an unclean, poisoned or recovering file, to recover it.
-   *
-   * @return this
-   */
+  /** Opens an unclean, poisoned or recovering file, to recover it. */
   public OpenOptions recover() {
     flags |= Abi.OPEN_RECOVER;
     return this;
   }
 
-  /**
-   * Opens such a file as it is: it may lack keys after the marks.
-   *
-   * @return this
-   */
+  /** Opens such a file as it is: it may lack keys after the marks. */
   public OpenOptions acceptLoss() {
     flags |= Abi.OPEN_ACCEPT_LOSS;
     return this;
   }
 
-  /**
-   * A file whose writer was killed is unclean, too: for devices that vanish.
-   *
-   * @return this
-   */
+  /** A file whose writer was killed is unclean, too: for devices that vanish. */
   public OpenOptions strict() {
     flags |= Abi.OPEN_STRICT;
     return this;
   }
 
-  /**
-   * Also on a network or overlay filesystem, which may show an older file.
-   *
-   * @return this
-   */
+  /** Also on a network or overlay filesystem, which may show an older file. */
   public OpenOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /**
-   * Adds fail with FullException at the capacity.
-   *
-   * @return this
-   */
+  /** Adds fail with FullException at the capacity. */
   public OpenOptions limit() {
     flags |= Abi.OPEN_LIMIT;
     return this;
   }
 
-  /**
-   * Refuses a symbolic link as the last part of the path.
-   *
-   * @return this
-   */
+  /** Refuses a symbolic link as the last part of the path. */
   public OpenOptions noFollow() {
     flags |= Abi.OPEN_NOFOLLOW;
     return this;
   }
 
-  /**
-   * A reader that writes nothing at all, for audits and sandboxes.
-   *
-   * @return this
-   */
+  /** A reader that writes nothing at all, for audits and sandboxes. */
   public OpenOptions noWrite() {
     flags |= Abi.OPEN_NO_WRITE;
     return this;
   }
 
-  /**
-   * The reader follows its path to a file that takes the place of this one.
-   *
-   * @return this
-   */
+  /** The reader follows its path to a file that takes the place of this one. */
   public OpenOptions follow() {
     flags |= Abi.OPEN_FOLLOW;
     return this;
   }
 
-  /**
-   * A sealed file is compared with its checksums first.
-   *
-   * @return this
-   */
+  /** A sealed file is compared with its checksums first. */
   public OpenOptions verify() {
     flags |= Abi.OPEN_VERIFY;
     return this;
   }
 
-  /**
-   * The same, and where it is damaged every key is "maybe".
-   *
-   * @return this
-   */
+  /** The same, and where it is damaged every key is "maybe". */
   public OpenOptions tolerateDamage() {
     flags |= Abi.OPEN_TOLERATE_DAMAGE;
     return this;
   }
 
-  /**
-   * The bytes are in the bare form: of wrap and load.
-   *
-   * @return this
-   */
+  /** The bytes are in the bare form: of wrap and load. */
   public OpenOptions bare() {
     flags |= Abi.OPEN_BARE;
     return this;
@@ -201,7 +129,6 @@ public final class OpenOptions {
    * The secret of a filter with {@link Hash#SIPHASH}.
    *
    * @param secret 16 bytes
-   * @return this
    */
   public OpenOptions secret(byte[] secret) {
     this.secret = secret.clone();
@@ -213,7 +140,6 @@ public final class OpenOptions {
    *
    * @param offset where it begins, a multiple of 64
    * @param maxBytes the most that it is long; 0: up to the end of the file
-   * @return this
    */
   public OpenOptions range(long offset, long maxBytes) {
     flags |= Abi.OPEN_RANGE;
@@ -226,18 +152,13 @@ public final class OpenOptions {
    * How long to wait for each lock that another process holds. Not given: 5 seconds.
    *
    * @param time zero: do not wait
-   * @return this
    */
   public OpenOptions lockTimeout(Duration time) {
     lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
-  /**
-   * To wait for locks as long as it takes.
-   *
-   * @return this
-   */
+  /** To wait for locks as long as it takes. */
   public OpenOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;
@@ -247,7 +168,6 @@ public final class OpenOptions {
    * How often a writer asks whether the kernel failed to write. Not given: 100 milliseconds.
    *
    * @param time zero: at each add that changes a bit
-   * @return this
    */
   public OpenOptions writebackCheck(Duration time) {
     writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
@@ -258,8 +178,6 @@ public final class OpenOptions {
    * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
    * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
    * Otherwise, in Java 22 and later, the collector waits until the call has returned.
-   *
-   * @return this
    */
   public OpenOptions mayBlock() {
     mayBlock = true;

@@ -5,15 +5,11 @@ import java.util.Set;
 /**
  * What a filter will be like: see {@link PlanRequest#plan()}.
  *
- * @param layout the layout
  * @param numProbes k
- * @param abilities what the layout can do
  * @param numBits m
  * @param capacity n
  * @param fpr the false-positive rate at n keys
  * @param bitsPerKey bits of the body for each of the n keys
- * @param bodyBytes bytes of the body
- * @param fileBytes bytes of the file
  * @param fillRatio the share of m that is set at n keys
  * @param bloomFpr Bloom's formula
  * @param cacheLines lines that a lookup of a present key reads

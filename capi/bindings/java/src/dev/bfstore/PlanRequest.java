@@ -20,7 +20,6 @@ public final class PlanRequest {
    * The layout.
    *
    * @param layout not given: blocked
-   * @return this
    */
   public PlanRequest layout(Layout layout) {
     this.layout = layout;
@@ -31,7 +30,6 @@ public final class PlanRequest {
    * For how many distinct keys.
    *
    * @param capacity n
-   * @return this
    */
   public PlanRequest capacity(long capacity) {
     this.capacity = CreateOptions.notNegative(capacity);
@@ -42,7 +40,6 @@ public final class PlanRequest {
    * The highest false-positive rate at n keys.
    *
    * @param fpr between 0 and 1
-   * @return this
    */
   public PlanRequest fpr(double fpr) {
     this.fpr = CreateOptions.given(fpr);
@@ -53,19 +50,13 @@ public final class PlanRequest {
    * How many bits each of the n keys has.
    *
    * @param bitsPerKey m / n
-   * @return this
    */
   public PlanRequest bitsPerKey(double bitsPerKey) {
     this.bitsPerKey = CreateOptions.given(bitsPerKey);
     return this;
   }
 
-  /**
-   * Bytes of the whole file.
-   *
-   * @param maxBytes the most
-   * @return this
-   */
+  /** Bytes of the whole file. */
   public PlanRequest maxBytes(long maxBytes) {
     this.maxBytes = CreateOptions.notNegative(maxBytes);
     return this;
@@ -75,7 +66,6 @@ public final class PlanRequest {
    * The number of bits.
    *
    * @param numBits m
-   * @return this
    */
   public PlanRequest numBits(long numBits) {
     this.numBits = CreateOptions.notNegative(numBits);
@@ -86,18 +76,13 @@ public final class PlanRequest {
    * How many bits a key sets.
    *
    * @param numProbes k
-   * @return this
    */
   public PlanRequest numProbes(int numProbes) {
     this.numProbes = (int) CreateOptions.notNegative(numProbes);
     return this;
   }
 
-  /**
-   * From the numbers that are given to the others, without making anything.
-   *
-   * @return what the filter will be like
-   */
+  /** From the numbers that are given to the others, without making anything. */
   public Plan plan() {
     Library library = Filter.LIBRARY;
     Struct.Value request = Structs.PLAN_REQUEST.make(library).put32("layout", layout == null ? 0 : layout.number)

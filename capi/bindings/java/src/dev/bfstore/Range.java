@@ -1,11 +1,6 @@
 package dev.bfstore;
 
-/**
- * Bytes of a file.
- *
- * @param offset where they begin
- * @param bytes how many
- */
+/** Bytes of a file. */
 public record Range(
     long offset,
     long bytes) {}

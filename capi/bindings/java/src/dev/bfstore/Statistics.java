@@ -7,14 +7,11 @@ import java.util.OptionalLong;
 /**
  * Facts about an open filter: see {@link Filter#stats()}.
  *
- * @param layout the layout
- * @param hash the hash
  * @param numProbes k
  * @param numBits m
  * @param capacity n, the keys that it is sized for; 0 in the bare form
  * @param fpr the rate that is promised at n keys; 0 in the bare form
  * @param seed unsigned: Long.toUnsignedString shows it
- * @param bodyBytes bytes of the body
  * @param keysAdded adds that changed a bit; 0 in buffers
  * @param keysRemoved in the counting layout, removes that took a key
  * @param health as {@link Filter#health()}

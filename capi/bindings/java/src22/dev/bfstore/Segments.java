@@ -9,13 +9,7 @@ import java.lang.foreign.MemorySegment;
 public final class Segments {
   private Segments() {}
 
-  /**
-   * Keys of one width, one after the other.
-   *
-   * @param data the keys
-   * @param keyBytes the width
-   * @return a view of them
-   */
+  /** Keys of one width, one after the other. */
   public static Keys fixed(MemorySegment data, long keyBytes) {
     return fixed(data, keyBytes, keyBytes);
   }
@@ -24,9 +18,7 @@ public final class Segments {
    * Keys of one width, which are fields of records.
    *
    * @param data begins with the first key, and may end with the last one
-   * @param keyBytes the width
    * @param stride the bytes from one key to the next
-   * @return a view of them
    */
   public static Keys fixed(MemorySegment data, long keyBytes, long stride) {
     return Keys.InPlace.fixed(Abi.KEYS_FIXED, memory(data), keyBytes, stride);
@@ -36,7 +28,6 @@ public final class Segments {
    * Digests, 8 bytes each in the machine's byte order.
    *
    * @param digests at a multiple of 8
-   * @return a view of them
    */
   public static Keys digests(MemorySegment digests) {
     return Keys.InPlace.fixed(Abi.KEYS_DIGESTS, memory(digests), 8, 8);
@@ -45,9 +36,7 @@ public final class Segments {
   /**
    * A string or binary column of Apache Arrow: offsets of 32 bits.
    *
-   * @param data the bytes
    * @param offsets one more than there are keys
-   * @return a view of them
    */
   public static Keys column32(MemorySegment data, MemorySegment offsets) {
     return Keys.InPlace.column(Abi.KEYS_COLUMN32, memory(data), memory(offsets), 4);
@@ -56,9 +45,7 @@ public final class Segments {
   /**
    * A large_string or large_binary column of Apache Arrow: offsets of 64 bits.
    *
-   * @param data the bytes
    * @param offsets one more than there are keys
-   * @return a view of them
    */
   public static Keys column64(MemorySegment data, MemorySegment offsets) {
     return Keys.InPlace.column(Abi.KEYS_COLUMN64, memory(data), memory(offsets), 8);

@@ -1,6 +1,6 @@
 /* What the sources of the extension share: the handle, one key, many keys, structs as dicts, errors. */
-#ifndef BFSTORE_PYTHON_H
-#define BFSTORE_PYTHON_H
+#ifndef BFSTORE_PYTHON_INTERNAL_H
+#define BFSTORE_PYTHON_INTERNAL_H
 
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030b0000 /* one wheel for CPython 3.11 and later */
@@ -43,14 +43,21 @@ typedef struct Handle {
 } Handle;
 
 /* NULL: an exception is set. */
-PyObject* handle_type_new(PyObject* module);
 PyObject* handle_new(PyTypeObject* type, PyObject* name);
 /* The filter for a call without the GIL, which handle_end follows.  NULL: an exception is set. */
 bfs_filter* handle_begin(Handle* handle);
 void handle_end(Handle* handle);
 PyObject* raise_closed(const Handle* handle);
 
-/* What the type has of other sources.  A table ends with a method without a name. */
+/* --- The handle's type (_type.c) ---------------------------------------------------------------------------------- */
+
+/* NULL: an exception is set. */
+PyObject* handle_type_new(PyObject* module);
+
+/* What the type has of each source.  A table ends with a method without a name. */
+void handle_dealloc(PyObject* self); /* _handle.c */
+extern PyGetSetDef handle_properties[];
+extern const PyMethodDef life_methods[];
 int handle_in(PyObject* self, PyObject* key); /* `key in filter` (_lookups.c) */
 extern const PyMethodDef lookup_methods[];
 extern const PyMethodDef form_methods[]; /* _forms.c */
@@ -102,7 +109,7 @@ static inline void key_close(OneKey* key) {
 /* -1: an exception is set. */
 int digest_of(PyObject* object, uint64_t* digest);
 
-/* --- Many keys (_source.c, _arrow.c) ------------------------------------------------------------------------------ */
+/* --- Many keys (_parts.c, _arrow.c, _source.c) -------------------------------------------------------------------- */
 
 /* The caller's keys as parts for bfs_*_keys.  `kept` and `view` keep their memory. */
 typedef struct Source {
@@ -114,8 +121,6 @@ typedef struct Source {
   int digests;
 } Source;
 
-/* -1: an exception is set, and there is nothing to close. */
-int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
 void source_close(Source* source);
 /* -1: an exception is set. */
 int source_add(Source* source, const bfs_keys* part);
@@ -123,6 +128,8 @@ int source_add(Source* source, const bfs_keys* part);
 void* source_memory(Source* source, size_t count, size_t item_bytes);
 /* 1: the object had an Arrow column, whose parts were added.  0: it has none.  -1: an exception is set. */
 int source_add_arrow(Source* source, PyObject* keys);
+/* -1: an exception is set, and there is nothing to close. */
+int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
 
 /* --- Numbers, and structs as dicts (_fields.c) -------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* bfstore's extension of SQLite: what its sources share.  One `connection` belongs to one connection of SQLite, whose
  * mutex it relies on. */
-#ifndef BFSTORE_SQLITE_EXTENSION_H
-#define BFSTORE_SQLITE_EXTENSION_H
+#ifndef BFSTORE_SQLITE_INTERNAL_H
+#define BFSTORE_SQLITE_INTERNAL_H
 
 #include <bfstore.h>
 #include <sqlite3ext.h>
@@ -134,6 +134,20 @@ int run(struct connection* connection, const char* format, ...);
 void forget_statements(struct connection* connection);
 void release(void* connection);
 
+/* --- function.c: what the functions take, and how they fail --- */
+
+/* The text of an argument, or NULL after an error of the statement. */
+const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what);
+void fail(sqlite3_context* context, const char* what, const bfs_error* error);
+
+/* --- rows.c: rows between their triggers --- */
+
+/* is_late: only the AFTER trigger knows the row's key. */
+void enter_row(struct filter* filter, int is_late);
+void leave_row(struct filter* filter);
+/* Whether there is such a late row: then every answer is "maybe". */
+int has_late_row(const struct connection* connection, struct filter* filter);
+
 /* --- keep.c, build.c, info.c: functions --- */
 
 void bf_keep(sqlite3_context* context, int count, sqlite3_value** values);
@@ -142,15 +156,5 @@ void bf_keys_step(sqlite3_context* context, int count, sqlite3_value** values);
 void bf_keys_final(sqlite3_context* context);
 void bf_build(sqlite3_context* context, int count, sqlite3_value** values);
 extern const sqlite3_module bf_info_module;
-
-/* --- extension.c --- */
-
-/* The text of an argument, or NULL after an error of the statement. */
-const char* text_of(sqlite3_context* context, sqlite3_value* value, const char* what);
-void fail(sqlite3_context* context, const char* what, const bfs_error* error);
-/* Whether a row is between its triggers whose key only its AFTER trigger knows: then every answer is "maybe". */
-int has_late_row(const struct connection* connection, struct filter* filter);
-/* A relative path is in the folder of the database's file. */
-char* path_of(sqlite3* db, const char* schema, const char* name);
 
 #endif
