@@ -1,9 +1,10 @@
-/* Between Go and bfstore.h: structs go by value and pointers beside them, since C may not be given memory of Go that
+/* Between Go and the C ABI: structs go by value and pointers beside them, since C may not be given memory of Go that
  * has pointers in it. Pointers have types without pointers, for which cgo needs no check at each call. */
 #ifndef BFSTORE_GO_BRIDGE_H
 #define BFSTORE_GO_BRIDGE_H
 
 #include <bfstore.h>
+#include <bfstore_interop.h>
 
 /* --- Making and opening --- */
 
@@ -196,6 +197,34 @@ static inline int32_t bridge_import_bits(bfs_filter* filter, const uint8_t* bits
 static inline int32_t bridge_export_bits(const bfs_filter* filter, uint8_t* bits, uint64_t bytes, uint32_t order,
                                          bfs_error* error) {
   return bfs_export_bits(filter, bits, bytes, order, error);
+}
+
+/* --- Filters of other programs; the pointers in a form are C's --- */
+
+static inline int32_t bridge_foreign_inspect(const bfs_foreign_form* form, const uint8_t* first, uint64_t bytes,
+                                             bfs_foreign* out, bfs_error* error) {
+  return bfs_foreign_inspect(form, first, bytes, 0, out, error);
+}
+
+static inline int32_t bridge_foreign_inspect_for(const bfs_foreign_form* form, const uint8_t* first, uint64_t bytes,
+                                                 bfs_options given, const char* like, const uint8_t* note,
+                                                 const uint8_t* key, const uint32_t* seeds, bfs_foreign* out,
+                                                 bfs_error* error) {
+  const bfs_options options = bridge_options(given, like, note, key, seeds);
+  return bfs_foreign_inspect(form, first, bytes, &options, out, error);
+}
+
+static inline int32_t bridge_foreign_import(const char* path, const bfs_foreign_form* form, const uint8_t* data,
+                                            uint64_t bytes, bfs_options given, const char* like, const uint8_t* note,
+                                            const uint8_t* key, const uint32_t* seeds, bfs_filter** out,
+                                            bfs_error* error) {
+  const bfs_options options = bridge_options(given, like, note, key, seeds);
+  return bfs_foreign_import(path, form, data, bytes, &options, out, error);
+}
+
+static inline int32_t bridge_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, uint8_t* buffer,
+                                            uint64_t bytes, uint64_t* out_bytes, bfs_error* error) {
+  return bfs_foreign_export(filter, form, buffer, bytes, out_bytes, error);
 }
 
 #endif

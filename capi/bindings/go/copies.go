@@ -38,15 +38,23 @@ type DumpOptions struct {
 // Dump returns the filter as an embedded one, or as a bare one.
 func (f *Filter) Dump(options DumpOptions) ([]byte, error) {
 	flags := bit(options.Bare, C.BFS_OPEN_BARE) | bit(options.SameFileID, C.BFS_OPTION_FILE_ID)
+	return f.written(func(handle *C.bfs_filter, buffer *C.uint8_t, room C.uint64_t, bytes *C.uint64_t,
+		words *C.bfs_error) C.int32_t {
+		return C.bridge_dump(handle, buffer, room, flags, bytes, words)
+	})
+}
+
+// written is all that a call writes. The call tells how many bytes it needs, and without a buffer writes none.
+func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.uint64_t, *C.bfs_error) C.int32_t) ([]byte, error) {
 	var data []byte
 	err := f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
 		for {
 			var bytes C.uint64_t
-			if code := C.bridge_dump(handle, nil, 0, flags, &bytes, words); code != C.BFS_OK {
+			if code := write(handle, nil, 0, &bytes, words); code != C.BFS_OK {
 				return code
 			}
 			data = make([]byte, bytes)
-			code := C.bridge_dump(handle, bytesOf(data), bytes, flags, &bytes, words)
+			code := write(handle, bytesOf(data), bytes, &bytes, words)
 			// A filter that follows its path may have become longer in between, or shorter.
 			if code == C.BFS_EINVAL && uint64(bytes) > uint64(len(data)) {
 				continue

@@ -23,7 +23,7 @@ type abi struct {
 	Functions []string
 }
 
-// readABI is what the C compiler says of bfstore.h.
+// readABI is what the headers of the C ABI declare.
 func readABI(t *testing.T) abi {
 	var made abi
 	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(os.Getenv("BFSTORE_ABI"))), &made))

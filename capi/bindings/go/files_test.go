@@ -4,6 +4,7 @@ package bfstore_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -237,6 +238,79 @@ func TestBitsOfOtherPrograms(t *testing.T) {
 		refused(t, other.ImportBits(bits[1:], order), bfstore.EINVAL)
 	}
 	equal(t, has(t, other, "foo") && !has(t, other, "bar"), true)
+}
+
+// jaybird is BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u00e9".
+const jaybird = "fca9f1d24d62503f0a000000000000000f000000000000000a000000000000000300000000000000" +
+	"80c21002480200179018000904114892002200"
+
+func names(t *testing.T, folder string) string {
+	var found []string
+	for _, entry := range must[[]fs.DirEntry](t)(os.ReadDir(folder)) {
+		found = append(found, entry.Name())
+	}
+	return strings.Join(found, " ")
+}
+
+func TestAFileOfPythonBloomfilterBecomesAFilterAndComesBack(t *testing.T) {
+	data := must[[]byte](t)(hex.DecodeString(jaybird))
+	form, folder := bfstore.ForeignForm{Format: "jaybird", Name: "words.jay"}, t.TempDir()
+	told := must[bfstore.Foreign](t)(bfstore.InspectForeign(data[:40], form))
+	equal(t, *told.Keys, 3)
+	told.Keys = nil
+	equal(t, told, bfstore.Foreign{Layout: bfstore.Classic, Hash: bfstore.Jaybird, NumProbes: 10, NumBits: 150, Capacity: 10, FPR: 0.001, Bytes: 59})
+	made := closing(t, must[*bfstore.Filter](t)(bfstore.ImportForeign(filepath.Join(folder, "filter.bf"), data, form, bfstore.Options{})))
+	equal(t, [4]bool{has(t, made, "alice"), has(t, made, "bob"), has(t, made, "caf\u00e9"), has(t, made, "carol")}, [4]bool{true, true, true, false})
+	equal(t, bytes.Equal(must[[]byte](t)(made.ExportForeign(form)), data), true)
+	_, err := made.AddString("carol")
+	refused(t, err, bfstore.EREADONLY)
+	_, err = bfstore.ImportForeign(filepath.Join(folder, "other"), data[:58], form, bfstore.Options{})
+	refused(t, err, bfstore.EBODY, "words.jay: has 58 bytes")
+	equal(t, names(t, folder), "filter.bf")
+}
+
+func TestAPlainArrayNeedsTheCallersWord(t *testing.T) {
+	equal(t, strings.Join(bfstore.ForeignFormats(), " "), "raw jaybird")
+	raw := func(order bfstore.Order) bfstore.ForeignForm { return bfstore.ForeignForm{Format: "raw", Order: order} }
+	big, bits, folder := raw(bfstore.BigBits), make([]byte, 16), t.TempDir()
+	bits[3] = 0x80
+	told := must[bfstore.Foreign](t)(bfstore.InspectForeign(bits, raw(0)))
+	equal(t, told, bfstore.Foreign{Needs: bfstore.NeedsSize | bfstore.NeedsOrder | bfstore.NeedsHash, Layout: bfstore.Classic})
+	options := bfstore.Options{Hash: bfstore.Murmur3, NumBits: 124, NumProbes: 4, Unpublished: true}
+	told = must[bfstore.Foreign](t)(bfstore.InspectForeignFor(nil, big, options))
+	equal(t, told.NumBits == 124 && told.Hash == bfstore.Murmur3 && told.Bytes == 16 && told.Keys == nil, true)
+
+	path := filepath.Join(folder, "filter.bf")
+	without, other := options, options
+	without.Hash, other.NumBits = 0, 132
+	for _, wrong := range []struct {
+		form    bfstore.ForeignForm
+		options bfstore.Options
+	}{{big, without}, {big, bfstore.Options{}}, {big, other}, {raw(0), options}, {raw(3), options},
+		{bfstore.ForeignForm{Format: "pickle", Order: bfstore.BigBits}, options},
+		{bfstore.ForeignForm{Format: "raw\x00", Order: bfstore.BigBits}, options},
+		{bfstore.ForeignForm{Format: "raw", Order: bfstore.BigBits, Name: "a\x00"}, options}, {bfstore.ForeignForm{}, options}} {
+		_, err := bfstore.ImportForeign(path, bits, wrong.form, wrong.options)
+		refused(t, err, bfstore.EINVAL)
+	}
+	_, err := bfstore.InspectForeignFor(bits, big, without)
+	refused(t, err, bfstore.EINVAL)
+
+	made := closing(t, must[*bfstore.Filter](t)(bfstore.ImportForeign(path, bits, big, options)))
+	equal(t, bytes.Equal(must[[]byte](t)(made.ExportForeign(big)), bits), true)
+	equal(t, must[bool](t)(made.AddString("key")), true)
+	equal(t, names(t, folder), "")
+	ok(t, made.Publish())
+	equal(t, names(t, folder), "filter.bf")
+	for _, order := range []bfstore.Order{bfstore.LittleBits, bfstore.BigBits} {
+		equal(t, bytes.Equal(must[[]byte](t)(made.ExportForeign(raw(order))), must[[]byte](t)(made.ExportBits(order))), true)
+	}
+	for _, wrong := range []bfstore.ForeignForm{raw(0), {Format: "jaybird", Order: bfstore.BigBits}, {Format: "raw\x00"}} {
+		_, err := made.ExportForeign(wrong)
+		refused(t, err, bfstore.EINVAL)
+	}
+	_, err = made.ExportForeign(bfstore.ForeignForm{Format: "jaybird"})
+	refused(t, err, bfstore.EUNSUPPORTED)
 }
 
 func TestPlans(t *testing.T) {

@@ -178,6 +178,19 @@ bits! {
     }
 }
 
+bits! {
+    /// What the bytes of another program's filter do not say, so that an import needs it from its caller.
+    ForeignNeeds {
+        /// m and k: [`num_bits`](crate::CreateOptions::num_bits) and [`num_probes`](crate::CreateOptions::num_probes),
+        /// or another way to give them.
+        size = BFS_FOREIGN_NEEDS_SIZE,
+        /// [`ForeignForm::order`](crate::ForeignForm::order).
+        order = BFS_FOREIGN_NEEDS_ORDER,
+        /// [`hash`](crate::CreateOptions::hash), and its seed or seeds.
+        hash = BFS_FOREIGN_NEEDS_HASH,
+    }
+}
+
 /// A number that is estimated, and the interval that has it in 95 of 100 cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
@@ -402,6 +415,52 @@ impl Comparison {
             keys_either: Interval::new(found.keys_either),
             keys_both: Interval::new(found.keys_both),
             jaccard: Interval::new(found.jaccard),
+        }
+    }
+}
+
+/// What the bytes of another program's filter say: see [`inspect_foreign`](crate::inspect_foreign).  `None`: they do not
+/// say it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Foreign {
+    /// What they do not say, and an import needs, whatever the options are.
+    pub needs: ForeignNeeds,
+    /// The layout of every filter of the format.
+    pub layout: Layout,
+    /// What the bits of a key are computed from.
+    pub hash: Option<Hash>,
+    /// k: the bits that one key sets.
+    pub num_probes: Option<u32>,
+    /// m: the bits of the filter.
+    pub num_bits: Option<u64>,
+    /// n: the keys that it is sized for.
+    pub capacity: Option<u64>,
+    /// p: the rate at n keys.
+    pub fpr: Option<f64>,
+    /// How many keys the other program counted.
+    pub keys: Option<u64>,
+    /// How long all of the bytes have to be.
+    pub bytes: Option<u64>,
+}
+
+/// In these facts the library says 0 for "not said".
+fn said<T: PartialEq + Default>(number: T) -> Option<T> {
+    Some(number).filter(|number| *number != T::default())
+}
+
+impl Foreign {
+    pub(crate) fn new(found: &sys::bfs_foreign) -> Foreign {
+        Foreign {
+            needs: ForeignNeeds(found.needs),
+            layout: Layout::of_number(found.layout),
+            hash: said(found.hash).map(Hash::of_number),
+            num_probes: said(found.num_probes),
+            num_bits: said(found.num_bits),
+            capacity: said(found.capacity),
+            fpr: said(found.fpr),
+            keys: if found.has_keys != 0 { Some(found.keys) } else { None },
+            bytes: said(found.bytes),
         }
     }
 }

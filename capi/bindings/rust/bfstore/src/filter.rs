@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::os::raw::c_void;
 use std::path::Path;
 use std::ptr::{null_mut, NonNull};
 
@@ -14,8 +15,8 @@ use crate::facts::health;
 use crate::keys::Chunk;
 use crate::options::c_path;
 use crate::{
-    AsKey, BitOrder, Comparison, CopyOptions, CreateOptions, DumpOptions, Error, Keys, Mark, Measure, OpenOptions,
-    Result, Statistics,
+    AsKey, BitOrder, Comparison, CopyOptions, CreateOptions, DumpOptions, Error, ForeignForm, Keys, Mark, Measure,
+    OpenOptions, Result, Statistics,
 };
 
 /// An open filter.  [`contains`](Filter::contains) says `false` only for a certain no.
@@ -660,16 +661,20 @@ impl Filter {
     /// # Errors
     /// As [`save`](Filter::save).
     pub fn dump_with(&self, options: DumpOptions) -> Result<Vec<u8>> {
+        self.written(|bytes| self.dump_into(bytes, options))
+    }
+
+    /// All that a function writes.  The function returns how many bytes it needs, and without room writes none.
+    fn written(&self, write: impl Fn(&mut [u8]) -> Result<usize>) -> Result<Vec<u8>> {
         const TRIES: usize = 10;
-        let mut wanted = self.dump_into(&mut [], options)?;
+        let mut wanted = write(&mut [])?;
         for _ in 0..TRIES {
             let mut bytes = vec![0; wanted];
-            let dumped = self.dump_into(&mut bytes, options);
-            match dumped {
+            match write(&mut bytes) {
                 Ok(written) if written == bytes.len() => return Ok(bytes),
                 Ok(other) => wanted = other,
                 // A filter that follows its path may be of another size by now.
-                Err(error) => match self.dump_into(&mut [], options)? {
+                Err(error) => match write(&mut [])? {
                     same if same == bytes.len() => return Err(error),
                     other => wanted = other,
                 },
@@ -678,10 +683,9 @@ impl Filter {
         Err(Error::of_code(sys::BFS_EBUSY, &self.name))
     }
 
-    /// Writes the bytes.  Returns how many that takes; into nothing, that is all.
     fn dump_into(&self, bytes: &mut [u8], options: DumpOptions) -> Result<usize> {
-        let place = if bytes.is_empty() { null_mut() } else { bytes.as_mut_ptr().cast() };
-        let (room, flags, mut taken) = (bytes.len() as u64, options.flags(), 0);
+        let (place, room) = place_of(bytes);
+        let (flags, mut taken) = (options.flags(), 0);
         // SAFETY: there is room for as many bytes as are said.
         call(|error| unsafe { sys::bfs_dump(self.raw(), place, room, flags, &mut taken, error) })?;
         Ok(taken as usize)
@@ -732,10 +736,32 @@ impl Filter {
         Ok(bits)
     }
 
+    /// The filter for another program, in one of [`foreign_formats`](crate::foreign_formats).  The bytes have every key
+    /// whose add returned before this call.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the format has no such filter, [`Error::Invalid`] for a format that the library does
+    /// not know, or an order that is missing or one too many; and others as [`save`](Filter::save).
+    pub fn export_foreign(&self, form: &ForeignForm<'_>) -> Result<Vec<u8>> {
+        form.with_raw(|form| self.written(|bytes| self.export_into(bytes, form)))
+    }
+
+    fn export_into(&self, bytes: &mut [u8], form: &sys::bfs_foreign_form) -> Result<usize> {
+        let ((place, room), mut taken) = (place_of(bytes), 0);
+        // SAFETY: there is room for as many bytes as are said, and the form lives until the call returns.
+        call(|error| unsafe { sys::bfs_foreign_export(self.raw(), form, place, room, &mut taken, error) })?;
+        Ok(taken as usize)
+    }
+
     /// For functions of many filters.
     pub(crate) fn as_raw(&self) -> *const sys::bfs_filter {
         self.raw()
     }
+}
+
+/// Where the library writes, and how much; NULL if there is no room at all, which asks how much it takes.
+fn place_of(bytes: &mut [u8]) -> (*mut c_void, u64) {
+    (if bytes.is_empty() { null_mut() } else { bytes.as_mut_ptr().cast() }, bytes.len() as u64)
 }
 
 /// A filter in a buffer, which it borrows: it has every method of [`Filter`] that takes `&self`.

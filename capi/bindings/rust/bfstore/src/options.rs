@@ -410,7 +410,7 @@ impl<'a> CreateOptions<'a> {
     }
 
     /// Calls the function with the library's struct.
-    fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_options) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_options) -> Result<R>) -> Result<R> {
         let like = self.like.as_deref().map(c_path).transpose()?;
         let (key, key_bytes) = secret_parts(self.secret);
         use_raw(&sys::bfs_options {

@@ -6,8 +6,9 @@ use std::os::unix::fs::{symlink, PermissionsExt};
 use std::time::Duration;
 
 use bfstore::{
-    bare, intersect, intersect_with, seal, seal_with, verify, verify_nofollow, AlignedBytes, BitOrder, CopyOptions,
-    DumpOptions, Error, Filter, Hash, Layout, Mark, Measure, OpenOptions, PlanRequest,
+    bare, foreign_formats, inspect_foreign, intersect, intersect_with, seal, seal_with, verify, verify_nofollow,
+    AlignedBytes, BitOrder, CopyOptions, DumpOptions, Error, Filter, ForeignForm, Hash, Layout, Mark, Measure,
+    OpenOptions, PlanRequest,
 };
 
 use crate::support::{failed, failed_with, small, Folder};
@@ -479,6 +480,77 @@ fn bits_of_other_programs() {
     }
     assert_ne!(made.export_bits(BitOrder::Little), made.export_bits(BitOrder::Big));
     failed_with(made.import_bits(&[0; 125], BitOrder::Big), "BFS_EINVAL");
+}
+
+/// BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u{e9}".
+const JAYBIRD: &[u8; 59] = b"\xfc\xa9\xf1\xd2\x4d\x62\x50\x3f\x0a\x00\x00\x00\x00\x00\x00\x00\
+    \x0f\x00\x00\x00\x00\x00\x00\x00\x0a\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x00\x00\x00\x00\
+    \x80\xc2\x10\x02\x48\x02\x00\x17\x90\x18\x00\x09\x04\x11\x48\x92\x00\x22\x00";
+
+#[test]
+fn a_file_of_python_bloomfilter_becomes_a_filter_and_comes_back() {
+    let folder = Folder::new();
+    let mut form = ForeignForm::new("jaybird");
+    let told = inspect_foreign(&JAYBIRD[..40], &form).unwrap();
+    assert_eq!((told.layout, told.hash, told.num_probes), (Layout::Classic, Some(Hash::Jaybird), Some(10)));
+    assert_eq!((told.num_bits, told.capacity, told.fpr), (Some(150), Some(10), Some(0.001)));
+    assert_eq!((told.keys, told.bytes, told.needs.bits()), (Some(3), Some(59), 0));
+    let options = Filter::options_to_create();
+    let made = options.import_foreign(folder.filter(), JAYBIRD, &form).unwrap();
+    assert_eq!(made.contains_many(&["alice", "bob", "caf\u{e9}", "carol"]), Ok(vec![true, true, true, false]));
+    assert_eq!(made.export_foreign(&form), Ok(JAYBIRD.to_vec()));
+    failed_with(made.add("carol"), "BFS_EREADONLY");
+    let short = options.import_foreign(folder.join("other"), &JAYBIRD[..58], form.name("words.jay"));
+    let error = failed_with(short, "BFS_EBODY");
+    assert!(matches!(error, Error::Malformed(_)));
+    assert!(error.to_string().starts_with("words.jay: has 58 bytes"), "{error}");
+    assert_eq!(folder.names(), ["filter.bf"]);
+}
+
+#[test]
+fn a_plain_array_needs_the_callers_word() {
+    let folder = Folder::new();
+    assert_eq!(foreign_formats(), ["raw", "jaybird"]);
+    let mut bits = [0; 16];
+    bits[3] = 0x80;
+    let told = inspect_foreign(&bits, &ForeignForm::new("raw")).unwrap();
+    assert!(told.needs.size() && told.needs.order() && told.needs.hash());
+    assert_eq!((told.num_bits, told.hash, told.keys, told.bytes), (None, None, None, None));
+    let mut form = ForeignForm::new("raw");
+    form.order(BitOrder::Big);
+    let mut options = Filter::options_to_create();
+    options.hash(Hash::Murmur3).num_bits(124).num_probes(4).unpublished(true);
+    let told = options.inspect_foreign(&[], &form).unwrap();
+    assert_eq!((told.num_bits, told.hash, told.bytes), (Some(124), Some(Hash::Murmur3), Some(16)));
+
+    let path = folder.filter();
+    let mut hashless = Filter::options_to_create();
+    hashless.num_bits(124).num_probes(4);
+    for wrong in [
+        hashless.import_foreign(&path, &bits, &form),
+        Filter::options_to_create().import_foreign(&path, &bits, &form),
+        options.clone().num_bits(132).import_foreign(&path, &bits, &form),
+        options.import_foreign(&path, &bits, &ForeignForm::new("raw")),
+        options.import_foreign(&path, &bits, ForeignForm::new("pickle").order(BitOrder::Big)),
+        options.import_foreign(&path, &bits, ForeignForm::new("raw\0").order(BitOrder::Big)),
+    ] {
+        failed_with(wrong, "BFS_EINVAL");
+    }
+    failed_with(options.inspect_foreign(&[], &ForeignForm::new("pickle")), "BFS_EINVAL");
+
+    let mut made = options.import_foreign(&path, &bits, &form).unwrap();
+    assert_eq!(made.export_foreign(&form), Ok(bits.to_vec()));
+    assert_eq!(made.add("key"), Ok(true));
+    assert_eq!(folder.names(), [""; 0]);
+    made.publish().unwrap();
+    assert_eq!(folder.names(), ["filter.bf"]);
+    let mut little = ForeignForm::new("raw");
+    little.order(BitOrder::Little);
+    assert_eq!(made.export_foreign(&little), made.export_bits(BitOrder::Little));
+    assert_eq!(made.export_foreign(&form), made.export_bits(BitOrder::Big));
+    failed_with(made.export_foreign(&ForeignForm::new("raw")), "BFS_EINVAL");
+    failed_with(made.export_foreign(ForeignForm::new("jaybird").order(BitOrder::Big)), "BFS_EINVAL");
+    failed_with(made.export_foreign(&ForeignForm::new("jaybird")), "BFS_EUNSUPPORTED");
 }
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------

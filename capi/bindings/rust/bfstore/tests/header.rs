@@ -34,7 +34,7 @@ fn every_function_and_flag_is_used() {
     let unused: BTreeSet<_> = functions.into_iter().filter(|name| !words.contains(name)).collect();
     assert_eq!(unused, same);
     let is_choice = |name: &&str| {
-        ["OPEN", "OPTION", "STATS", "LAYOUT", "HASH", "CAN", "DIFFERS", "BITS", "LOCK", "WRITEBACK"]
+        ["OPEN", "OPTION", "STATS", "LAYOUT", "HASH", "CAN", "DIFFERS", "BITS", "LOCK", "WRITEBACK", "FOREIGN"]
             .iter()
             .any(|kind| name.starts_with(&format!("BFS_{kind}_")))
     };

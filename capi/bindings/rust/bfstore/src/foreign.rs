@@ -1,0 +1,137 @@
+//! Filters of other programs: what their bytes say, a file of them, and their bytes of a filter.
+
+use std::ffi::CString;
+use std::path::Path;
+use std::ptr::null;
+
+use bfstore_sys as sys;
+
+use crate::error::{call, static_text};
+use crate::options::c_path;
+use crate::{BitOrder, CreateOptions, Error, Filter, Foreign, Result};
+
+/// The names of the formats that the library knows: `"raw"`, `"jaybird"`, and maybe those of a later library.
+///
+/// - `raw`: the bits and nothing else, as C's `fwrite`, Java's `BitSet` and Python's `bitarray` leave them.  The caller
+///   says what they are: [`num_bits`](CreateOptions::num_bits) and [`num_probes`](CreateOptions::num_probes) (or
+///   [`like`](CreateOptions::like)), [`hash`](CreateOptions::hash), its seed or seeds, and
+///   [`order`](ForeignForm::order).
+/// - `jaybird`: the file that `BloomFilter.tofile()` of python-bloomfilter writes (pybloom, pybloom-live).  A small
+///   filter needs [`Hash::Jaybird`](crate::Hash::Jaybird), or [`Hash::PybloomLive`](crate::Hash::PybloomLive) if
+///   version 4 of pybloom-live or a later one made it.
+pub fn foreign_formats() -> Vec<&'static str> {
+    // SAFETY: any number is allowed.
+    let names = (0..).map(|index| unsafe { sys::bfs_foreign_name(index) });
+    names.take_while(|name| !name.is_null()).map(static_text).collect()
+}
+
+/// Which format the bytes of another program's filter have, or are to have.
+#[derive(Debug, Clone)]
+pub struct ForeignForm<'a> {
+    format: &'a str,
+    order: Option<BitOrder>,
+    name: Option<&'a str>,
+}
+
+impl<'a> ForeignForm<'a> {
+    /// One of [`foreign_formats`].
+    pub fn new(format: &'a str) -> ForeignForm<'a> {
+        ForeignForm { format, order: None, name: None }
+    }
+
+    /// Which bit of a byte comes first: for the format `raw` alone, which needs it.
+    pub fn order(&mut self, order: BitOrder) -> &mut Self {
+        self.order = Some(order);
+        self
+    }
+
+    /// What errors call the bytes, a path for instance.
+    pub fn name(&mut self, name: &'a str) -> &mut Self {
+        self.name = Some(name);
+        self
+    }
+
+    /// Calls the function with the library's struct.
+    pub(crate) fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_foreign_form) -> Result<R>) -> Result<R> {
+        let (format, name) = (c_text(self.format)?, self.name.map(c_text).transpose()?);
+        use_raw(&sys::bfs_foreign_form {
+            order: self.order.map_or(0, BitOrder::number),
+            format: format.as_ptr(),
+            name: name.as_ref().map_or(null(), |name| name.as_ptr()),
+            ..Default::default()
+        })
+    }
+}
+
+fn c_text(text: &str) -> Result<CString> {
+    CString::new(text).map_err(|_| Error::invalid(format!("{text:?}: a foreign format or name has no zero byte")))
+}
+
+/// What the bytes of another program's filter say.  Nothing is made.  The first 64 KiB are enough.
+///
+/// # Errors
+/// [`Error::Invalid`] for a format that the library does not know, [`Error::Malformed`], and [`Error::Unsupported`] for
+/// a kind of filter that cannot be imported.
+pub fn inspect_foreign(first: &[u8], form: &ForeignForm<'_>) -> Result<Foreign> {
+    inspect(first, form, None)
+}
+
+fn inspect(first: &[u8], form: &ForeignForm<'_>, options: Option<&sys::bfs_options>) -> Result<Foreign> {
+    let mut found = sys::bfs_foreign::default();
+    let (data, length) = (first.as_ptr().cast(), first.len() as u64);
+    let options = options.map_or(null(), |options| options as *const _);
+    // SAFETY: the bytes and all structs live until the call returns.
+    form.with_raw(|form| {
+        call(|error| unsafe { sys::bfs_foreign_inspect(form, data, length, options, &mut found, error) })
+    })?;
+    Ok(Foreign::new(&found))
+}
+
+/// From the bytes of another program's filter.
+impl CreateOptions<'_> {
+    /// What [`import_foreign`](CreateOptions::import_foreign) would make of the bytes with these options.
+    ///
+    /// # Errors
+    /// As [`inspect_foreign`]; [`Error::Invalid`] where the options contradict the bytes, or lack something.
+    pub fn inspect_foreign(&self, first: &[u8], form: &ForeignForm<'_>) -> Result<Foreign> {
+        self.with_raw(|options| inspect(first, form, Some(options)))
+    }
+
+    /// Makes a filter file of the bytes of another program's filter; open for reading.  It appears complete and
+    /// durable, or not at all.  The options say what the bytes do not ([`Foreign::needs`]).
+    ///
+    /// Where the caller's word is wrong, the filter answers `false` for keys that are in it, and no program can check
+    /// that.  So import [`unpublished`](CreateOptions::unpublished), ask for keys that are known to be in the filter,
+    /// and [`publish`](Filter::publish) it if none of them is absent.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-import-{}.bf", std::process::id()));
+    /// # let bits = [0xFF; 125];
+    /// use bfstore::{BitOrder, Error, Filter, ForeignForm, Hash};
+    /// let mut options = Filter::options_to_create();
+    /// options.num_bits(1000).num_probes(7).hash(Hash::Murmur3).unpublished(true);
+    /// let mut words = options.import_foreign(&path, &bits, ForeignForm::new("raw").order(BitOrder::Big))?;
+    /// if ["known", "keys"].iter().all(|key| words.contains(key)) {
+    ///     words.publish()?;
+    /// }
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`create`](CreateOptions::create); [`Error::Malformed`] for the bytes, and [`Error::Invalid`] also for an
+    /// array of another length than the options say.  Then nothing has appeared.
+    pub fn import_foreign(&self, path: impl AsRef<Path>, bytes: &[u8], form: &ForeignForm<'_>) -> Result<Filter> {
+        let path = path.as_ref();
+        let c_path = c_path(path)?;
+        let (data, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
+        self.with_raw(|options| {
+            // SAFETY: all of them live until the call returns, which copies what it keeps.
+            form.with_raw(|form| unsafe {
+                Filter::made(path.display(), |out, error| {
+                    sys::bfs_foreign_import(c_path.as_ptr(), form, data, length, options, out, error)
+                })
+            })
+        })
+    }
+}
