@@ -227,13 +227,15 @@ static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
   PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
   if (made == NULL) return NULL;
   char* data = PyBytes_AsString(made);
+  uint64_t written = 0; /* fewer, if the handle follows its path, and another file is there by now */
   error = (bfs_error)BFS_ERROR_INIT;
   filter = handle_begin((Handle*)self);
   if (filter != NULL) {
-    WITHOUT_GIL(done = bfs_foreign_export(filter, &form, data, bytes, NULL, &error));
+    WITHOUT_GIL(done = bfs_foreign_export(filter, &form, data, bytes, &written, &error));
     handle_end((Handle*)self);
   }
-  if (filter != NULL && done == BFS_OK) return made;
+  if (filter != NULL && done == BFS_OK)
+    return written == bytes || _PyBytes_Resize(&made, (Py_ssize_t)written) == 0 ? made : NULL;
   Py_DECREF(made);
   return filter == NULL ? NULL : raise_code((int32_t)done, &error);
 }

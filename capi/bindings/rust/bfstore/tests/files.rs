@@ -27,7 +27,10 @@ fn filled(folder: &Folder, name: &str, keys: std::ops::Range<u64>) -> Filter {
 #[test]
 fn layouts_and_hashes_have_names() {
     assert_eq!(["counting", "99"], [Layout::Counting, Layout::Unknown(99)].map(|one| one.to_string())[..]);
-    assert_eq!(["java-polynomial", "65537"], [Hash::JavaPolynomial, Hash::Unknown(65537)].map(|one| one.to_string())[..]);
+    assert_eq!(
+        ["java-polynomial", "65537"],
+        [Hash::JavaPolynomial, Hash::Unknown(65537)].map(|one| one.to_string())[..]
+    );
     assert_eq!("classic".parse::<Layout>().unwrap(), Layout::Classic);
     assert_eq!("siphash".parse::<Hash>().unwrap(), Hash::SipHash);
     for name in ["", "Classic", "classic\0", "2", "99"] {
