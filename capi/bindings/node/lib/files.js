@@ -6,10 +6,10 @@ import {filterOf, structsOf} from "./filter.js";
 import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf} from "./library.js";
 import {
-  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, SET_FLAGS, TAKEN, modeFlags, nameOf,
-  numberNamed, pathBytes, plain, setOptions, structOf,
+  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, SET_FLAGS, TAKEN, formOf, modeFlags,
+  nameOf, numberNamed, pathBytes, plain, setOptions, structOf,
 } from "./options.js";
-import {planOf, rangeOf} from "./results.js";
+import {foreignOf, planOf, rangeOf} from "./results.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 
 /** @typedef {import("./filter.js").Filter} Filter */
@@ -26,8 +26,10 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */
 /** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
+/** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
 /** @typedef {import("./results.js").Range} Range */
 /** @typedef {import("./results.js").Plan} Plan */
+/** @typedef {import("./results.js").Foreign} Foreign */
 /** @template T @typedef {import("./calls.js").Call<T>} Call */
 
 const NONE = {};
@@ -177,6 +179,61 @@ export async function buildAsync(path, keys, options = NONE) {
 /** An iterator can be read once alone. @param {Keys} keys @returns {keys is Iterable<Key>} */
 const isList = (keys) =>
   typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys) && !Array.isArray(keys);
+
+// --- Filters of other programs -------------------------------------------------------------------------------------------
+
+/** The names of the formats that importForeign() reads and Filter.exportForeign() writes: "raw", "jaybird", and what a later library
+ * has.
+ *
+ * raw: the bits and nothing else. The caller says what they are: `numBits` and `numProbes` (or `like`), `hash` and its seed or seeds,
+ * and `order`.
+ *
+ * jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). Small filters need the hash
+ * "jaybird", or "pybloom-live" if version 4 of pybloom-live or a later one made them. @returns {string[]} */
+export function foreignFormats() {
+  const names = [];
+  for (let name; (name = lib.bfs_foreign_name(names.length)) !== null;) names.push(name);
+  return names;
+}
+
+/** What the bytes of another program's filter say, without importing it. The first 64 KiB are enough. With options of a filter: what
+ * importForeign() would make of them. @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options]
+ * @returns {Readonly<Foreign>} */
+export function inspectForeign(data, format, options = NONE) {
+  const {order, name, ...shape} = plain(options);
+  const form = formOf(format, {order, name});
+  const given = Object.values(shape).some((value) => value !== undefined);
+  const how = given ? structOf("bfs_options", shape, TAKEN.create, CREATE_FLAGS) : null;
+  const found = new Struct("bfs_foreign");
+  asBytes("data", data);
+  return now({
+    fn: "bfs_foreign_inspect", uses: [], args: () => [form.bytes, data, data.length, how && how.bytes, found.bytes], kept: [form, how],
+    name: name ?? "the foreign filter", finish: () => foreignOf(found),
+  });
+}
+
+/** @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} options @returns {Call<Filter>} */
+function importing(path, data, format, options) {
+  const {order, name, ...shape} = plain(options);
+  const form = formOf(format, {order, name});
+  const how = structOf("bfs_options", shape, TAKEN.create, CREATE_FLAGS);
+  const words = [pathBytes(path), form.bytes, data, data.length];
+  return {...making("bfs_foreign_import", words, how, nameOf(path)), kept: [how, form]};
+}
+
+/** Makes a filter file of the bytes of another program's filter; open for reading. It appears complete, or not at all. The options are
+ * those of create(), as far as the bytes do not say them. Where the caller's word is wrong, the filter answers false for keys that it
+ * has: so import with `unpublished: true`, ask for keys that are known to be in it, and then publish() it.
+ * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Filter} */
+export function importForeign(path, data, format, options = NONE) {
+  return now(importing(path, asBytes("data", data), format, options));
+}
+
+/** importForeign() on another thread, of a copy of the bytes: their own memory can be transferred at any time.
+ * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Promise<Filter>} */
+export async function importForeignAsync(path, data, format, options = NONE) {
+  return later(importing(path, new Uint8Array(asBytes("data", data)), format, options));
+}
 
 // --- In memory -----------------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import {errorOfCode} from "./errors.js";
 import {batchOf, batchOfDigests, digestOf, one, place} from "./keys.js";
 import {Life, abandon, born, closedError, handleOf} from "./life.js";
 import {lib} from "./library.js";
-import {DUMP_FLAGS, ORDERS, SAVE_FLAGS, TAKEN, numberNamed, pathBytes, setOptions, structOf} from "./options.js";
+import {DUMP_FLAGS, ORDERS, SAVE_FLAGS, TAKEN, formOf, numberNamed, pathBytes, plain, setOptions, structOf} from "./options.js";
 import {comparisonOf, healthOf, markOf, statisticsOf} from "./results.js";
 import {Struct, asBytes, u64, unsigned} from "./struct.js";
 
@@ -425,22 +425,28 @@ export class Filter {
     return later(this.#save(path, options));
   }
 
-  /** A handle that follows its path may have another size at each call.
-   * @param {DumpOptions} options @returns {Generator<Call<number>, Uint8Array, number>} */
-  *#dump(options) {
-    const flags = setOptions(null, options, TAKEN.dump, DUMP_FLAGS);
+  /** The bytes that a function writes, which first says how many they are. A handle that follows its path may have another size at
+   * each call. @param {(room: Uint8Array | null, bytes: number, size: BigUint64Array) => Call<number>} writing
+   * @returns {Generator<Call<number>, Uint8Array, number>} */
+  *#written(writing) {
     const size = new BigUint64Array(1);
-    yield this.#call("bfs_dump", [null, 0, flags, size], Number);
+    yield writing(null, 0, size);
     for (let tries = 0; tries < 10; tries++) {
       const room = new Uint8Array(Number(size[0]));
       try {
-        yield this.#call("bfs_dump", [room, room.length, flags, size], Number);
+        yield writing(room, room.length, size);
         if (Number(size[0]) === room.length) return room;
       } catch (error) {
         if (Number(size[0]) === room.length) throw error;
       }
     }
     throw errorOfCode(BFS.EBUSY, this.#life.name);
+  }
+
+  /** @param {DumpOptions} options */
+  #dump(options) {
+    const flags = setOptions(null, options, TAKEN.dump, DUMP_FLAGS);
+    return this.#written((room, bytes, size) => this.#call("bfs_dump", [room, bytes, flags, size], Number));
   }
 
   /** The filter as bytes, for load(): an embedded filter, or the bare form. Marks are not in them.
@@ -509,6 +515,25 @@ export class Filter {
   /** exportBits() on another thread. @param {BitOrder} order @returns {Promise<Uint8Array>} */
   async exportBitsAsync(order) {
     return later(this.#exportBits(order));
+  }
+
+  /** @param {string} format @param {{order?: BitOrder}} options */
+  #exportForeign(format, options) {
+    const {order, ...others} = plain(options);
+    setOptions(null, others, [], {});
+    const form = formOf(format, {order});
+    return this.#written((room, bytes, size) => this.#call("bfs_foreign_export", [form.bytes, room, bytes, size], Number, form));
+  }
+
+  /** The filter for another program, in one of foreignFormats(). `order` is for the format "raw" alone.
+   * @param {string} format @param {{order?: BitOrder}} [options] @returns {Uint8Array} */
+  exportForeign(format, options = NONE) {
+    return stepsNow(this.#exportForeign(format, options));
+  }
+
+  /** exportForeign() on another thread. @param {string} format @param {{order?: BitOrder}} [options] @returns {Promise<Uint8Array>} */
+  async exportForeignAsync(format, options = NONE) {
+    return stepsLater(this.#exportForeign(format, options));
   }
 
   /** @returns {string} */

@@ -13,8 +13,8 @@
 export {BfstoreError, CallError, ClosedError, DoubtError, MalformedError, RecoveryError, StateError, strerror} from "./errors.js";
 export {
   alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, create, createAsync,
-  createPart, createPartAsync, format, intersect, intersectAsync, join, joinAsync, load, open, openAsync, openSet, openSetAsync, plan,
-  requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
+  createPart, createPartAsync, foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join,
+  joinAsync, load, open, openAsync, openSet, openSetAsync, plan, requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
 export {version} from "./library.js";
@@ -35,6 +35,7 @@ export {version} from "./library.js";
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */
 /** @typedef {import("./options.js").SaveOptions} SaveOptions */
 /** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
+/** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./filter.js").SyncOptions} SyncOptions */
 /** @typedef {import("./filter.js").DumpOptions} DumpOptions */
@@ -45,3 +46,4 @@ export {version} from "./library.js";
 /** @typedef {import("./results.js").Plan} Plan */
 /** @typedef {import("./results.js").Statistics} Statistics */
 /** @typedef {import("./results.js").Comparison} Comparison */
+/** @typedef {import("./results.js").Foreign} Foreign */

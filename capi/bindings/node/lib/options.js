@@ -85,6 +85,11 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
 /** @typedef {CopyOptions & {filling?: boolean}} IntersectOptions  filling: answers "maybe" until finishFilling() */
 /** @typedef {IntersectOptions & {sameFileId?: boolean, fpr?: number}} SaveOptions  fpr: as small as folding makes it with this rate */
 
+/** What the bytes of another program's filter are: `order` is for the formats that need it, `name` is what messages call the bytes.
+ * @typedef {{order?: BitOrder, name?: string}} ForeignForm */
+/** How foreign bytes become a file: the options of create() say what the bytes do not.
+ * @typedef {CreateOptions & ForeignForm} ForeignOptions */
+
 /** What is known of a filter that is not made yet.
  * @typedef {Pick<ShapeOptions, "layout" | "capacity" | "fpr" | "bitsPerKey" | "maxBytes" | "numBits" | "numProbes">} PlanOptions */
 
@@ -151,6 +156,22 @@ export function pathBytes(path) {
 
 /** @param {Path} path */
 export const nameOf = (path) => pathBytes(path).toString("utf8").slice(0, -1);
+
+/** A text of the caller's and a NUL. @param {string} what @param {unknown} text @returns {Buffer} */
+function textBytes(what, text) {
+  if (typeof text !== "string") throw new TypeError(`${what} is a string, not ${shown(text)}`);
+  if (text.includes("\0")) throw new TypeError(`${what} with a NUL`);
+  return Buffer.from(`${text}\0`);
+}
+
+/** @param {unknown} format @param {ForeignForm} said @returns {Struct} */
+export function formOf(format, {order, name}) {
+  const form = new Struct("bfs_foreign_form");
+  form.set("format", textBytes("format", format));
+  if (order !== undefined) form.set("order", numberNamed("order", ORDERS, order));
+  if (name !== undefined) form.set("name", textBytes("name", name));
+  return form;
+}
 
 /** A time of the ABI: some numbers have a meaning of their own there, and 0 would be the default.
  * @param {string} what @param {number} zero @param {number | undefined} infinite @param {unknown} value */

@@ -74,9 +74,24 @@ import {Struct} from "./struct.js";
  * @property {Interval} jaccard
  */
 
+/** What the bytes of another program's filter say: see inspectForeign(). undefined: they do not say it.
+ * @typedef {object} Foreign
+ * @property {string} layout
+ * @property {string} [hash]
+ * @property {number} [numProbes]  k
+ * @property {number} [numBits]  m
+ * @property {number} [capacity]  n
+ * @property {number} [fpr]  at n keys
+ * @property {number} [keys]  how many the other program counted
+ * @property {number} [bytes]  how long all of the bytes have to be
+ * @property {ReadonlySet<string>} needs  what importForeign() needs besides the bytes: "size" (numBits and numProbes, or another way),
+ *   "order", "hash" (and its seed or seeds)
+ */
+
 const inWords = (/** @type {number} */ _, /** @type {string} */ name) => name.toLowerCase().replaceAll("_", "-");
 const ABILITIES = numbersUnder("CAN_", inWords);
 const DIFFERENCES = numbersUnder("DIFFERS_", inWords);
+const NEEDS = numbersUnder("FOREIGN_NEEDS_", inWords);
 const UNKNOWN_BYTES = 2n ** 64n - 1n;
 
 /** The name of a number; of one that the library does not know, the number itself as text.
@@ -171,6 +186,21 @@ export function planOf(found) {
     bloomFpr: found.number("bloom_fpr"),
     cacheLines: found.number("cache_lines"),
     pageFaults: found.number("page_faults"),
+  });
+}
+
+/** @param {Struct} found @returns {Readonly<Foreign>} */
+export function foreignOf(found) {
+  return Object.freeze({
+    layout: nameBy(lib.bfs_layout_name, found.number("layout")),
+    hash: found.number("hash") === 0 ? undefined : nameBy(lib.bfs_hash_name, found.number("hash")),
+    numProbes: found.number("num_probes") || undefined,
+    numBits: found.number("num_bits") || undefined,
+    capacity: found.number("capacity") || undefined,
+    fpr: found.number("fpr") || undefined,
+    keys: found.number("has_keys") === 0 ? undefined : found.number("keys"),
+    bytes: found.number("bytes") || undefined,
+    needs: namesIn(NEEDS, found.number("needs")),
   });
 }
 

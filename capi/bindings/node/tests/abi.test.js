@@ -1,4 +1,4 @@
-/* Everything that the header declares is used. */
+/* Everything that the headers declare is used. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -11,7 +11,7 @@ import {ABI, PACKAGE, ROOT} from "./case.js";
 const sources = fs.readdirSync(path.join(PACKAGE, "lib")).filter((name) => name !== "abi.js")
   .map((name) => fs.readFileSync(path.join(PACKAGE, "lib", name), "utf8")).join("\n");
 
-test("every flag of the header is used", () => {
+test("every flag of the headers is used", () => {
   const kinds = /^BFS_(OPEN|OPTION|STATS|BITS)_/;
   const names = Object.keys(ABI.constants).filter((name) => kinds.test(name)).map((name) => name.slice(4));
   assert.ok(names.length > 25);
@@ -33,12 +33,15 @@ test("the types name every layout and hash", () => {
 });
 
 test("what waits for a lock or the disk is there twice", () => {
-  const text = fs.readFileSync(path.join(ROOT, "capi", "bfstore.h"), "utf8");
+  const headers = fs.readdirSync(path.join(ROOT, "capi")).filter((name) => /^bfstore.*\.h$/.test(name));
+  const text = headers.map((name) => fs.readFileSync(path.join(ROOT, "capi", name), "utf8")).join("\n");
   const documented = text.matchAll(/\/\*((?:(?!\*\/)[^])*)\*\/\s*BFS_API(?: BFS_CHECK)? [\w *]+?\b(bfs_\w+)\(/g);
   const none = /\* Waits and codes: as bfs_(add|remove)\./; // which wait for no lock of the file
   const waiting = [...documented].filter(([, words]) => /\* Waits( and codes)?: /.test(words) && !none.test(words)).map(([, , name]) => name);
   assert.ok(waiting.length > 20, waiting.join());
-  const said = {bfs_open_with: "open", bfs_shut: "close"}; // close() shuts what is in use
+  const said = { // close() shuts what is in use
+    bfs_open_with: "open", bfs_shut: "close", bfs_foreign_import: "importForeign", bfs_foreign_export: "exportForeign",
+  };
   for (const name of waiting) {
     const one = said[name] ?? name.slice(4).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
     for (const each of [one, `${one}Async`])

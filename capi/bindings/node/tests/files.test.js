@@ -403,6 +403,70 @@ test("bits of another program", async (t) => {
   assert.throws(() => filter.importBits(Buffer.alloc(0), "big"), {code: "EINVAL"});
 });
 
+/* BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u00e9". */
+const JAYBIRD = Buffer.from("fca9f1d24d62503f0a000000000000000f000000000000000a000000000000000300000000000000" +
+  "80c21002480200179018000904114892002200", "hex");
+
+test("a file of python-bloomfilter becomes a filter and comes back", async (t) => {
+  const {folder, path, file, kept} = caseOf(t);
+  assert.deepEqual(bfstore.inspectForeign(JAYBIRD.subarray(0, 40), "jaybird"), {
+    layout: "classic", hash: "jaybird", numProbes: 10, numBits: 150, capacity: 10, fpr: 0.001, keys: 3, bytes: JAYBIRD.length, needs: new Set(),
+  });
+  const made = kept(bfstore.importForeign(path, JAYBIRD, "jaybird"));
+  assert.deepEqual(asked(made, "alice", "bob", "caf\u00e9", "carol"), [true, true, true, false]);
+  assert.deepEqual(Buffer.from(made.exportForeign("jaybird")), JAYBIRD);
+  assert.deepEqual(Buffer.from(await made.exportForeignAsync("jaybird")), JAYBIRD);
+  assert.throws(() => made.add("carol"), {code: "BFS_EREADONLY"});
+  assert.throws(() => bfstore.importForeign(file("other"), JAYBIRD.subarray(1), "jaybird"), bfstore.MalformedError);
+  const short = JAYBIRD.subarray(0, -1);
+  assert.throws(() => bfstore.importForeign(file("other"), short, "jaybird", {name: "words.jay"}),
+    {name: "MalformedError", message: /^words\.jay: has 58 bytes/});
+  await assert.rejects(bfstore.importForeignAsync(file("other"), short, "jaybird"), {name: "MalformedError", message: /^the foreign filter: /});
+  assert.deepEqual(fs.readdirSync(folder), ["filter.bf"]);
+});
+
+test("foreign bytes may go once the call has begun", async (t) => {
+  const {file, kept} = caseOf(t);
+  // At most 32 calls are on threads at once: the last one waits, and reads its bytes after they are gone.
+  const before = numbers(32).map((i) => bfstore.importForeignAsync(file(`${i}`), JAYBIRD, "jaybird"));
+  const data = new Uint8Array(JAYBIRD);
+  const last = bfstore.importForeignAsync(file("last"), data, "jaybird");
+  structuredClone(data.buffer, {transfer: [data.buffer]});
+  const [made] = (await Promise.all([last, ...before])).map(kept);
+  assert.deepEqual(asked(made, "alice", "carol"), [true, false]);
+  assert.throws(() => bfstore.inspectForeign(data, "jaybird"), {name: "TypeError", message: /transferred/});
+});
+
+test("a plain array needs the caller's word", (t) => {
+  const {folder, path, kept} = caseOf(t);
+  assert.deepEqual(bfstore.foreignFormats(), ["raw", "jaybird"]);
+  const bits = Buffer.concat([Buffer.from([0, 0, 0, 0x80]), Buffer.alloc(12)]);
+  const words = {order: "big", hash: "murmur3", numBits: 124, numProbes: 4};
+  for (const told of [bfstore.inspectForeign(bits, "raw"), bfstore.inspectForeign(bits, "raw", {numBits: undefined, order: "big"})])
+    assert.deepEqual([told.needs, told.numBits, told.hash, told.keys, told.bytes],
+      [new Set(["size", "order", "hash"]), undefined, undefined, undefined, undefined]);
+  const told = bfstore.inspectForeign(new Uint8Array(0), "raw", words);
+  assert.deepEqual([told.numBits, told.numProbes, told.hash, told.bytes], [124, 4, "murmur3", 16]);
+  for (const [format, wrong, raised] of [
+    ["raw", {hash: undefined}, {code: "EINVAL"}], ["raw", {numBits: undefined}, {code: "EINVAL"}], ["raw", {order: undefined}, {code: "EINVAL"}],
+    ["raw", {order: "middle"}, TypeError], ["raw", {numBits: 132}, {code: "EINVAL"}], ["pickle", {}, {code: "EINVAL", message: /pickle/}],
+    ["raw", {filling: true}, {code: "EINVAL"}], ["raw", {colour: 1}, TypeError], ["raw", {name: 5}, TypeError], ["raw", {name: "a\0b"}, TypeError],
+    [5, {}, TypeError]])
+    assert.throws(() => bfstore.importForeign(path, bits, format, {...words, ...wrong}), raised, JSON.stringify([format, wrong]));
+  assert.throws(() => bfstore.importForeign(path, "bits", "raw", words), TypeError);
+  assert.deepEqual(fs.readdirSync(folder), []);
+  const made = kept(bfstore.importForeign(path, bits, "raw", {...words, unpublished: true}));
+  assert.deepEqual(Buffer.from(made.exportForeign("raw", {order: "big"})), bits);
+  assert.equal(made.add("key"), true);
+  assert.deepEqual(fs.readdirSync(folder), []);
+  made.publish();
+  const [little, big] = ["little", "big"].map((order) => made.exportForeign("raw", {order}));
+  assert.notDeepEqual(little, big);
+  for (const [format, options, raised] of [["raw", {}, {code: "EINVAL"}], ["jaybird", {order: "big"}, {code: "EINVAL"}],
+    ["jaybird", {}, {code: "BFS_EUNSUPPORTED"}], ["raw", {order: "big", name: "a"}, TypeError]])
+    assert.throws(() => made.exportForeign(format, options), raised, format);
+});
+
 test("keys of python-bloomfilter are found", (t) => {
   const {create} = caseOf(t);
   for (const hash of ["jaybird", "pybloom-live"]) {

@@ -193,7 +193,8 @@ test("no other array may say another length than it has", (t) => {
     () => filter.containsMany({data: lying(Uint8Array, 1), offsets: new Int32Array([0, 9])}),
     () => filter.containsMany({data: new Uint8Array(1), offsets: lying(Int32Array, 2)}),
     () => filter.containsMany({data: new Uint8Array(1), offsets: new Int32Array(9), validity: lying(Uint8Array, 1)}),
-    () => filter.importBits(lying(Uint8Array, 1), "little"), () => bfstore.bareContains(lying(Uint8Array, 1), "key")])
+    () => filter.importBits(lying(Uint8Array, 1), "little"), () => bfstore.bareContains(lying(Uint8Array, 1), "key"),
+    () => bfstore.inspectForeign(lying(Uint8Array, 1), "jaybird"), () => bfstore.importForeign("x", lying(Uint8Array, 1), "jaybird")])
     assert.throws(call, {name: "TypeError", message: /that says 9/});
 });
 

@@ -30,6 +30,7 @@ test("every method of a closed filter throws ClosedError", async (t) => {
   const safe = ["constructor", "close", "closeAsync", "abandon", "closed", "name", "health"];
   const words = {
     save: [file("x")], merge: [other], compare: [other], importBits: [Buffer.alloc(1), "big"], exportBits: ["big"], getMark: [1, 1],
+    exportForeign: ["raw", {order: "big"}],
     dropOwner: [1], finishRecovery: [1], useThreads: [1], sync: [], stats: [], dump: [],
   };
   let called = 0;

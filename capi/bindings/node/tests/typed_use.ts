@@ -1,6 +1,6 @@
 // What tsc --strict accepts, and the mistakes that it has to find: a line after @ts-expect-error without a mistake is an error, too.
 import * as bfstore from "bfstore";
-import type {Column, Filter, Key, Mark, Statistics} from "bfstore";
+import type {Column, Filter, Foreign, ForeignOptions, Key, Mark, Statistics} from "bfstore";
 
 export async function use(path: string): Promise<number> {
   using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, lockTimeout: 100});
@@ -17,6 +17,12 @@ export async function use(path: string): Promise<number> {
   const facts: Readonly<Statistics> = made.stats({fill: true});
   const bits: number | undefined = facts.setBits;
   const differs: boolean = made.compare(made).differs.has("layout");
+  const options: ForeignOptions = {order: "big", hash: "murmur3", numBits: 8, numProbes: 1, name: "bits"};
+  const told: Readonly<Foreign> = bfstore.inspectForeign(new Uint8Array(1), "raw", options);
+  using foreign = bfstore.importForeign(`${path}.raw`, new Uint8Array(1), "raw", options);
+  const raw: Uint8Array = foreign.exportForeign("raw", {order: "big"});
+  const length: number | undefined = told.bytes;
+  const formats: string[] = bfstore.foreignFormats();
   try {
     await using opened: Filter = await bfstore.openAsync("/none", "r", {guard: true});
     opened.contains("a");
@@ -36,6 +42,8 @@ export async function use(path: string): Promise<number> {
   bfstore.create(path, {capcity: 5});
   // @ts-expect-error: no such layout
   bfstore.create(path, {capacity: 5, layout: "other"});
+  // @ts-expect-error: no such order
+  bfstore.importForeign(path, raw, "raw", {order: "middle"});
   // @ts-expect-error: a digest is a bigint
   made.addDigest(5);
   // @ts-expect-error: open() and its like make filters
@@ -43,5 +51,5 @@ export async function use(path: string): Promise<number> {
   // @ts-expect-error: facts are read
   facts.numBits = 5;
 
-  return added + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs);
+  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs);
 }

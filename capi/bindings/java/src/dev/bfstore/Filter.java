@@ -46,7 +46,7 @@ public final class Filter implements AutoCloseable {
   private static final int MOST_NOTE_BYTES = 1024;
   private static final int MOST_SEEDS = 64;
   private static final int RANGES_AT_FIRST = 100;
-  private static final int TRIES_TO_DUMP = 10;
+  private static final int TRIES_TO_WRITE = 10;
   private static final Cleaner CLEANER = Cleaner.create();
 
   private final Handle handle;
@@ -1204,29 +1204,39 @@ public final class Filter implements AutoCloseable {
     return dump(Abi.OPTION_FILE_ID);
   }
 
-  /** A filter that follows may need another size at each call, and the call says which. */
   private byte[] dump(long flags) {
+    return written("save it", (filter, memory, room, needed, error) ->
+        LIBRARY.bfs_dump(filter, memory, room, flags, needed, error));
+  }
+
+  private interface Writing {
+    int with(long filter, long memory, long room, long needed, long error);
+  }
+
+  /** A filter that follows may need another size at each call, and the call says which. */
+  private byte[] written(String otherwise, Writing writing) {
     ByteBuffer needed = Scratch.direct(8);
     long neededAt = LIBRARY.address(needed);
-    call((filter, error) -> LIBRARY.bfs_dump(filter, 0, 0, flags, neededAt, error));
-    for (int tries = 0; tries < TRIES_TO_DUMP; tries++) {
+    call((filter, error) -> writing.with(filter, 0, 0, neededAt, error));
+    for (int tries = 0; tries < TRIES_TO_WRITE; tries++) {
       long room = needed.getLong(0);
       if (room > Integer.MAX_VALUE - 8) {
-        throw new IllegalArgumentException(handle.name + ": " + room + " bytes do not fit into an array: save it");
+        throw new IllegalArgumentException(
+            handle.name + ": " + room + " bytes do not fit into an array: " + otherwise);
       }
-      byte[] dumped = dumped(flags, (int) room, needed, neededAt);
-      if (dumped != null) {
-        return dumped;
+      byte[] written = written(writing, (int) room, needed, neededAt);
+      if (written != null) {
+        return written;
       }
     }
     throw refused(Abi.EBUSY);
   }
 
   /** null: another size is needed by now. */
-  private byte[] dumped(long flags, int room, ByteBuffer needed, long neededAt) {
+  private byte[] written(Writing writing, int room, ByteBuffer needed, long neededAt) {
     ByteBuffer memory = Scratch.direct(room);
     try {
-      call((filter, error) -> LIBRARY.bfs_dump(filter, LIBRARY.address(memory), room, flags, neededAt, error));
+      call((filter, error) -> writing.with(filter, LIBRARY.address(memory), room, neededAt, error));
     } catch (BfstoreException.InvalidException tooShort) {
       if (needed.getLong(0) == room) {
         throw tooShort;
@@ -1347,6 +1357,62 @@ public final class Filter implements AutoCloseable {
     byte[] bits = new byte[(int) bytes];
     memory.get(0, bits);
     return bits;
+  }
+
+  /**
+   * Makes a filter file of the bytes of another program's filter; open for reading. It appears complete, or not at all. Where
+   * the caller's word is wrong, the filter says no for keys that it has: so import with {@link CreateOptions#unpublished()},
+   * ask for keys that are known to be in it, and then {@link #publish()} it.
+   *
+   * @param path of the new file
+   * @param bytes all bytes of the filter
+   * @param form what they are
+   * @param options those of create(), as far as the bytes do not say them
+   * @return the filter
+   */
+  public static Filter importForeign(Path path, byte[] bytes, ForeignForm form, CreateOptions options) {
+    return importForeign(path, Struct.copyOf(bytes).limit(bytes.length), form, options);
+  }
+
+  /**
+   * Makes a filter file of the bytes in a buffer, as of an array. A direct buffer (also of FileChannel.map) is not copied.
+   *
+   * @param path of the new file
+   * @param buffer what remains in it
+   * @param form what that is
+   * @param options those of create(), as far as the bytes do not say them
+   * @return the filter
+   */
+  public static Filter importForeign(Path path, ByteBuffer buffer, ForeignForm form, CreateOptions options) {
+    if (!buffer.isDirect()) {
+      return importForeign(path, Text.bytes(buffer), form, options);
+    }
+    long address = addressIn(buffer, false);
+    ByteBuffer name = Struct.copyOf(Text.path(path));
+    Struct.Value formed = form.struct(LIBRARY);
+    Struct.Value struct = options.struct(LIBRARY);
+    try {
+      return made(path.toString(), null, options.mayBlock, (out, error) -> LIBRARY.bfs_foreign_import(
+          LIBRARY.address(name), formed.address(), address, buffer.remaining(), struct.address(), out, error));
+    } finally {
+      keep(buffer, name, formed, struct);
+    }
+  }
+
+  /**
+   * The filter for another program.
+   *
+   * @param form in which format
+   * @return the bytes
+   */
+  public byte[] exportForeign(ForeignForm form) {
+    Struct.Value struct = form.struct(LIBRARY);
+    try {
+      return written("export it with bf", (filter, memory, room, needed, error) ->
+          LIBRARY.bfs_foreign_export(filter, struct.address(), memory, room, needed, error));
+    } finally {
+      keep(struct);
+    }
   }
 
   // --- Sealed files --------------------------------------------------------------------------------------------------

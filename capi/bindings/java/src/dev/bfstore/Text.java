@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.UUID;
 
 /** Bytes of keys and of paths. */
@@ -106,9 +107,19 @@ final class Text {
     }
     String text = path.toString();
     byte[] bytes = isAscii(text) ? text.getBytes(StandardCharsets.US_ASCII) : decoded(path.toUri().getRawPath());
-    byte[] ended = new byte[bytes.length + 1];
-    System.arraycopy(bytes, 0, ended, 0, bytes.length);
-    return ended;
+    return ended(bytes);
+  }
+
+  /** The text as C has it. What is not valid Unicode in it becomes a question mark. */
+  static byte[] ended(String what, String text) {
+    if (text.indexOf(0) >= 0) {
+      throw new IllegalArgumentException("a " + what + " with a NUL");
+    }
+    return ended(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static byte[] ended(byte[] bytes) {
+    return Arrays.copyOf(bytes, bytes.length + 1);
   }
 
   private static boolean isAscii(String text) {

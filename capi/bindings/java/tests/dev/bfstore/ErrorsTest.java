@@ -154,7 +154,9 @@ class ErrorsTest extends Case {
         () -> filter.exportBits(BitOrder.BIG), () -> reader.finishRecovery(1), () -> reader.dropOwner(1),
         reader::sync, reader::finishFilling, () -> reader.merge(filter), inBuffer::marks, inBuffer::isCurrent,
         () -> filter.compare(filling), filling::dump, () -> filter.useThreads(65),
-        () -> filter.stats(1));
+        () -> filter.stats(1), () -> new ForeignForm("jaybird").inspect(wrong),
+        () -> Filter.importForeign(no, wrong, new ForeignForm("jaybird"), new CreateOptions()),
+        () -> filter.exportForeign(new ForeignForm("jaybird")));
     for (int i = 0; i < calls.size(); i++) {
       BfstoreException error = assertThrows(BfstoreException.class, calls.get(i), "call " + i);
       assertTrue(error.getMessage().length() > 15, error.getMessage());

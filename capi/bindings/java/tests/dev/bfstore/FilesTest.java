@@ -19,9 +19,16 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Files: made, opened with every option, recovered, copied to other forms, sealed; and sets of keys. */
@@ -391,6 +398,107 @@ class FilesTest extends Case {
     assertArrayEquals(bits, made.exportBits(BitOrder.BIG));
     assertEquals(2, made.statsWithFill().fill().get().setBits());
     assertThrows(BfstoreException.InvalidException.class, () -> made.importBits(new byte[0], BitOrder.BIG));
+  }
+
+  /** BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u00e9". */
+  private static final byte[] JAYBIRD = unhex("fca9f1d24d62503f0a000000000000000f000000000000000a000000000000000300000000000000"
+      + "80c21002480200179018000904114892002200");
+
+  private Set<String> names() throws IOException {
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.map(one -> one.getFileName().toString()).collect(Collectors.toSet());
+    }
+  }
+
+  @Test
+  void aFileOfPythonBloomfilterBecomesAFilterAndComesBack() throws Exception {
+    ForeignForm form = new ForeignForm("jaybird");
+    CreateOptions none = new CreateOptions();
+    assertEquals(new Foreign(Layout.CLASSIC, Optional.of(Hash.JAYBIRD), OptionalInt.of(10), OptionalLong.of(150), OptionalLong.of(10),
+        OptionalDouble.of(0.001), OptionalLong.of(3), OptionalLong.of(JAYBIRD.length), Set.of()),
+        form.inspect(Arrays.copyOf(JAYBIRD, 40)));
+    Filter made = kept(Filter.importForeign(path, JAYBIRD, form, none));
+    checkAnswers("1110", made, "alice", "bob", "caf\u00e9", "carol");
+    assertArrayEquals(JAYBIRD, made.exportForeign(form));
+    assertThrows(BfstoreException.ReadOnlyException.class, () -> made.add("carol"));
+    byte[] tooShort = Arrays.copyOf(JAYBIRD, JAYBIRD.length - 1);
+    Path other = folder.resolve("other");
+    BfstoreException error = assertThrows(BfstoreException.MalformedException.class,
+        () -> Filter.importForeign(other, tooShort, new ForeignForm("jaybird").name("words.jay"), none));
+    assertTrue(error.getMessage().startsWith("words.jay: has 58 bytes"), error.getMessage());
+    assertThrows(BfstoreException.MalformedException.class, () -> Filter.importForeign(other, new byte[0], form, none));
+    assertEquals(Set.of("filter.bf"), names());
+  }
+
+  @Test
+  void foreignBytesInABufferAreWhatRemainsInIt() throws Exception {
+    ForeignForm form = new ForeignForm("jaybird");
+    for (ByteBuffer memory : List.of(ByteBuffer.allocate(100), ByteBuffer.allocateDirect(100))) {
+      ByteBuffer buffer = memory.position(7).put(JAYBIRD).flip().position(7);
+      CreateOptions options = new CreateOptions().replace();
+      checkAnswers("10", kept(Filter.importForeign(path, buffer.asReadOnlyBuffer(), form, options)), "alice", "carol");
+      assertEquals(7, buffer.position());
+    }
+  }
+
+  @Test
+  void aPlainArrayNeedsTheCallersWord() throws Exception {
+    assertEquals(List.of("raw", "jaybird"), ForeignForm.formats());
+    byte[] bits = new byte[16];
+    bits[3] = (byte) 0x80;
+    ForeignForm big = new ForeignForm("raw").order(BitOrder.BIG);
+    Foreign told = new ForeignForm("raw").inspect(bits);
+    assertEquals(new Foreign(Layout.CLASSIC, Optional.empty(), OptionalInt.empty(), OptionalLong.empty(), OptionalLong.empty(),
+        OptionalDouble.empty(), OptionalLong.empty(), OptionalLong.empty(), Set.of(ForeignNeed.values())), told);
+    Foreign planned = big.inspect(new byte[0], arrayOf124());
+    assertEquals(OptionalLong.of(124), planned.numBits());
+    assertEquals(Optional.of(Hash.MURMUR3), planned.hash());
+    assertEquals(OptionalLong.of(16), planned.bytes());
+    for (CreateOptions wrong : List.of(new CreateOptions(), new CreateOptions().numBits(124).numProbes(4),
+        new CreateOptions().hash(Hash.MURMUR3), arrayOf124().numBits(132), arrayOf124().filling(), arrayOf124().bare())) {
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.importForeign(path, bits, big, wrong));
+    }
+    for (ForeignForm wrong : List.of(new ForeignForm("raw"), new ForeignForm("pickle").order(BitOrder.BIG))) {
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.importForeign(path, bits, wrong, arrayOf124()));
+    }
+    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("raw\0").inspect(bits));
+    assertEquals(Set.of(), names());
+  }
+
+  private static CreateOptions arrayOf124() {
+    return new CreateOptions().hash(Hash.MURMUR3).numBits(124).numProbes(4);
+  }
+
+  @Test
+  void aPlainArrayIsPublishedAndComesBack() throws Exception {
+    byte[] bits = new byte[16];
+    bits[3] = (byte) 0x80;
+    ForeignForm big = new ForeignForm("raw").order(BitOrder.BIG);
+    Filter made = kept(Filter.importForeign(path, bits, big, arrayOf124().unpublished()));
+    assertArrayEquals(bits, made.exportForeign(big));
+    assertTrue(made.add("key"));
+    assertEquals(Set.of(), names());
+    made.publish();
+    assertEquals(Set.of("filter.bf"), names());
+    byte[] little = made.exportForeign(new ForeignForm("raw").order(BitOrder.LITTLE));
+    assertFalse(Arrays.equals(made.exportForeign(big), little));
+    assertThrows(BfstoreException.InvalidException.class, () -> made.exportForeign(new ForeignForm("raw")));
+    assertThrows(BfstoreException.InvalidException.class,
+        () -> made.exportForeign(new ForeignForm("jaybird").order(BitOrder.BIG)));
+    assertThrows(BfstoreException.UnsupportedException.class, () -> made.exportForeign(new ForeignForm("jaybird")));
+  }
+
+  @Test
+  void aBitSetIsImportedInTheOrderLittle() {
+    ForeignForm little = new ForeignForm("raw").order(BitOrder.LITTLE);
+    BitSet bits = new BitSet(124);
+    bits.set(24);
+    bits.set(31);
+    assertThrows(BfstoreException.InvalidException.class,
+        () -> Filter.importForeign(path, bits.toByteArray(), little, arrayOf124()));
+    Filter made = kept(Filter.importForeign(path, Arrays.copyOf(bits.toByteArray(), 16), little, arrayOf124()));
+    assertEquals(2, made.statsWithFill().fill().get().setBits());
+    assertEquals(bits, BitSet.valueOf(made.exportForeign(little)));
   }
 
   @Test

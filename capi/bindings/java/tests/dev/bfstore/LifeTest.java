@@ -48,6 +48,7 @@ class LifeTest extends Case {
     known.put(Path.class, path.resolveSibling("x"));
     known.put(CopyOptions.class, new CopyOptions());
     known.put(BitOrder.class, BitOrder.BIG);
+    known.put(ForeignForm.class, new ForeignForm("raw").order(BitOrder.BIG));
     return known.get(type);
   }
 

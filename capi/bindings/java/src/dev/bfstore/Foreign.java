@@ -1,0 +1,46 @@
+package dev.bfstore;
+
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.Set;
+
+/**
+ * What the bytes of another program's filter say: see {@link ForeignForm#inspect(byte[])}. Empty: they do not say it.
+ *
+ * @param layout that of every filter of the format
+ * @param hash the hash
+ * @param numProbes k
+ * @param numBits m
+ * @param capacity n
+ * @param fpr the false-positive rate at n keys
+ * @param keys how many the other program counted
+ * @param bytes how long all of the bytes have to be
+ * @param needs what the import needs besides the bytes
+ */
+public record Foreign(
+    Layout layout,
+    Optional<Hash> hash,
+    OptionalInt numProbes,
+    OptionalLong numBits,
+    OptionalLong capacity,
+    OptionalDouble fpr,
+    OptionalLong keys,
+    OptionalLong bytes,
+    Set<ForeignNeed> needs) {
+  static Foreign of(Struct.Value found) {
+    int hash = found.get32("hash");
+    int numProbes = found.get32("num_probes");
+    double fpr = found.getDouble("fpr");
+    return new Foreign(Layout.of(found.get32("layout")), hash == 0 ? Optional.empty() : Optional.of(Hash.of(hash)),
+        numProbes == 0 ? OptionalInt.empty() : OptionalInt.of(numProbes), unlessZero(found.get64("num_bits")),
+        unlessZero(found.get64("capacity")), fpr == 0 ? OptionalDouble.empty() : OptionalDouble.of(fpr),
+        found.getFlag("has_keys") ? OptionalLong.of(found.get64("keys")) : OptionalLong.empty(),
+        unlessZero(found.get64("bytes")), ForeignNeed.in(found.get32("needs")));
+  }
+
+  private static OptionalLong unlessZero(long number) {
+    return number == 0 ? OptionalLong.empty() : OptionalLong.of(number);
+  }
+}

@@ -1,0 +1,108 @@
+package dev.bfstore;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What the bytes of another program's filter are, or are to be: {@code new ForeignForm("raw").order(BitOrder.LITTLE)}. See
+ * {@link Filter#importForeign} and {@link Filter#exportForeign}.
+ *
+ * <p>"raw" is the m bits and nothing else. The caller says what they are: {@link CreateOptions#numBits} and {@link
+ * CreateOptions#numProbes} (or {@link CreateOptions#like}), the hash and its seed or seeds, and the order. A BitSet leaves
+ * out zeros at the end: {@code Arrays.copyOf(bitSet.toByteArray(), (m + 7) / 8)} has all, in the order LITTLE.
+ *
+ * <p>"jaybird" is the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). A small filter
+ * needs {@link Hash#JAYBIRD}, or {@link Hash#PYBLOOM_LIVE} if version 4 of pybloom-live or a later one made it.
+ */
+public final class ForeignForm {
+  private final String format;
+  private BitOrder order;
+  private String name;
+
+  /**
+   * The bytes have this format.
+   *
+   * @param format one of {@link #formats()}
+   */
+  public ForeignForm(String format) {
+    this.format = format;
+  }
+
+  /**
+   * Which bit of a byte comes first: of the format "raw".
+   *
+   * @param order the order
+   * @return this
+   */
+  public ForeignForm order(BitOrder order) {
+    this.order = order;
+    return this;
+  }
+
+  /**
+   * What messages call the bytes.
+   *
+   * @param name a path, for instance
+   * @return this
+   */
+  public ForeignForm name(String name) {
+    this.name = name;
+    return this;
+  }
+
+  /**
+   * The formats that the library knows.
+   *
+   * @return their names: "raw", "jaybird", and what a later library has
+   */
+  public static List<String> formats() {
+    Library library = Filter.LIBRARY;
+    List<String> names = new ArrayList<>();
+    for (long name; (name = library.bfs_foreign_name(names.size())) != 0;) {
+      names.add(library.text(name));
+    }
+    return names;
+  }
+
+  /**
+   * What the bytes of a foreign filter say, without importing it.
+   *
+   * @param first all of them, or the first ones: 64 KiB are enough
+   * @return what they say
+   */
+  public Foreign inspect(byte[] first) {
+    return inspect(first, (Struct.Value) null);
+  }
+
+  /**
+   * What {@link Filter#importForeign} would make of the bytes.
+   *
+   * @param first all of them, or the first ones: 64 KiB are enough
+   * @param options those of the import
+   * @return what the filter would be
+   */
+  public Foreign inspect(byte[] first, CreateOptions options) {
+    return inspect(first, options.struct(Filter.LIBRARY));
+  }
+
+  private Foreign inspect(byte[] first, Struct.Value options) {
+    Library library = Filter.LIBRARY;
+    Struct.Value form = struct(library);
+    ByteBuffer bytes = Struct.copyOf(first);
+    Struct.Value found = Structs.FOREIGN.make(library);
+    try (Scratch scratch = Scratch.take(library)) {
+      BfstoreException.check(library.bfs_foreign_inspect(form.address(), library.address(bytes), first.length,
+          options == null ? 0 : options.address(), found.address(), scratch.error.address()), scratch.error);
+    } finally {
+      Filter.keep(form, bytes, options);
+    }
+    return Foreign.of(found);
+  }
+
+  Struct.Value struct(Library library) {
+    Struct.Value made = Structs.FOREIGN_FORM.make(library).put32("order", order == null ? 0 : order.number)
+        .point("format", Text.ended("format", format));
+    return name == null ? made : made.point("name", Text.ended("name", name));
+  }
+}

@@ -1,0 +1,27 @@
+package dev.bfstore;
+
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** What the bytes of another program's filter do not say, so that {@link Filter#importForeign} needs it from its caller. */
+public enum ForeignNeed {
+  /** m and k: {@link CreateOptions#numBits} and {@link CreateOptions#numProbes}, or another way to give them. */
+  SIZE(Abi.FOREIGN_NEEDS_SIZE),
+  /** {@link ForeignForm#order}. */
+  ORDER(Abi.FOREIGN_NEEDS_ORDER),
+  /** {@link CreateOptions#hash}, and its seed or seeds. */
+  HASH(Abi.FOREIGN_NEEDS_HASH);
+
+  final int number;
+
+  ForeignNeed(int number) {
+    this.number = number;
+  }
+
+  static Set<ForeignNeed> in(int bits) {
+    EnumSet<ForeignNeed> found = EnumSet.allOf(ForeignNeed.class);
+    found.removeIf(one -> (one.number & bits) == 0);
+    return Collections.unmodifiableSet(found);
+  }
+}
