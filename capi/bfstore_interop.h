@@ -3,7 +3,7 @@
  *
  * A format has a name, not a number: bfs_foreign_name has those that the library knows.
  *
- * raw      The m bits of a filter and nothing else, as Python's bitarray.tofile(), Java's BitSet.toByteArray() or a C
+ * raw      The m bits of a filter and nothing else, as Python's bitarray.tofile() or a C
  *          program's fwrite() leave them.  The caller says all of it: m and k (or `like`), the hash and its seed or
  *          seeds, n if it is known, and in which order the bits of a byte are.
  * jaybird  The file that BloomFilter.tofile() of Jay Baird's python-bloomfilter writes (the packages pybloom and

@@ -17,17 +17,6 @@ using store::Evidence;
 using store::OpenFile;
 using store::Sources;
 
-// Whether no process writes to it, or is making or opening it. A process that opens it for writing from now on changes
-// its slots first.
-Result<bool> is_at_rest(const OpenFile& source, const Evidence& evidence) {
-  const auto writer = region::locked_by_other(source.file(), store::kWriterLocks);
-  if (!writer.ok()) return writer.error();
-  const auto changing = region::locked_by_other(source.file(), {format::kStateLock});
-  if (!changing.ok()) return changing.error();
-  const FileState state = judge(evidence);
-  return !*writer && !*changing && (state == FileState::kClean || state == FileState::kAdoptable);
-}
-
 class SealedCopy final : public store::Transform {
  public:
   explicit SealedCopy(const OpenFile& source) noexcept : source_(source) {}
@@ -36,16 +25,17 @@ class SealedCopy final : public store::Transform {
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
   }
 
-  // The source itself may be replaced if it is at rest from here to the moment when no process can open it for writing.
+  // The source itself may be replaced if no process writes to it from here to the moment when none can open it for
+  // writing. One that opens it meanwhile changes its slots first.
   Error check_target(const Sources& sources, const std::string& to) override {
     if (store::check_is_another(source_.file(), to).ok()) return {};
     auto evidence = source_.look();
     if (!evidence) return evidence.error();
-    const auto at_rest = is_at_rest(source_, *evidence);
-    if (!at_rest.ok()) return at_rest.error();
-    const bool same_life =
-        *at_rest && store::nothing_between(sources.front().content.recoveries, evidence->slots.newest()->recoveries);
-    if (!same_life)
+    const FileState state = judge(*evidence);
+    const bool at_rest =
+        (state == FileState::kClean || state == FileState::kAdoptable) &&
+        store::nothing_between(sources.front().content.recoveries, evidence->slots.newest()->recoveries);
+    if (!at_rest)
       return fail(Code::kBusy, source_.file().path() +
                                    ": open for writing. Wait until its writers have closed it, and seal it in its own "
                                    "place then, or seal it under another name.");
