@@ -261,7 +261,8 @@ TEST_CASE("a sync poisons the file if another process was killed in one") {
   REQUIRE(other.call("open write") == "BFS_OK");
   victim.die_in_a_sync();
   CHECK(victim.look() == Code::kUnclean);
-  const std::string added = other.call("add 2 0 1");  // an add asks the kernel now and then, and may be the first to see it
+  const std::string added =
+      other.call("add 2 0 1");  // an add asks the kernel now and then, and may be the first to see it
   CHECK((added == "1" || added == "BFS_EPOISONED"));
   CHECK(other.call("sync 2 1") == "BFS_EPOISONED");
   CHECK(victim.look() == Code::kPoisoned);
