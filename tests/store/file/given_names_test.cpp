@@ -140,6 +140,7 @@ bool become_root_of_namespace(unsigned first, unsigned count) {
   const pid_t self = getpid();
   const pid_t outside = fork();
   if (outside == 0) {
+    close(pipe[1]);  // so that the pipe ends where no namespace is allowed
     char ready = 0;
     if (read(pipe[0], &ready, 1) != 1) _exit(1);
     const std::string map = "0 " + std::to_string(first) + " " + std::to_string(count);
