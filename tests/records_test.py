@@ -8,13 +8,23 @@ ROOT = pathlib.Path(sys.argv.pop(1))
 sys.path.insert(0, str(ROOT / "tools"))
 import records  # found only now
 
+SOURCE = """// A comment with a "quote in it
+#if 1
+/* two
+lines */
+int n = 1'000;  // ends here, isn't it
+char quote = '\\'', text[] = "a \\" // no comment", raw[] = R"(/*)";
+TEST_CASE("one" " name") { CHECK(f(a, b)); }  // */
+#endif
+"""
+
 
 class Records(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
-        for name, text in (("src/a.cpp", "a"), ("src/deep/b.hpp", "b"), ("src/notes.md", "c")):
+        for name, text in (("src/a.cpp", SOURCE), ("src/deep/b.hpp", "b"), ("src/notes.md", "c")):
             self.write(name, text)
         (self.root / "tests").mkdir()
         self.part = records.Part(["src/**/*.[ch]pp"], 10)
@@ -38,7 +48,9 @@ class Records(unittest.TestCase):
 
     def test_another_content_name_or_file_is_not_covered(self):
         self.record()
-        for change, undo in ((lambda: self.write("src/a.cpp", "A"), lambda: self.write("src/a.cpp", "a")),
+        for change, undo in (*((lambda old=old, new=new: self.write("src/a.cpp", SOURCE.replace(old, new)), lambda: self.write("src/a.cpp", SOURCE))
+                               for old, new in (("1'000", "1'001"), ("'\\''", "'\\\\'"), ('" // no comment"', '" // a comment"'), ("/*", "//*"),
+                                                ("(a, b)", "(a, /* no */ c)"), ("#endif", ""), ('R"(/*)"', 'R"(//)"'))),
                              (lambda: self.write("src/new.cpp", ""), (self.root / "src/new.cpp").unlink),
                              (lambda: (self.root / "src/deep/b.hpp").rename(self.root / "src/deep/c.hpp"),
                               lambda: (self.root / "src/deep/c.hpp").rename(self.root / "src/deep/b.hpp"))):
@@ -46,6 +58,14 @@ class Records(unittest.TestCase):
             self.assertEqual(self.why_not(), "what it depends on has changed since the campaign of 2026-11-26")
             undo()
             self.assertEqual(self.why_not(), "")
+
+    def test_comments_blank_lines_and_names_of_cases_may_change(self):
+        self.record()
+        for old, new in (("// A comment with", "// Another one without"), ("  // ends", "//ends"), ("/* two\nlines */\n", ""), ("#endif", "\n\n#endif"),
+                         ('TEST_CASE("one" " name")', 'TEST_CASE("another")')):
+            self.assertIn(old, SOURCE)
+            self.write("src/a.cpp", SOURCE.replace(old, new))
+            self.assertEqual(self.why_not(), "", old)
 
     def test_what_it_does_not_depend_on_may_change(self):
         self.record()

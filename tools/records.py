@@ -12,13 +12,15 @@ usage: records.py check PART               prints the record that covers PART as
        records.py list                     prints all parts with what covers them
 
 The records are tests/records.tsv: part, hash, length, seed and date, separated by tabs. The hash is that of the files
-that the part depends on, their names included: a record covers the tree as long as none of them has changed. A record
-whose length is below the part's least one covers nothing.
+that the part depends on, their names included: a record covers the tree as long as none of them has changed. In C and
+C++ comments, blank lines and the names of doctest's cases may change, since they decide nothing. A record whose length
+is below the part's least one covers nothing.
 """
 
 import datetime
 import hashlib
 import pathlib
+import re
 import sys
 from typing import NamedTuple
 
@@ -48,6 +50,11 @@ OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engi
 # Kills of a campaign, or what an engine has instead: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
+C_AND_CPP = re.compile(r".*\.[ch](pp)?")
+# A comment, a number (which may have quotes in it) or a literal, whichever begins first.
+COMMENT_OR_LITERAL = re.compile(r'''(?P<comment>/\*.*?\*/|//[^\n]*)|\b[0-9][\w.']*|R"(?P<raw>[^(\s]*)\(.*?\)(?P=raw)"|'''
+                                r'''"(?:\\.|[^"\\])*"|''' r"'(?:\\.|[^'\\])*'", re.DOTALL)
+CASE_NAME = re.compile(r'''(\b(?:TEST_CASE|TEST_CASE_TEMPLATE|SUBCASE)\()(?:\s*"(?:\\.|[^"\\])*")+''')
 
 
 class Part(NamedTuple):
@@ -90,11 +97,21 @@ def parts():
     }
 
 
+def code_of(text):
+    """C or C++ without what decides nothing."""
+    code = COMMENT_OR_LITERAL.sub(lambda found: " " if found["comment"] else found[0], text)
+    return "\n".join(line.rstrip() for line in CASE_NAME.sub(r"\1", code).splitlines() if line.strip())
+
+
+def contents_of(path):
+    return code_of(path.read_text("utf-8")).encode() if C_AND_CPP.fullmatch(path.name) else path.read_bytes()
+
+
 def hash_of(root, paths):
     files = {path.relative_to(root) for pattern in paths for path in root.glob(pattern) if path.is_file()}
     digest = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
-        digest.update(f"{path.as_posix()}\0{hashlib.sha256((root / path).read_bytes()).hexdigest()}\n".encode())
+        digest.update(f"{path.as_posix()}\0{hashlib.sha256(contents_of(root / path)).hexdigest()}\n".encode())
     return digest.hexdigest()[:16]
 
 
