@@ -28,10 +28,10 @@ Result<OpenFile> as_writer(const OpenFile& opened, const Opening& options) {
   return writer;
 }
 
-// By its permissions, or by a bit of ro_compat that this version does not know.
+// True if the permissions, or a bit of ro_compat that this version does not know, forbid writing.
 bool may_not_write(const Error& error) { return error.code == Code::kAccess || error.code == Code::kFeature; }
 
-// Leaves *syncing* set.
+// Syncs the file. Leaves *syncing* set.
 Error sync_for_adoption(const OpenFile& opened) {
   if (Error error = opened.check_words(); !error.ok()) return error;
   opened.live_word().set(format::LiveWord::kSyncing);
@@ -55,8 +55,8 @@ Result<bool> adopt_for_a_reader(const OpenFile& opened) {
 
 }  // namespace
 
-// A writer was killed in this boot: the page cache has all that it wrote, if the kernel can write it. The slot is
-// written again. The sync that was to make it durable may have failed, and after that its page counts as written.
+// Writes the slot again: the sync that was to make it durable may have failed, and after that its page counts as
+// written.
 Error adopt(const OpenFile& opened, const Evidence& evidence) {
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   const auto sync_lock = opened.take(kSyncLock);
@@ -68,9 +68,9 @@ Error adopt(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
-// What a killed writer wrote must be able to reach the disk. The system tells of a failure once, and this process may
-// be killed when it has the answer. So it syncs as a writer does, and leaves *syncing* to the next process. It cannot
-// do so where it may not write, or where a stranger's lock would keep it waiting.
+// The writes of a killed writer must be able to reach the disk. The system reports a failure once, and this process may
+// be killed when it has the answer. So it sets *syncing* while it syncs, as a writer does: if it is killed, the next
+// process sees that. If it may not write, or if another program's lock would keep it waiting, it only syncs.
 Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   if (opened.no_write()) {
     return fail(Code::kUnclean, opened.file().path() +
@@ -90,7 +90,7 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
     const ByteRange taken{*state_lock ? kSyncLock : kStateLock};
     const auto changing = locked_by_other(writer->file(), taken);
     if (!changing.ok()) return changing.error();
-    if (!*changing) break;  // a stranger
+    if (!*changing) break;  // a program that is not bfstore holds the lock
     if (!patience.wait()) return busy(opened.file(), taken, "another process is adopting it");
   }
   const Error failed = opened.file().sync();
@@ -98,8 +98,8 @@ Result<bool> adopt_for_reading(const OpenFile& opened, const Opening& options) {
   return write_down(opened, failed, options);
 }
 
-// The system tells of a failure once, and the next process that opens the file would hear of none. So this poisons the
-// file, if it may: in the live word first, because a stranger may hold the state lock.
+// The system reports a failure once, so a process that opens the file later would not learn of it. So this poisons the
+// file, if it may write to it. It sets the live word first, because another program may hold the state lock.
 Error write_down(const OpenFile& opened, const Error& failed, const Opening& options) {
   if (const auto writer = as_writer(opened, options)) {
     writer->live_word().set(format::LiveWord::kPoisoned);
@@ -109,9 +109,9 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
               base::sentences(failed.message, "Keys may be missing on disk. Recover it (bf recover) or rebuild it."));
 }
 
-// No process is replacing this file, which still has its name: that process would hold the state lock. A file without
-// any name was replaced, and the path is a mount of that file. A file that was replaced and has other names says so for
-// good.
+// No process is replacing a file that still has its name: that process would hold the state lock. A file without any
+// name was replaced, and the path is a mount of that file. A file that was replaced and has other names keeps
+// *replaced* for good.
 Error go_on(const OpenFile& opened, Evidence& evidence) {
   if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(opened.identity().file_id))
     return {};
@@ -129,7 +129,6 @@ Error go_on(const OpenFile& opened, Evidence& evidence) {
   return {};
 }
 
-// The process that was to replace the file was killed.
 Error let_it_go_on(const OpenFile& opened, const Opening& options) {
   const auto cannot = [](const Error& error) {
     return fail(

@@ -16,28 +16,28 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
-constexpr int kLeastLooks = 16;  // if something changes, or seems to be left by a killed process
+constexpr int kLeastLooks = 16;  // while something changes, or a sync seems to have died
 
 bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
 
-// Either may be unknown.
+// 0 is unknown, and differs from nothing.
 bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then == now || then == 0 || now == 0; }
 
-// Whether it is the slot's inode, by its number and by what both sides know.
+// True if the file is the slot's inode: by its number, and by its mark if both sides know one.
 bool same_inode(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   return slot.place.device == evidence.place.device && slot.place.inode == evidence.place.inode &&
          no_difference(slot.place.inode_mark, evidence.place.inode_mark);
 }
 
-// Every writer that was let in has made the file say this.
+// True if the slots say dirty for this place. Every writer that was let in has made them say so.
 bool dirty_here(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
 }
 
 // No writer is alive whose lock would prove that this is the same file. So it must not be a later inode of the same
-// number (a copy that replaced a removed file; a snapshot), nor the same inode after a mount. What one process knows
-// and another does not (no /sys in a sandbox) proves nothing.
+// number (a copy that replaced a removed file; a snapshot), nor the same inode after another mount. A fact that only
+// one of the two processes knows (no /sys in a sandbox) proves nothing.
 bool adoptable(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   const bool same_one = slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0;
@@ -56,8 +56,8 @@ bool same_mount(const Evidence& evidence) noexcept {
   return no_difference(evidence.slots.newest()->place.mount, evidence.place.mount);
 }
 
-// A state that another process may end in a moment, because it is changing the file. Other states are not worth a long
-// wait.
+// True for states that another process may end in a moment, because it is changing the file. Other states are not worth
+// a long wait.
 bool may_change_soon(const Evidence& evidence) noexcept {
   const FileState state = judge(evidence);
   return state == FileState::kAdoptable || state == FileState::kUnclean;
@@ -68,7 +68,8 @@ Clock::time_point after(std::uint32_t milliseconds) {
                                       : Clock::now() + std::chrono::milliseconds(milliseconds);
 }
 
-// Which locks other processes hold now. The caller has already judged the files for which no process need be asked.
+// Asks which locks other processes hold now. The caller has already judged the files for which no process need be
+// asked.
 Error ask_for_writers(const region::File& file, Evidence& evidence) {
   const auto writer = region::locked_by_other(file, kWriterLocks);
   if (!writer.ok()) return writer.error();
@@ -115,7 +116,7 @@ FileState judge(const Evidence& evidence) noexcept {
   const bool begun = newest->state == format::SlotState::kRecovering || newest->state == format::SlotState::kPaused;
   if (begun || evidence.live_word.has(format::LiveWord::kRecovering)) return FileState::kRecovering;
   if (evidence.live_word.has(format::LiveWord::kSuperseded)) return FileState::kSuperseded;
-  // The live word is the last to say that a file is filled. A page of it that is ahead of the slots is of another
+  // The live word is the last to say that a file is filled. A live page that is ahead of the slots is from another
   // moment.
   if (newest->filling && !evidence.live_word.has(format::LiveWord::kFilling)) return FileState::kUnclean;
   // A writer takes its lock after it was let in. The slots must say so, too: a program that is not a writer of filters
@@ -166,8 +167,8 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
-    // A sync that ended between the look at its flag and the one at its lock, with another one begun since, looks like
-    // a sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
+    // A sync that ended between the look at its flag and the look at its lock, while another one began, looks like a
+    // sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
     // looks, so a minimum number of looks counts, too.
     const bool looked_well = looks >= kLeastLooks;
     if (stable && !*changing && (!evidence.sync_died || looked_well)) return evidence;

@@ -17,27 +17,27 @@ namespace bfstore::store {
 // On the heap: threads and fibers with small stacks open filters, too.
 using HeaderBytes = std::vector<std::byte>;
 
-// The file at the path, or at the descriptor, if the options have one.
+// Opens the file at the options' descriptor if they have one, otherwise the file at the path.
 Result<region::File> open_for_reading(const std::string& path, const OpenOptions& options);
 
-// Of a file that came without a path, for messages.
+// Returns the name in messages for a file that was opened by descriptor.
 std::string name_of(int descriptor);
 
-// The four header pages of a file as they are now, with zeros after the file's end.
+// Reads the four header pages of a file as they are now, with zeros after the file's end.
 Result<HeaderBytes> read_header(const region::File& file);
 
-// The part of them that the file has.
+// Returns the part of the header that the file has: a file may be shorter.
 std::span<const std::byte> header_there(const HeaderBytes& header, const region::FileFacts& facts) noexcept;
 
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 
-// Blocks of its own for the page of the live word. A store to a page of a hole, or of a block that the file shares with
-// a copy, would be SIGBUS on a full disk.
+// Gives the page of the live word blocks of its own. A store to a page of a hole, or of a block that the file shares
+// with a copy, would be SIGBUS on a full disk.
 Error own_live_page(const region::File& file);
 
-// Whether the file's end word is there and its own. A file that was truncated after its header has lost it, even if it
-// was grown again.
+// True if the file has an end word, and it is the file's own. A file that was truncated after its header has lost it,
+// even if it was grown again.
 Result<bool> has_end_word(const region::File& file, const format::Identity& identity);
 
 struct CheckedHeader {
@@ -45,15 +45,15 @@ struct CheckedHeader {
   format::Identity identity;
 };
 
-// What a header is checked for.
+// How checked_header() checks a header.
 struct Reading {
   bool writing = false;
   bool without_key = false;             // the caller copies or checks bits, and hashes no keys
   const std::optional<SecretKey>& key;  // a reference: a holder of a copy would have to wipe it
 };
 
-// The header of a regular file whose identity keeps every rule of the format, and whose secret is `key`. Does not check
-// the states and the end word.
+// Reads the header of a regular file. Its identity must keep every rule of the format, and its secret must be `key`.
+// Does not check the states and the end word.
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading);
 
 }  // namespace bfstore::store

@@ -1,5 +1,5 @@
-// Everything that a file says, good or bad. Reads through the descriptor, so that a truncation meanwhile is an error,
-// not a signal.
+// Reports everything that a file says, good or bad. Reads through the descriptor, so that a truncation meanwhile is an
+// error, not a signal.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void report_slots(const format::SlotPair& pair, Report& report) {
   report.marks = format::marks_of(*newest);
 }
 
-// All of it is of one moment: of the reading of the header that the state is judged by.
+// Everything that is reported comes from one reading of the header, the one that the state is judged by.
 Error report_state(const File& file, Report& report) {
   store::HeaderBytes header;
   const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs, &header);
@@ -143,7 +143,7 @@ Result<Report> inspect(const std::string& path, bool count_bits) {
   const std::span<const std::byte> there = store::header_there(*header, *facts);
   report.first_bytes.assign(reinterpret_cast<const char*>(there.data()), std::min<std::size_t>(16, there.size()));
   auto checked = format::check_identity(there, Form::kFile, facts->bytes, false);
-  const auto identity = checked.identity();  // where it is good
+  const auto identity = checked.identity();  // if it is good
   report.identity = std::move(checked.reported);
   report.problems = std::move(checked.problems);
   if (identity) {

@@ -20,7 +20,7 @@ using region::File;
 
 constexpr std::uint32_t kDefaultMode = 0600;
 
-// Clean in the older slot and dirty in the newer one: the process that makes it writes to it.
+// Writes clean to the older slot and dirty to the newer one, because the process that makes the file writes to it.
 Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
   if (filling) opened.live_word().set(format::LiveWord::kFilling);
@@ -51,7 +51,7 @@ Error check_mode(const std::optional<std::uint32_t>& mode) {
   return fail(Code::kInvalid, "the mode has bits outside 0777. Give one such as 0640.");
 }
 
-// An unpublished file's handle is also the only one with the writers' lock.
+// The handle of an unpublished file is also the only one with the writers' lock.
 Result<Making> making_at(const std::string& path, const Options& options) {
   if (path.empty()) return fail(Code::kInvalid, "the path is empty. Give one.");
   return Making{.mode = options.mode,
@@ -104,7 +104,7 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
   return made;
 }
 
-// No other process can have a file without a name.
+// Takes no lock: no other process can have a file without a name.
 Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes) {
   const auto evidence = made.evidence_under_lock();
   if (!evidence) return evidence.error();

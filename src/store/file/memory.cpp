@@ -10,7 +10,7 @@ using region::File;
 
 namespace {
 
-// Then it is never written to again, but for the news that another file replaced it.
+// A sealed file is never written to again, except for the sign that another file replaced it.
 bool is_sealed(const File& file) {
   const auto facts = file.facts();
   const auto header = read_header(file);
@@ -76,8 +76,8 @@ Result<region::Mapping> mapping_of(const File& file, File::Access access, const 
     std::byte* const live_page = mapping->data() + format::kLivePageOffset;
     if (Error error = guard_with_live_word(*mapping, live_page, access, identity); !error.ok()) return error;
   }
-  // The header and the end word always, so that a lookup in a file that is not in memory has no other page fault than
-  // for its line, and a header that cannot be read is an error.
+  // Always reads the header and the end word. So a lookup in a file that is not in memory has no page fault except for
+  // its line, and a header that cannot be read is an error.
   if (Error error = mapping->populate(0, sections.header.bytes); !error.ok()) return error;
   if (Error error = mapping->populate(sections.end_word.offset, sections.end_word.bytes); !error.ok()) return error;
   return mapping;

@@ -1,4 +1,4 @@
-// A file in memory, as the options ask for it.
+// Maps a file, or copies it to memory, as the options ask.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -11,31 +11,30 @@
 
 namespace bfstore::store {
 
-// Refuses a filesystem on which one process may not see what another one wrote. May open `file` again, for writing,
-// too, unless `no_write`. A sealed file on an overlay stays where it is: its reader learns from is_current() alone that
+// Refuses a filesystem on which one process may not see what another one wrote. May open `file` again, even for
+// writing, unless `no_write`. A sealed file on an overlay is not opened again: only is_current() tells its reader that
 // the file was replaced.
 Error check_sharing(region::File& file, region::File::Access access, bool no_write);
 
-// The parts of its file, between which is a hole.
+// Returns the parts of the file that has this identity. Between them is a hole.
 std::vector<region::Extent> parts_of(const format::Identity& identity);
 
 // Huge pages are for reading and for bulk loading. A writer next to others syncs, and a sync writes every page with a
 // new bit.
 region::Pages pages_for(const MapOptions& map, bool reads_or_loads) noexcept;
 
-// From now on a page of the mapping that cannot be read is doubt, and no SIGBUS: the live word, which is in it, says
-// so.
+// From now on a page of the mapping that cannot be read is doubt, and no SIGBUS. The live word in the mapping says so.
 Error guard_with_live_word(region::Mapping& mapping, std::byte* live_page, region::File::Access access,
                            const format::Identity& identity);
 
-// Mapped, with a guard if that is wanted, or memory for a copy. `header` is what was read of the file, and checked; a
-// copy has it as it was then. Of the body nothing is read: the file may yet be refused.
+// Maps the file, with a guard if the options want one, or makes room for a copy. `header` was read and checked before,
+// and a copy keeps it as it was then. Reads nothing of the body, because the file may still be refused.
 Result<region::Mapping> mapping_of(const region::File& file, region::File::Access access,
                                    const format::Identity& identity, const HeaderBytes& header,
                                    const MapOptions& options, region::Pages pages);
 
-// Fills a copy; or brings the whole file into that memory, if the options want that, which takes as long as reading it.
-// In every other file the lookups can read each page (Mapping::fill_holes).
+// Fills a copy. In any other file makes every page readable for lookups (Mapping::fill_holes). If the options want
+// that, also brings the whole file into memory, which takes as long as reading it.
 Error load(const region::File& file, const region::Mapping& mapping, const format::Identity& identity,
            const MapOptions& options);
 

@@ -23,7 +23,7 @@ Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened) {
       newest->state, newest->recoveries, format::keys_left_in(live_page), {newest->lanes.begin(), newest->lanes.end()}};
 }
 
-// A file that was in doubt between the two is good again only after a recovery.
+// A file that was in doubt between the two moments is good again only after a recovery.
 bool nothing_between(std::uint32_t before, std::uint32_t after) noexcept { return before == after; }
 
 }  // namespace bfstore::store

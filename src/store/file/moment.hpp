@@ -1,6 +1,6 @@
-// What a file says at a moment, for a handle that copies its bits: once before the first of them is read, and once
-// after the last one. The kernel may drop pages that it failed to write, so that keys are missing until a recovery has
-// added them again. Both moments must be good, and no recovery may lie between them.
+// The state of a file at a moment, for a handle that copies its bits. The handle looks once before it reads the first
+// bit, and once after the last one. The kernel may drop pages that it failed to write, so that keys are missing until a
+// recovery has added them again. So both moments must be good, with no recovery between them.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -13,20 +13,20 @@
 
 namespace bfstore::store {
 
-// Of its slot and its live page. The marks are not here twice: a slot is large, and callers may have small stacks.
+// Values of its slot and its live page. No whole slot, because a slot is large and callers may have small stacks.
 struct Moment {
   format::SlotState state = format::SlotState::kClean;
   std::uint32_t recoveries = 0;
-  std::uint64_t keys_added = 0;  // less those removed, as a copy has them
+  std::uint64_t keys_added = 0;  // minus those removed, as in a copy
   std::vector<LogPosition> lanes;
 };
 
-// Of a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The slot is the truth
-// where the system dropped the page of the live word, at which the caller looks itself.
+// Reads a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The caller looks at the
+// live word itself. The slot is right even if the system dropped the page of the live word.
 Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened);
 
-// Whether what was read of the body between the two is as good as they are.
-// Their numbers of recoveries say it.
+// True if the body bytes that were read between two moments are as good as these moments, whose numbers of recoveries
+// are given.
 bool nothing_between(std::uint32_t before, std::uint32_t after) noexcept;
 
 }  // namespace bfstore::store

@@ -98,7 +98,7 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   return lost(file_);
 }
 
-// A page that cannot be read is there.
+// A page that cannot be read still exists: that is no error here.
 Error OpenFile::check_words() const {
   std::array<std::byte, sizeof(std::uint64_t)> word{};
   const auto got = file_.read_at(word, format::kLivePageOffset);
@@ -108,8 +108,8 @@ Error OpenFile::check_words() const {
   return *there && live_word.is_own(identity_.file_id) ? Error{} : lost(file_);
 }
 
-// Called before the mapping is written to for the last time: after the end of a truncated file that would be SIGBUS.
-// What a guard has put in the mapping's place is not the file's.
+// Called before the last write to the mapping: after the end of a truncated file the write would be SIGBUS. Bytes that
+// a guard has put in the mapping's place are not the file's.
 Error OpenFile::check_file_is_whole() const {
   if (faulted()) return unreadable(file_);
   if (Error error = file_.check_descriptor(); !error.ok()) return error;
@@ -125,10 +125,10 @@ bool OpenFile::replaced() const {
   return !facts || facts->links == 0 || !file_.has_its_path();
 }
 
-// 0, or an errno. On an overlay the mapping is of another file than the descriptor, and the failure is that one's. A
-// mapping of a description for reading is told nothing (msync(2) has nothing to write): there a sync asks.
-// The kernel tells a failure once, so a handle that may not write it down does not ask: the next process would not
-// learn.
+// On an overlay the mapping is of another file than the descriptor, and the kernel reports failures for the mapped
+// file. Through a description for reading msync(2) has nothing to write and reports nothing, so a sync asks there.
+// The kernel reports a failure once. A handle that may not write it to the file does not ask, because the next process
+// would not learn of it.
 int OpenFile::failed_writeback() const noexcept {
   if (no_write_) return 0;
   if (!on_overlay_) return file_.failed_writeback();
@@ -137,7 +137,7 @@ int OpenFile::failed_writeback() const noexcept {
 }
 
 Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
-  if (slots.newest()->sequence == UINT64_MAX)  // the next number would count as older: only a made-up file has this one
+  if (slots.newest()->sequence == UINT64_MAX)  // the next number would count as older; only a made-up file has this one
     return fail(Code::kSlots, file_.path() + ": its state cannot be written any more. Rebuild it.");
   slot.sequence = slots.newest()->sequence + 1;
   const std::uint64_t offset = format::kSlotOffset + slots.next_index() * format::kPageBytes;
@@ -146,7 +146,7 @@ Error OpenFile::write_slot(const SlotPair& slots, Slot slot) const {
 }
 
 Error OpenFile::write_first_slots(Slot slot) const {
-  std::vector<std::byte> pages;  // on the heap, as everything of a page's length
+  std::vector<std::byte> pages;  // on the heap, like everything of a page's length
   for (slot.sequence = 1; slot.sequence <= 2; ++slot.sequence) {
     const format::SlotPage page = format::encode_slot(slot, identity_.file_id);
     pages.insert(pages.end(), page.begin(), page.end());
@@ -161,7 +161,7 @@ Error OpenFile::begin_dirty(const Evidence& evidence) const {
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
-// Before the file says that a process writes to it. A writer that joins others finds it done.
+// Called before the file says that a process writes to it. A writer that joins others finds it done.
 Error OpenFile::own_blocks() const { return file_.own_blocks(parts_of(identity_)); }
 
 Error OpenFile::refuse(FileState state, const Evidence& evidence) const {
@@ -188,9 +188,9 @@ void OpenFile::gather_counters() const noexcept {
   }
 }
 
-// For good, in every process. The flag may be lost with the page that it is in, when the system drops what it could not
-// write; so the slot loses its place too, without which no process adopts the file, nor takes it for synced. Where the
-// slot cannot be written either, this handle at least keeps a page of its own that says so.
+// The flag may be lost with its page, if the system drops what it could not write. So the slot loses its place, too:
+// without it no process adopts the file or believes that it was synced. If the slot cannot be written either, this
+// handle at least keeps a page of its own that says *poisoned*.
 Error OpenFile::poison(const Error& cause) const {
   live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
@@ -207,7 +207,7 @@ Error OpenFile::poison(const Error& cause) const {
           "The file is poisoned: keys may be missing on disk. Close it, and recover it (bf recover) or rebuild it.")};
 }
 
-// The handle's private copy of the live page says so.
+// Sets the flag in a private copy of the live page.
 void OpenFile::poison_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kPoisoned); }
 
 void OpenFile::supersede_for_this_handle() const noexcept { set_for_this_handle(format::LiveWord::kSuperseded); }
@@ -230,10 +230,11 @@ Error OpenFile::map_live_page_again() {
   return {};
 }
 
-// The page is read through the descriptor, which is no signal where the file was cut; zeros do as well.
+// Reads the page through the descriptor, so that a cut file causes no signal. If the page cannot be read, zeros do as
+// well.
 //
-// Why an add cannot slip through: it sets its bits, and looks at the live word after that. Before the kernel lets go of
-// a page that it takes out of a mapping, it makes every CPU forget where the page was (the TLB shootdown), and waits
+// An add cannot slip through: it sets its bits, and looks at the live word after that. Before the kernel releases a
+// page that it takes out of a mapping, it makes every CPU forget where the page was (the TLB shootdown), and waits
 // until all have. So an add that looked before has set its bits before this returns, and one that looks later finds the
 // new page, and is refused. A reader that looks at a moment when there is no page waits in the kernel.
 bool OpenFile::shut_off() const try {

@@ -28,7 +28,7 @@ Error Publication::begin_replacing(const OpenFile& made) {
   return {};
 }
 
-// Until the caller has looked again.
+// give_name() is refused until the caller has looked again.
 Error Publication::refuse_another(const OpenFile& made) {
   found_ = Found::kAnotherSince;
   return fail(Code::kBusy, made.file().path() +
@@ -70,7 +70,7 @@ Error Publication::give_name(OpenFile& made) {
   return replaced_again_and_again(made.file().path());
 }
 
-// A file whose lock was lost is superseded anew: the caller adds here what was added there since.
+// If the lock was lost, supersedes the file anew: the caller adds to `made` what was added to the file since.
 Error Publication::supersede(const OpenFile& made) {
   if (replaced_ != nullptr && !replaced_->check().ok()) replaced_.reset();
   if (Error error = begin_replacing(made); !error.ok()) return error;

@@ -12,32 +12,33 @@ namespace bfstore::store {
 
 class Publication {
  public:
-  // Of a file that has its name.
+  // For a file that has its name.
   Publication() noexcept : Publication(Making{}) {}
   explicit Publication(const Making& how) noexcept;
 
   [[nodiscard]] bool replaces() const noexcept { return replace_; }
 
-  // Looks again, and supersedes the file that has the name, so that the caller can add here what was added there.
+  // Looks again, and supersedes the file that has the name, so that the caller can add to `made` what was added to that
+  // file.
   Error supersede(const OpenFile& made);
-  // Supersedes it if the name was taken when it was looked at last.
+  // Supersedes that file if the name was taken at the last look.
   Error supersede_found(const OpenFile& made);
 
-  // A name that was free when it was looked at last is given only if it is still free: what is there now has writers of
-  // its own (kBusy). A publish that was refused so is refused again, until supersede() has looked again. A file that is
-  // replaced gives its owner, its mode and its access list to the new one, unless the caller named a mode.
+  // Gives `made` its name. A name that was free at the last look must still be free: a file that has it now has writers
+  // of its own (kBusy). After such a refusal this refuses again until supersede() has looked again. The new file gets
+  // owner, mode and access list of the file that it replaces, unless the caller named a mode.
   //
   // On an error the name leads where it led before. The exception is kPoisoned: `made` has the name, and no process may
-  // ever believe it. kLost, again and again, if the lock of the file that was superseded is gone: supersede() comes
-  // first then.
+  // ever believe it. kLost if the lock of the file that was superseded is gone. It stays kLost until supersede() is
+  // called again.
   Error give_name(OpenFile& made);
 
-  // A file that was superseded and not replaced continues.
+  // Lets a file that was superseded and not replaced continue.
   void give_up() noexcept { replaced_.reset(); }
 
  private:
-  // What was found at the last look: kAnyFile when the call began, kSuperseded by supersede(). The caller adds what the
-  // writers of a superseded file added, before `made` is published.
+  // The result of the last look: kAnyFile when the call began, kSuperseded by supersede(). Before `made` is published,
+  // the caller adds to it what the writers of a superseded file added.
   enum class Found { kAnyFile, kSuperseded, kFreeName, kAnotherSince };
 
   Error begin_replacing(const OpenFile& made);
@@ -45,7 +46,7 @@ class Publication {
   Error take_free_name(OpenFile& made);
 
   bool replace_;
-  bool keeps_rights_;                   // of the file that is replaced
+  bool keeps_rights_;                   // `made` gets those of the file that it replaces
   std::unique_ptr<Replaced> replaced_;  // superseded, and not yet replaced
   Found found_;
 };

@@ -12,14 +12,14 @@ namespace {
 using base::fail;
 using format::kStateLock;
 
-// The slots say that a writer was let in, and its lock says that it lives. They do not say whether the system failed to
+// The slots say that a writer was let in, and its lock says that it lives. Neither says whether the system failed to
 // write some of its pages, and may have dropped them since.
 Error check_beside_writers(const OpenFile& opened, const Opening& options) {
   const int failed = opened.failed_writeback();
   return failed == 0 ? Error{} : write_down(opened, writeback_failed(opened.file(), failed), options);
 }
 
-// What is true now. False as of let_in().
+// Decides by the file as it is now. False as in let_in().
 Result<bool> read_on(const OpenFile& opened, const Opening& options) {
   const auto evidence = opened.look();
   if (!evidence) return evidence.error();
@@ -52,7 +52,7 @@ Result<bool> read_on(const OpenFile& opened, const Opening& options) {
   return true;
 }
 
-// Whether the copy in memory is of a file that was in doubt at no moment since its header was read.
+// True if the file was in doubt at no moment since the header of the copy in memory was read.
 bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
   const std::byte* const copy = opened.mapping().data();
   const auto slots_in = [&](const HeaderBytes& header) { return slots_of(header, opened.identity().file_id); };
@@ -69,7 +69,7 @@ Result<bool> let_in(const OpenFile& opened, const Opening& options) {
   if (!usable.ok() || !*usable) return usable;
   if (Error error = opened.load(options.map); !error.ok()) return error;
   if (!options.map.copy) return true;
-  // The bytes are here: were they still good when the last of them was read?
+  // Checks that the file was still good when its last byte was copied.
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (const auto settled = state_after_syncs(opened); !settled.ok()) return settled.error();
   usable = read_on(opened, options);

@@ -1,12 +1,13 @@
-// How a reader opens a file: it keeps no lock, and what it finds decides (FORMAT.md, "When a dirty file may be used").
+// Opens a file for a reader. A reader keeps no lock, and decides by what it finds (FORMAT.md, "When a dirty file may be
+// used").
 #pragma once
 
 #include "store/file/open_file.hpp"
 
 namespace bfstore::store {
 
-// What the options want of the file is in memory then, and nothing was read of a body that may not be used. False if
-// the file has to be opened again: it was replaced, or was to be by a process that is no more.
+// Lets a reader in: brings into memory what the options want of the file, and reads nothing of a body that may not be
+// used. False if the file must be opened again: it was replaced, or the process that was to replace it was killed.
 Result<bool> let_in(const OpenFile& opened, const Opening& options);
 
 }  // namespace bfstore::store

@@ -10,16 +10,16 @@ using format::SlotState;
 
 constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWord::kSyncing;
 
-// The last recoverer synced and closed: what was added again is on disk.
+// True if the last recoverer synced and closed: the keys that were added again are on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
          !evidence.live_word.has(kTrouble);
 }
 
-// From the first line on every handle in every process answers "maybe", and from the second on also after a power cut.
-// What was added again before a recoverer was killed may be lost: then all of it is needed again. Pages that the system
-// failed to write count as written, and adding a bit that is already set would not write them. So all pages are written
-// again.
+// Once the live word is set, every handle in every process answers "maybe"; once the slot is written, also after a
+// power cut. Keys that a killed recoverer added again may be lost, so all of them are needed again. Pages that the
+// system failed to write count as written, and adding a bit that is already set would not write them. So all pages are
+// written again.
 Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   const bool is_paused = paused(evidence);
   Slot slot = dirty_now(evidence);
@@ -40,7 +40,7 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   return {};
 }
 
-// Durable before any process gets a "no" again.
+// Writes the slot durably before any process gets a "no" again.
 Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
   if (Error error = opened.write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return opened.poison(error);
   opened.live_word().clear(format::LiveWord::kRecovering);

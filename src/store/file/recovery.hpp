@@ -9,12 +9,12 @@ namespace bfstore::store {
 // Begins a recovery, and ends it at once if the loss is accepted. The caller holds the state lock.
 Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss);
 
-// An owner has added its keys again. Sets that in the slot, and adds to `cleared` the live word's bits that are cleared
-// with it. True if the recovery is over.
+// Records in the slot that an owner has added its keys again. Adds to `cleared` the live word's bits that are cleared
+// with that. True if the recovery is over.
 bool one_more_recovered(format::Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept;
 
-// Forgets an owner, which the recovery no longer waits for. That ends a recovery that all other owners, one at least,
-// have finished.
+// Forgets an owner: the recovery no longer waits for it. That ends the recovery if all other owners, one at least, have
+// finished it.
 void one_owner_less(format::Slot& slot, std::uint64_t owner, std::uint64_t& cleared) noexcept;
 
 }  // namespace bfstore::store

@@ -1,4 +1,4 @@
-// Why a file is not opened, or no longer written to: messages that name the way out.
+// Errors for a file that is not opened, or no longer written to. Their messages name the way out.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -14,10 +14,10 @@ namespace bfstore::store {
 // For a file that is not opened in this state.
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
-// For a file whose copy would have to answer.
+// For a file that cannot be copied, because the copy would have to answer.
 Error still_filling(const std::string& path);
 
-// For what only a file has: of a buffer, and of a set of parts.
+// For calls that only a file supports: not_a_file() for a buffer, many_files() for a set of parts.
 Error not_a_file();
 Error many_files();
 

@@ -11,16 +11,16 @@ format::SharedLiveWord live_word_in(const region::Mapping& live_page) noexcept {
   return format::SharedLiveWord(live_page.data());
 }
 
-// Whether the file has a live word that handles compare. They read page 0 once, when they open the file. It may be
-// damaged since, or be of a later version, and proves nothing about them.
+// True if the file has a live word that handles compare. Handles read page 0 only when they open the file. It may have
+// been damaged since, or be of a later version, so it proves nothing about them.
 bool has_live_word(const HeaderBytes& header, const format::CheckedIdentity& page_0) noexcept {
   const format::LiveWord word = live_word_of(header);
   const bool is_ours = page_0.reported && !page_0.reported->embedded;
   return word.is_like_ours() || (is_ours && word.is_like_a_later_one());
 }
 
-// Handles of a file with a damaged live word are in doubt already. A later major version may have its live word
-// elsewhere.
+// True for a later major version, which may have its live word elsewhere. Handles of a file with a damaged live word
+// are in doubt already.
 bool may_be_elsewhere(const format::CheckedIdentity& page_0) noexcept {
   return page_0.reported && page_0.reported->version_major > format::kVersionMajor;
 }
@@ -107,9 +107,9 @@ void Replaced::set(std::uint64_t bits) const noexcept {
   if (has_live_page()) live_word_in(*live_page_).set(bits);
 }
 
-// A file with one name has none after the renaming, which itself says that the file was replaced. A file with more
-// names must say so before. Otherwise a process that is killed right after the renaming would leave a file that looks
-// as if it were still to be replaced, and a power cut a file that looks as if it were not replaced at all.
+// A file with one name has none after the renaming, and that says that the file was replaced. A file with more names
+// must say so before. Otherwise a process that is killed right after the renaming would leave a file that seems about
+// to be replaced, and a power cut would leave a file that seems never to have been replaced.
 void Replaced::about_to_go() const noexcept {
   const auto facts = file_.facts();
   const bool more_names = !facts || facts->links != 1;
@@ -120,7 +120,7 @@ void Replaced::about_to_go() const noexcept {
 
 void Replaced::is_gone() const noexcept { set(format::LiveWord::kGone); }
 
-// What was made durable is taken back durably: otherwise a power cut would leave a file that is refused for good.
+// Takes back durably what was made durable. Otherwise a power cut would leave a file that is refused for good.
 Replaced::~Replaced() {
   if (!file_.born().here()) return;
   if (!has_live_page() || !file_.has_its_path()) return;

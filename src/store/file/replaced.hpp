@@ -19,9 +19,9 @@ namespace bfstore::store {
 // name in the destructor, no other file replaced it, and it continues as before.
 class Replaced {
  public:
-  // The file that has the name which `successor` is to get; nullptr if no file has. What has no live word is not
-  // written to. kInvalid if the two have one id: pages of the one would be taken for the other's. kBusy if a writer has
-  // a file open that this version cannot tell of its end.
+  // Supersedes the file that has the name which `successor` is to get. nullptr if no file has it. A file without a live
+  // word is not written to. kInvalid if both files have the same id: a process would take pages of one for the other's.
+  // kBusy if a writer has a file open in which this version cannot mark that it was replaced.
   static Result<std::unique_ptr<Replaced>> begin(const region::File& successor, const FileId& id,
                                                  std::uint32_t lock_timeout_ms);
 
@@ -33,12 +33,12 @@ class Replaced {
   [[nodiscard]] Error check() const;
   [[nodiscard]] bool has_its_path() const noexcept { return file_.has_its_path(); }
   [[nodiscard]] const region::File& file() const noexcept { return file_; }
-  // Another handle of this process that wants to replace the file gets kBusy, and does not wait.
+  // From now on another handle of this process that wants to replace the file gets kBusy, and does not wait.
   void hold_for_long() const noexcept { file_.hold_for_long(); }
 
   // Called right before the system call that gives its name to another file.
   void about_to_go() const noexcept;
-  // Another file has the name. No process uses this one again, whatever other names lead to it.
+  // Called when another file has the name. No process uses this file again, whatever other names lead to it.
   void is_gone() const noexcept;
 
  private:
@@ -49,7 +49,7 @@ class Replaced {
   void set(std::uint64_t bits) const noexcept;
 
   region::File file_;
-  region::MappedLock state_lock_;             // held for long, so no descriptor that other code closes may end it
+  region::MappedLock state_lock_;             // held for long, so it must not end when other code closes a descriptor
   std::optional<region::Mapping> live_page_;  // if the file has one
 };
 

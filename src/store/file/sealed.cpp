@@ -83,7 +83,7 @@ class Checksums {
   std::size_t readable_ = 0;
 };
 
-// Calls damaged(number) for each chunk that is not as it was sealed; returns their number.
+// Calls damaged(section) for each chunk that is not as it was sealed. Returns the number of these chunks.
 template <class Damaged>
 std::uint64_t each_damaged_chunk(const SealedBytes& sealed, Damaged damaged) {
   Chunks chunks(sealed);
@@ -99,7 +99,7 @@ std::uint64_t each_damaged_chunk(const SealedBytes& sealed, Damaged damaged) {
   return found;
 }
 
-// How many adds changed a bit since the file was made.
+// Returns the number of adds that changed a bit since the file was made.
 std::uint64_t keys_added_in(const HeaderBytes& header) {
   return format::keys_added_in(std::span<const std::byte>(header).subspan(format::kLivePageOffset));
 }
@@ -109,13 +109,13 @@ bool slots_as_sealed(const HeaderBytes& header, const format::Identity& identity
   return slots.clean() && !slots.newest()->filling;
 }
 
-// A process that replaces the file may say so. The one that made it may have been the last to sync.
+// *Gone* may be set by a process that replaces the file, and *syncing* may remain from the process that made it.
 bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
   constexpr std::uint64_t kLater = format::LiveWord::kGone | format::LiveWord::kSyncing;
   return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
 }
 
-// Of a copy, what was copied: lookups believe that, and not what the file says by now.
+// Returns the copied header of a copy: lookups believe that, and not what the file says by now.
 Result<HeaderBytes> header_of(const SealedBytes& sealed) {
   if (sealed.copy == nullptr) return read_header(sealed.file);
   return HeaderBytes(sealed.copy, sealed.copy + format::kFileHeaderBytes);
@@ -213,7 +213,7 @@ struct SealedPieces::Walk {
         chunks(sealed),
         checksums(sealed) {}
 
-  // What was copied of the header counts, too.
+  // A copy takes over what the header says, so damage there is an error, too.
   [[nodiscard]] Result<std::span<const std::byte>> end() const {
     std::vector<DamagedRange> found;
     if (!tolerates) append_header_damage(found, sealed);

@@ -1,5 +1,5 @@
-// A sealed file's checksums: made, and checked. Everything is read through the descriptor, so that a place that cannot
-// be read is damage, and not a signal.
+// Makes and checks a sealed file's checksums. Everything is read through the descriptor, so that a place that cannot be
+// read is damage, and not a signal.
 #pragma once
 
 #include <bfstore/seal.hpp>
@@ -16,11 +16,11 @@ namespace bfstore::store {
 // Makes a file without a name a sealed one: make_room(), then put() for all of its body, then finish().
 class Sealing {
  public:
-  // Its live page is to say that so many keys were added.
+  // `keys_added`: the number of keys that its live page will report.
   Sealing(OpenFile& made, std::uint64_t keys_added);
 
   Error make_room();
-  // In order. Each piece is a whole number of chunks, except for the last one.
+  // Takes the pieces in order. Each piece is a whole number of chunks, except for the last one.
   Error put(std::uint64_t offset_in_body, std::span<const std::byte> piece);
   Error finish();
 
@@ -30,11 +30,11 @@ class Sealing {
   std::vector<std::byte> checksums_;
 };
 
-// Checks at the opening of a sealed file, as the options ask: that it is undamaged, or that damaged parts answer
+// Checks a sealed file when it is opened, as the options ask: refuses a damaged file, or makes its damaged parts answer
 // "maybe".
 Error check_seal(const OpenFile& opened, const Opening& options);
 
-// What the checksums are about: a file, or its copy in private memory.
+// The bytes that the checksums are for: a file, or its copy in private memory.
 struct SealedBytes {
   const region::File& file;
   const format::Identity& identity;
@@ -44,15 +44,15 @@ SealedBytes sealed_bytes(const OpenFile& opened) noexcept;
 
 Verification verify_sealed(const SealedBytes& sealed);
 
-// The body for a copy of the filter, chunk by chunk and in order, and then the header and the checksums. A place that
-// is not as it was sealed is kDamaged. Where the handle tolerates damage, such a chunk is all ones.
+// Reads the body for a copy of the filter, chunk by chunk and in order, and then the header and the checksums. A place
+// that is not as it was sealed is kDamaged. If the handle tolerates damage, such a chunk is all ones instead.
 class SealedPieces {
  public:
   explicit SealedPieces(const OpenFile& opened);
   ~SealedPieces();
   SealedPieces(SealedPieces&&) noexcept;
 
-  // Valid until the next one is read. Empty after the last one.
+  // Returns the next chunk, valid until the one after it is read. Empty after the last one.
   Result<std::span<const std::byte>> next();
 
  private:

@@ -11,8 +11,8 @@
 
 namespace bfstore::store {
 
-// A handle's copy of the key. It is wiped when the handle ends, so that memory that is used again later does not have
-// it.
+// A handle's copy of the key. It is wiped when the handle ends, so that it does not remain in memory that is used
+// again.
 class Secret {
  public:
   Secret() = default;
@@ -29,20 +29,20 @@ class Secret {
   SecretKey key_{};
 };
 
-// For a new filter: the options have a key exactly if the hash takes one.
+// Checks for a new filter that the options have a key if, and only if, the hash takes one.
 Error check_secret_for(Hash hash, const std::optional<SecretKey>& key);
 
-// The identity that `bytes` begin with, if it keeps every rule of the format and `key` is the filter's own. Every way
-// from bytes to a handle comes through here. The other arguments are those of format::check_identity; a message begins
-// with `where`.
+// Returns the identity that `bytes` begin with, if it keeps every rule of the format and `key` is the filter's own.
+// Every way from bytes to a handle comes through here. The other arguments are those of format::check_identity.
+// Messages begin with `where`.
 Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                           bool writing, const std::optional<SecretKey>& key, const std::string& where);
 
-// The same for a caller that hashes no keys, and so needs no secret.
+// Does so for a caller that hashes no keys, and so needs no secret.
 Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                         bool writing, const std::string& where);
 
-// The same for a bare filter, which has no secret.
+// Returns the shape of a bare filter, which has no secret.
 Result<Shape> trusted_bare(format::Bytes bytes, const std::optional<SecretKey>& key);
 
 }  // namespace bfstore::store

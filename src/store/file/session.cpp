@@ -37,7 +37,7 @@ Session::Session(OpenFile opened, Joined joined, Publication publication)
       opener_(opened_.born()) {}
 
 // First lets a file that was superseded and not replaced continue, because another process may wait for its state lock.
-// Without memory for the close, the file is left as by a process that was killed.
+// Without memory for the close, the file stays as if this process had been killed.
 Session::~Session() {
   publication_.give_up();
   try {
@@ -96,7 +96,7 @@ Result<std::unique_ptr<Session>> Session::make(const std::string& path, const fo
 
 Error Session::sync_and_store(const SlotUpdate& update) {
   const File& file = opened_.file();
-  const bool reads_only = role_ == Role::kReader;  // as one that was shut does
+  const bool reads_only = role_ == Role::kReader;  // also after it was shut
   if (is_shut()) return store::shut(file.path());
   if (reads_only) return fail(Code::kReadOnly, file.path() + ": opened for reading. Open it for writing.");
   if (!opened_.born().here()) return forked(file.path());
@@ -136,7 +136,7 @@ Error Session::drop_owner(std::uint64_t owner) {
   });
 }
 
-// What was added is durable before the slot says so, and the slot before anybody is answered "no" (sync.cpp).
+// What was added is durable before the slot says so, and the slot is durable before any process gets a "no" (sync.cpp).
 Error Session::finish_filling() {
   return sync_and_store([](Slot& slot, std::uint64_t&) {
     slot.filling = false;
@@ -144,7 +144,7 @@ Error Session::finish_filling() {
   });
 }
 
-// Of a copy in memory: as it was when it was made, so that no mark is newer than the bits.
+// Returns the header of a copy in memory as it was copied, so that no mark is newer than the bits.
 Result<HeaderBytes> Session::header_with_marks() const {
   const std::byte* const mapped = opened_.mapping().data();
   if (opened_.mapping().is_copy()) return HeaderBytes(mapped, mapped + format::kFileHeaderBytes);
@@ -163,13 +163,13 @@ std::uint64_t Session::get_mark(std::uint64_t owner, std::uint64_t epoch) const 
 
 Result<std::vector<OwnerMark>> Session::list_marks() const {
   if (is_shut()) return store::shut(opened_.file().path());
-  if (!opened_.born().here()) return forked(opened_.file().path());  // whose descriptor the child does not have
+  if (!opened_.born().here()) return forked(opened_.file().path());  // the child has no descriptor of the file
   const auto slot = newest_slot_in(header_with_marks(), opened_);
   if (!slot) return slot.error();
   return format::marks_of(*slot);
 }
 
-// The order: first what the kernel told, to this handle or to others, becomes visible, and then the header is read.
+// What the kernel reported, to this handle or to others, must be in the file before the header is read.
 Result<Moment> Session::moment_for_copy() const {
   if (opened_.mapping().is_copy()) {
     const auto header = header_with_marks();
@@ -294,9 +294,9 @@ Error Session::shut_off() {
   return fail(Code::kNoMemory, opened_.file().path() + ": no memory is left to shut the handle. Free some.");
 }
 
-// The file's live page is taken from the lookups before the sync, so that the sync covers every add that is not
-// refused. A thread that syncs, or asks the kernel for failures, has its flag in that page: it is waited for. A child
-// does not wait for threads of its parent; and neither does a reader, which owes no process anything.
+// Takes the file's live page from the lookups before the sync, so that the sync covers every add that is not refused. A
+// thread that syncs, or asks the kernel for failures, has its flag in that page, so this waits for the thread. A forked
+// child does not wait for threads of its parent. Neither does a reader wait, because it has nothing to sync.
 Error Session::shut(const std::function<void()>& adds_are_over) {
   if (role_ == Role::kReader || !opened_.born().here()) return shut_off();
   const std::lock_guard<std::mutex> one_thread(sync_mutex_);

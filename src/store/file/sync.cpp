@@ -51,8 +51,8 @@ Error written_over(const OpenFile& opened) {
               opened.file().path() + ": another program wrote a clean copy over it while it was open (cp)");
 }
 
-// The second half of a sync, under the state lock: the slot that says what the first half made true. `anew`: both
-// slots, of a file that no other process has.
+// Does the second half of a sync, under the state lock: writes the slot that says what the first half made true.
+// `anew`: writes both slots, for a file that no other process has.
 Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
   if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (!body_synced.ok()) return opened.poison(body_synced);

@@ -1,5 +1,5 @@
-// The two halves of a sync: what was added becomes durable, and then a slot says so. Also what a failed sync leaves.
-// The order of the steps is the protocol (FORMAT.md, "Syncing").
+// The two halves of a sync: makes durable what was added, and then writes a slot that says so. Also handles a failed
+// sync. The order of the steps is the protocol (FORMAT.md, "Syncing").
 #pragma once
 
 #include <functional>
@@ -11,13 +11,13 @@ namespace bfstore::store {
 // Changes the slot, and adds to `over` the live word's bits that are cleared once the slot is durable.
 using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>;
 
-// With other writers: takes the sync lock for the first half, and the state lock for the second.
+// Syncs next to other writers: takes the sync lock for the first half, and the state lock for the second.
 Error sync_and_store(const OpenFile& opened, const SlotUpdate& update);
 
-// For the last writer, and for the maker of a file. The caller holds both locks, or is the only user of the file.
+// Syncs for the last writer. The caller holds both locks.
 Error sync_and_mark_clean(const OpenFile& opened);
 
-// The same of a new file, which has no name yet: it says nothing of the place where it was made.
+// Syncs a new file, which has no name yet. Its slots do not name the place where it was made.
 Error sync_and_mark_new(const OpenFile& opened);
 
 }  // namespace bfstore::store

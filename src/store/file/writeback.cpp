@@ -27,9 +27,9 @@ Error told_of_failure(const OpenFile& opened, int os_errno) {
   return writeback_failed(opened.file(), os_errno);
 }
 
-// Whether the system failed to write a page. It tells one description of a failure once, and never a description that
-// is opened later. So this works like a sync, under the sync lock, and a process that is killed when it has the answer
-// leaves *syncing* to the next one.
+// The kernel reports a failure to a description once, and never to a description that is opened later. So this works
+// like a sync, under the sync lock, and a process that is killed when it has the answer leaves *syncing* set for the
+// next one.
 Error ask_the_kernel(const OpenFile& opened) {
   if (opened.live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
     opened.live_word().set(format::LiveWord::kPoisoned);
@@ -45,7 +45,7 @@ void ask_as_writer(const OpenFile& opened) {
   const auto sync_lock = ScopedLock::try_take(opened.file(), format::kSyncLock);
   if (!sync_lock) return;
   const bool idle = sync_lock->has_value();
-  if (!idle) {  // a stranger may hold the lock; *syncing* without the sync lock would look like a sync that died
+  if (!idle) {  // another program may hold the lock; *syncing* without the sync lock would look like a sync that died
     const auto syncer = locked_by_other(opened.file(), {format::kSyncLock});
     if (!syncer.ok() || *syncer) return;
   }
@@ -91,8 +91,8 @@ Error not_asked(const OpenFile& opened) {
                                "all pages. Copy it when its writers have closed it, or by another handle.");
 }
 
-// A handle that writes nothing does not ask, so that it believes bits alone that no process writes: if a page of a
-// clean file had not been written, the file would not be clean.
+// A handle that writes nothing does not ask, so it believes only bits that no process writes. If the system had failed
+// to write a page of a clean file, the file would not be clean.
 Error settle_as_reader(const OpenFile& opened) {
   ask_as_reader(opened);
   const auto state = state_after_syncs(opened);

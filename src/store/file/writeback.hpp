@@ -1,4 +1,4 @@
-// Pages that the system failed to write between syncs. The kernel tells it once, when asked.
+// Finds pages that the system failed to write between syncs. The kernel reports a failure once, when asked.
 #pragma once
 
 #include "store/file/open_file.hpp"
@@ -15,12 +15,13 @@ Error told_of_failure(const OpenFile& opened, int os_errno);
 void ask_as_writer(const OpenFile& opened);
 void ask_as_reader(const OpenFile& opened);
 
-// The same for a handle that is about to believe bits for good: afterwards the file, or at least the handle, says what
-// any process was told before. Waits for a sync that is under way, because the kernel may have told that one already:
-// kBusy after the handle's time for locks. The file was just seen whole. A writer's other threads neither sync nor ask.
+// Called by a handle that is about to believe bits for good. Afterwards the file, or at least the handle, says what the
+// kernel reported to any process before. Waits for a sync that is under way, because the kernel may have reported the
+// failure to that sync: kBusy after the handle's time for locks. The caller has just seen that the file is whole. A
+// writer's other threads neither sync nor ask.
 Error settle_as_writer(const OpenFile& opened);
 Error settle_as_reader(const OpenFile& opened);
-// kBusy: what that says of a handle that does not ask, and of a file that is not closed.
+// Returns kBusy, for a handle that does not ask and a file that is not closed.
 Error not_asked(const OpenFile& opened);
 
 // Waits for the end of a sync that is under way (kBusy), and returns the state of the file then. Takes no lock.

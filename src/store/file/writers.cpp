@@ -17,7 +17,7 @@ using region::MappedLock;
 using region::Patience;
 using region::ScopedLock;
 
-// The role, unless there was an error.
+// Returns the role, unless there was an error.
 Result<Role> as(Role role, Error error) { return error.ok() ? Result<Role>(role) : std::move(error); }
 
 // For a writer that joins live writers. If *syncing* is set and no process holds the sync lock, the process that synced
@@ -35,7 +35,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
     }
     const auto syncer = locked_by_other(opened.file(), {kSyncLock});
     if (!syncer.ok()) return syncer.error();
-    if (*syncer) return {};  // it lives; otherwise a stranger is in the way
+    if (*syncer) return {};  // the process that syncs lives; otherwise another program holds the lock
     if (!patience.wait())
       return busy(opened.file(), {kSyncLock}, "a program that is not a writer of filters locks the file");
   }
@@ -66,9 +66,9 @@ Result<Role> enter(const OpenFile& opened, const Evidence& evidence, const Openi
   return as(Role::kRecoverer, recover(opened, evidence, options.accept_loss));
 }
 
-// For a writer that leaves others. It may have the last description that the system would tell of a failure: a reader
-// that could not write it down may have got it first, and descriptions that are opened after that do not get it. The
-// last writer's sync tells that writer.
+// For a writer that leaves while others stay. Its description may be the last one to which the system would report a
+// failure: a reader that could not write it to the file may have got it first, and descriptions that are opened after
+// that do not get it. The last writer learns of it from its own sync.
 Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
   const bool known = opened.live_word().load().has(format::LiveWord::kPoisoned);
@@ -81,8 +81,8 @@ Error ask_before_leaving(const OpenFile& opened, const MappedLock& writers_lock)
   return state_lock ? opened.poison(failed) : failed;
 }
 
-// If two writers close at once, each lets go of the writers' lock before the state lock. Otherwise each would take the
-// other for one that continues, and neither would write clean.
+// If two writers close at once, each releases the writers' lock before the state lock. Otherwise each would believe
+// that the other continues, and neither would write clean.
 Error leave_last(const OpenFile& opened, const MappedLock& writers_lock) {
   const auto others = writers_lock.others(opened.file());
   if (!others.ok()) return others.error();
@@ -119,9 +119,8 @@ Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const O
   return std::optional<Joined>({*role, std::move(*held)});
 }
 
-// The last writer syncs and marks the file clean. A file that is being replaced stays as it is: the process that
-// replaces it holds the state lock until it is gone. If it is not replaced after all, it is as if this process had been
-// killed.
+// A file that is being replaced stays as it is: the process that replaces it holds the state lock until it is gone. If
+// it is not replaced after all, it is as if this process had been killed.
 Error leave(const OpenFile& opened, MappedLock& writers_lock) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (Error error = writers_lock.check(opened.file()); !error.ok()) return error;

@@ -1,6 +1,5 @@
-// How a writer opens a file, next to others or as the only one, and how it leaves. The order of the steps is the
-// protocol (FORMAT.md, "Opening for writing", "Closing"). A process that was *let in* may write to the file: the slots
-// say so.
+// Opens a file for a writer, next to others or as the only one, and leaves it. The order of the steps is the protocol
+// (FORMAT.md, "Opening for writing", "Closing"). A process that was *let in* may write to the file: the slots say so.
 #pragma once
 
 #include <optional>
@@ -9,7 +8,7 @@
 
 namespace bfstore::store {
 
-// Whether a writer lets others write, too.
+// kShared: a writer lets others write, too.
 enum class Writers { kShared, kAlone };
 
 // A handle's role for its file: what it may do, and what it has to do when it ends.
@@ -26,7 +25,8 @@ struct Joined {
   region::MappedLock lock;
 };
 
-// Empty if the path names another file now. Otherwise the file is dirty or recovering, durably, when this returns.
+// Lets a writer in. Empty if the path names another file now. Otherwise the file is dirty or recovering, durably, when
+// this returns.
 Result<std::optional<Joined>> join(const OpenFile& opened, Writers kind, const Opening& options);
 
 Result<region::MappedLock> hold_writers_lock(const OpenFile& opened, Writers kind);
