@@ -21,7 +21,7 @@ std::size_t own_stripe() noexcept {
   return stripe;
 }
 
-// In nanoseconds. The coarse clock is a read of memory, and good to some milliseconds.
+// In nanoseconds. The coarse clock costs only a read of memory, and is good to some milliseconds.
 std::int64_t coarse_now() noexcept {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
@@ -42,7 +42,7 @@ Result<layout::Functions> functions_for(Layout layout, Adding how) {
 }
 
 std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) noexcept {
-  auto* const first = const_cast<std::byte*>(stripes) + in_stripe;  // which is only read
+  auto* const first = const_cast<std::byte*>(stripes) + in_stripe;  // only read
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < format::kNumStripes; ++i)
     sum += base::SharedWord(first + i * format::kStripeBytes).load_relaxed();
@@ -85,9 +85,9 @@ void Ask::take_position_source(const format::Identity& identity) {
                           identity.seeds.value_or(std::vector<std::uint32_t>()));
 }
 
-// A line has the same number in the whole filter and in its part, where the first one's number is not 0. So the digest
-// is mapped to the lines of the whole, and the words begin where those of the whole would. Nothing is read or written
-// for a digest of another part, which has no memory here.
+// A line has the same number in the whole filter and in its part, so the number of a part's first line is not 0. A
+// digest is mapped to the lines of the whole, and `lines` begins where the words of the whole would. Nothing is read or
+// written for a digest of another part, which has no memory here.
 void Ask::be_part(const format::Identity& identity) noexcept {
   if (!identity.part) return;
   const Part part = identity.part->part;
@@ -121,7 +121,7 @@ bool Ask::not_yet(const layout::Target& target) noexcept {
 
 void Ask::look_before_too() noexcept {
   target.kernel = target.ask;
-  if (gives_positions) return;  // answers no digest, and by_position.hpp looks before, too
+  if (gives_positions) return;  // answers no digest; by_position.hpp looks before, too
   target.inlined = false;
   target.ask = [](const layout::Target& asked, std::uint64_t digest) noexcept {
     return not_yet(asked) ? 1 : asked.kernel(asked, digest);
@@ -179,8 +179,8 @@ Code Ask::was_changed(const layout::Sentinel& sentinel) const noexcept {
 }
 
 // Another writer may have been let in since the lock was lost. The plain stores of a writer that adds alone may have
-// taken bits away from it: that is doubt in every process. Otherwise the live word of the file is left alone, because
-// the other writers, which have their locks, miss no key.
+// erased bits of that writer, so every process must doubt. Otherwise the live word of the file stays as it is, because
+// the other writers have their locks, and miss no key.
 Code Ask::lost_lock(bool stored) const noexcept {
   home->poison(stored && alone);
   const Code code = why_not(add_sentinel);
@@ -199,7 +199,7 @@ void Ask::check_writeback_every(std::chrono::nanoseconds pause) noexcept {
   next_writeback_check.store(coarse_now() + pause.count(), std::memory_order_relaxed);
 }
 
-// One of the threads that add does it.
+// Only one of the threads that add asks.
 void Ask::check_writeback_in_time() noexcept {
   const std::int64_t now = coarse_now();
   std::int64_t next = next_writeback_check.load(std::memory_order_relaxed);

@@ -30,7 +30,7 @@ class InFile final : public Home {
     if (!opened().born().here()) return forked(path());
     return session_->moment_for_copy();
   }
-  // What cannot be read is an error, and no signal. A copy in memory is in the mapping alone.
+  // Bytes that cannot be read are an error, and no signal. A copy in memory is only in the mapping.
   [[nodiscard]] Error read_body(const std::uint64_t* words, std::span<std::byte> into,
                                 std::uint64_t offset) const override {
     if (mapping()->is_copy()) return Home::read_body(words, into, offset);

@@ -1,4 +1,4 @@
-// A filter in a file of its own: a Session has the protocol.
+// A filter in a file of its own. Its Session keeps the protocol.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -11,17 +11,17 @@
 
 namespace bfstore::store {
 
-// What a handle keeps of its caller's options.
+// The options of the caller that a handle keeps.
 struct HandleOptions {
   const std::optional<SecretKey>& key;
   bool hard_limit = false;
   std::uint32_t writeback_check_ms = 0;
 };
 
-// A handle of the session's file.
+// Makes a handle of the session's file.
 Result<std::unique_ptr<Ask>> ask_file(std::unique_ptr<Session> session, Adding how, const HandleOptions& options);
 
-// kInvalid if the options do not go together.
+// kInvalid if the options contradict each other.
 Error check_options(const std::string& path, OpenMode mode, const OpenOptions& options);
 
 // Checks the options, and opens the file at the path, which the handle does not follow.

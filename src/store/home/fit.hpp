@@ -1,4 +1,5 @@
-// What two filters need to have in common, so that one can be merged into the other, intersected or compared with it.
+// Checks what two filters must have in common, so that one can be merged into the other, intersected or compared with
+// it.
 #pragma once
 
 #include <bfstore/compare.hpp>
@@ -24,13 +25,13 @@ inline Differences differences(const Ask& one, const Ask& other) {
   return found;
 }
 
-// How many times `from` is folded to have the size of `into`; 0 if it cannot.
+// Returns how many times `from` is folded to have the size of `into`, or 0 if that is impossible.
 inline std::uint64_t times_folded(const Ask& from, const Ask& into) {
   const std::uint64_t times = layout::times_larger(from.shape.num_bits, into.shape.num_bits);
   return times == 1 || from.folds() ? times : 0;
 }
 
-// What keeps the keys of `from`, folded, from being found in `into`. Empty if nothing does.
+// Returns the differences that keep the keys of `from`, folded, from being found in `into`. Empty if there are none.
 inline std::string misfit(const Ask& from, const Ask& into) {
   std::string found;
   const Differences differ = differences(from, into);
@@ -57,7 +58,7 @@ inline std::string misfit(const Ask& from, const Ask& into) {
   return found.empty() ? found : found.substr(0, found.size() - 2);
 }
 
-// `from`, folded, has its keys' bits where `into` has them. The names are for filters that are in no file.
+// Checks that `from`, folded, has its keys' bits where `into` has them. The names are for filters that are in no file.
 inline Error check_fit(const Ask& from, const char* from_name, const Ask& into, const char* into_name) {
   const std::string different = misfit(from, into);
   if (different.empty()) return {};

@@ -25,16 +25,16 @@ std::int64_t now_in_nanoseconds() noexcept {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// Threads take them in turns.
+// Each thread gets the next number.
 std::size_t own_number() noexcept {
   static std::atomic<std::size_t> threads{0};
   thread_local const std::size_t number = threads.fetch_add(1, std::memory_order_relaxed);
   return number;
 }
 
-// A digest that was taken of one file is asked in the other: with another hash or seed that would be a wrong no. Both
+// A digest that was made for one file is asked in the other: with another hash or seed that would be a wrong no. Both
 // files of a keyed hash were opened with the same key. A hash that gives positions is asked with the numbers of the
-// file of the moment.
+// current file.
 bool same_digests(const Shape& one, const Shape& other) noexcept {
   return one.hash == other.hash && (one.hash != Hash::kXxh3 || one.seed == other.seed);
 }
@@ -45,16 +45,16 @@ Error only_reads() {
 
 class Followed final : public Home {
  public:
-  // `first` is of the file at `path`, an absolute one.
+  // `path` is absolute. `first` is the Ask of the file there.
   Followed(std::string path, const OpenOptions& options, region::ForkMark born, std::unique_ptr<Ask> first) noexcept
       : current_(first.get()), born_(born), owned_(std::move(first)), path_(std::move(path)), options_(options) {}
   ~Followed() override;
 
-  // layout::Target::ask of the handle; the target's words lead here.
+  // The handle's layout::Target::ask. The target's words point to this object.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
 
   void follow_in_time() noexcept;
-  // How a call counts itself in.
+  // Returns the counter in which this thread's calls count themselves.
   [[nodiscard]] std::atomic<std::uint64_t>& own_count() noexcept;
   [[nodiscard]] const Ask& now() const noexcept { return *current_.load(); }
 
@@ -70,7 +70,7 @@ class Followed final : public Home {
   };
   struct Retired {
     std::unique_ptr<Ask> ask;
-    std::uint64_t waiting;  // a bit for each stripe that was not at zero yet
+    std::uint64_t waiting;  // a bit for each stripe that was not yet seen at zero
   };
   bool follow(std::uint32_t lock_timeout_ms);
   void replace_by(std::unique_ptr<Ask> next);
@@ -80,10 +80,10 @@ class Followed final : public Home {
   static constexpr std::size_t kStripes = 64;
   std::array<Stripe, kStripes> stripes_;
   std::atomic<const Ask*> current_;
-  std::atomic<std::int64_t> next_try_{0};  // nanoseconds of a clock
+  std::atomic<std::int64_t> next_try_{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   std::atomic<bool> has_retired_{false};
   const region::ForkMark born_;
-  std::mutex one_follows_;  // what is below is its owner's
+  std::mutex one_follows_;  // protects the members below
   std::unique_ptr<Ask> owned_;
   std::vector<Retired> retired_;
   const std::string path_;
@@ -97,7 +97,7 @@ Followed::~Followed() {
 
 std::atomic<std::uint64_t>& Followed::own_count() noexcept { return stripes_[own_number() % kStripes].calls; }
 
-// Not one that follows in its turn.
+// Opens a handle that does not follow its path.
 Result<std::unique_ptr<Ask>> open_once(const std::string& path, OpenOptions options) {
   options.follow = false;
   auto opened = open_file(path, OpenMode::kRead, options);
@@ -124,7 +124,7 @@ std::int32_t Followed::ask(const layout::Target& target, std::uint64_t digest) n
   return doubt ? answer_now(doubt) : answer;
 }
 
-// By one thread, in no call of its own: what it uses itself would never be free.
+// One thread does it, outside of its own calls: an Ask that it uses itself would never be free.
 void Followed::follow_in_time() noexcept {
   const std::int64_t now = now_in_nanoseconds();
   if (now < next_try_.load(std::memory_order_relaxed) || !born_.here()) return;
@@ -140,17 +140,16 @@ void Followed::follow_in_time() noexcept {
   next_try_.store(now_in_nanoseconds() + kPause, std::memory_order_relaxed);
 }
 
-// A file may be poisoned, or lost, before another one takes its place. Both states hide that it was superseded, and
-// neither ends in this file. While the path names it, there is nothing to follow to.
+// A file may be poisoned, or lost, before another one replaces it. Both states hide that it was superseded, and a file
+// never leaves them. While the path names this file, there is no other one to open.
 bool Followed::may_follow() const noexcept {
   const Code health = now().health();
   if (!born_.here() || health == Code::kOk || health == Code::kShut) return false;
   return health == Code::kSuperseded || now().home->path_names_another();
 }
 
-// Where the file at the path cannot be used, or has other digests, the handle stays on its file, in doubt: keys may be
-// in the new one alone. A file that was replaced by another program has no sign of that: the handle makes one for
-// itself.
+// If the file at the path cannot be used, or has other digests, the handle keeps its file and stays in doubt: keys may
+// be only in the new one. A file that another program replaced does not say so, so the handle says it for itself.
 bool Followed::follow(std::uint32_t lock_timeout_ms) {
   OpenOptions options = options_;
   options.lock_timeout_ms = lock_timeout_ms;

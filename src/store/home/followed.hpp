@@ -1,9 +1,9 @@
-// A handle that follows its path: when another file takes the place of its own, it opens that one, and threads that
-// are in calls keep the old one until they are out.
+// A handle that follows its path: when another file replaces its own, it opens that one. Threads that are in calls keep
+// the old one until they are out.
 //
-// A call counts itself in one of 64 stripes before it takes the Ask of the moment, and out afterwards. What was
-// replaced is freed once every stripe was seen at zero after the replacement: a call that counts itself in later takes
-// the new one. No call waits for another.
+// A call counts itself in one of 64 stripes before it takes the current Ask, and out afterwards. A replaced Ask is
+// freed once every stripe was seen at zero after the replacement: a call that counts itself in later takes the new one.
+// No call waits for another.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -16,14 +16,14 @@
 
 namespace bfstore::store {
 
-// A handle that follows the path.
+// Opens a handle that follows the path.
 Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenOptions& options);
 
-// If the handle follows, the file is in doubt, and no thread tried in the last 10 ms: follows. Frees what no call uses
-// any more.
+// Opens the new file if the handle follows its path, its file is in doubt, and no thread tried in the last 10 ms. Frees
+// what no call uses any more.
 void follow_in_time(const Ask& ask) noexcept;
 
-// The Ask that a call is about: of a handle that follows, the one of this moment, which stays until the call is over.
+// The Ask that a call uses. If the handle follows its path, it is the current one, which lives until the call is over.
 class Pinned {
  public:
   explicit Pinned(const Ask& ask) noexcept : ask_(&ask) {

@@ -49,7 +49,7 @@ Error Home::drop_owner(std::uint64_t) { return refusal(); }
 Result<bool> Home::finish_recovery(std::uint64_t) { return refusal(); }
 Error Home::shut(const std::function<void()>&) { return refusal(); }
 
-// Other threads and processes set bits of these words meanwhile.
+// Other threads and processes may set bits of these words meanwhile.
 Error Home::read_body(const std::uint64_t* words, std::span<std::byte> into, std::uint64_t offset) const {
   for (std::size_t at = 0; at < into.size(); at += sizeof *words) {
     const std::uint64_t word = layout::load_word(words, (offset + at) * 8);

@@ -1,6 +1,6 @@
-// Where a filter's bytes are, and what that place alone can say and do. There are six kinds: a file, a range of a file,
-// a buffer, bytes of the handle's own, a path that is followed, and a set of parts. Nothing outside this folder knows
-// which one it has. Every call is a cold one: lookups and adds run through Ask.
+// The place of a filter's bytes, and what only that place can say and do. There are six kinds: a file, a range of a
+// file, a buffer, memory of the handle's own, a path that is followed, and a set of parts. Code outside this folder
+// does not know which kind it has. Every call is a cold one: lookups and adds run through Ask.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -30,44 +30,45 @@ class Home {
   virtual ~Home() = default;
 
   // --- What is there ---
-  // For messages: a file's path.
+  // The name in messages: a file's path, or `otherwise`.
   [[nodiscard]] virtual std::string name(const char* otherwise) const { return otherwise; }
   // nullptr in the bare form.
   [[nodiscard]] virtual const format::Identity* identity() const noexcept { return nullptr; }
-  // Of a file or of a range of one. nullptr for memory of the caller, or of the handle.
+  // The mapping of a file or of a range of one. nullptr for memory of the caller, or of the handle.
   [[nodiscard]] virtual const region::Mapping* mapping() const noexcept { return nullptr; }
   [[nodiscard]] virtual Stats stats(const Ask& ask, StatsWish wish) const;
 
   // --- Doubt ---
   [[nodiscard]] virtual bool is_shut() const noexcept { return false; }
   [[nodiscard]] virtual Code health(const layout::Sentinel& sentinel) const noexcept { return why_in_doubt(sentinel); }
-  // kOk, or why lookups or adds, which look at this sentinel, are in doubt.
+  // Returns kOk, or why lookups or adds that look at this sentinel are in doubt.
   [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
-  // As health(), but the kernel reads the two words: the file may have been cut since its header was read, which is an
-  // error here, and no signal. Another thread may shut the handle while they are read: what was read then says nothing.
+  // Does what health() does, but the kernel reads the two words. If the file was cut since its header was read, that is
+  // an error, and no signal. If another thread shuts the handle meanwhile, returns kShut.
   [[nodiscard]] Result<Code> read_health(const layout::Sentinel& sentinel) const;
-  // What these bits say, in which its words differ from what they should be.
+  // Returns what the bits mean in which the words differ from what they should be.
   [[nodiscard]] Code why_in_doubt(std::uint64_t differing) const noexcept {
     return differing == 0 ? Code::kOk : meaning_of(differing);
   }
   [[nodiscard]] virtual Result<bool> is_current();
   [[nodiscard]] virtual bool path_names_another() const noexcept { return false; }
-  // The file was replaced by a program that left no sign of it: this handle alone is told.
+  // Makes this handle alone answer as if the file said that another one replaced it. For a file that was replaced by a
+  // program that left no sign.
   virtual void supersede_for_this_handle() noexcept {}
 
   // --- Reading all of it, while others may add to it ---
-  // What the place says of itself now. An error where it is in doubt, or is the parent's of a fork.
+  // Returns what the place says of itself now. An error if it is in doubt, or if it was opened before a fork.
   [[nodiscard]] virtual Result<Moment> moment() const { return Moment{}; }
-  // `words` are those of the body.
+  // Reads bytes of the body, whose words are `words`.
   [[nodiscard]] virtual Error read_body(const std::uint64_t* words, std::span<std::byte> into,
                                         std::uint64_t offset) const;
-  // Of a sealed file: its pieces, which are compared with their checksums.
+  // The pieces of a sealed file, which are compared with their checksums.
   [[nodiscard]] virtual std::optional<SealedPieces> sealed_pieces() const { return std::nullopt; }
   // An error if the path names this file.
   [[nodiscard]] virtual Error check_is_another(const std::string& path) const;
 
   // --- Adding ---
-  // The descriptor with which the writers' lock ends, where other code can end it.
+  // The descriptor that the writers' lock ends with, if other code of this process can end it.
   [[nodiscard]] virtual std::optional<region::DescriptorMark> lock_ends_with() const noexcept { return std::nullopt; }
   // Makes this handle answer "maybe", or every handle.
   virtual void poison(bool everywhere) noexcept { static_cast<void>(everywhere); }
@@ -89,7 +90,7 @@ class Home {
 
  private:
   [[nodiscard]] virtual Code meaning_of(std::uint64_t differing) const noexcept;
-  // Why there is no file for what only a file has.
+  // The error of calls that only a file supports.
   [[nodiscard]] virtual Error refusal() const;
 };
 

@@ -22,10 +22,10 @@ using Bytes = std::span<const std::byte>;
 constexpr const char* kName = "the bytes";  // in messages, where a file has its path
 constexpr std::align_val_t kLine{64};
 
-// A body, where lookups can use it.
+// A body in memory that lookups can use.
 class OwnWords {
  public:
-  // kNoMemory if there is not so much.
+  // kNoMemory if there is not enough.
   static Result<OwnWords> copy_of(Bytes body);
 
   [[nodiscard]] std::uint64_t* words() const noexcept { return words_.get(); }
@@ -41,9 +41,9 @@ struct Loaded {
   OwnWords body;
   Shape shape{};
   std::uint64_t body_bytes = 0;
-  std::optional<format::Identity> identity;  // nothing in the bare form
-  std::optional<format::Slot> slot;          // of a file: its marks
-  std::vector<std::byte> live_page;          // of a file: its counters
+  std::optional<format::Identity> identity;  // none in the bare form
+  std::optional<format::Slot> slot;          // for a file's marks
+  std::vector<std::byte> live_page;          // for a file's counters
 };
 
 class InOwnMemory final : public Home {
@@ -82,7 +82,8 @@ bool says_it_is_a_file(Bytes bytes) noexcept {
   return format::get<std::uint16_t>(bytes, format::kFormField) == static_cast<std::uint16_t>(format::Form::kFile);
 }
 
-// In what state the file was when its bytes were read, as a process judges that finds no writer, and not this place.
+// Judges the state that the file was in when its bytes were read, as a process does that finds no writer, and not this
+// place. An error unless it was clean.
 Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
   Evidence evidence;
   evidence.slots = slots_of(header, file_id);
@@ -92,8 +93,8 @@ Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId&
   return refused(kName, file_id, state, evidence);
 }
 
-// A few bytes that rotted on the way make a wrong no. Where there are checksums, they are looked at. `body` is the copy
-// that lookups use: the caller's bytes may be others by now.
+// True if the bytes have the checksums of the seal. A few bytes that were damaged on the way make a wrong no. `body` is
+// the copy that lookups use, because the caller's bytes may have changed since.
 bool as_sealed(Bytes bytes, Bytes body, const format::Identity& identity, std::uint64_t keys_added) {
   const Bytes there =
       bytes.subspan(identity.seal->checksums_offset, format::checksums_bytes_of(identity.seal->num_chunks));

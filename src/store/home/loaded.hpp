@@ -1,4 +1,4 @@
-// A filter in memory of its handle's own, which was copied from the caller's bytes: of any form, at any address.
+// A filter in its handle's own memory, copied from the caller's bytes, which may have any form and any address.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -11,8 +11,8 @@
 
 namespace bfstore::store {
 
-// A handle of the filter that these bytes are: of the bare form if `bare`, otherwise an embedded filter or a whole file
-// that is clean. A sealed file is compared with its checksums.
+// Makes a handle of the filter in these bytes: in the bare form if `bare`, otherwise an embedded filter or a whole file
+// that is clean. Compares a sealed file with its checksums.
 Result<std::unique_ptr<Ask>> load(std::span<const std::byte> bytes, bool bare, bool writing,
                                   const std::optional<SecretKey>& key);
 

@@ -1,4 +1,4 @@
-// Which parts of one filter there are: all of them are alike, and none is there twice.
+// The parts of one filter: all of them are alike, and none is there twice.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class PartsInOrder {
  public:
   using ByNumber = std::map<std::uint32_t, const Ask*>;  // by their numbers
 
-  // kMismatch if it is no part of the filter of the first one, or there already. A whole filter is part 0 of 1.
+  // Adds a part. kMismatch if it is no part of the first one's filter, or already there. A whole filter is part 0 of 1.
   Error add(const Ask& ask) {
     if (first_ == nullptr) first_ = &ask;
     if (Error error = check_alike(ask); !error.ok()) return error;
@@ -33,7 +33,7 @@ class PartsInOrder {
   [[nodiscard]] const ByNumber& by_number() const noexcept { return by_number_; }
 
  private:
-  // Parts of one filter, but for their numbers.
+  // Checks that the part differs from the first one only in its number.
   [[nodiscard]] Error check_alike(const Ask& ask) const {
     Differences differ = differences(ask, *first_);
     differ.part = ask.part().parts != first_->part().parts;

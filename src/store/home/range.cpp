@@ -35,7 +35,7 @@ Result<File> open_regular(const std::string& path, const OpenOptions& options) {
   return file;
 }
 
-// The filter at that offset of the file, which ends within `available_bytes`.
+// Reads the filter at that offset of the file, which must end within `available_bytes`.
 Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
                                const std::optional<SecretKey>& key) {
   const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";
@@ -82,22 +82,22 @@ class InRange final : public Home {
         embedded_(std::move(embedded)),
         mapping_(std::move(mapping)) {}
 
-  // The path leads nowhere.
+  // Keeps the file of a descriptor, whose path leads nowhere.
   void keep(File file) { by_descriptor_.emplace(std::move(file)); }
-  // Where the filter begins.
+  // The address at which the filter begins.
   [[nodiscard]] std::byte* start() const noexcept { return mapping_.data() + offset_ % format::kPageBytes; }
 
   [[nodiscard]] const format::Identity* identity() const noexcept override { return &embedded_.identity; }
   [[nodiscard]] const region::Mapping* mapping() const noexcept override { return &mapping_; }
   [[nodiscard]] bool is_shut() const noexcept override { return shut_.load(); }
-  // Whether the path still names the file, and the file has the filter's two words in their places.
+  // True if the path still names the file, and the file has the filter's two words in their places.
   [[nodiscard]] Result<bool> is_current() override;
-  // kFault where the words that a lookup compares cannot be read.
+  // kFault if the words that a lookup compares cannot be read.
   [[nodiscard]] Result<Moment> moment() const override;
-  // What cannot be read is an error, and no signal.
+  // Bytes that cannot be read are an error, and no signal.
   [[nodiscard]] Error read_body(const std::uint64_t* words, std::span<std::byte> into,
                                 std::uint64_t offset) const override;
-  // From now on there is another word in the place of the checksum, for this handle alone.
+  // Puts another word in the place of the checksum, for this handle alone.
   Error shut(const std::function<void()>& adds_are_over) override;
 
  private:
@@ -106,13 +106,13 @@ class InRange final : public Home {
   std::string path_;
   std::optional<File> by_descriptor_;
   region::FileFacts facts_;  // when it was opened
-  std::uint64_t offset_;     // of the filter, in the file
+  std::uint64_t offset_;     // where the filter begins in the file
   Embedded embedded_;
   region::Mapping mapping_;  // from the beginning of the filter's first page
   std::atomic<bool> shut_{false};
 };
 
-// The words are compared by every lookup, and so after a copy. Here it matters that they can be read.
+// Checks only that the words can be read: every lookup compares them, and a copy does so at its end.
 Result<Moment> InRange::moment() const {
   const format::Sections sections = format::sections_of(embedded_.identity);
   std::array<std::byte, sizeof(std::uint64_t)> word{};

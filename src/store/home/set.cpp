@@ -19,7 +19,7 @@ namespace {
 
 using base::fail;
 
-// Not longer than a manifest may be, of a regular file.
+// Reads a regular file that is not longer than a manifest may be.
 Result<std::string> text_of(const std::string& path, bool no_follow) {
   using region::File;
   const auto file = File::open(path, File::Access::kRead, no_follow ? File::Links::kRefuse : File::Links::kFollow);
@@ -57,10 +57,10 @@ std::int32_t always_maybe(const layout::Target&, std::uint64_t) noexcept { retur
 
 class Set final : public Home {
  public:
-  // The manifest is at `path`, an absolute one.
+  // `path` is the absolute path of the manifest.
   static Result<std::unique_ptr<Set>> open(const std::string& path, const OpenOptions& options);
 
-  // The functions of the handle, whose words lead here.
+  // The functions of the handle, whose words point to this object.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
   static std::size_t ask_step(const std::uint64_t* words, const layout::Geometry&, const layout::Step& step,
                               std::uint8_t* answers) noexcept;
@@ -71,23 +71,23 @@ class Set final : public Home {
   [[nodiscard]] Result<bool> is_current() override;
   // The bits are in several files.
   [[nodiscard]] Result<Moment> moment() const override { return many_files(); }
-  // All of them, whatever happens; the first error.
+  // Shuts all parts, whatever happens. Returns the first error.
   Error shut(const std::function<void()>& adds_are_over) override;
-  // Of the parts that there are; the shape is that of the whole filter.
+  // Reports the parts that there are, and the shape of the whole filter.
   [[nodiscard]] Stats stats(const Ask& whole, StatsWish wish) const override;
 
-  // Of the whole filter.
+  // The shape of the whole filter.
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] const layout::Functions& functions() const noexcept { return there_.front()->functions; }
 
  private:
   [[nodiscard]] Error refusal() const override { return many_files(); }
 
-  // Where a digest is asked. Without the look whether it is the part's own, which it is.
+  // The part that a digest is asked in. Does not check that the digest is the part's own, because it is.
   struct Member {
     const layout::Target* target;
     layout::Ask ask;
-    const std::uint64_t* lines;  // nullptr where the part is not there
+    const std::uint64_t* lines;  // nullptr if the part is not in the set
     const Ask* part;
   };
 
@@ -104,7 +104,7 @@ class Set final : public Home {
   layout::Geometry geometry_;                // of the whole filter, in lines; every part's is the same
   std::vector<std::unique_ptr<Ask>> there_;  // in the manifest's order
   const std::string path_;
-  const std::string text_;  // of the manifest
+  const std::string text_;  // the manifest
   const bool no_follow_;
 };
 
@@ -158,7 +158,7 @@ std::size_t Set::ask_step(const std::uint64_t* words, const layout::Geometry&, c
   }
   std::size_t maybes = 0;
   for (std::size_t i = 0; i < step.num_now; ++i) {
-    // Read once: the part that it chooses is the part that has memory for it, whatever other threads do to the array.
+    // Loaded once: another thread may change the array between the choice of the part and the lookup.
     const std::uint64_t digest = __atomic_load_n(&step.now[i], __ATOMIC_RELAXED);
     const Member& member = set.member_of(digest);
     answers[i] = static_cast<std::uint8_t>(member.ask(*member.target, digest));
@@ -179,7 +179,7 @@ Code Set::health(const layout::Sentinel&) const noexcept {
   return Code::kOk;
 }
 
-// Every part, whatever the ones before it say: a reader asks the kernel in this call whether it failed to write.
+// Asks every part, whatever the ones before it say: a reader asks the kernel in this call whether it failed to write.
 Result<bool> Set::is_current() {
   Result<bool> outcome = true;
   for (const auto& part : there_) {
@@ -226,7 +226,7 @@ Fill Set::fill() const {
   const auto counter = std::make_unique<layout::FillCounter>(first.row, listed);  // stacks are small
   for (const auto& part : there_) counter->take(part->words, part->body_bytes / 8);
   Fill fill = counter->fill();
-  // A key of a part that is not there is "maybe" always.
+  // A key of a part that is not in the set is always "maybe".
   const auto there = static_cast<double>(there_.size());
   fill.estimated_fpr = (fill.estimated_fpr * there + (parts_ - there)) / parts_;
   return fill;
@@ -252,7 +252,7 @@ Stats Set::stats(const Ask& ask, StatsWish wish) const {
     if (!resident) sum.reset();
   }
   stats.health = health(ask.target.sentinel);
-  // More keys than the share of these parts.
+  // True if these parts have more keys than their share.
   const auto share = static_cast<layout::Product>(whole.capacity) * there_.size();
   stats.saturated = static_cast<layout::Product>(left) * parts_ > share;
   if (wish.fill) stats.fill = fill();

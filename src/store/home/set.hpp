@@ -1,6 +1,6 @@
-// A set: parts of one whole filter, behind one handle that asks. Each part is a handle of a file's, opened for reading.
-// A digest is asked in its part alone, by the part's own kernel and words: so the answer is the part's own, and a
-// part's doubt is doubt about its keys alone. A part that is not there answers "maybe".
+// A set: parts of one whole filter, in one handle that asks. Each part is a handle of a file, opened for reading. A
+// digest is asked only in its part, by the part's own kernel and words. So the answer is the part's own, and a part's
+// doubt is doubt about its keys only. A part that is not in the set answers "maybe".
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -12,7 +12,7 @@
 
 namespace bfstore::store {
 
-// A handle of the parts that the manifest names.
+// Opens the parts that the manifest names.
 Result<std::unique_ptr<Ask>> open_set(const std::string& manifest, const OpenOptions& options);
 
 }  // namespace bfstore::store
