@@ -22,10 +22,10 @@ using layout::Geometry;
 using layout::Row;
 using layout::Unaligned;
 
-constexpr std::size_t kNumbers = 256;  // how many numbers of layouts fit a trailer
+constexpr std::size_t kNumbers = 256;  // the layout numbers that fit in a trailer
 constexpr SecretKey kNoSecret{};       // no hash of the bare form takes one
 
-// By the numbers of the layouts, after a call of kernels(). Not a variable of that function: a lookup that finds its
+// The kernels by layout number, after a call of kernels(). Not a variable of that function: a lookup that finds its
 // trailer among those that were seen need not ask whether this was filled.
 constinit std::array<Unaligned, kNumbers> filled_kernels;
 
@@ -59,7 +59,7 @@ struct Parts {
   std::uint64_t body_bytes;
   std::uint64_t trailer;
 
-  // The bytes are not null, and no fewer and no more than a bare filter has.
+  // `filter` is not null, and its length is one that a bare filter may have.
   Parts(const void* filter, std::uint64_t filter_bytes) noexcept
       : body(static_cast<const std::byte*>(filter)),
         body_bytes(filter_bytes - format::kTrailerBytes),
@@ -69,7 +69,7 @@ struct Parts {
   [[nodiscard]] Hash hash() const noexcept { return static_cast<Hash>(byte(format::kTrailerHashField)); }
   [[nodiscard]] std::uint32_t num_probes() const noexcept { return byte(format::kTrailerNumProbesField); }
 
-  // Whether it is whole, and can be asked. True also says that kernels() was called.
+  // True if the filter is whole, and can be asked. Then kernels() was called, too.
   [[nodiscard]] bool check() const noexcept {
     std::array<std::byte, format::kTrailerBytes> bytes;
     base::store(bytes.data(), trailer);
@@ -77,7 +77,7 @@ struct Parts {
     return format::read_trailer(bytes, body_bytes, shape) == Code::kOk && functions_of(layout()).contains != nullptr;
   }
 
-  // Of a whole filter, after a call of kernels().
+  // Asks a whole filter, after a call of kernels().
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept {
     const Unaligned& kernel = filled_kernels[static_cast<std::size_t>(layout())];
     return kernel.contains(body, body_bytes, num_probes(), digest);
@@ -90,14 +90,14 @@ struct Parts {
 };
 
 // The trailers of short filters that were found whole. A filter of the same length with the same trailer is whole, too,
-// and to compare takes a tenth of the time of the checks. A place is for one length and one k. It is kNone, which is no
-// trailer, until one is found, and never changes again: threads that ask filters of two layouts do not fight for it.
+// and a comparison takes a tenth of the time of the checks. A place is for one length and one k. It is kNone, which is
+// no trailer, until one is found, and never changes again: threads that ask filters of two layouts do not fight for it.
 class Seen {
  public:
-  // Whether filters of that length have places. No filter that is not whole words has.
+  // True if filters of that length have places. A length that is not whole words has none.
   [[nodiscard]] static bool fits(std::uint64_t filter_bytes) noexcept { return words_more(filter_bytes) < kLengths; }
 
-  // True also says that kernels() was called. The length fits.
+  // True also says that kernels() was called. The length must fit.
   [[nodiscard]] bool has(std::uint64_t filter_bytes, const Parts& parts) const noexcept {
     return parts.trailer != kNone &&
            trailers_[index_of(filter_bytes, parts)].load(std::memory_order_acquire) == parts.trailer;
@@ -110,7 +110,8 @@ class Seen {
   }
 
  private:
-  // How many words longer than the shortest filter: a huge number of one that is shorter, or not whole words.
+  // Returns the number of words above the shortest filter's: a huge one for a filter that is shorter, or not whole
+  // words.
   static std::uint64_t words_more(std::uint64_t filter_bytes) noexcept {
     return std::rotr(filter_bytes - format::kLeastBareBytes, 3);
   }
@@ -125,7 +126,7 @@ class Seen {
 
 constinit Seen seen;
 
-// Answers with what `use` makes of the parts of a whole filter, and otherwise 1.
+// Returns use(parts) for a whole filter, and otherwise 1.
 template <class Use>
 std::int32_t with_parts(const void* filter, std::uint64_t filter_bytes, Use use) noexcept {
   if (filter == nullptr || filter_bytes < format::kLeastBareBytes || filter_bytes > format::kMostBareBytes) return 1;
@@ -137,7 +138,7 @@ std::int32_t with_parts(const void* filter, std::uint64_t filter_bytes, Use use)
   return use(parts);
 }
 
-// The whole answers, for what answer() and answer_digest() do not answer themselves. Not inlined: those have no frame.
+// Answer what answer() and answer_digest() do not answer themselves. Not inlined, so that those two need no frame.
 [[gnu::noinline, gnu::flatten]] std::int32_t answer_any(const void* filter, std::uint64_t filter_bytes, const void* key,
                                                         std::size_t key_bytes) noexcept {
   if (key == nullptr && key_bytes != 0) return 1;
@@ -177,7 +178,7 @@ bool are_digests(const Keys& keys) noexcept {
   return keys.visit([]<class Form>(const Form&) { return std::is_same_v<Form, Keys::Digests>; });
 }
 
-// Why no such filter can be built.
+// Returns kOk, or why no such filter can be built.
 Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, const hash::Row* hash) noexcept {
   if (row == nullptr || hash == nullptr || !hash->info.fits_bare) return Code::kInvalid;
   if (functions_of(row->info.layout).add == nullptr) return Code::kUnsupported;
@@ -189,8 +190,8 @@ Code check(std::span<const std::byte> filter, const Keys& keys, const Row* row, 
 
 }  // namespace
 
-// The short way: a short key, and a short filter whose trailer was seen. Flattened: calls within this file, and of the
-// few parts of XXH3 that short keys need, would be a third of the time.
+// The fast way is for a short key, and a short filter whose trailer was seen. Flattened: calls within this file, and of
+// the few parts of XXH3 that short keys need, would be a third of the time.
 [[gnu::flatten]] std::int32_t answer(const void* filter, std::uint64_t filter_bytes, const void* key,
                                      std::size_t key_bytes) noexcept {
   const std::string_view view(static_cast<const char*>(key), key_bytes);
