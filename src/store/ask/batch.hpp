@@ -31,7 +31,7 @@ class Indices {
  public:
   explicit Indices(std::uint32_t* indices) noexcept : next_(indices) {}
 
-  // Without a branch on the answer. The write after the last index has room: there are never more indices than keys so
+  // Has no branch on the answer. The write after the last index has room: there are never more indices than keys so
   // far.
   template <class Give>
   std::size_t take(std::size_t first, std::size_t size, Give give) noexcept {
@@ -48,8 +48,8 @@ class Indices {
   std::uint32_t* next_;
 };
 
-// Of a part, each digest is read once: the one that was found to have memory here is the one that is used, whatever
-// other threads do to the caller's array meanwhile.
+// If this is a part, reads each digest once: another thread may change the caller's array between the check of a digest
+// and its use.
 template <class Source, class Visit>
 void roll_over(const Ask& ask, const Source& source, Visit visit) noexcept {
   const auto digest_at = [&source](std::size_t i) { return source.digest(i); };
@@ -62,7 +62,7 @@ void roll_over(const Ask& ask, const Source& source, Visit visit) noexcept {
   }
 }
 
-// Whether every digest of the step has memory here.
+// True if every digest of the step has memory here.
 inline bool has_all(const Ask& ask, const layout::Step& step) noexcept {
   if (!ask.is_part()) return true;
   unsigned others = 0;  // without a branch, so that the compiler takes several at once
@@ -70,8 +70,8 @@ inline bool has_all(const Ask& ask, const layout::Step& step) noexcept {
   return others == 0;
 }
 
-// The same of every digest. Asked before anything is changed, and again of each step: the caller's keys may be others
-// by then, although bfstore.h forbids that.
+// True if every digest has memory here. Asked before anything is changed. Each step asks again, because the caller's
+// keys may have changed by then, although bfstore.h forbids that.
 template <class Source>
 bool has_all_of(const Ask& ask, const Source& source) noexcept {
   if (!ask.is_part()) return true;
@@ -102,7 +102,7 @@ Count contains_all(const Ask& ask, const Source& source, Out out) noexcept {
   return maybes;
 }
 
-// In the calling thread.
+// Adds in the calling thread.
 template <class Source>
 Count add_rolling(Ask& ask, const Source& source) noexcept {
   std::uint64_t added = 0;
@@ -120,7 +120,8 @@ Count add_rolling(Ask& ask, const Source& source) noexcept {
   return added;
 }
 
-// In the calling thread. A remove is never repeated, so the keys that were removed before a refusal are not told.
+// Removes in the calling thread. After a refusal, does not report how many keys were removed before it, because a
+// remove is never repeated.
 template <class Source>
 Count remove_all(Ask& ask, const Source& source) noexcept {
   if (!ask.removes()) return Code::kUnsupported;
@@ -153,7 +154,7 @@ inline store::Lines lines_of(const Ask& ask) noexcept {
   return {count, part};
 }
 
-// In the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.
+// Adds in the calling thread, or, if this handle is the only writer, in as many threads as the caller asked for.
 template <class Source>
 Count add_all(Ask& ask, const Source& source) noexcept {
   if (!has_all_of(ask, source)) return Code::kPart;
@@ -169,7 +170,7 @@ Count add_all(Ask& ask, const Source& source) noexcept {
       return add_rolling(ask, store::GivenDigests{digests});
     });
   } catch (const std::exception&) {
-    return add_rolling(ask, source);  // without more memory or threads: in this thread
+    return add_rolling(ask, source);  // memory or threads are lacking: adds in this thread
   }
 }
 

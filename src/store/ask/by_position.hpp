@@ -1,5 +1,5 @@
-// Keys of hashes that give positions instead of digests (hash/positions.hpp): asked and added some at a time, whatever
-// their form, with nulls or without.
+// Asks and adds keys of hashes that give positions instead of digests (hash/positions.hpp): some at a time, in any
+// form, with or without nulls.
 #pragma once
 
 #include <array>
@@ -45,8 +45,8 @@ class Window {
   std::array<hash::Positions, kKeys> positions_;
 };
 
-// `keys` says which keys are null, and `form` is theirs.
-// They are not inlined: a call that makes a digest does not need the stack of a window.
+// In these functions `keys` says which keys are null, and `form` has the keys. They are not inlined, because a call
+// that makes a digest does not need the stack of a window.
 
 // `out` takes the answers. No allocation, no lock. A null is answered 0.
 template <class Form, class Out>
@@ -94,7 +94,7 @@ template <class Form>
   return added;
 }
 
-// What `use(form)` makes of keys that have no digests. An error of the keys comes before anything was done.
+// Returns use(form) for keys that have no digests. Returns an error of the keys before anything is done.
 template <class Use>
 Count with_keys(const Keys& keys, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;

@@ -15,13 +15,13 @@ Owners::Owners(const Lines& lines, unsigned threads) : parts_(lines.part.parts) 
   }
 }
 
-// A counting sort: the numbers of digests per owner say where each owner's digests begin.
+// A counting sort: the number of digests of each owner says where the next owner's digests begin.
 void Share::sort(std::size_t count, const Owners& owners) noexcept {
   std::fill(ends_.begin(), ends_.end(), 0);
   for (std::size_t i = 0; i < count; ++i) ++ends_[owners.of(unsorted_[i]) + 1];
   for (std::size_t owner = 1; owner < ends_.size(); ++owner) ends_[owner] += ends_[owner - 1];
   for (std::size_t i = 0; i < count; ++i) sorted_[ends_[owners.of(unsorted_[i])]++] = unsorted_[i];
-  // Every begin has moved to its end, which is the next one's begin.
+  // Each begin has moved to its end, which is where the next owner begins.
   std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
   ends_.front() = 0;
 }

@@ -24,13 +24,13 @@ namespace bfstore::store {
 struct GivenDigests {
   std::span<const std::uint64_t> digests;
   [[nodiscard]] std::size_t size() const noexcept { return digests.size(); }
-  // One load, also if other threads write there: a part uses what it has checked.
+  // Loads once, even if other threads write there: a part uses the digest that it has checked.
   [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept {
     return __atomic_load_n(&digests[i], __ATOMIC_RELAXED);
   }
 };
 
-// Keys of one thread in one round. Their digests stay in the thread's second-level cache.
+// The number of keys of one thread in one round. Their digests stay in the thread's second-level cache.
 inline constexpr std::size_t kShare = std::size_t{1} << 14;
 
 inline constexpr unsigned kMostThreads = 64;
@@ -44,13 +44,13 @@ struct Lines {
   }
 };
 
-// Which thread adds which digests. The lines are cut into as many equal parts as there are threads, of at least two
-// lines each.
+// Says which thread adds which digests. The lines are cut into as many equal parts as there are threads, of at least
+// two lines each.
 class Owners {
  public:
   Owners(const Lines& lines, unsigned threads);
 
-  // The owner of the line that the digest leads to. Digests and lines ascend together, so owners begin at digests.
+  // Returns the owner of the line of this digest. Digests and lines ascend together, so owners begin at digests.
   [[nodiscard]] unsigned of(std::uint64_t digest) const noexcept {
     const std::uint64_t in_part = digest * parts_;  // without the number of the part, which is the same for all
     const auto near = static_cast<unsigned>((static_cast<layout::Product>(in_part) * first_digests_.size()) >> 64);
@@ -76,11 +76,11 @@ class Share {
  private:
   std::vector<std::uint64_t> unsorted_;
   std::vector<std::uint64_t> sorted_;
-  std::vector<std::size_t> ends_;  // of the owner before
+  std::vector<std::size_t> ends_;  // the end of the owner before
 };
 
-// Calls work(0) to work(threads - 1) concurrently, one of them in the calling thread. False, and nothing was called, if
-// the system has no more threads.
+// Calls work(0) to work(threads - 1) concurrently, one of them in the calling thread. Returns false, and calls nothing,
+// if the system has no more threads.
 bool run_at_once(unsigned threads, const std::function<void(unsigned)>& work);
 
 // `source` has digests, or computes them. `add(digests)` adds digests of lines that the calling thread owns. Throws,

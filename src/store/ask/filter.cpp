@@ -17,7 +17,7 @@
 namespace bfstore {
 namespace {
 
-// What `use` makes of the key's digest, or what `otherwise` returns if the hash gives none.
+// Returns use(digest of the key), or otherwise() if the hash gives none.
 template <class Otherwise, class Use>
 auto with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Otherwise otherwise,
                  Use use) noexcept {
@@ -25,7 +25,7 @@ auto with_digest(const Shape& shape, const store::Secret& secret, std::string_vi
                      [&](const auto& hasher) { return use(hasher(key)); });
 }
 
-// kDigestOnly where the caller brings digests.
+// kDigestOnly if the hash is external.
 std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noexcept {
   if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
   store::follow_in_time(ask);
@@ -35,7 +35,7 @@ std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noe
   return maybes.keys() != 0 ? 1 : 0;
 }
 
-// A function of its own: it needs a stack frame.
+// Not inlined, because it needs a stack frame.
 [[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
   return hash::visit(
       ask.shape.hash, ask.shape.seed, ask.secret.key(), [&] { return answer_by_position(ask, key); },
@@ -70,11 +70,11 @@ Error Filter::publish() {
   if (ask_ == nullptr) return store::not_a_file();
   Error error = ask_->home->publish();
   if (error.ok()) ask_->writable = false;
-  ask_->lock_ends_with = ask_->home->lock_ends_with();  // after an error it is another one
+  ask_->lock_ends_with = ask_->home->lock_ends_with();  // it may have changed, even after an error
   return error;
 }
 
-// A writer that adds alone sets bits without a barrier before it looks at the live word: it is waited for.
+// A writer that adds alone sets bits without a barrier before it looks at the live word, so this waits for its adds.
 Error Filter::shut() {
   if (ask_ == nullptr) return store::not_a_file();
   return ask_->home->shut([this] {

@@ -18,8 +18,8 @@ struct Hashed {
   [[nodiscard]] std::uint64_t digest(std::size_t i) const noexcept { return hasher(keys[i]); }
 };
 
-// What `use` makes of the keys' digests, given or yet to be computed. An error of the keys comes before anything was
-// done. `none` if the hash gives no digests of keys: kDigestOnly or kKeyOnly.
+// Returns use(digests), where the digests are given, or computed when their turn comes. Returns an error of the keys
+// before anything is done, and `none` (kDigestOnly or kKeyOnly) if the hash gives no digests of keys.
 template <class Use>
 Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Code none, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
@@ -39,7 +39,7 @@ Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& se
 store::Answers taker_of(std::span<std::uint8_t> answers) noexcept { return store::Answers(answers.data()); }
 store::Indices taker_of(std::span<std::uint32_t> indices) noexcept { return store::Indices(indices.data()); }
 
-// For doubt or an error: every key may be present.
+// Answers "maybe" for every key, after an error.
 Count all_maybe(std::span<std::uint8_t> answers, Code code) noexcept {
   std::fill(answers.begin(), answers.end(), std::uint8_t{1});
   return code;
@@ -51,7 +51,7 @@ Count all_maybe(std::span<std::uint32_t> indices, Code code) noexcept {
   return code;
 }
 
-// So many keys can be answered there.
+// True if so many keys can be answered there.
 bool has_room(std::span<std::uint8_t> answers, std::size_t count) noexcept { return answers.size() >= count; }
 bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
   return indices.size() >= count && count <= std::size_t{1} << 32;
@@ -84,8 +84,8 @@ class Present {
   std::size_t size_ = 0;
 };
 
-// The sum of what `use(present, first)` returns for each piece, which begins at the key `first`; or the first error.
-// All keys are checked before the first piece.
+// Returns the sum of what `use(present, first)` returns for each piece, which begins at the key `first`, or the first
+// error. Checks all keys before the first piece.
 template <class Use>
 Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
@@ -141,7 +141,7 @@ Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept
   });
 }
 
-// Of a hash that gives positions.
+// For a hash that gives positions.
 template <class Answer>
 Count Filter::answer_by_position(const Keys& keys, std::span<Answer> out) const noexcept {
   return store::with_keys(keys, [&](const auto& form) -> Count {
@@ -151,7 +151,7 @@ Count Filter::answer_by_position(const Keys& keys, std::span<Answer> out) const 
   });
 }
 
-// In bytes or in indices.
+// Answers in bytes or in indices.
 template <class Answer>
 Count Filter::answer(const Keys& keys, std::span<Answer> out) const noexcept {
   const Count maybes = ask_->gives_positions   ? answer_by_position(keys, out)
