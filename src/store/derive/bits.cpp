@@ -1,9 +1,9 @@
-// The bits of other programs' filters: taken in by a filter or by a new file, and made of a filter. Bit i of the array
-// is bit i of a filter whose layout takes positions, so that a hash of the other program (hash/positions.hpp) finds its
-// bits again. What stands around the array, and which hash it is, is the format's (src/interop).
+// Imports the bits of other programs' filters into a filter or a new file, and exports the bits of a filter. Bit i of
+// the array is bit i of a filter whose layout takes positions, so that a hash of the other program (hash/positions.hpp)
+// finds its bits again. The format says what is around the array, and which hash it is (src/interop).
 //
-// The bits come as the keys of a merge do: they only ever appear, so a filter in use may take them in, and an error in
-// the middle leaves more answers "maybe".
+// Imported bits come as the keys of a merge do: they only ever appear, so a filter in use may take them in, and an
+// error in the middle leaves more answers "maybe".
 #include <bfstore/filter.hpp>
 #include <bfstore/interop.hpp>
 
@@ -32,12 +32,13 @@ using base::fail;
 using interop::Array;
 using interop::kWordBytes;
 
-// What a filter says to other programs. Its counter is read first: bits that come meanwhile only make it low.
+// Returns what a filter says to other programs. Reads the counter before the bits: keys that are added meanwhile only
+// make it low.
 interop::Saying saying_of(const store::Ask& ask) { return {ask.shape, ask.seeds(), ask.keys_added()}; }
 
 ForeignForm raw_form(BitOrder order, const std::string& name) { return {"raw", order, name}; }
 
-// The array of the filter's bits, less what its last word has after them.
+// Copies the filter's bits to the array, except those after the last bit in its last word.
 Error copy_bits(const store::Ask& ask, std::span<std::byte> into, interop::Turn turn) {
   const auto content = store::content_of(ask);
   if (!content) return content.error();
@@ -70,7 +71,7 @@ class OnesUnlessWhole {
   bool whole_ = false;
 };
 
-// Sets the bits of the array, which is as long as the filter's.
+// Adds to the filter the bits that are set in the array, which is as long as the filter's.
 Error take_in(store::Ask& into, const Array& array, const std::string& name) {
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
   const auto united = std::make_unique<store::Union>(into);  // on the heap, as stacks are small
@@ -81,12 +82,12 @@ Error take_in(store::Ask& into, const Array& array, const std::string& name) {
     for (std::uint64_t i = 0; i < words.size(); ++i) words[i] = array.word(first + i);
     united->take(first, words);
   }
-  // Where all bits are set, as many keys as can be: the filter is above its capacity.
+  // If all bits are set, counts as many keys as there are bits: the filter is above its capacity.
   into.count_keys(united->new_keys(into.shape.num_bits));
   return store::not_united(into.was_added(), name);
 }
 
-// Writes all of the foreign bytes: exactly as many as there are.
+// Writes all of the foreign bytes: `bytes` is exactly as long as they are.
 Error write_foreign(const store::Ask& ask, std::span<std::byte> bytes, const interop::Outline& outline) {
   std::copy(outline.head.begin(), outline.head.end(), bytes.begin());
   std::copy(outline.tail.begin(), outline.tail.end(), bytes.end() - std::ssize(outline.tail));
@@ -99,7 +100,7 @@ Result<interop::Outline> outline_for(const store::Ask& ask, const ForeignForm& f
   return interop::outline_of(**row, saying_of(ask), form, ask.home->name("the filter"));
 }
 
-// Wipes a copy of the caller's options.
+// Wipes the secret in a copy of the caller's options.
 class KeyWiped {
  public:
   explicit KeyWiped(Options& options) noexcept : options_(options) {}
@@ -113,7 +114,7 @@ class KeyWiped {
   Options& options_;
 };
 
-// What foreign bytes become with the caller's options.
+// The filter that foreign bytes become with the caller's options.
 struct ForeignPlan {
   const interop::Row* row;
   interop::Told told;
@@ -130,19 +131,19 @@ Result<ForeignPlan> plan_foreign(std::span<const std::byte> first, const Foreign
   if (Error error = interop::complete(**row, *told, form, options); !error.ok()) return error;
   const auto identity = store::new_identity(options, format::Form::kFile);
   const std::string name = interop::name_of(form);
-  if (!identity && !options.like.empty()) return identity.error();  // which names that file
+  if (!identity && !options.like.empty()) return identity.error();  // the error names that file
   if (!identity) return fail(identity.error().code, name + ": " + identity.error().message);
   if (Error error = interop::check_shape(**row, identity->shape, name); !error.ok()) return error;
   return ForeignPlan{*row, std::move(*told), identity->shape, identity->seeds.value_or(std::vector<std::uint32_t>())};
 }
 
-// Whether a key has the same bits in both, but for a secret, which create() compared.
+// True if a key has the same bits in both. Does not compare secrets, because create() did.
 bool has_bits_alike(const Shape& a, const Shape& b) noexcept {
   return a.layout == b.layout && a.hash == b.hash && a.num_bits == b.num_bits && a.num_probes == b.num_probes &&
          a.seed == b.seed;
 }
 
-// Without options.
+// Inspects without the caller's options.
 Result<ForeignFilter> told_alone(std::span<const std::byte> first, const ForeignForm& form) {
   const auto row = interop::row_of(form);
   if (!row) return row.error();
@@ -191,7 +192,7 @@ Result<Filter> Filter::import_foreign(const std::string& path, std::span<const s
   const KeyWiped wiped(all);
   const auto plan = plan_foreign(bytes, form, all);
   if (!plan) return plan.error();
-  // Before a file of its size is made: the bytes may be hostile.
+  // Checked before a file of this size is made, because the bytes may be hostile.
   const auto array = interop::array_in(*plan->row, plan->told, bytes, plan->shape.num_bits, form);
   if (!array) return array.error();
   all.unpublished = true;

@@ -1,5 +1,5 @@
-// A filter of a layout that is built once, from all of its keys. Every key is asked before the file gets its name: what
-// a builder lost would be a wrong "no".
+// Makes a filter of a layout that is built once, from all of its keys. Every key is asked before the file gets its
+// name: a key that the builder lost would be a wrong "no".
 #include <bfstore/filter.hpp>
 
 #include <algorithm>

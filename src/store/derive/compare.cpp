@@ -1,4 +1,4 @@
-// Two filters are compared: in what they differ, and how many keys they have in common. Both may be in use meanwhile.
+// Compares two filters: in what they differ, and how many keys they have in common. Both may be in use meanwhile.
 #include <bfstore/filter.hpp>
 
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace {
 
 using base::fail;
 
-// The words of a body, as many at once as the other filter has.
+// Reads the words of a body, as many at once as the other filter has.
 class Words {
  public:
   explicit Words(const store::Ask& ask) : body_(ask) {}
 
-  // At most that many of the next words.
+  // Returns at most that many of the next words.
   Result<std::span<const std::uint64_t>> next(std::uint64_t most) {
     if (left_.empty()) {
       const auto piece = body_.next();
@@ -58,7 +58,7 @@ Error compare_bits(const store::Ask& large, const store::Ask& small, bool swappe
   });
 }
 
-// The keys of one filter alone.
+// Estimates the keys of one filter.
 Error count_keys(const store::Ask& ask, Interval& keys) {
   const auto counter = std::make_unique<layout::FillCounter>(ask.row, ask.target.geometry);  // stacks are small
   Error error = store::each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {

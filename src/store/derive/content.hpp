@@ -1,6 +1,5 @@
-// What a filter is, wherever it is, and reading it for something else while others may add to it: content_of(), then
-// Body or each_..._piece(), then check_copied(), all of one Ask: a handle that follows its path has another one at
-// another time.
+// Reads a filter, wherever it is, while other handles may add to it: content_of(), then Body or each_..._piece(), then
+// check_copied(). All of them need the same Ask: a handle that follows its path has another one later.
 #pragma once
 
 #include <algorithm>
@@ -26,21 +25,21 @@
 
 namespace bfstore::store {
 
-// Everything but the bits.
+// Everything of a filter except its bits.
 struct Content {
-  format::Identity identity;       // of a bare filter: without an id, and with n and p as they follow from m and k
-  std::vector<LogPosition> lanes;  // none where the filter keeps no marks
-  std::uint64_t keys_added = 0;    // less those removed; 0 where it has no counter
+  format::Identity identity;       // of a bare filter: without an id, and with n and p that follow from m and k
+  std::vector<LogPosition> lanes;  // none if the filter keeps no marks
+  std::uint64_t keys_added = 0;    // minus those removed; 0 if it has no counter
   bool has_file_id = true;
   std::uint32_t recoveries = 0;  // of a file, before its first bit is read
 };
 
-// What the filter says of itself now, or an error where it is in doubt, or is the parent's. The kernel is asked for
-// failed writes: it may have dropped bits of its pages.
+// Returns what the filter says of itself now. An error if it is in doubt, or was opened before a fork. Asks the kernel
+// for failed writes, because it may have dropped bits of its pages.
 inline Result<Moment> moment_of(const Ask& ask) {
   Result<Moment> found = ask.home->moment();
   if (!found) return found;
-  std::atomic_thread_fence(std::memory_order_acquire);  // after the bits, as in a lookup
+  std::atomic_thread_fence(std::memory_order_acquire);  // the words are read after the bits, as in a lookup
   const auto health = ask.home->read_health(ask.target.sentinel);
   if (!health.ok()) return health.error();
   const Code code = *health;
@@ -49,7 +48,7 @@ inline Result<Moment> moment_of(const Ask& ask) {
   return base::fail(code, ask.home->name("the filter") + ": not copied, for it is in doubt: " + code_text(code));
 }
 
-// Identity and marks.
+// Returns identity, marks and counters.
 inline Result<Content> content_at(const Ask& ask, Moment moment) {
   Content found;
   found.lanes = std::move(moment.lanes);
@@ -67,8 +66,9 @@ inline Result<Content> content_at(const Ask& ask, Moment moment) {
   return found;
 }
 
-// A bit only ever appears. So a copy that begins after the marks were read has every key up to them, whatever is added
-// meanwhile. The fence is for machines whose loads may overtake each other.
+// Returns the content, before the first bit is read. A bit only ever appears. So a copy that begins after the marks
+// were read has every key up to them, whatever is added meanwhile. The fence is for machines whose loads may overtake
+// each other.
 inline Result<Content> content_of(const Ask& ask) {
   auto moment = moment_of(ask);
   if (!moment) return moment.error();
@@ -77,7 +77,7 @@ inline Result<Content> content_of(const Ask& ask) {
   return found;
 }
 
-// After the last bit was read.
+// Checks, after the last bit was read, that no keys can be missing.
 inline Error check_copied(const Ask& ask, const Content& content) {
   const auto moment = moment_of(ask);
   if (!moment) return moment.error();
@@ -86,15 +86,15 @@ inline Error check_copied(const Ask& ask, const Content& content) {
                                      ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
 }
 
-// What a copy in that form is. kInvalid if it is to have the file_id of a bare filter.
+// Returns the identity of a copy in that form. kInvalid if it is to have the file_id of a bare filter.
 inline Result<format::Identity> identity_in(const Content& content, format::Form form, bool same_file_id) {
   if (!same_file_id) return as_new(content.identity, form, {});
   if (content.has_file_id) return as_new(content.identity, form, content.identity.file_id);
   return base::fail(Code::kInvalid, "a bare filter has no file_id that the new filter could have. Leave it out.");
 }
 
-// All of the body, piece by piece and in order. Each piece is a whole number of lines, and of the chunks of a sealed
-// file, except for the last one.
+// Reads all of the body, piece by piece and in order. Each piece is a whole number of lines, and of the chunks of a
+// sealed file, except for the last one.
 class Body {
  public:
   explicit Body(const Ask& ask) : ask_(ask), sealed_(ask.home->sealed_pieces()) {
@@ -102,7 +102,7 @@ class Body {
     if (!sealed_) memory_.resize(std::min(kPieceBytes, ask.body_bytes));
   }
 
-  // Valid until the next one is read. Empty after the last one.
+  // Returns the next piece, valid until the one after it is read. Empty after the last one.
   Result<std::span<const std::byte>> next() {
     if (sealed_) return sealed_->next();
     const std::uint64_t left = ask_.body_bytes - offset_;
@@ -120,7 +120,7 @@ class Body {
   std::uint64_t offset_ = 0;
 };
 
-// Calls take(offset in the body, piece) for all of it, in order, until that is an error.
+// Calls take(offset in the body, piece) for all of it, in order, until take() returns an error.
 template <class Take>
 Error each_piece_of_body(const Ask& ask, Take take) {
   Body body(ask);
@@ -137,7 +137,8 @@ inline std::span<const std::uint64_t> words_of(std::span<const std::byte> piece)
   return {reinterpret_cast<const std::uint64_t*>(piece.data()), piece.size() / sizeof(std::uint64_t)};
 }
 
-// Calls take(first word, words) for all of the body folded so often, in order, until that is an error.
+// Calls take(first word, words) for all of the body, folded to 1/`times` of its size, in order, until take() returns an
+// error.
 template <class Take>
 Error each_folded_piece(const Ask& ask, std::uint64_t times, Take take) {
   layout::Folding folding(ask.row, ask.shape.num_bits, times);

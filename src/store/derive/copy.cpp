@@ -1,4 +1,4 @@
-// A filter, wherever it is, as a new file: as it is, or folded.
+// Saves a filter, wherever it is, as a new file: as it is, or folded.
 #include "base/fail.hpp"
 #include "store/derive/derive.hpp"
 #include "store/derive/fold.hpp"

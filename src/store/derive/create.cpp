@@ -1,4 +1,4 @@
-// From Options to a filter: in a file, in a caller's buffer, or found in one.
+// Makes a filter from Options, in a file or in a caller's buffer, and finds one in a buffer or in a range of a file.
 #include <cstring>
 
 #include "base/bytes.hpp"
@@ -42,7 +42,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   const auto making = store::making_at(path, options);
   if (!making) return making.error();
   const auto identity = store::new_identity(options, Form::kFile);
-  if (!identity && !options.like.empty()) return identity.error();  // which names that file
+  if (!identity && !options.like.empty()) return identity.error();  // the error names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
   const store::Adding how = making->alone ? store::Adding::kAlone : store::Adding::kShared;
   const auto functions = store::functions_for(identity->shape.layout, how);
@@ -52,7 +52,7 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   store::Session& made = **session;
   auto ask = store::ask_file(std::move(*session), how, {options.key, options.hard_limit, options.writeback_check_ms});
   if (!ask) return ask.error();
-  // Last: nothing after it may fail, because the file would stay without an owner.
+  // Done last: nothing after it may fail, because the file would stay without an owner.
   if (!options.unpublished) {
     if (Error error = made.publish_in_use(); !error.ok()) return error;
   }
@@ -78,12 +78,12 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
   const store::Adding how = options.exclusive ? store::Adding::kAlone : store::Adding::kShared;
   const auto functions = store::functions_for(shape.layout, how);
   if (!functions) return functions.error();
-  // Plain stores take turns by a lock, which other processes do not see.
+  // Plain stores take turns by a lock, which other processes do not see. So a forked child must not add.
   const auto born = options.exclusive ? region::ForkMark::make() : region::ForkMark();
   if (!born) return born.error();
   base::clear(buffer.first(needed));
   if (options.bare) {
-    shape.capacity = 0;  // as wrap() will see it: the bare form has no room for them
+    shape.capacity = 0;  // the bare form has no room for n and p, so wrap() sees none
     shape.fpr = 0;
     const auto trailer = format::encode_trailer(shape, identity->body_bytes);
     std::memcpy(buffer.data() + identity->body_bytes, trailer.data(), trailer.size());

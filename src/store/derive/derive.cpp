@@ -4,7 +4,7 @@
 
 namespace bfstore::store {
 
-// Whoever has a source open may go on to add to it. These keys would be in no file that has the name.
+// A process that has a source open may continue to add to it. These keys would be in no file that has the name.
 Error Transform::check_target(const Sources& sources, const std::string& to) {
   for (const Source& source : sources) {
     if (Error error = source.ask->home->check_is_another(to); !error.ok()) return error;
@@ -38,7 +38,7 @@ Error derive(std::span<const Ask* const> from, const std::string& to, const Maki
   if (!facts) return facts.error();
   Error error = write_keys_added(file, facts->keys_added);
   if (error.ok()) error = write_marks(file, facts->lanes);
-  // A source to which the name was given meanwhile is superseded here, and seen by the next look.
+  // If a source was given the name meanwhile, this supersedes it, and check_read() sees that.
   if (error.ok()) error = (*made)->supersede_found();
   if (error.ok()) error = transform.check_read(sources);
   return error.ok() ? (*made)->publish() : error;

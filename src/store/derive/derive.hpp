@@ -1,5 +1,5 @@
 // Makes a new file of filters, which may be in use meanwhile. What the filters say of themselves is read once. A
-// transform says what the new file is, and fills a file without a name. Then the filters are looked at again, and only
+// transform says what the new file is, and fills a file without a name. Then the filters are checked again, and only
 // then the new file gets its name.
 #pragma once
 
@@ -22,13 +22,13 @@ struct Source {
 };
 using Sources = std::deque<Source>;  // no source moves
 
-// What the new file has besides its identity and its bits.
+// The new file's counter and marks.
 struct Facts {
   std::uint64_t keys_added = 0;
   std::vector<LogPosition> lanes{};
 };
 
-// How one kind of new file is made. The calls come in this order, each of them once.
+// Makes one kind of new file. The calls come in this order, each of them once.
 class Transform {
  public:
   Transform() = default;
@@ -36,21 +36,21 @@ class Transform {
   Transform& operator=(const Transform&) = delete;
   virtual ~Transform() = default;
 
-  // What the new file is, or why these sources cannot become one.
+  // Returns the identity of the new file, or why these sources cannot become one.
   virtual Result<format::Identity> identity(const Sources& sources) = 0;
-  // An error if the new file may not take the place that `to` names.
+  // An error if the new file may not replace the file that `to` names.
   virtual Error check_target(const Sources& sources, const std::string& to);
   // Writes the body.
   virtual Result<Facts> fill(const Sources& sources, OpenFile& made) = 0;
-  // After the last bit was read, and after the file that is replaced was superseded: an error if what was read may lack
-  // keys.
+  // Called after the last bit was read, and after the file that is replaced was superseded. An error if the bits that
+  // were read may lack keys.
   virtual Error check_read(const Sources& sources);
 };
 
-// The complete, durable file appears at `to`, or nothing does.
+// Makes the new file. It appears at `to` complete and durable, or not at all.
 Error derive(std::span<const Ask* const> from, const std::string& to, const Making& how, Transform& transform);
 
-// Writes words of the body, from this one on.
+// Writes words of the body, from the word number `first` on.
 Error write_words(const OpenFile& made, std::uint64_t first, std::span<const std::uint64_t> words);
 
 }  // namespace bfstore::store

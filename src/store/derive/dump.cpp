@@ -1,4 +1,4 @@
-// A filter, wherever it is, as bytes in memory; and such bytes as a filter.
+// Dumps a filter, wherever it is, as bytes in memory, and loads a filter from such bytes.
 #include <cstring>
 
 #include "base/bytes.hpp"
@@ -17,7 +17,7 @@ using format::Form;
 using format::Identity;
 using store::Content;
 
-// What the bare form would lose, or answer otherwise.
+// Returns what the bare form would lose or answer otherwise, or nullptr.
 const char* not_for_bare(const Content& content) noexcept {
   const Shape& shape = content.identity.shape;
   const HashInfo& hash = hash::row_of(shape.hash).info;
@@ -43,7 +43,8 @@ bool overlap(std::span<const std::byte> one, std::span<const std::byte> other) n
   return one.data() < other.data() + other.size() && other.data() < one.data() + one.size();
 }
 
-// A filter in the caller's memory, at any address. What makes it one is written last: it is a whole filter or none.
+// Writes a filter to the caller's memory, at any address. Its proof is written last: the bytes are a whole filter or
+// none.
 class Dump {
  public:
   Dump(const Content& content, Identity identity, bool bare) : identity_(std::move(identity)), bare_(bare) {

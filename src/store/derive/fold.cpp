@@ -24,7 +24,7 @@ void each_divisor(std::uint64_t number, Take take) {
   }
 }
 
-// How often the filter is folded, so that with its keys of now the rate is at most `fpr`.
+// Returns the largest factor by which the filter can be folded so that the rate with its present keys is at most `fpr`.
 Result<std::uint64_t> times_to_fold(const Ask& ask, const Shape& shape, double fpr) {
   if (!(fpr > 0 && fpr < 1)) return fail(Code::kInvalid, "the fpr is out of range. Give one such as 0.01.");
   if (!ask.folds())
@@ -52,7 +52,7 @@ Result<std::uint64_t> times_to_fold(const Ask& ask, const Shape& shape, double f
                                  " already. Give a higher fpr, or build a larger filter from all keys.");
 }
 
-// n of the whole filter that has so many parts of this shape.
+// Returns n of the whole filter that has `parts` parts of this shape.
 std::uint64_t whole_capacity(const layout::Row& row, const Shape& part, std::uint32_t parts) {
   return std::max<std::uint64_t>(sizing::most_keys(row, part.num_bits * parts, part.num_probes, part.fpr), 1);
 }

@@ -5,7 +5,7 @@
 
 namespace bfstore::store {
 
-// Makes `content` that of the filter folded as often as its rate stays at most `fpr` with the keys of now: n and p
+// Makes `content` that of the smallest fold of the filter whose rate with the present keys is at most `fpr`: n and p
 // become what the smaller filter can promise. Returns how many bits become one: 1 without an `fpr`.
 Result<std::uint64_t> fold(const Ask& ask, Content& content, double fpr);
 

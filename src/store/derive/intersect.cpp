@@ -1,8 +1,9 @@
-// A new file of the keys that several filters have: the AND of their bits, folded to the size of the smallest one. It
-// is always a new file: where bits were cleared in a filter in use, its readers would be told "no" of keys that it has.
+// Makes a new file of the keys that several filters have: the AND of their bits, folded to the size of the smallest
+// one. It is always a new file: if bits were cleared in a filter in use, its readers would get "no" for keys that it
+// has.
 //
 // A key of every filter has its bits in each of them, folded or not, so they are in the AND. Bits that other threads
-// and processes set meanwhile are only more.
+// and processes set meanwhile only make more answers "maybe".
 #include <bfstore/filter.hpp>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ class NewBody {
  public:
   explicit NewBody(const store::OpenFile& made) noexcept : made_(made) {}
 
-  // Leaves the bits that are there and in `words`.
+  // Keeps the bits that are set both in the file and in `words`.
   Error keep(std::uint64_t first, std::span<const std::uint64_t> words) {
     there_.resize(words.size());
     const std::uint64_t offset = made_.identity().body_offset + first * sizeof(std::uint64_t);
@@ -54,8 +55,8 @@ class NewBody {
   std::vector<std::uint64_t> there_;
 };
 
-// For how many keys the bits are enough: not fewer than the keys of all sources, as some bits are there by chance. So
-// the filter is at its capacity when its rate is the promised one.
+// Returns the number of keys that the bits are enough for. It is not less than the number of keys that all sources
+// have, because some bits are set by chance. So the filter is at its capacity when its rate is the promised one.
 Result<std::uint64_t> keys_in(const store::OpenFile& made, const layout::Row& row) {
   const Shape& shape = made.identity().shape;
   const auto counter = std::make_unique<layout::FillCounter>(row, row.geometry(shape.num_bits, shape.num_probes));
@@ -80,8 +81,8 @@ const store::Source& smallest_of(const store::Sources& sources) {
 
 class Intersect final : public store::Transform {
  public:
-  // That of the smallest one. It has no note, which is of one source, and no marks, which would speak of keys that the
-  // other sources lack.
+  // Returns the identity of the smallest source. Leaves out its note, which is of that source alone, and its marks,
+  // which would speak of keys that the other sources lack.
   Result<format::Identity> identity(const store::Sources& sources) override {
     const store::Source& smallest = smallest_of(sources);
     const layout::Row& row = smallest.ask->row;
@@ -93,7 +94,7 @@ class Intersect final : public store::Transform {
       Error error = store::check_fit(*source.ask, kUnnamedInput, *smallest.ask, kUnnamedInput);
       if (!error.ok()) return error;
     }
-    // On the heap, as GCC 12 takes the note of one on the stack for uninitialized.
+    // On the heap, because GCC 12 warns that the note of one on the stack is uninitialized.
     auto identity = std::make_unique<format::Identity>(smallest.content.identity);
     identity->note.reset();
     return store::as_new(std::move(*identity), format::Form::kFile, {});

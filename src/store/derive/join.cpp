@@ -1,7 +1,7 @@
-// A new file of the whole filter whose parts are given: their bodies, one after the other.
+// Makes a new file of the whole filter whose parts are given: their bodies, one after the other.
 //
 // A key of the whole has its bits in the line that its part has at the same place (Ask::be_part). Bits that other
-// threads and processes set meanwhile are only more.
+// threads and processes set meanwhile only make more answers "maybe".
 #include <bfstore/filter.hpp>
 
 #include <cstdint>
@@ -27,7 +27,7 @@ Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   return fail(Code::kInvalid, "a join does not fold. Leave the fpr out, and fold what comes of it.");
 }
 
-// "0 to 2, 5": the numbers below `parts` that are not there. A file may claim billions of parts.
+// Returns the numbers below `parts` that are missing, such as "0 to 2, 5". A file may claim billions of parts.
 template <class ByNumber>
 std::string missing_in(const ByNumber& there, std::uint64_t parts) {
   std::string words;
@@ -47,7 +47,7 @@ std::string missing_in(const ByNumber& there, std::uint64_t parts) {
 
 class Join final : public store::Transform {
  public:
-  // That of the parts, but whole. Marks and a note would be those of one part.
+  // Returns the identity of the parts, made whole. Marks and a note would be those of one part.
   Result<format::Identity> identity(const store::Sources& sources) override {
     for (const store::Source& source : sources) {
       if (source.ask->part().parts == 1) {

@@ -25,9 +25,9 @@ Error check_can_merge(const store::Ask& into) {
 
 }  // namespace
 
-// A key whose add to `from` returned before the call has its bits there when they are read, or `from` is in doubt
-// afterwards. What was united before an error only makes more answers "maybe". Counters that were summed, and are
-// summed again by the next try, are too high: a leak.
+// A key whose add to `from` returned before the call has its bits in `from` when they are read, or `from` is in doubt
+// afterwards. Bits that were united before an error only make more answers "maybe". Counters that were summed before an
+// error, and again by the next try, are too high: a leak.
 Error Filter::merge(const Filter& from) {
   const store::Pinned source(*from.ask_);
   const std::string name = ask_->home->name("the filter");
@@ -49,7 +49,7 @@ Error Filter::merge(const Filter& from) {
     return store::not_united(ask_->may_add(true), name);
   });
   if (error.ok()) folding.end(give);
-  if (lock.owns_lock()) lock.unlock();  // a shut waits for it with the lock that the next line wants
+  if (lock.owns_lock()) lock.unlock();  // shut() waits for this lock, and holds the one that the next line needs
   if (error.ok()) error = store::check_copied(*source, *content);
   if (error.ok()) ask_->count_keys(united->new_keys(content->keys_added));
   return error.ok() ? store::not_united(ask_->was_added(), name) : error;

@@ -1,4 +1,4 @@
-// A copy with checksums, which never changes again (FORMAT.md, "Sealed files").
+// Makes a copy with checksums, which never changes again (FORMAT.md, "Sealed files").
 #include <bfstore/seal.hpp>
 
 #include <memory>
@@ -25,8 +25,8 @@ class SealedCopy final : public store::Transform {
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
   }
 
-  // The source itself may be replaced if no process writes to it from here to the moment when none can open it for
-  // writing. One that opens it meanwhile changes its slots first.
+  // The copy may replace its own source if no process writes to the source from now until none can open it for writing.
+  // A process that opens it meanwhile changes its slots first.
   Error check_target(const Sources& sources, const std::string& to) override {
     if (store::check_is_another(source_.file(), to).ok()) return {};
     auto evidence = source_.look();
@@ -58,7 +58,7 @@ class SealedCopy final : public store::Transform {
   }
 
  private:
-  // It was superseded by this process.
+  // This process superseded the source, so that bit may differ.
   [[nodiscard]] Error check_still_at_rest() const {
     const auto after = source_.look();
     if (!after) return after.error();
@@ -70,11 +70,11 @@ class SealedCopy final : public store::Transform {
   }
 
   const OpenFile& source_;
-  std::unique_ptr<const Evidence> replaced_;  // the source, when it is; on the heap, because stacks are small
+  std::unique_ptr<const Evidence> replaced_;  // of the source, if it is replaced; on the heap, because stacks are small
 };
 
-// The rules of the format that are not the identity's. The state of a sealed file, which no process changes but for one
-// that replaces it, is a matter of the bytes that were sealed.
+// Checks the rules of the format that are not the identity's. The state of a sealed file is among the sealed bytes:
+// only a process that replaces the file changes it.
 Error check_words(const region::File& file, const store::CheckedHeader& header) {
   const FileId& file_id = header.identity.file_id;
   const auto uncut = store::has_end_word(file, header.identity);

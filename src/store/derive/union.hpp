@@ -1,4 +1,4 @@
-// Cells that a filter in use takes in, wherever they come from: another filter, or a bit array of another program.
+// Adds cells to a filter in use, from another filter or from a bit array of another program.
 #pragma once
 
 #include <bfstore/layout/words.hpp>
@@ -15,7 +15,7 @@
 
 namespace bfstore::store {
 
-// Unites word by word, and knows how many keys the words stand for before and after.
+// Unites word by word, and estimates how many keys the words stand for before and after.
 class Union {
  public:
   explicit Union(Ask& into) noexcept
@@ -31,8 +31,8 @@ class Union {
     after_.take(there, words.size());
   }
 
-  // An estimate, at most `keys_of_source` if that is known. Bits that are all set do not tell the number of keys: then
-  // every key of the source counts as new.
+  // Returns an estimate, at most `keys_of_source` if that is known (not 0). Bits that are all set do not tell the
+  // number of keys: then every key of the source counts as new.
   [[nodiscard]] std::uint64_t new_keys(std::uint64_t keys_of_source) const noexcept {
     const Fill after = after_.fill();
     if (after.fill_ratio >= 1 && keys_of_source != 0) return keys_of_source;
