@@ -29,12 +29,12 @@ Error fill_random(void* bytes, std::size_t length) {
   return got == static_cast<ssize_t>(length) ? Error{} : base::fail_errno(errno, "", "asking for random bytes");
 }
 
-// What is left of max_bytes for the body, if `other_bytes` of it are something else.
+// Returns what is left of max_bytes after `other_bytes`, which are not for the body.
 std::uint64_t left_of(std::uint64_t max_bytes, std::uint64_t other_bytes) noexcept {
   return max_bytes - std::min(max_bytes, other_bytes);
 }
 
-// What is left of max_bytes for the body of a filter of this form, with a header of this length.
+// Returns what is left of max_bytes for the body of a filter of this form, with a header of this length.
 std::uint64_t body_budget(const Options& options, const Identity& identity) noexcept {
   if (options.bare) return left_of(options.max_bytes, format::kTrailerBytes);
   if (identity.form != Form::kEmbedded) return file_body_budget(options.max_bytes);
@@ -54,7 +54,7 @@ struct Planned {
   std::optional<PartOfWhole> part{};
 };
 
-// The other file's identity is enough: it need not be clean.
+// Reads only the other file's identity, so that file need not be clean.
 Result<Planned> shape_like(const Options& options) {
   if (anything_but_like(options)) {
     return fail(Code::kInvalid,
@@ -67,7 +67,7 @@ Result<Planned> shape_like(const Options& options) {
   return Planned{header->identity.shape, header->identity.seeds, header->identity.part};
 }
 
-// "Give blocked or classic.", of the rows of a table
+// Returns "Give blocked or classic.", with the names of a table's rows.
 template <class Info>
 std::string give_one_of(const std::vector<Info>& known) {
   std::string names;
@@ -75,7 +75,7 @@ std::string give_one_of(const std::vector<Info>& known) {
   return names + ".";
 }
 
-// Checks what digests depend on besides the keys.
+// Checks the hash, its seeds and its secret. Digests depend on them, and on the keys.
 Error check_hash(Hash hash, const Options& options) {
   const hash::Row* const row = hash::find(static_cast<std::uint16_t>(hash));
   if (row == nullptr) {
@@ -110,7 +110,7 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
 }
 
-// What a hash that gives positions asks of the rest of the shape.
+// Checks what a hash that gives positions needs of the rest of the shape.
 Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits, std::uint32_t num_probes) {
   if (!hash.info.gives_positions) return {};
   if (!layout::takes_positions(row)) {
@@ -161,8 +161,8 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   return Planned{shape, seeds_of(options, hash, shape.num_probes)};
 }
 
-// The keys of a part that is sized for its share of n keys. Chance decides which keys are in it: so six standard
-// deviations more.
+// Returns the number of keys that a part is sized for: its share of n keys, and six standard deviations more, because
+// chance decides which keys are in it.
 std::uint64_t share_of(std::uint64_t capacity, std::uint32_t parts) noexcept {
   const double mean = static_cast<double>(capacity) / parts;
   const double share = std::ceil(mean + 6 * std::sqrt(mean));
@@ -181,7 +181,7 @@ Error check_part(const Part& part, const Options& options, const layout::Row& ro
                                   " has the bits of a key anywhere, so that no part has all of them. Use blocked.");
 }
 
-// Makes the plan of a filter, whole or a part, that of one part of the whole.
+// Turns the plan of a filter, whole or a part, into that of one part of the whole.
 Error divide(Planned& planned, const Part& part, const Options& options) {
   Shape& shape = planned.shape;
   const layout::Row& row = layout::row_of(shape.layout);
@@ -207,7 +207,7 @@ Error divide(Planned& planned, const Part& part, const Options& options) {
   return {};
 }
 
-// All zeros are a field that was forgotten.
+// All zeros mean that the caller forgot the field.
 Error check_file_id(const Options& options) {
   if (!options.file_id) return {};
   if (options.bare) return fail(Code::kInvalid, "a file_id was given, and the bare form has none. Leave it out.");

@@ -1,4 +1,4 @@
-// What a filter will be like, before it is made (bfstore/plan.hpp).
+// Says what a filter will be like, before it is made (bfstore/plan.hpp).
 #include <bfstore/plan.hpp>
 
 #include <cmath>
@@ -33,7 +33,8 @@ std::uint64_t file_bytes_of(std::uint64_t body_bytes) noexcept {
   return format::sections_of(identity).end;
 }
 
-// Of places of that length in the body, how many k probes anywhere are in: the mean of the occupancy problem.
+// Returns the expected number of places of `place_bytes` in the body that k random probes touch (the occupancy
+// problem).
 double places(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept {
   const double all = std::ceil(static_cast<double>(body_bytes) / static_cast<double>(place_bytes));
   return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
