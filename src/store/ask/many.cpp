@@ -51,7 +51,7 @@ Count all_maybe(std::span<std::uint32_t> indices, Code code) noexcept {
   return code;
 }
 
-// True if so many keys can be answered there.
+// True if there is room for the answers of `count` keys.
 bool has_room(std::span<std::uint8_t> answers, std::size_t count) noexcept { return answers.size() >= count; }
 bool has_room(std::span<std::uint32_t> indices, std::size_t count) noexcept {
   return indices.size() >= count && count <= std::size_t{1} << 32;

@@ -35,7 +35,7 @@ struct Content {
 };
 
 // Returns what the filter says of itself now. An error if it is in doubt, or was opened before a fork. Asks the kernel
-// for failed writes, because it may have dropped bits of its pages.
+// for failed writes, because the kernel may have dropped pages with bits.
 inline Result<Moment> moment_of(const Ask& ask) {
   Result<Moment> found = ask.home->moment();
   if (!found) return found;

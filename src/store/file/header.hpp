@@ -45,7 +45,7 @@ struct CheckedHeader {
   format::Identity identity;
 };
 
-// How checked_header() checks a header.
+// The options of checked_header().
 struct Reading {
   bool writing = false;
   bool without_key = false;             // the caller copies or checks bits, and hashes no keys

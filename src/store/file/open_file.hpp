@@ -24,7 +24,7 @@
 
 namespace bfstore::store {
 
-// How a file is opened.
+// The options for opening a file.
 struct Opening : OpenOptions {
   // Wipes the copy of the secret, which is on a stack that other calls use later.
   ~Opening() {

@@ -52,7 +52,7 @@ Result<std::unique_ptr<Replaced>> Replaced::begin(const region::File& successor,
   return replaced_again_and_again(successor.path());
 }
 
-// False if the path names another file by now.
+// False if the path names another file now.
 Result<bool> Replaced::supersede(const FileId& successor, std::uint32_t lock_timeout_ms) {
   const auto facts = file_.facts();
   if (!facts) return facts.error();

@@ -115,7 +115,7 @@ bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& iden
   return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
 }
 
-// Returns the copied header of a copy: lookups believe that, and not what the file says by now.
+// Returns the copied header if there is a copy: lookups believe that, and not what the file says now.
 Result<HeaderBytes> header_of(const SealedBytes& sealed) {
   if (sealed.copy == nullptr) return read_header(sealed.file);
   return HeaderBytes(sealed.copy, sealed.copy + format::kFileHeaderBytes);

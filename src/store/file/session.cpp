@@ -117,7 +117,7 @@ Error Session::sync(const LogPosition& position) {
   });
 }
 
-// What was added again is durable before the slot says so.
+// The keys that were added again are durable before the slot says so.
 Result<bool> Session::finish_recovery(std::uint64_t owner) {
   bool over = false;
   Error error = sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
@@ -128,7 +128,7 @@ Result<bool> Session::finish_recovery(std::uint64_t owner) {
   return over;
 }
 
-// What was added is durable before the lane is free.
+// The keys that were added are durable before the lane is free.
 Error Session::drop_owner(std::uint64_t owner) {
   return sync_and_store([&](Slot& slot, std::uint64_t& cleared) {
     one_owner_less(slot, owner, cleared);
@@ -136,7 +136,7 @@ Error Session::drop_owner(std::uint64_t owner) {
   });
 }
 
-// What was added is durable before the slot says so, and the slot is durable before any process gets a "no" (sync.cpp).
+// The keys are durable before the slot says so, and the slot is durable before any process gets a "no" (sync.cpp).
 Error Session::finish_filling() {
   return sync_and_store([](Slot& slot, std::uint64_t&) {
     slot.filling = false;
@@ -169,7 +169,7 @@ Result<std::vector<OwnerMark>> Session::list_marks() const {
   return format::marks_of(*slot);
 }
 
-// What the kernel reported, to this handle or to others, must be in the file before the header is read.
+// A failure that the kernel reported to any handle must be in the file before the header is read.
 Result<Moment> Session::moment_for_copy() const {
   if (opened_.mapping().is_copy()) {
     const auto header = header_with_marks();

@@ -97,7 +97,7 @@ class InRange final : public Home {
   // Bytes that cannot be read are an error, and no signal.
   [[nodiscard]] Error read_body(const std::uint64_t* words, std::span<std::byte> into,
                                 std::uint64_t offset) const override;
-  // Puts another word in the place of the checksum, for this handle alone.
+  // Replaces the checksum by another word, for this handle alone.
   Error shut(const std::function<void()>& adds_are_over) override;
 
  private:
