@@ -20,7 +20,7 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
 // Lets a file that still has its name continue after the process that was replacing it was killed. For a writer that
 // holds the state lock. `evidence` becomes that of the file as it is now. kNoSpace if the live word cannot be written.
 Error go_on(const OpenFile& opened, Evidence& evidence);
-// Does the same for a reader, which opens the file again afterwards.
+// Lets such a file continue for a reader, which opens it again afterwards.
 Error let_it_go_on(const OpenFile& opened, const Opening& options);
 
 }  // namespace bfstore::store

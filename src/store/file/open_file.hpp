@@ -116,7 +116,7 @@ class OpenFile {
   // Gives the file blocks of its own. A store to a hole of a copy, or to a block that it shares with another file,
   // would be SIGBUS on a full disk.
   Error own_blocks() const;
-  // Does so for the live page alone, for a process that changes nothing but the live word.
+  // Gives the live page blocks of its own, for a process that changes nothing but the live word.
   Error own_live_page() const { return store::own_live_page(file_); }
   Error write_end_word(const format::Identity& identity) const;
   // Moves the sum of all counters to the first of them. Only before the file has a name, and while no thread adds.

@@ -38,7 +38,7 @@ Error check_secret_for(Hash hash, const std::optional<SecretKey>& key);
 Result<format::Identity> trusted_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                           bool writing, const std::optional<SecretKey>& key, const std::string& where);
 
-// Does so for a caller that hashes no keys, and so needs no secret.
+// Returns the identity for a caller that hashes no keys, and so needs no secret.
 Result<format::Identity> sound_identity(format::Bytes bytes, format::Form form, std::uint64_t available_bytes,
                                         bool writing, const std::string& where);
 

@@ -19,7 +19,7 @@ struct Embedded {
 // Finds the filter at the beginning of `bytes`.
 Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key);
 
-// Does the same, except for the end word, which is within `available_bytes` but perhaps not in `bytes`. Messages begin
+// Finds the filter without its end word, which is within `available_bytes` but perhaps not in `bytes`. Messages begin
 // with `where`.
 Result<Embedded> begin_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
                                 const std::optional<SecretKey>& key, const std::string& where);
@@ -29,7 +29,7 @@ Error cut_or_overwritten(const std::string& where);
 Result<std::unique_ptr<Ask>> ask_embedded(std::byte* start, const Embedded& embedded, Adding how,
                                           const std::optional<SecretKey>& key, std::unique_ptr<Home> home);
 
-// Makes such a handle in a caller's buffer.
+// Makes a handle of the embedded filter at the start of a caller's buffer.
 Result<std::unique_ptr<Ask>> ask_buffer(std::byte* start, const Embedded& embedded, Adding how,
                                         const std::optional<SecretKey>& key);
 

@@ -20,7 +20,7 @@ std::uint64_t buffer_bytes_of(const Options& options, const format::Identity& id
 // one's own. The caller says where the body begins.
 Result<format::Identity> as_new(format::Identity identity, const std::optional<FileId>& file_id = {});
 
-// Does so for that form, with the body where a writer of that form puts it.
+// Returns the identity for that form, with the body where a writer of that form puts it.
 Result<format::Identity> as_new(format::Identity identity, format::Form form, const std::optional<FileId>& file_id);
 
 // Returns the shape of a bare filter with n and p. The bare form does not store them, so they follow from num_bits and
