@@ -1,6 +1,7 @@
-// Everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing, recovers
-// nothing, and continues after the first broken rule. Like a reader, it follows a symbolic link. It takes no lock, but
-// asks the kernel which locks are held. It waits at most 0.1 s for a process that is changing the state of the file.
+// Reports everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing,
+// recovers nothing, and continues after the first broken rule. Like a reader, it follows a symbolic link. It takes no
+// lock, but asks the kernel which locks are held. It waits at most 0.1 s for a process that is changing the state of
+// the file.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -114,7 +115,7 @@ struct Report {
   FileState state = FileState::kUnknown;
   bool syncing = false;
   bool being_changed = false;  // another process holds the lock of the state, which is about to change
-  bool filling = false;        // whatever the state: every answer is "maybe" until the filling is finished
+  bool filling = false;        // every answer is "maybe", in any state, until the filling is finished
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;

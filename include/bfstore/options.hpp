@@ -1,4 +1,4 @@
-// How to make and open a filter, and the facts that a filter reports. Plain values, no behaviour.
+// How to make and open a filter, and the facts that a filter reports. Plain values, no behavior.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -93,8 +93,8 @@ struct OpenOptions {
   // keys after its mark, and has called Filter::finish_recovery, every handle in every process answers "maybe". A file
   // that needs no recovery is opened as always.
   bool recover = false;
-  // For writing. Opens such a file as it is: keys after the marks may be missing, and get "no" from now on. Only the
-  // owner of the data can know that this does not matter.
+  // For writing. Opens an unclean, poisoned or recovering file as it is: keys after the marks may be missing, and get
+  // "no" from now on. Only the owner of the data can know that this does not matter.
   bool accept_loss = false;
   // A dirty file that no writer has open is unclean, even if a process was merely killed: for devices that may vanish
   // and come back while the system runs.
@@ -211,9 +211,9 @@ struct Options {
 
   // Files only.
   // Permission bits, less the umask. If not given: those of the file that is replaced, with its owner, its group and
-  // its access list as far as the system allows, or 0600.
+  // its access list if the system allows, or 0600.
   std::optional<std::uint32_t> mode{};
-  bool replace = false;      // take the place of another file, whose users learn of it (kSuperseded)
+  bool replace = false;      // replace another file, whose handles learn of it (kSuperseded)
   bool unpublished = false;  // no name in the file system until Filter::publish(); the only writer until then
   // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(), so that writers add new
   // keys while a builder adds the old ones. Not with `unpublished`.
@@ -230,8 +230,8 @@ struct Options {
 
 // How a filter is saved in a new file (Filter::save).
 struct SaveOptions {
-  std::optional<std::uint32_t> mode{};  // of the new file, as of Options
-  bool replace = false;                 // put the new file in the place of another one, which is not the filter's own
+  std::optional<std::uint32_t> mode{};  // of the new file, as in Options
+  bool replace = false;                 // replace another file, which is not the filter's own
   bool any_filesystem = false;          // OpenOptions
   bool filling = false;                 // every answer of the new file is "maybe" until Filter::finish_filling()
   // Not 0: folding (FORMAT.md, "Folding") makes the new filter as small as it can be while its false-positive rate,
@@ -259,7 +259,7 @@ struct Shape {
   std::uint64_t seed = 0;
 };
 
-// What the bits say. Counting them reads the whole body.
+// Facts from counting the bits, which reads the whole body.
 struct Fill {
   std::uint64_t set_bits = 0;  // counting: counters that are not 0
   double fill_ratio = 0;       // set_bits / m

@@ -12,7 +12,7 @@ namespace bfstore::layout {
 
 static constexpr auto kAvx2Powers = powers<8>();
 
-// Eight words from kAvx2Ones + 8 - n on: n ones, the others 0. Outside the struct, where it would be a weak symbol.
+// The eight words from kAvx2Ones + 8 - n are n ones, then zeros. In the struct it would be a weak symbol.
 alignas(64) static constexpr std::uint32_t kAvx2Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Avx2 {
