@@ -1,4 +1,4 @@
-// What two filters have in common (Filter::compare). Plain values, no behavior.
+// The results of Filter::compare. Plain values, no behavior.
 #pragma once
 
 #include <cstdint>

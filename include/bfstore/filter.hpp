@@ -222,8 +222,8 @@ class Filter {
   Count remove(std::string_view key) noexcept;
   Count remove_digest(std::uint64_t digest) noexcept;
 
-  // How often the key was added and not removed, at most; keys() is 0 to 15. 15 means 15 or more, or that the filter is
-  // in doubt. For the counting layout (otherwise kUnsupported).
+  // Counts how often the key was added and not removed, at most; keys() is 0 to 15. 15 means 15 or more, or that the
+  // filter is in doubt. For the counting layout (otherwise kUnsupported).
   [[nodiscard]] Count count(std::string_view key) const noexcept;
   [[nodiscard]] Count count_digest(std::uint64_t digest) const noexcept;
 
@@ -344,7 +344,7 @@ class Filter {
   // A view for callers that inline lookups (inline.hpp). Valid until this handle is closed.
   [[nodiscard]] Lookup lookup() const noexcept;
 
-  // For the library, and for tests that have a home of their own.
+  // For the library, and for tests with their own home.
   explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
 
  private:

@@ -45,7 +45,7 @@ struct KeyCheck {
   bool operator==(const KeyCheck&) const noexcept = default;
 };
 
-// Where a sealed file's checksums are, and what they cover.
+// The place of a sealed file's checksums, and the chunks that they cover.
 struct Seal {
   std::uint32_t chunk_bytes = 0;
   std::uint64_t num_chunks = 0;
@@ -56,7 +56,7 @@ struct Seal {
   bool operator==(const Seal&) const noexcept = default;
 };
 
-// Which part of a whole filter this is.
+// The part of a whole filter that this filter is.
 struct PartOfWhole {
   Part part{};
   std::uint64_t capacity = 0;  // n of the whole filter

@@ -51,7 +51,7 @@ class Descriptor {
   [[nodiscard]] bool is_there() const noexcept { return mark().is_there(); }
   [[nodiscard]] DescriptorMark mark() const noexcept { return {number_, serial_}; }
 
-  // From now on this descriptor's locks may be held for any time, and the rest of this process must not wait for them:
+  // Says that this descriptor's locks may be held for any time, and the rest of this process must not wait for them:
   // held_for_long() is true for every other descriptor of the same file.
   void hold_for_long() const noexcept;
   [[nodiscard]] bool held_for_long() const noexcept;

@@ -416,7 +416,7 @@ Error File::may_write_up_to(std::uint64_t end) const {
                     "writing past the process's file size limit of " + std::to_string(limit.rlim_cur) + " bytes");
 }
 
-// Never writes into another file that has the number now, which may be any file of the program.
+// Checks the descriptor first, because its number may now be that of any other file of the program.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
   if (Error error = check_descriptor(); !error.ok()) return error;
   if (Error error = may_write_up_to(offset + bytes.size()); !error.ok()) return error;

@@ -276,7 +276,7 @@ MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
   return *this;
 }
 
-// In a child another mapping may be at that address.
+// Does nothing in a child, where another mapping may be at that address.
 MappedLock::~MappedLock() {
   if (!born_.here()) return;
   if (page_ != nullptr) munmap(page_, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));

@@ -43,10 +43,10 @@ struct Target {
   }
 };
 
-// Where a digest's probes begin.
+// The place where a digest's probes begin.
 struct Located {
   std::uint64_t word;   // the first word to read; blocked: the line's first word
-  std::uint64_t state;  // from which the layout computes the other probes
+  std::uint64_t state;  // the layout computes the other probes from it
 };
 
 __extension__ using Product = unsigned __int128;
@@ -63,7 +63,7 @@ struct Blocked {
   }
 
   // The digest's high bits choose the line, and h is its low half. So in a filter of half as many lines each line has
-  // the bits of two neighbours of this one.
+  // the bits of two neighbors of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const auto line = static_cast<std::uint64_t>((static_cast<Product>(digest) * geometry.range) >> 64);
     return {line * (kLineBits / 64), digest};
@@ -130,7 +130,7 @@ BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& 
   __builtin_prefetch(words + Rules::locate(geometry, digest).word);
 }
 
-// Where word number `word` of a body begins: in aligned words, or in bytes at any address.
+// Returns the address of word number `word` of a body: in aligned words, or in bytes at any address.
 BFSTORE_ALWAYS_INLINE const void* at_word(const std::uint64_t* words, std::uint64_t word) noexcept {
   return words + word;
 }

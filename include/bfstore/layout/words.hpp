@@ -55,7 +55,7 @@ struct Sentinel {
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     return differing(__atomic_load_n(front, __ATOMIC_RELAXED), __atomic_load_n(end, __ATOMIC_RELAXED));
   }
-  // For words that were read before.
+  // Does the same for words that were read before.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint64_t differing(std::uint64_t front_word,
                                                               std::uint64_t end_word) const noexcept {
     return (little_endian(front_word ^ end_word) ^ expected) & mask;
