@@ -75,7 +75,7 @@ def rival_of_node(folder, out):
 
 
 def rival_of_rust(folder, out):
-    shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # next to the lock that was made there
+    shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # next to its lock file
     cargo = importlib.import_module("rust").toolchain()["cargo"]
     environment = {"PATH": path(cargo), "HOME": str(out), "CARGO_HOME": str(folder), "CARGO_TARGET_DIR": str(out),
                    "RUSTC": str(folder / "toolchain" / "rustc"), "RUSTC_BOOTSTRAP": "1"}  # see fetch_crates in tools/setup.sh

@@ -98,7 +98,7 @@ class Results:
         return rival["fpr"] >= ours["fpr"] * (1 - FPR_MARGIN - 3 * chance)
 
     def best_rival(self, place: Place, subject: str, group: Group) -> tuple:
-        """Returns (time, name) of the fastest rival that may be compared with ours, or (None, None). Rivals are on the heap."""
+        """Returns (time, name) of the fastest comparable rival, or (None, None). Rivals are on the heap."""
         ours = self.facts.get((place, subject.split("-")[0]))
         heap = place._replace(memory="heap")
         rivals = [(self.time(heap, name, group), name) for (where, name), facts in self.facts.items()
@@ -111,7 +111,7 @@ class Results:
         return time / best if time is not None and best is not None else None
 
     def goals(self) -> list:
-        """Returns the goals: a name, the highest value wanted, and a function from a place to the value measured there."""
+        """Returns goals: a name, the highest value wanted, and a function from a place to its measured value."""
         single, many = Group("contains", "single", "digests", "mixed"), Group("contains", "many", "digests", "mixed")
         many_keys, add = Group("contains", "many", "keys", "mixed"), Group("add", "many", "digests", "absent")
 

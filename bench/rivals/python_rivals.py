@@ -183,7 +183,7 @@ def make_subjects(example, folder: str, num_keys: int, bits_per_key: float, not_
 
 
 def change(changes: dict, num_keys: int) -> dict:
-    """Gives all functions of {name: function that adds or removes keys} the same keys, in turns. Returns nanoseconds per key."""
+    """Gives the same keys to all functions of {name: function}, in turns. Returns nanoseconds per key."""
     took = dict.fromkeys(changes, 0.0)
     for first in range(0, num_keys, CHUNK):
         keys = make_keys(first, min(CHUNK, num_keys - first))

@@ -294,7 +294,7 @@ class Filter {
   // makes everything durable that was added before. A recovery no longer waits for the owner: keys of its log after its
   // mark that no process adds again are answered "no" when the recovery is over. So drop an owner whose rows are gone.
   // If the other owners, at least one, have finished a recovery, this call ends it. An owner that the file does not
-  // know is no error.
+  // know is not an error.
   Error drop_owner(std::uint64_t owner);
 
   // For a handle that was opened to recover: `owner` has added again every key of its log after its mark. Durable when

@@ -31,7 +31,7 @@ enum class FileState {
   kRecovering,  // a recovery was begun, and an owner has not finished it
   kPoisoned,    // a sync failed
   kSuperseded,  // another file is taking its place, or was when the process that replaces it was killed
-  kEmbedded,    // an embedded filter has no state of its own
+  kEmbedded,    // an embedded filter, which has no state
 };
 
 // "clean", "in use", ...

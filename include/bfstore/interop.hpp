@@ -39,7 +39,7 @@ struct ForeignFormat {
 // The format that bytes have, or are to have.
 struct ForeignForm {
   std::string format;               // ForeignFormat::name
-  std::optional<BitOrder> order{};  // given only if the format needs it (inspect_foreign() never does)
+  std::optional<BitOrder> order{};  // given if, and only if, the format needs it (to inspect, it never does)
   std::string name{};               // a name of the bytes for messages, for example a path
 };
 

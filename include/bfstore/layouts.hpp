@@ -10,7 +10,7 @@
 
 namespace bfstore {
 
-// The things that a filter of a layout can do. All others are kUnsupported.
+// The abilities of a layout's filters. Other calls are kUnsupported.
 struct Capabilities {
   bool add = false;        // keys, by any number of processes at once
   bool add_alone = false;  // keys, by the only writer, with plain stores

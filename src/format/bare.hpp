@@ -35,8 +35,7 @@ struct BareShape {
   std::uint64_t body_bytes = 0;
 };
 
-inline constexpr std::size_t kTrailerNumbers = 256;  // the number of layouts, and of hashes, that a trailer can tell
-                                                     // apart
+inline constexpr std::size_t kTrailerNumbers = 256;  // the numbers of layouts, and of hashes, that fit a trailer
 
 struct BareHash {
   const hash::Row* row = nullptr;

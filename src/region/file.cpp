@@ -67,8 +67,8 @@ bool copy_access_list(int from, int to) noexcept {
   return has_none && (fremovexattr(to, kName) == 0 || errno == ENODATA || errno == EOPNOTSUPP);
 }
 
-// False if `id` may be the overflow number, which a user namespace shows for a user or a group that it has no number
-// for (user_namespaces(7)). If all numbers are mapped, it is a number like any other.
+// False for the overflow number, which a user namespace shows for a user or a group that it has no number for
+// (user_namespaces(7)). If all numbers are mapped, it is a number like any other.
 bool is_known(unsigned id, const char* map) noexcept {
   constexpr unsigned kOverflow = 65'534;
   if (id != kOverflow) return true;

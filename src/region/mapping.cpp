@@ -191,7 +191,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // In a file that does not fit in memory, each huge page that is read evicts another one. Data that is already in
-    // huge pages stays in them. This is advice, which the kernel may not know: a failure is no error.
+    // huge pages stays in them. This is advice, which the kernel may not know: a failure is not an error.
     const bool small = pages == Pages::kSmall || (bytes >= kHugePage && !fits_in_memory(bytes));
     if (small || (pages == Pages::kHuge && bytes >= kHugePage)) {
       const int advice = small ? MADV_RANDOM : MADV_HUGEPAGE;

@@ -33,8 +33,7 @@ struct Arguments {
   bool skip_absent = false;            // remove: keys of a list may be absent
   bool no_keys = false;                // recover: no key was added after the marks
   bool accept_loss = false;            // recover: recover without keys
-  std::string target;                  // seal, copy, fold: the new file; compare: the other filter; plan: the picture,
-                                       // or empty
+  std::string target;                  // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
   std::uint64_t key_bytes = 24;        // plan: average length of a hash set's keys
   std::vector<std::string> sources;    // merge, intersect, join: the filters to read
   bool into = false;                   // merge: `file` exists

@@ -104,7 +104,7 @@ class SpoolFiles {
     std::vector<std::uint64_t> digests;
   };
 
-  // Refuses an existing file that is not one of digests, because it would be appended to.
+  // Refuses an existing file with other contents than digests, because it would be appended to.
   static void refuse_other(const std::string& path, const KeySource* list) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;

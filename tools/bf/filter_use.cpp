@@ -120,7 +120,7 @@ void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
 
 namespace {
 
-// Digests are random bytes. The first 8 bytes are never the beginning of a filter, and 64 bytes are never all text.
+// Digests are random bytes, so the first 8 are not those of a filter, and 64 are not all text.
 void refuse_other_bytes(const KeySource& source, std::span<const std::byte> first) {
   constexpr std::size_t kEnough = 64;
   const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));

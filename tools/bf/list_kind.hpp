@@ -21,7 +21,7 @@ inline constexpr std::size_t kHeadBytes = 64;
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);
 
-// True if `head` is too short to exclude one of the kinds.
+// True if more bytes may make `head` one of the kinds.
 bool may_become_a_kind(std::string_view head);
 
 }  // namespace bf

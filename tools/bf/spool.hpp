@@ -9,7 +9,7 @@
 
 namespace bf {
 
-// Raises the limit of open files by that many, if necessary. Throws Failure if that is not allowed.
+// Lets this process open that many more files. Throws Failure if it may not.
 void allow_files(std::uint64_t count);
 
 class Spool {
