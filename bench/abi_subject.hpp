@@ -34,7 +34,7 @@ class SharedLibrary {
   decltype(&bfs_contains_digests) contains_digests;
 };
 
-// Only asks. A second handle on a BfstoreSubject's filter. The library must outlive it.
+// A second handle on a BfstoreSubject's filter, which only asks. The library must outlive it.
 class AbiSubject {
  public:
   static AbiSubject in_file(const SharedLibrary& library, const std::string& path);

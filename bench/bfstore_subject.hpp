@@ -16,9 +16,9 @@ namespace bench {
 
 class BfstoreSubject {
  public:
-  // A file in `folder`, mapped by the library.
+  // A file at `path`, mapped by the library.
   static std::unique_ptr<BfstoreSubject> in_file(const std::string& path, const bfstore::Options& options);
-  // A buffer on the heap.
+  // A filter in a buffer on the heap.
   static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options);
 
   bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
@@ -88,7 +88,7 @@ class CountingSubject : public BfstoreSubject {
   }
 };
 
-// Adds only, through a handle that is the only writer of the same filter.
+// Only adds, through a handle that is the only writer of the same filter.
 class AloneSubject {
  public:
   explicit AloneSubject(BfstoreSubject& filter) noexcept : filter_(filter) {}

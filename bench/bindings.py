@@ -32,10 +32,10 @@ from programs import find, path
 
 
 def programs(arguments, folder):
-    """{language: (command, environment)}, C first."""
+    """Returns {language: (command, environment)}, C first."""
     build = pathlib.Path(arguments.build).resolve()
     archive, library = build / "capi" / "libbfstore.a", (build / "capi" / "libbfstore.so").resolve()
-    out = build / "tests" / "bindings"  # where the tests build the bindings, too
+    out = build / "tests" / "bindings"  # the tests build the bindings there, too
     c = folder / "c"
     subprocess.run([*shlex.split(arguments.cc), "-O2", f"-I{ROOT / 'capi'}", ROOT / "bench" / "bindings" / "c.c", library,
                     f"-Wl,-rpath,{library.parent}", "-o", c], check=True)
@@ -75,7 +75,7 @@ def rival_of_node(folder, out):
 
 
 def rival_of_rust(folder, out):
-    shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # beside the lock that was made there
+    shutil.copytree(HERE / "rivals" / "rust", folder / "package", dirs_exist_ok=True)  # next to its lock file
     cargo = importlib.import_module("rust").toolchain()["cargo"]
     environment = {"PATH": path(cargo), "HOME": str(out), "CARGO_HOME": str(folder), "CARGO_TARGET_DIR": str(out),
                    "RUSTC": str(folder / "toolchain" / "rustc"), "RUSTC_BOOTSTRAP": "1"}  # see fetch_crates in tools/setup.sh
@@ -88,7 +88,7 @@ RIVALS = {"go": rival_of_go, "java": rival_of_java, "node": rival_of_node, "rust
 
 
 def with_rivals(found, build):
-    """`found`, and after each language its rival, if tools/bench fetched it."""
+    """Returns `found`, with the rival of each language after it, if tools/bench fetched it."""
     both = {}
     for language, program in found.items():
         both[language] = program
@@ -106,14 +106,14 @@ def with_rivals(found, build):
 
 
 def run_once(command, environment, folder):
-    """{(layout, way): (nanoseconds, maybes)}."""
+    """Returns {(layout, way): (nanoseconds, maybes)}."""
     done = subprocess.run([*command, str(folder)], env=environment, check=True, capture_output=True, text=True).stdout
     rows = [line.split() for line in done.splitlines()]
     return {(layout, way): (float(nanoseconds), int(maybes)) for layout, way, nanoseconds, maybes in rows}
 
 
 def measured(found, folder, rounds):
-    """{language: {(layout, way): (least nanoseconds, maybes)}}."""
+    """Returns {language: {(layout, way): (least nanoseconds, maybes)}}."""
     best = {language: {} for language in found}
     for _ in range(rounds):
         for language, (command, environment) in found.items():
@@ -126,7 +126,7 @@ def measured(found, folder, rounds):
 
 
 def check(best, count):
-    """No binding and no rival has a wrong no."""
+    """Checks that no binding and no rival has a wrong no."""
     for language, rows in best.items():
         for (layout, way), (_, maybes) in rows.items():
             if layout == "rival" and not count // 2 <= maybes <= count * 0.52:

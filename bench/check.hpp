@@ -1,4 +1,4 @@
-// No speed without truth: what every subject is checked for before anything is timed.
+// No speed without truth: checks every subject before anything is timed.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline constexpr double kFprTolerance = 1.02;
 // take minutes.
 inline constexpr std::size_t kMostAlone = 10'000'000;
 
-// How many of the digests may be present.
+// Counts the digests that may be present.
 template <Asked S>
 std::uint64_t count_maybes(const std::string&, const S& subject, std::span<const std::uint64_t> digests) {
   return ask_each(subject, digests);
@@ -91,8 +91,8 @@ void remove_all(const std::string& name, S& subject, std::span<const std::uint64
   if (removed != digests.size()) fail(name + ": keys that were added were absent when they were removed");
 }
 
-// Keys that were added besides are gone when they are removed, and take no other key with them. When all are removed,
-// every answer is no. The subject is as full as before when this returns.
+// Adds and removes more keys, and checks that they are gone and took no other key with them. After all keys are
+// removed, every answer must be no. The subject is as full as before when this returns.
 template <Removes S>
 void check_removes(const std::string& name, S& subject, const Population& population, const Truth& truth) {
   const std::span<const std::uint64_t> all = population.added.digests;
@@ -108,8 +108,8 @@ void check_removes(const std::string& name, S& subject, const Population& popula
   if (add_all(subject, all) != truth.new_keys) fail(name + ": an emptied filter is not as a new one");
 }
 
-// Fills the subject and checks it. `fpr` becomes the measured rate. Nothing is asked before the subject is full: a
-// file's pages that are read first are other (larger) ones than those that are written first, as with users.
+// Fills the subject and checks it. `fpr` becomes the measured rate. Nothing is asked before the subject is full,
+// because pages of a file that are first read are larger than those that are first written, and users write first.
 template <class S>
 Truth fill_and_check(const std::string& name, S& subject, const Population& population, std::optional<double> theory,
                      double& fpr) {

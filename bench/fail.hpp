@@ -1,4 +1,4 @@
-// How the benchmark gives up: with an exception whose sentence main prints before it ends with exit code 1.
+// The benchmark fails with an exception. main prints its sentence and ends with exit code 1.
 #pragma once
 
 #include <cerrno>
@@ -10,7 +10,7 @@ namespace bench {
 
 [[noreturn]] inline void fail(const std::string& sentence) { throw std::runtime_error(sentence); }
 
-// For a system call that failed just now.
+// Fails for a system call that failed just now.
 [[noreturn]] inline void fail_errno(const std::string& what) { fail(what + ": " + std::strerror(errno)); }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// From keys to the digests that all filters of one run share: one seed makes them.
+// Makes the digests of keys. All filters of one run share them: one seed makes them.
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-// Any constant: with it digests, answers and false-positive rates are always the same.
+// Any constant will do: it makes digests, answers and false-positive rates equal in every run.
 inline constexpr std::uint64_t kSeed = 0x62666265'6e636800;
 
 // Asks the library through a small filter, because only its hash room knows the hash function.

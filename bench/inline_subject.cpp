@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-// What an engine would write: single lookups, and a loop of its own with prefetches some digests ahead.
+// The code that an engine would write: single lookups, and its own loop with prefetches some digests ahead.
 class InlineSubject {
  public:
   static constexpr bool kIsSmallValue = true;

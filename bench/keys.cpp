@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;  // keys from here on are never added
+constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;  // keys with this number or a higher one are never added
 constexpr std::size_t kLeastKeyBytes = 16;
 constexpr std::size_t kMostKeyBytes = 32;
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   return x ^ (x >> 31);
 }
 
-// Key number i begins with mix(i), so no two keys are equal, whatever follows.
+// Key number i begins with mix(i), so no two keys are equal.
 class Key {
  public:
   explicit Key(std::uint64_t number) noexcept {

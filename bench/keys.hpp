@@ -30,7 +30,7 @@ struct Keys {
 
 enum class Form { kDigests, kBytesToo };
 
-// What filters for `num_keys` keys are filled with and asked about. The same for every filter and every run.
+// The keys with which filters for `num_keys` keys are filled and asked. They are equal for every filter and every run.
 struct Population {
   Population(const Hasher& hasher, std::uint64_t num_keys);
 

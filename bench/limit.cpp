@@ -9,7 +9,7 @@ namespace {
 
 __extension__ using Uint128 = unsigned __int128;
 
-// How far ahead a rolling loop prefetches. The table takes the fastest distance, or the plain loop.
+// The distances at which a rolling loop prefetches. The table takes the fastest one, or the plain loop.
 constexpr std::array<std::size_t, 5> kDistances{16, 32, 64, 128, 256};
 constexpr std::size_t kRing = 512;  // more than the longest distance
 
@@ -40,7 +40,7 @@ struct Word {
   static std::uint64_t read(const std::uint64_t* line) noexcept { return *line & 1; }
 };
 
-// Reads all 64 bytes, with what every 64-bit machine has: vectors of 16 bytes. (Word by word takes up to twice as
+// Reads all 64 bytes, with vectors of 16 bytes, which every 64-bit machine has. (Word by word takes up to twice as
 // long.)
 struct WholeLine {
   using Part __attribute__((vector_size(16), may_alias)) = std::uint64_t;
@@ -92,7 +92,7 @@ struct Or {
   }
 };
 
-// By value: otherwise an answer that is stored could, for all that the compiler knows, change the arguments.
+// The arguments are passed by value. Otherwise, for the compiler, storing an answer could change them.
 template <class Source, class Touch>
 std::uint64_t plain(const Lines lines, const Source source, std::size_t count, const Touch touch) noexcept {
   std::uint64_t sum = 0;
@@ -127,7 +127,7 @@ std::uint64_t ahead(const Lines lines, const Source source, std::size_t count, s
   return sum;
 }
 
-// What all rows of one place share.
+// Makes the rows of one place.
 class Builder {
  public:
   Builder(std::string place, const Lines& lines, std::uint64_t num_keys)

@@ -1,5 +1,5 @@
-// What the memory allows: the same loops over the same digests in the same mapping. Per key they only touch one 64-byte
-// line, in every way in which a filter could do that.
+// The limit that memory sets: the same loops over the same digests in the same mapping. Per key they only touch one
+// 64-byte line, in every way in which a filter could do that.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Lines {
 // The limits in one place. Nothing in the lines changes. The population, the hasher and `answers` outlive the rows.
 //   limit         contains: touches a word of the line, and stores an answer where it prefetches
 //                 add: ORs a word per probe, as only a single writer may
-//   limit-line    contains: reads all 64 bytes, as a filter does that cannot know which of them it needs
+//   limit-line    contains: reads all 64 bytes, like a filter that cannot know which of them it needs
 //   limit-atomic  add: the OR is a fetch_or, which concurrent writers need
 // The library's own hash hashes keys on the way.
 Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,

@@ -1,5 +1,5 @@
-// bfbench: how fast bfstore answers and adds, next to what the memory allows and what other filters do, measured in one
-// run.
+// bfbench: measures in one run how fast bfstore answers and adds, next to the limit that memory sets and to other
+// filters.
 //
 // First every filter is filled, and its answers and false-positive rate are checked (exit code 1 if they are wrong).
 // Only then is anything timed, by Google Benchmark, with repetitions in random order. The results are JSON, from which
@@ -39,7 +39,7 @@ struct Settings {
 constexpr std::uint64_t kLarge = 100'000'000;
 constexpr std::uint64_t kLongPass = 4'000'000;     // keys; such a pass is done at most three times, and once by --quick
 constexpr std::uint64_t kMinutePass = 50'000'000;  // keys; done once: takes half a minute, and is a mean by itself
-// With fewer keys the filter has so few blocks that its rate is not the mean over all filters.
+// With fewer keys the filter has too few blocks, and its rate may differ from the mean over all filters.
 constexpr std::uint64_t kFewestKeys = 100'000;
 constexpr std::uint64_t kMostKeys = 4'000'000'000;
 
@@ -136,7 +136,7 @@ double cpu_seconds() noexcept {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// One repetition. The first pass is not timed: it brings into the cache what stays there.
+// One repetition. The first pass is not timed, because it fills the cache.
 void measure(benchmark::State& state, const Row& row) {
   if (!row.prepare) benchmark::DoNotOptimize(row.pass());
   for ([[maybe_unused]] auto iteration : state) {
@@ -195,7 +195,7 @@ int run(const Settings& settings) {
                 << " bits each and checking their answers\n";
       Site& site = sites.emplace_back(around, population, bits_per_key, bits_per_key == settings.bits_per_key.front());
       for (Row& row : site.take_rows()) register_row(std::move(row), settings, progress);
-      // The table says what was not measured.
+      // The table lists what was not measured, and why.
       for (const auto& [what, why] : site.not_measured()) benchmark::AddCustomContext("not_measured/" + what, why);
     }
   }

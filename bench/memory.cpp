@@ -67,7 +67,7 @@ bool is_inside(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
-// From the kernel and not from malloc, whose memory may have been used before, in small pages.
+// Gets memory from the kernel and not from malloc, whose memory may have been used before, in small pages.
 std::byte* allocate_huge(std::uint64_t bytes) {
   const std::uint64_t rounded = round_up(bytes);
   void* mapped = mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -108,8 +108,8 @@ TemporaryFolder::~TemporaryFolder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-// Found by its inode, because a file that was made without a name and then got one is listed without a name. The page
-// that holds a writer's lock is mapped, too, and must never be touched.
+// Finds the mapping by its inode, because a file that was made without a name and then got one is listed without a
+// name. The page that holds a writer's lock is mapped, too, and must never be touched.
 std::byte* mapping_of(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0) fail_errno(path);

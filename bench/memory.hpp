@@ -1,4 +1,4 @@
-// The memory of filters: a buffer on the heap, and where the library has mapped a file.
+// The memory of filters: a buffer on the heap, or the library's mapping of a file.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,15 @@
 
 namespace bench {
 
-// Memory that begins at a multiple of 2 MiB and for which huge pages were asked, as an engine's block cache would do.
+// Allocates memory that begins at a multiple of 2 MiB, and asks for huge pages for it, as an engine's block cache
+// would.
 std::byte* allocate_huge(std::uint64_t bytes);
 void free_huge(std::byte* start, std::uint64_t bytes) noexcept;
 
-// The same advice for memory that other code has allocated and nothing has touched yet.
+// Asks for huge pages for memory that other code has allocated and nothing has touched yet.
 void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept;
 
-// What the machine has left, in bytes.
+// The memory that the machine has left, in bytes.
 std::uint64_t available_memory();
 
 class HeapBuffer {
@@ -47,11 +48,11 @@ class TemporaryFolder {
   std::string path_;
 };
 
-// Where this process has mapped the file from its first byte on. The limit is measured in the filter's own mapping,
-// because another one could have other pages.
+// The address at which this process has mapped the file from its first byte. The limit is measured in the filter's own
+// mapping, because another one could have other pages.
 std::byte* mapping_of(const std::string& path);
 
-// How much of the mapping around an address is in huge pages, from 0 to 1.
+// The share of the mapping around an address that is in huge pages, from 0 to 1.
 double huge_page_share(const std::byte* address);
 
 // "ext4", "tmpfs", ...: huge pages and write-back depend on this.

@@ -21,11 +21,11 @@ struct Row {
   std::string present;    // "present", "absent", "mixed": the keys that are asked about
 
   std::uint64_t num_keys = 0;             // in one pass
-  std::function<std::uint64_t()> pass;    // what is timed
+  std::function<std::uint64_t()> pass;    // the work that is timed
   std::function<void()> prepare;          // before each pass, not timed; may be empty
-  std::optional<std::uint64_t> expected;  // what every pass must return, if that is known
+  std::optional<std::uint64_t> expected;  // the result that every pass must return, if it is known
   std::map<std::string, double> facts;    // for the table
-  std::shared_ptr<const void> keep;       // what the rows of a subject refer to and no other object owns
+  std::shared_ptr<const void> keep;       // an object that the rows of a subject refer to and no other object owns
 
   [[nodiscard]] std::string name() const {
     return place + '/' + subject + '/' + operation + '/' + way + '/' + input + '/' + present;

@@ -30,7 +30,7 @@ std::string prefix_of(const bfstore::Options& options) {
   return std::to_string(options.capacity) + '/' + number_text(options.bits_per_key) + '/';
 }
 
-// What the table says about a filter. Its `fpr` and `huge` are known when it is full.
+// The facts about a filter in the table. `fpr` and `huge` are known when the filter is full.
 std::map<std::string, double> facts_of(const BfstoreSubject& filter, double fpr, std::size_t asked) {
   return {{"k", filter.shape().num_probes},         {"body_bytes", static_cast<double>(filter.body_bytes())},
           {"huge", huge_page_share(filter.body())}, {"fpr", fpr},
@@ -65,8 +65,8 @@ Site::Site(const Surroundings& around, const Population& population, double bits
   if (first_of_its_size) add_counting(around, options);
 }
 
-// Counters take four bits each, so these filters have four times as many bits a key, and a part of the table of their
-// own. One size shows their speed, and they are large.
+// Counters take four bits each, so these filters have four times as many bits a key, and their own part of the table.
+// One size shows their speed, and they are large.
 void Site::add_counting(const Surroundings& around, bfstore::Options options) {
   options.layout = bfstore::Layout::kCounting;
   options.bits_per_key *= 4;
@@ -110,7 +110,7 @@ void Site::fill_and_add_rows(S& filter, const std::string& place) {
                              truth, answers_));
 }
 
-// Adds without atomic instructions, in files and buffers of its own.
+// Adds without atomic instructions, in its own file and buffer.
 void Site::add_alone(bfstore::Options options, const std::string& path, const std::string& prefix) {
   options.exclusive = true;
   add_alone(BfstoreSubject::in_file(path, options), prefix + "file");

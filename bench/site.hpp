@@ -19,7 +19,7 @@ struct RivalSite;
 
 class Site {
  public:
-  // What all sites share. Outlives them.
+  // The objects that all sites share. They outlive the sites.
   struct Surroundings {
     const Hasher& hasher;
     const SharedLibrary& library;
@@ -34,7 +34,7 @@ class Site {
 
   // The rows refer to the site.
   [[nodiscard]] Rows take_rows() { return std::move(rows_); }
-  // "1000000/10/RocksDB", and why it is not among the rows.
+  // "1000000/10/RocksDB", with the reason why it is not among the rows.
   [[nodiscard]] const std::map<std::string, std::string>& not_measured() const noexcept { return not_measured_; }
 
  private:

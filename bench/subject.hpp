@@ -1,7 +1,7 @@
-// What is measured next to the limit: any type that has these functions. A rival is one more such type, and one more
-// line in rivals/rivals.cpp. It leaves out a function that it cannot have, and then has no such rows.
+// A subject is measured next to the limit. It is any type that has these functions. A rival is one more such type, and
+// one more line in rivals/rivals.cpp. It leaves out a function that it cannot have, and then has no such rows.
 //
-// The loops are instantiated for each type, so only a type's own header stands between them and its code.
+// The loops are instantiated for each type, so they call its code without an interface in between.
 #pragma once
 
 #include <concepts>
@@ -22,7 +22,7 @@ concept Asked = requires(const S& subject, std::uint64_t digest) {
 template <class S>
 concept AskedMany = requires(const S& subject, std::span<const std::uint64_t> digests,
                              std::span<std::uint8_t> answers) {
-  // answers[i] is 0 or 1; returns how many are 1.
+  // answers[i] is 0 or 1; returns the number of ones.
   { subject.contains_digests(digests, answers) } -> std::same_as<std::uint64_t>;
 };
 
@@ -36,7 +36,7 @@ concept AskedByColumn = requires(const S& subject, const Column& keys, std::span
   { subject.contains_column(keys, answers) } -> std::same_as<std::uint64_t>;
 };
 
-// Adding returns how many keys were new, or always 0 if the subject does not tell.
+// Adding returns the number of new keys, or always 0 if the subject does not tell.
 template <class S>
 concept Filled = requires(S& subject, std::uint64_t digest) {
   { subject.add_digest(digest) } -> std::same_as<std::uint64_t>;
@@ -55,7 +55,7 @@ concept FilledByKey = requires(S& subject, const Column& keys) {
   { subject.add_column(keys) } -> std::same_as<std::uint64_t>;
 };
 
-// A digest that was added is removed. Returns how many were not certainly absent.
+// Removes digests that were added. Returns the number of those that were not certainly absent.
 template <class S>
 concept Removes = Filled<S> && requires(S& subject, std::uint64_t digest) {
   { subject.remove_digest(digest) } -> std::same_as<std::uint64_t>;
@@ -66,13 +66,13 @@ concept RemovesMany = requires(S& subject, std::span<const std::uint64_t> digest
   { subject.remove_digests(digests) } -> std::same_as<std::uint64_t>;
 };
 
-// A key that is added twice is in it twice. So adding keys again is no row of its own, and would change the filter.
+// A key that is added twice is in it twice. So adding keys again would change the filter, and has no row.
 template <class S>
 concept Counts = S::kCounts;
 
-// What check.hpp has found out about a subject that is filled with the population's keys.
+// The facts that check.hpp finds about a subject that is filled with the population's keys.
 struct Truth {
-  std::uint64_t new_keys = 0;  // how many were new when they were added
+  std::uint64_t new_keys = 0;  // keys that were new when they were added
   std::uint64_t maybes_of_mixed = 0;
   std::uint64_t maybes_of_absent = 0;
 };
@@ -101,8 +101,8 @@ std::uint64_t ask_each(const S& asked, std::span<const std::uint64_t> digests) {
   return maybes;
 }
 
-// Asks as most programs do: what they do next depends on the answer. Where that cannot be predicted, it costs every
-// filter some nanoseconds. The asm keeps the compiler from removing the branch.
+// Asks like most programs, whose next step depends on the answer. If that cannot be predicted, it costs every filter
+// some nanoseconds. The asm keeps the compiler from removing the branch.
 template <class S>
 std::uint64_t ask_and_branch(const S& asked, std::span<const std::uint64_t> digests) {
   InLoop<S> subject = asked;
@@ -229,7 +229,7 @@ void add_key_rows(RowMaker& maker, S& subject, const Column& keys, const Truth& 
   many.pass = [&subject, &keys] { return subject.add_column(keys); };
 }
 
-// What is removed are keys that no other row adds, and they are added before each pass. So a pass leaves the filter as
+// The removed keys are keys that no other row adds, and they are added before each pass. So a pass leaves the filter as
 // it was. (The filter's own keys, added twice, could bring counters to their limit, where they stay.)
 template <Removes S>
 void remove_rows(RowMaker& maker, S& subject, const Population& population) {
@@ -245,7 +245,7 @@ void remove_rows(RowMaker& maker, S& subject, const Population& population) {
   }
 }
 
-// All rows that the subject's functions allow. All arguments outlive the rows.
+// Makes all rows that the subject's functions allow. All arguments outlive the rows.
 template <class S>
 Rows subject_rows(RowMaker maker, S& subject, const Population& population, const Truth& truth,
                   std::span<std::uint8_t> answers) {

@@ -1,5 +1,5 @@
-// bftiny: bare filters as in an engine's table, thousands with 33 keys each, built in one call and asked without a
-// handle. Compared with a handle for each question, and with LevelDB's built-in filter.
+// bftiny: measures bare filters as in an engine's table, with 33 keys each, built in one call and asked without a
+// handle. Compares them with a handle for each question, and with LevelDB's built-in filter.
 //
 // First every filter is built, and its answers and false-positive rate are checked (exit code 1 if they are wrong).
 // Only then is anything timed. Times are per key, of the thread's CPU time:
@@ -50,7 +50,8 @@ struct Question {
   std::uint32_t key;
 };
 
-// The same for every subject. Keys are kKeyBytes long, without gaps. The first kKeys of a filter's keys are in it.
+// The keys and questions, equal for every subject. Keys are kKeyBytes long, without gaps. The first kKeys of a filter's
+// keys are in it.
 class Work {
  public:
   Work() {
@@ -90,7 +91,7 @@ double promised(bfstore::Layout layout, std::uint64_t num_bits) {
   return filter->shape().fpr;
 }
 
-// The filters in one array without gaps, so that they are at all kinds of addresses.
+// The filters in one array, one byte apart, so that they are at all kinds of addresses.
 class Bare {
  public:
   explicit Bare(bfstore::Layout layout)

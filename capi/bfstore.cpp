@@ -24,7 +24,7 @@
 struct bfs_filter {
   explicit bfs_filter(bfstore::Filter made) : lookup(made.lookup()), filter(std::move(made)) {}
 
-  bfstore::Lookup lookup;  // first: so the kernel is called with the very arguments of bfs_contains_digest
+  bfstore::Lookup lookup;  // first, so that bfs_contains_digest calls the kernel with its own arguments unchanged
   bfstore::Filter filter;
 };
 
@@ -119,7 +119,7 @@ class KeyWiper {
   std::optional<SecretKey>& key_;
 };
 
-// nullptr, or what is wrong with the secret.
+// Returns nullptr, or the mistake in the secret.
 const char* read_secret(const void* from, std::uint64_t key_bytes, std::optional<SecretKey>& to) noexcept {
   if (from == nullptr) return key_bytes == 0 ? nullptr : "the secret key is null, but its length is not 0";
   if (key_bytes != sizeof(SecretKey)) return "the secret key has another length than 16 bytes";
@@ -217,13 +217,13 @@ Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken
   return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
 }
 
-// No table has a number that needs more bits. What is in a table, the library knows.
+// No table has a number that needs more bits. The library itself checks smaller numbers.
 Error check_number(const char* field, std::uint32_t number) {
   if (number <= 0xffffU) return {};
   return invalid(std::string("bfs_options.") + field + " is " + std::to_string(number) + ", which is unknown");
 }
 
-// A field that was given without its flag was meant.
+// A field without its flag is an error, because the caller meant it.
 Error check_flagged_fields(const bfs_options& from) {
   const auto absent = [&from](std::uint64_t flag) { return (from.flags & flag) == 0; };
   if (absent(BFS_OPTION_SEED) && from.seed != 0)
@@ -249,7 +249,7 @@ Error check_options(const bfs_options& from, const char* function, std::uint64_t
   return {};
 }
 
-// All options but the secret.
+// Reads all options but the secret.
 Options options_of(const bfs_options& from) {
   const auto set = [&from](std::uint64_t flag) { return (from.flags & flag) != 0; };
   Options options;
@@ -316,7 +316,7 @@ Error check_buffer_options(const char* function, const bfs_open_options& from) {
 Error check_wrap_options(const bfs_open_options& from) { return check_buffer_options("bfs_wrap_with", from); }
 Error check_load_options(const bfs_open_options& from) { return check_buffer_options("bfs_load", from); }
 
-// All but the secret.
+// Reads all options but the secret.
 bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   const auto set = [&from](std::uint64_t flag) { return (from.flags & flag) != 0; };
   bfstore::OpenOptions options;
@@ -337,7 +337,7 @@ bfstore::OpenOptions open_options_of(const bfs_open_options& from) {
   return options;
 }
 
-// Calls `use` with what the caller's struct says. `taken` are the flags of the function.
+// Calls `use` with the options in the caller's struct. `taken` are the flags that the function takes.
 template <class Use>
 std::int32_t with_options(const bfs_options* from, const char* function, std::uint64_t taken, bfs_error* error,
                           Use use) {
@@ -353,7 +353,7 @@ std::int32_t with_options(const bfs_options* from, const char* function, std::ui
   });
 }
 
-// The same for the options of a copy, which may be null. `use` gets them whole.
+// Calls `use` with the caller's options of a copy, as a C struct. `from` may be null.
 template <class Use>
 std::int32_t with_copy_options(const bfs_copy_options* from, const char* function, std::uint64_t taken,
                                bfs_error* error, Use use) {
@@ -369,7 +369,7 @@ std::int32_t with_copy_options(const bfs_copy_options* from, const char* functio
   });
 }
 
-// What SealOptions and SaveOptions have in common.
+// Copies the options that SealOptions and SaveOptions have in common.
 template <class How>
 void copy_how(const bfs_copy_options& from, How& how) {
   if (from.mode != 0) how.mode = from.mode;
@@ -378,7 +378,7 @@ void copy_how(const bfs_copy_options& from, How& how) {
   how.lock_timeout_ms = milliseconds(from.lock_timeout_ms, bfstore::kLockTimeoutMs);
 }
 
-// The same for the options of an open file or buffer. `check` finds what is wrong with them.
+// Calls `use` with the caller's options for opening a file or a buffer. `check` finds mistakes in them.
 template <class Check, class Use>
 std::int32_t with_open_options(const bfs_open_options* from, bfs_error* error, Check check, Use use) {
   return guarded(error, [&] {
@@ -433,7 +433,7 @@ std::int32_t one(Count count) noexcept { return static_cast<std::int32_t>(count.
 
 bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
 
-// The answers of a call that cannot be served: all maybe.
+// Writes "maybe" for every key: the answers of a call that is refused.
 std::int64_t all_maybe(std::uint8_t* answers, std::size_t count) noexcept {
   if (answers != nullptr && count != 0) std::memset(answers, 1, count);
   return BFS_EINVAL;
@@ -446,13 +446,13 @@ std::int64_t all_maybe(std::uint32_t* indices, std::size_t count) noexcept {
 
 // --- Many keys: this checks the arrays, and Filter checks what is in them ---
 
-// Whether a caller can have an array of `count` items.
+// True if a caller can have an array of `count` items.
 template <class Item>
 bool possible(const Item* items, std::size_t count) noexcept {
   return count == 0 || (items != nullptr && count <= PTRDIFF_MAX / sizeof(Item));
 }
 
-// What `use(sources, how)` makes of filters that a new file is made of.
+// Calls `use(sources, how)` to make a new file of several filters.
 template <class Use>
 std::int32_t with_filters(const bfs_filter* const* filters, std::size_t count, const char* path,
                           const bfs_copy_options* options, const std::string& function, bfs_error* error, Use use) {
@@ -473,7 +473,7 @@ std::int32_t with_filters(const bfs_filter* const* filters, std::size_t count, c
   });
 }
 
-// Empty if the caller cannot have such arrays.
+// The caller's keys. Empty if the caller cannot have such arrays.
 using MaybeKeys = std::optional<Keys>;
 
 // The data of a bfs_keys as an array.
@@ -549,8 +549,8 @@ Count answer(const Filter& filter, const Keys& keys, std::span<std::uint32_t> in
   return filter.select_keys(keys, indices);
 }
 
-// More keys than an array can have: an error that was taken for a number, for example. No array has room for the
-// answers.
+// True if `count` is more keys than an array can have (a negative code used as a number, for example). No array has
+// room for the answers.
 bool absurd(std::size_t count) noexcept { return count > PTRDIFF_MAX / sizeof(bfs_key); }
 
 template <class Answer>
@@ -600,7 +600,7 @@ std::uint32_t abilities_of(const bfstore::Capabilities& can) noexcept {
 
 // --- Foreign filters ---
 
-// Calls `use` with what the caller's struct says.
+// Calls `use` with the form in the caller's struct.
 template <class Use>
 std::int32_t with_form(const bfs_foreign_form* from, const char* function, bfs_error* error, Use use) {
   return guarded(error, [&] {
@@ -728,7 +728,7 @@ int32_t bfs_get_part(const bfs_filter* filter, uint32_t* out_part, uint32_t* out
 }
 
 int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error) {
-  if ((flags & BFS_OPEN_FD) != 0) {  // descriptor 0 is one, too
+  if ((flags & BFS_OPEN_FD) != 0) {  // options.fd would be 0, which is a descriptor, too
     if (out != nullptr) *out = nullptr;
     return invalid(error, "bfs_open: BFS_OPEN_FD needs bfs_open_with, which takes the descriptor");
   }
@@ -914,7 +914,7 @@ int32_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* for
     return invalid(error, "bfs_foreign_export: buffer and out_bytes are null");
   if (buffer != nullptr && !possible(static_cast<const std::byte*>(buffer), buffer_bytes))
     return invalid(error, "bfs_foreign_export: buffer_bytes is greater than any array");
-  if (buffer != nullptr) std::memset(buffer, 0xff, buffer_bytes);  // what stays there on an error
+  if (buffer != nullptr) std::memset(buffer, 0xff, buffer_bytes);  // this stays there on an error
   if (filter == nullptr) return invalid(error, "bfs_foreign_export: filter is null");
   return with_form(form, "bfs_foreign_export", error, [&](const bfstore::ForeignForm& known) {
     if (buffer != nullptr) {

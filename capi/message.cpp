@@ -11,8 +11,8 @@ constexpr std::string_view kLeftOut = " ... ";
 
 bool continues(char byte) noexcept { return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80; }
 
-// The length in bytes of the character at the text's beginning, by Table 3-7 of the Unicode standard. 0: it is not a
-// character.
+// Returns the length in bytes of the character at the text's beginning, by Table 3-7 of the Unicode standard. 0 if no
+// valid character is there.
 std::size_t character_at(std::string_view text) noexcept {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return 1;
@@ -59,7 +59,7 @@ std::size_t shown_bytes(std::string_view text) noexcept {
   return sum;
 }
 
-// Writes as many whole units as fit into `most` bytes. Returns how many bytes it wrote.
+// Writes as many whole units as fit into `most` bytes. Returns the number of bytes written.
 std::size_t show(char* to, std::size_t most, std::string_view text) noexcept {
   std::size_t written = 0;
   while (!text.empty()) {
@@ -72,7 +72,7 @@ std::size_t show(char* to, std::size_t most, std::string_view text) noexcept {
   return written;
 }
 
-// The longest end of the text, of whole units, that takes at most `most` bytes when written.
+// Returns the longest end of the text, in whole units, that takes at most `most` bytes when written.
 std::string_view end_of(std::string_view text, std::size_t most) noexcept {
   std::size_t left = shown_bytes(text);
   while (left > most) {

@@ -1,4 +1,4 @@
-// The text of a bfs_error: valid UTF-8 that fits the caller's record, whatever bytes a path has.
+// The text of a bfs_error. It is valid UTF-8 and fits the caller's record, even if a path has other bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The caller's structs, which may be shorter or longer than the library's: reads them, and fills them in.
+// Reads the caller's structs, which may be shorter or longer than the library's, and fills them in.
 #pragma once
 
 #include <bfstore.h>
@@ -15,22 +15,23 @@ namespace capi {
 template <class Struct>
 inline constexpr std::uint32_t kLeastBytes = sizeof(Struct);
 
-// The address may not be a struct's: the caller may pass garbage.
+// Reads a struct's size field. The caller may pass garbage.
 inline std::uint32_t size_said_by(const void* caller) noexcept {
   std::uint32_t struct_bytes = 0;
   std::memcpy(&struct_bytes, caller, sizeof struct_bytes);
   return struct_bytes;
 }
 
-// Whether a caller's struct can be as long as it says. Garbage is usually larger than any struct will ever be.
+// True if a caller's struct can be as long as it says. The size in garbage is usually larger than any struct will ever
+// be.
 template <class Struct>
 bool possible_size(std::uint32_t struct_bytes) noexcept {
   constexpr std::uint32_t kMostBytes = 4096;
   return struct_bytes >= kLeastBytes<Struct> && struct_bytes <= kMostBytes;
 }
 
-// nullptr, or what is wrong with the caller's struct. Fields that a shorter struct lacks are zero in `known`. Fields of
-// a longer struct that this library does not know have to be zero.
+// Returns nullptr, or the mistake in the caller's struct. Fields that a shorter struct lacks are zero in `known`.
+// Fields of a longer struct that this library does not know must be zero.
 template <class Struct>
 const char* read_struct(const Struct* caller, Struct& known) noexcept {
   if (caller == nullptr) return " is null";

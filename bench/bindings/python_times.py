@@ -13,7 +13,7 @@ KEY_BYTES, PASSES, BITS_PER_KEY = 16, 5, 10
 
 
 def best(work):
-    """(Seconds of CPU time, what work() returned)."""
+    """Returns (seconds of CPU time, result of work())."""
     least, result = math.inf, None
     for _ in range(PASSES):
         begin = time.process_time()
@@ -36,7 +36,7 @@ def ask_each(container, keys):
 
 
 def in_statement(container, keys):
-    """`for k in keys: k in f`, which does nothing with the answer."""
+    """Runs `for k in keys: k in f`, and ignores the answers."""
     for key in keys:
         key in container
 
@@ -47,7 +47,7 @@ def empty_loop(keys):
 
 
 def rivals(present, folder):
-    """(Name, a filter that has the present keys), of each that is installed."""
+    """Returns (name, a filter that has the present keys) for each rival that is installed."""
     fpr = math.exp(-BITS_PER_KEY * math.log(2) ** 2)
     try:
         import rbloom

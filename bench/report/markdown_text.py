@@ -1,4 +1,4 @@
-"""What the tables have in common."""
+"""Functions that the tables share."""
 
 
 def table(header: list, rows: list) -> str:
@@ -7,7 +7,7 @@ def table(header: list, rows: list) -> str:
 
 
 def machine(context: dict) -> list:
-    """What Google Benchmark's context says of the machine, a line each."""
+    """Returns the facts about the machine in Google Benchmark's context, one a line."""
     load = context.get("load_avg") or [0]
     return [f"- bfstore {context['bfstore']}, compiler {context['compiler']}",
             f"- {context['cpu']}, {context['num_cpus']} cores, {context['machine']}; {context['kernel']}; files on "

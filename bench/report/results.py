@@ -8,7 +8,7 @@ Name = collections.namedtuple("Name", "num_keys bits memory subject operation wa
 Place = collections.namedtuple("Place", "num_keys bits memory")
 Group = collections.namedtuple("Group", "operation way input present")
 
-# What the limit's loops do for an operation. Adding what is there already only reads, and a remove writes like an add.
+# The work of the limit's loops for an operation. Adding a key again only reads, and a remove writes like an add.
 LIMIT_OPERATION = {"contains": "contains", "again": "contains", "add": "add", "remove": "add"}
 CHANGES = {"add", "remove"}
 # A rival whose false-positive rate is lower than ours by more than this has bought it with time.
@@ -64,11 +64,11 @@ class Results:
                        and self.is_rival(name.subject) == rivals})
 
     def is_rival(self, subject: str) -> bool:
-        """Ours have a theory; other ways to ask our filters have no facts of their own."""
+        """True for a rival. Our filters have a theory, and other ways to ask them have no facts."""
         return any("theory" not in facts for (_, name), facts in self.facts.items() if name == subject)
 
     def not_measured(self) -> list:
-        """(number of keys, bits a key, rival, why)"""
+        """Returns (number of keys, bits a key, rival, why)."""
         rows = []
         for key, why in self.context.items():
             if key.startswith("not_measured/"):  # "not_measured/1000000/10/RocksDB"
@@ -80,7 +80,7 @@ class Results:
         return self.median.get(Name(*place, subject, *group))
 
     def limit(self, place: Place, group: Group, subject: str = "limit") -> tuple:
-        """The time of the limit's fastest loop that may be compared with the group, and the loop's name; or Nones."""
+        """Returns (time, name) of the fastest limit loop comparable with the group, or (None, None)."""
         operation = LIMIT_OPERATION[group.operation]
         loops = [(time, name.way) for name, time in self.median.items()
                  if place_of(name) == place and name.subject == subject and name.operation == operation
@@ -93,12 +93,12 @@ class Results:
         return time / least if time is not None and least is not None else None
 
     def comparable(self, ours: dict, rival: dict) -> bool:
-        """Not of a lower rate by more than the margin, and by more than chance makes of equal ones."""
+        """False if the rival's rate is lower by more than the margin and by more than chance explains."""
         chance = math.sqrt(sum(1 / max(facts["fpr"] * facts["asked"], 1) for facts in (ours, rival)))
         return rival["fpr"] >= ours["fpr"] * (1 - FPR_MARGIN - 3 * chance)
 
     def best_rival(self, place: Place, subject: str, group: Group) -> tuple:
-        """The time and the name of the fastest rival that may be compared with ours, or Nones. They are on the heap."""
+        """Returns (time, name) of the fastest comparable rival, or (None, None). Rivals are on the heap."""
         ours = self.facts.get((place, subject.split("-")[0]))
         heap = place._replace(memory="heap")
         rivals = [(self.time(heap, name, group), name) for (where, name), facts in self.facts.items()
@@ -111,7 +111,7 @@ class Results:
         return time / best if time is not None and best is not None else None
 
     def goals(self) -> list:
-        """Name of the goal, the most that is wanted, and a function from a place to what was measured there."""
+        """Returns goals: a name, the highest value wanted, and a function from a place to its measured value."""
         single, many = Group("contains", "single", "digests", "mixed"), Group("contains", "many", "digests", "mixed")
         many_keys, add = Group("contains", "many", "keys", "mixed"), Group("add", "many", "digests", "absent")
 
@@ -151,7 +151,7 @@ class Results:
             ("classic: FPR, times theory", 1.02, lambda place: fpr(place, "classic"))]
 
     def summary(self) -> dict:
-        """The same numbers for programs."""
+        """Returns the same numbers for programs."""
         rows = []
         for name, time in sorted(self.median.items()):
             place, group = place_of(name), group_of(name)

@@ -16,7 +16,7 @@ from markdown_text import machine, table
 
 
 class Results:
-    """Of each row, by its name without Google Benchmark's own parts: facts and seconds, or why there are none."""
+    """The facts and seconds of each row, or why there are none. Names are without Google Benchmark's own parts."""
 
     def __init__(self, data: dict) -> None:
         self.context = data["context"]
@@ -41,7 +41,7 @@ class Results:
         self.repetitions = max(len(facts["seconds"]) for facts in samples.values())
 
     def names(self, first: str) -> list:
-        """In the order of their words, numbers as numbers."""
+        """Sorts by words, and numbers as numbers."""
         found = [name for name in [*self.facts, *self.reasons] if name.startswith(first + "/")]
         return sorted(set(found), key=lambda name: [(word.isdigit(), int(word) if word.isdigit() else 0, word)
                                                     for word in name.split("/")])

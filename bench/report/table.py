@@ -51,7 +51,7 @@ def machine_text(results: Results) -> str:
 
 
 def filters_text(results: Results, bits: float) -> str:
-    """A filter a row, what it is in its largest size, and its FPR in each size."""
+    """A row for each filter, with its facts in its largest size and its FPR in each size."""
     sizes = sorted({place.num_keys for place in results.places(bits)})
     rows = []
     for memory, subject in sorted({(place.memory, name) for place, name in results.facts if place.bits == bits},
@@ -134,7 +134,7 @@ def not_measured_text(results: Results) -> str:
 
 
 def python_text(python: dict) -> str:
-    """What bench/rivals/python_rivals.py wrote: a line for each filter, a column for each thing done."""
+    """The results of bench/rivals/python_rivals.py: a line for each filter, a column for each operation."""
     lines, columns = {}, {}
     for row in python["rows"]:
         column = f"{row['way']}, {row['present']}" if row["way"] in WAYS.values() else row["way"]

@@ -1,5 +1,5 @@
-// RocksDB's FastLocalBloom once more, for machines with AVX2. Debian builds librocksdb for machines without it, so its
-// own code tests one probe after the other. Written from the description of that filter. rival_rocksdb.cpp asks the
+// RocksDB's FastLocalBloom, written again for machines with AVX2, from the description of that filter. Debian builds
+// librocksdb for machines without AVX2, so its own code tests one probe after the other. rival_rocksdb.cpp asks the
 // library's own reader millions of questions, too, and the answers must agree.
 //
 // The filter: 64-byte lines. Of a hash's 64 bits, the low half chooses the line (times the number of lines, shifted
@@ -27,7 +27,7 @@ struct LocalBloom {
       line[h >> 26] |= std::byte{1} << static_cast<int>((h >> 23) & 7);
   }
 
-  // Eight probes at once, and the next eight only if these all find their bit, as in RocksDB.
+  // Tests eight probes at once, and the next eight only if all of these find their bit, as in RocksDB.
   static bool test(const std::byte* line, std::uint64_t hash, std::uint32_t num_probes) noexcept {
     const __m256i steps = powers_of_phi();
     const auto* halves = reinterpret_cast<const __m256i*>(line);

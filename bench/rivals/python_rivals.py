@@ -24,10 +24,10 @@ import time
 MOST_ASKED = 1_000_000
 CHUNK = 100_000
 MOST_KEYS = 10_000_000
-FIRST_ABSENT = 1 << 40  # keys from here on are never added
-# What BFS_LAYOUT_* and BFS_HASH_* of bfstore.h are.
+FIRST_ABSENT = 1 << 40  # this key and higher ones are never added
+# The values of BFS_LAYOUT_* and BFS_HASH_* in bfstore.h.
 CLASSIC, COUNTING, MURMUR3 = 2, 3, 4
-# Of the keys that were removed, so many may still be answered maybe by another filter. Ours has none left.
+# The number of removed keys for which another filter may still answer maybe. Ours has none left.
 MOST_LEFT = 0.01
 # pyprobables has a counting Bloom filter, too. It is written in Python and takes 14 microseconds a key: hours for a run.
 NOTE = ("Keys are bytes objects of 16 to 32 bytes, which each filter hashes itself; Python remembers the hash of an "
@@ -46,7 +46,7 @@ def make_keys(first: int, count: int) -> list:
 
 
 def error_rate(bits_per_key: float) -> float:
-    """What a classic filter of that size promises, from which such libraries compute their size."""
+    """The rate that a classic filter of that size promises. Such libraries compute their size from it."""
     return math.exp(-bits_per_key * math.log(2) ** 2)
 
 
@@ -88,7 +88,7 @@ class Keys(ctypes.Structure):
 
 
 class Bfstore(Subject):
-    """The example of the C ABI for Python, and besides many keys in one call."""
+    """The example of the C ABI for Python, and also many keys in one call."""
 
     def __init__(self, example, path: str, num_keys: int, bits_per_key: float, **kind: int) -> None:
         options = example.Options(struct_bytes=ctypes.sizeof(example.Options), capacity=num_keys,
@@ -183,7 +183,7 @@ def make_subjects(example, folder: str, num_keys: int, bits_per_key: float, not_
 
 
 def change(changes: dict, num_keys: int) -> dict:
-    """{name: what adds or removes keys}: all get the same keys in turns. Returns nanoseconds per key."""
+    """Gives the same keys to all functions of {name: function}, in turns. Returns nanoseconds per key."""
     took = dict.fromkeys(changes, 0.0)
     for first in range(0, num_keys, CHUNK):
         keys = make_keys(first, min(CHUNK, num_keys - first))
@@ -195,7 +195,7 @@ def change(changes: dict, num_keys: int) -> dict:
 
 
 def check(name: str, subject: Subject, asked: dict) -> dict:
-    """How many may be present of each kind of question; a wrong no ends it all."""
+    """Counts the maybes for each kind of question. A wrong no ends the program."""
     maybes = {kind: subject.ask_each(keys) for kind, keys in asked.items()}
     if maybes["present"] != len(asked["present"]):
         sys.exit(f"python_rivals.py: {name}: a wrong no for {len(asked['present']) - maybes['present']} keys")
@@ -205,7 +205,7 @@ def check(name: str, subject: Subject, asked: dict) -> dict:
 
 
 def remove(subjects: dict, num_keys: int, present: list) -> dict:
-    """Takes all keys out of the filters that can. Returns nanoseconds per key."""
+    """Removes all keys from the filters that can. Returns nanoseconds per key."""
     can = {name: subject for name, subject in subjects.items() if subject.remove is not None}
     took = change({name: subject.remove_all for name, subject in can.items()}, num_keys)
     for name, subject in can.items():
@@ -216,7 +216,7 @@ def remove(subjects: dict, num_keys: int, present: list) -> dict:
 
 
 def measure(subjects: dict, asked: dict, repetitions: int) -> dict:
-    """(subject, way, kind) -> nanoseconds per key."""
+    """Returns {(subject, way, kind): nanoseconds per key}."""
     passes = [(name, way, kind, ask) for name, subject in subjects.items() for kind in asked
               for way, ask in (("one by one", subject.ask_each), ("many at once", subject.ask_many)) if ask is not None]
     samples = {}

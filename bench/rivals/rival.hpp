@@ -1,4 +1,4 @@
-// What the files of the rivals share: where they put their rows, and how a filled and checked rival gets there.
+// Code that the rivals' files share: the place of their rows, and the function that fills, checks and adds a rival.
 #pragma once
 
 #include <map>
@@ -24,13 +24,13 @@ struct RivalSite {
   std::string place;
 
   Rows rows;
-  std::vector<std::shared_ptr<const void>> subjects;  // what the rows refer to
+  std::vector<std::shared_ptr<const void>> subjects;  // objects that the rows refer to
   std::map<std::string, std::string> not_measured;    // a rival's name, and why
 
   [[nodiscard]] std::uint64_t num_keys() const noexcept { return population.added.digests.size(); }
 };
 
-// What the table says about a rival, except its FPR, which is measured here.
+// The facts about a rival in the table, except its FPR, which is measured here.
 struct RivalFacts {
   double num_probes = 0;
   double body_bytes = 0;
@@ -63,7 +63,7 @@ void add_libbloom(RivalSite& site);
 void add_unordered_set(RivalSite& site);
 void add_btllib(RivalSite& site);
 
-// Calls those that have no counters, in turn; and those that count or remove keys.
+// add_rivals() calls those without counters, in turn; add_counting_rivals() calls those that count or remove keys.
 void add_rivals(RivalSite& site);
 void add_counting_rivals(RivalSite& site);
 

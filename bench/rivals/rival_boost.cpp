@@ -119,7 +119,7 @@ void add_one(RivalSite& site, const std::string& name) {
   add_rival(site, name, std::make_shared<BoostSubject<kK, Subfilter>>(site.hasher, num_bits));
 }
 
-// With as many probes as bfstore's blocked and classic filters have at that many bits a key.
+// Uses as many probes as bfstore's blocked and classic filters have at that many bits a key.
 template <std::size_t kBlockK, std::size_t kClassicK>
 void add_all(RivalSite& site) {
   add_one<1, boost::bloom::fast_multiblock32<8>>(site, "boost-fast32x8");

@@ -28,7 +28,7 @@ class BtllibSubject {
   std::uint64_t add_digest(std::uint64_t digest) {
     return filter_->contains_insert(hashes(digest).data()) == 0 ? 1U : 0U;
   }
-  // It has no call for that.
+  // btllib has no call that empties a filter.
   void clear() { filter_ = std::make_unique<btllib::CountingBloomFilter8>(bytes_, num_probes_); }
 
   [[nodiscard]] RivalFacts facts() const {
@@ -36,12 +36,12 @@ class BtllibSubject {
   }
 
  private:
-  // Bloom's k for so many counters a key.
+  // Bloom's k for that many counters a key.
   static unsigned best_probes(double counters_per_key) {
     return std::clamp(static_cast<unsigned>(std::lround(counters_per_key * std::log(2.0))), 1U, kMostProbes);
   }
 
-  // Its index is a remainder, so all bits of a hash count.
+  // btllib's index is a remainder, so all bits of a hash count.
   [[nodiscard]] std::array<std::uint64_t, kMostProbes> hashes(std::uint64_t digest) const noexcept {
     std::array<std::uint64_t, kMostProbes> all;
     const std::uint64_t step = (digest << 32 | digest >> 32) * 0x9e3779b97f4a7c15U | 1U;

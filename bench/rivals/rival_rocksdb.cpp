@@ -1,9 +1,8 @@
 // RocksDB's FastLocalBloom as rivals, in three ways:
 //   rocksdb         librocksdb as its tables use it: a digest is a key of 8 bytes, which it hashes once more; many at
-//   once
-//                   is its own call, for 32 keys; the filter is made of all keys at once
-//   rocksdb-digest  librocksdb's test of a key that is hashed already, which is there for single keys alone
-//   rocksdb-avx2    the same filter with the vectors that RocksDB has where it is built for AVX2 (local_bloom.hpp)
+//                   once is its own call, for 32 keys; the filter is made of all keys at once
+//   rocksdb-digest  librocksdb's test of a key that is hashed already, which exists for single keys only
+//   rocksdb-avx2    the same filter with the vector code of a RocksDB built for AVX2 (local_bloom.hpp)
 #include <rocksdb/table.h>
 
 #include <algorithm>
@@ -30,7 +29,7 @@ class Policy {
  public:
   explicit Policy(double bits_per_key) : policy_(rocksdb::NewBloomFilterPolicy(bits_per_key)) {}
 
-  // The policy's own builder's filter for the keys.
+  // Builds a filter of the keys with the policy's own builder.
   rocksdb::Slice build(std::span<const std::uint64_t> digests, std::unique_ptr<const char[]>& owner) const {
     const rocksdb::BlockBasedTableOptions options;
     const std::unique_ptr<rocksdb::FilterBitsBuilder> builder(
@@ -115,7 +114,7 @@ class LocalBloomSubject {
         buffer_(std::uint64_t{num_lines_} * 64 + kTail),
         lines_{buffer_.bytes().data(), num_lines_, probes_for(policy_)} {
     clear();
-    // Cache-local, in 64-byte lines.
+    // The tail marks the filter as cache-local, in 64-byte lines.
     const std::span<std::byte> tail = buffer_.bytes().last(kTail);
     std::fill(tail.begin(), tail.end(), std::byte{0});
     tail[0] = std::byte{0xff};
@@ -140,7 +139,7 @@ class LocalBloomSubject {
     LocalBloom::add(lines_.line(digest), digest, lines_.num_probes);
     return 0;
   }
-  // With a prefetch 8 keys ahead, as in RocksDB's builder.
+  // Adds with a prefetch 8 keys ahead, as in RocksDB's builder.
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) noexcept {
     constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < digests.size(); ++i) {
@@ -185,7 +184,7 @@ class LocalBloomSubject {
   std::unique_ptr<rocksdb::FilterBitsReader> reader_;
 };
 
-// librocksdb on the same filter.
+// Asks librocksdb about the same filter.
 class HashedSubject {
  public:
   explicit HashedSubject(std::shared_ptr<const LocalBloomSubject> filter) : filter_(std::move(filter)) {}
@@ -211,7 +210,7 @@ void add_hashed(RivalSite& site) {
   const Population& population = site.population;
   check_same(site.place, *library, *filter, population.present_queries);
   check_same(site.place, *library, *filter, population.absent);
-  // Has the facts of the filter that it asks.
+  // The rows have the facts of the filter that they ask.
   RowMaker maker{site.place, "rocksdb-digest", site.rows.back().facts, {}};
   for (Row& row : subject_rows(std::move(maker), *library, population, truth, site.answers))
     site.rows.push_back(std::move(row));

@@ -1,4 +1,4 @@
-// Which rivals there are, and what the table says about a rival whose library this build lacks.
+// The rivals, and the words of the table about a rival whose library this build lacks.
 #include <array>
 #include <span>
 
@@ -47,7 +47,7 @@ constexpr std::array<Rival, 5> kRivals{{{"Boost.Bloom", kBoostBloom, "the header
                                         {"libbloom", kLibbloom, "libbloom"},
                                         {"std::unordered_set", add_unordered_set, ""}}};
 
-// Few libraries count. Boost.Bloom, libbloom, RocksDB and LevelDB have bits alone, and Debian has no dablooms and no
+// Few libraries count. Boost.Bloom, libbloom, RocksDB and LevelDB have only bits, and Debian has no dablooms and no
 // cuckoo filter for C or C++. Filters with counters or with removes for Python are in python_rivals.py.
 constexpr std::array<Rival, 2> kCountingRivals{
     {{"btllib", kBtllib, "libbtllib"}, {"std::unordered_set", add_unordered_set, ""}}};

@@ -38,7 +38,8 @@ struct Pipe {
   End input;
 };
 
-// Standard input and output are the given descriptors. All other descriptors of this program close themselves.
+// Starts a program with the given descriptors as standard input and output. All others of this program are
+// close-on-exec.
 pid_t start(const std::string& program, std::vector<std::string> command, int input, int output) {
   std::vector<char*> pointers;
   for (std::string& word : command) pointers.push_back(word.data());

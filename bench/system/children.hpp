@@ -26,7 +26,7 @@ class End {
   int number_;
 };
 
-// When a child worked, in seconds of a clock that all processes share.
+// The time of a child's work, in seconds of a clock that all processes share.
 struct Outcome {
   double begin = 0;
   double end = 0;
@@ -58,7 +58,7 @@ void wait_at_the_gate();
 Outcome now();
 void tell(const Outcome& outcome);
 
-// For a child: reports that it is ready, waits for the others, works, and reports when it did.
+// For a child: reports that it is ready, waits for the others, works, and reports the time of its work.
 template <class Work>
 void work_with_the_others(Work work) {
   wait_at_the_gate();

@@ -1,5 +1,5 @@
-// One lookup in a file that is not in memory: page faults, pages brought in, and time. Compared with reading one byte
-// of it.
+// Measures one lookup in a file that is not in memory: page faults, pages brought in, and time. Compares it with
+// reading one byte of the file.
 #include <sys/mman.h>
 
 #include <chrono>
@@ -47,7 +47,7 @@ void measure_one(Costs& costs, const Watched& watched, auto&& look) {
   costs.pages.push_back(static_cast<double>(watched.pages_in_memory()) - pages);
 }
 
-// Opens the file anew each time, so that it can be dropped from memory. Asks for keys that are in it, because these
+// Opens the file again each time, so that it can be dropped from memory. Asks for keys that are in it, because these
 // take all probes.
 Measured look_up(const std::string& path, const MapOption& option, const std::vector<std::uint64_t>& present) {
   const Watched watched(path);
@@ -72,7 +72,8 @@ Measured look_up(const std::string& path, const MapOption& option, const std::ve
   return measured;
 }
 
-// The least that a lookup can cost: one byte of a mapping, anywhere in the file. `advice`: for madvise().
+// Measures the least that a lookup can cost: reading one byte of a mapping, anywhere in the file. `advice`: for
+// madvise().
 Measured read_a_byte(const std::string& path, std::uint64_t times, int advice) {
   const Watched watched(path);
   std::mt19937_64 random(kSeed);
@@ -87,7 +88,7 @@ Measured read_a_byte(const std::string& path, std::uint64_t times, int advice) {
   return costs.summary();
 }
 
-// The file is closed and clean.
+// Makes the file if it does not exist. It is closed and clean.
 std::string make_filled(const std::string& path, const Scale& scale, bfstore::Layout layout) {
   if (std::filesystem::exists(path)) return path;
   bfstore::Filter filter = make_file(path, scale.capacity, kBitsPerKey, layout);

@@ -43,7 +43,7 @@ inline void check(const bfstore::Error& error) {
   if (!error.ok()) fail(error.message);
 }
 
-// The same for the same seed, in every process.
+// Makes digests, which are equal for equal seeds in every process.
 inline std::vector<std::uint64_t> digests_of(std::uint64_t seed, std::uint64_t count) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> digests(count);
@@ -55,7 +55,7 @@ inline void add_all(bfstore::Filter& filter, std::span<const std::uint64_t> dige
   if (!filter.add_keys(bfstore::Keys::digests(digests)).ok()) fail("adding was refused");
 }
 
-// How many of the digests may be present.
+// Counts the digests that may be present.
 inline std::uint64_t count_present(const bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
   std::vector<std::uint8_t> answers(digests.size());
   const bfstore::Count present = filter.contains_keys(bfstore::Keys::digests(digests), answers);
@@ -68,7 +68,8 @@ inline void check_present(const bfstore::Filter& filter, std::span<const std::ui
   if (present != digests.size()) fail("a wrong no for " + std::to_string(digests.size() - present) + " keys");
 }
 
-// Makes a file at `path`, where there is none: for digests, with kBitsPerKey for each, open for writing.
+// Makes a file for digests at `path`, where no file exists, with `bits_per_key` bits for each, and opens it for
+// writing.
 inline bfstore::Filter make_file(const std::string& path, std::uint64_t capacity, double bits_per_key,
                                  bfstore::Layout layout = bfstore::Layout::kBlocked) {
   bfstore::Options options;

@@ -100,7 +100,7 @@ std::uint64_t io_bytes(const std::string& field) {
 }
 
 std::optional<std::uint64_t> device_bytes_written(const std::string& path) {
-  constexpr std::uint64_t kSector = 512;  // whatever the device itself reports
+  constexpr std::uint64_t kSector = 512;  // the unit of /proc/diskstats, even if the device has another one
   const dev_t device = stat_of(path).st_dev;
   std::ifstream disks("/proc/diskstats");
   for (std::string line; std::getline(disks, line);) {

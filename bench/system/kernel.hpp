@@ -1,4 +1,4 @@
-// What the kernel says: which pages of a file are in memory, page faults, bytes written.
+// Facts from the kernel: which pages of a file are in memory, page faults, bytes written.
 #pragma once
 
 #include <sys/types.h>
@@ -46,7 +46,8 @@ std::uint64_t io_bytes(const std::string& field);
 // tell (a network filesystem).
 std::optional<std::uint64_t> device_bytes_written(const std::string& path);
 
-// What a process's mappings of the file take: all of it, and its share of what it shares with other processes.
+// The memory that a process's mappings of the file take: all of it, and the part that counts if shared pages are
+// divided by the number of processes.
 struct Memory {
   std::uint64_t resident_bytes = 0;      // Rss
   std::uint64_t proportional_bytes = 0;  // Pss

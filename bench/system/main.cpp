@@ -1,6 +1,6 @@
-// bfsystem: what bfbench does not measure, because it takes several processes, the disk, or other programs: processes
-// that share a file, opening, files that are not in memory, what a sync writes, filters built from text, and filters
-// made of filters.
+// bfsystem: measures what takes several processes, the disk, or other programs, which bfbench does not: processes that
+// share a file, opening, files that are not in memory, the bytes of a sync, filters built from text, and filters made
+// of filters.
 //
 // Every measurement checks its answers; a wrong one ends the program with exit code 1. Google Benchmark repeats them in
 // random order and writes the JSON, from which bench/report/system_table.py makes tables:

@@ -1,4 +1,4 @@
-// Opening a large filter for reading: how long it takes, and how much of the file it brings into memory.
+// Measures how long it takes to open a large filter for reading, and how much of the file that brings into memory.
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kMicro = 1e6;
 
-// Made when it is first needed. Its blocks are allocated and never written, so that takes no time. Removed with its
-// folder.
+// A file that is made when it is first needed. Its blocks are allocated and never written, so that takes no time. It is
+// removed with its folder.
 class LargeFile {
  public:
   LargeFile(std::string path, std::uint64_t bytes) : path_(std::move(path)), bytes_(bytes) {}

@@ -1,4 +1,4 @@
-// 1, 2 and 4 processes that add to one file, ask it, and do both at once; and how much memory that takes.
+// Measures 1, 2 and 4 processes that add to one file, ask it, and do both at once, and the memory that they take.
 #include "processes.hpp"
 
 #include <algorithm>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::array kTeams{1, 2, 4};
 constexpr std::size_t kBatch = 4096;
 
-// A part of all keys: its seed, and how many. Parts with different seeds share no key (but for a chance of 2^-64 a
-// pair).
+// A part of all keys: its seed, and its number of keys. Parts with different seeds share no key (but for a chance of
+// 2^-64 a pair).
 struct Part {
   std::uint64_t seed;
   std::uint64_t count;
@@ -96,7 +96,7 @@ void check_all(const std::string& path, std::uint64_t keys, int members, int gen
   for (int i = 0; i < members; ++i) check_present(filter, part_of(keys, members, i, generation).digests());
 }
 
-// From the first begin to the last end.
+// The time from the first begin to the last end.
 Measured together(const std::vector<Outcome>& outcomes, std::uint64_t keys) {
   double begin = outcomes.front().begin;
   double end = outcomes.front().end;

@@ -1,4 +1,4 @@
-// What a copy of bfsystem does when it is started with --child.
+// The work of a copy of bfsystem that was started with --child.
 #pragma once
 
 #include <string>

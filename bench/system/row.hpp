@@ -1,5 +1,5 @@
-// One measurement of bfsystem. Each call is one repetition, on a file of its own or on one that is put back into its
-// earlier state.
+// One measurement of bfsystem. Each call is one repetition, on its own file or on one that is put back into its earlier
+// state.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +23,14 @@ struct Row {
 
 using Rows = std::vector<Row>;
 
-// This machine cannot show it (no room on the disk, for example); a line of the table gives the reason. For a wrong
-// answer use fail() of fail.hpp, which ends the program with exit code 1.
+// This machine cannot make the measurement (no room on the disk, for example); a line of the table gives the reason.
+// For a wrong answer use fail() of fail.hpp, which ends the program with exit code 1.
 class Unmeasurable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// How much of everything.
+// The sizes of all measurements.
 struct Scale {
   std::uint64_t shared_keys = 10'000'000;  // of the file that several processes add to
   std::uint64_t large_bytes = std::uint64_t{16} << 30;

@@ -15,7 +15,7 @@ constexpr std::uint64_t kSeed = 21;
 constexpr std::uint64_t kTimesFolded = 8;
 constexpr double kFoldedRate = 0.02;  // more than the rate of kBitsPerKey
 
-// Two filters of as many keys each, which are alike, and a larger one of the first keys.
+// Two filters of one shape, with different keys, and a larger filter with the keys of the first one.
 class Sets {
  public:
   Sets(std::uint64_t keys, const Places& places) : keys_(keys), folder_(places.folder) {}

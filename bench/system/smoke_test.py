@@ -56,7 +56,7 @@ class Smoke(unittest.TestCase):
         self.check_facts({name: row for name, row in rows.items() if not row.get("error_occurred")})
 
     def check_facts(self, rows: dict) -> None:
-        """What holds however long anything took."""
+        """Checks facts that do not depend on time."""
         for name, row in rows.items():
             self.assertGreater(row["real_time"], 0, name)
         if (sharing := rows.get("sharing/4")) is not None:

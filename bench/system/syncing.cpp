@@ -1,4 +1,4 @@
-// How many bytes a sync writes after a hundred keys were added to a file that is in memory.
+// Measures how many bytes a sync writes after a hundred keys were added to a file that is in memory.
 #include <chrono>
 #include <filesystem>
 
@@ -14,8 +14,8 @@ constexpr std::uint64_t kKeys = 100;
 constexpr std::uint64_t kSeed = 11;
 constexpr std::uint64_t kAddedSeed = 1000;
 
-// How the pages came into memory decides how large they are, and a sync writes whole pages. They were written by the
-// program that built the filter, or brought in by reading the file.
+// The size of pages depends on the way by which they came into memory, and a sync writes whole pages. They were written
+// by the program that built the filter, or brought in by reading the file.
 enum class Pages { kWritten, kRead };
 
 bfstore::Filter open_resident(const std::string& path, const Scale& scale, const MapOption& option, Pages pages) {
@@ -29,7 +29,7 @@ bfstore::Filter open_resident(const std::string& path, const Scale& scale, const
   return filter;
 }
 
-// Removed at the end in every case: a filesystem in memory has no files that could be dropped from memory.
+// Removes the file at the end in every case, also if it cannot be dropped from memory (on a filesystem in memory).
 struct Temporary {
   const std::string& path;
   ~Temporary() {

@@ -1,4 +1,4 @@
-// Filters from text: bf building, adding and asking, compared with wc -l, which only reads the text, and sort -u.
+// Measures filters from text: bf builds, adds and asks. Compares it with wc -l, which only reads the text, and sort -u.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kLeastBytes = 16;
 constexpr std::size_t kMostBytes = 32;
 
-// `count` lines. Each begins with its number and continues with what looks random, so no two are equal. They are in no
-// order, because otherwise sort would have nothing to do.
+// `count` lines. Each begins with ten digits of its number and continues with random digits, so no two are equal. They
+// are in no order, because otherwise sort would have nothing to do.
 void write_lines(const std::string& path, std::uint64_t count) {
   constexpr std::array kDigits{'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
   std::mt19937_64 random(1);

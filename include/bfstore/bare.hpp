@@ -35,8 +35,8 @@ namespace bfstore::bare {
 // caller's own.
 [[nodiscard]] inline bool contains_digest(std::span<const std::byte> filter, std::uint64_t digest) noexcept;
 
-// Both with the C ABI's types, which need no conversion: 1 is maybe, 0 is no. A key that is null, and not empty, is
-// "maybe".
+// contains() and contains_digest() with the C ABI's types, which need no conversion: 1 is maybe, 0 is no. A null key
+// that is not empty is "maybe".
 [[nodiscard]] std::int32_t answer(const void* filter, std::uint64_t filter_bytes, const void* key,
                                   std::size_t key_bytes) noexcept;
 [[nodiscard]] std::int32_t answer_digest(const void* filter, std::uint64_t filter_bytes, std::uint64_t digest) noexcept;

@@ -1,4 +1,4 @@
-// What two filters have in common (Filter::compare). Plain values, no behaviour.
+// The results of Filter::compare. Plain values, no behavior.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ struct Differences {
   bool secret = false;
   bool num_probes = false;  // k
   bool num_bits = false;    // m
-  bool part = false;        // of the whole filter, or of how many parts
+  bool part = false;        // which part of the whole filter, or the number of parts
 
-  // A digest leads to the same bits in both, but for the number of bits.
+  // True if the filters differ in nothing but the number of bits.
   [[nodiscard]] bool but_for_the_size() const noexcept {
     return !(layout || hash || seed || secret || num_probes || part);
   }
@@ -45,9 +45,9 @@ struct Comparison {
   std::uint64_t set_bits_a = 0;
   std::uint64_t set_bits_b = 0;
   std::uint64_t set_bits_both = 0;  // of the intersection. 0: certainly no key is in both
-  // As FORMAT.md, "Rates and estimates" computes them. Counting: from the counters that are not 0, so that a key counts
-  // once, however often it was added (where the filters are not comparable: each time). keys_both is not the number of
-  // keys of the intersection's bits, of which some are there by chance.
+  // Computed as in FORMAT.md, "Rates and estimates". Counting: from the counters that are not 0, so that a key counts
+  // once, however often it was added (if the filters are not comparable: each time). keys_both is not the number of
+  // keys that the intersection's bits suggest, because some of those bits are set by chance.
   Interval keys_a;
   Interval keys_b;
   Interval keys_either;  // of the union

@@ -1,4 +1,4 @@
-// What can go wrong: one list of codes, which the C ABI shares, and Result, which carries either a value or an Error.
+// The error codes, which the C ABI shares, and Result, which carries either a value or an Error.
 #pragma once
 
 #include <cassert>
@@ -44,7 +44,7 @@ enum class Code : std::int32_t {
   kPoisoned = -101,    // a sync failed: memory and disk may differ
   kLost = -102,        // truncated, overwritten or zero-filled while it was mapped
   kRecovering = -103,  // a recovery was begun and has not ended
-  kSuperseded = -104,  // another file takes, or took, the place of this one: open the path again
+  kSuperseded = -104,  // another file replaces, or replaced, this one: open the path again
   kFull = -105,        // the handle has a hard limit, and the filter is at its capacity
   kFault = -106,       // a page could not be read, or the file was truncated: every answer is "maybe" now
   kSealed = -107,      // sealed: no process writes to it again

@@ -112,7 +112,7 @@ class Filter {
   // Adds every key of `from` (a file in use, a range, a buffer), while others may add to both: a union of their bits,
   // equal bit for bit to one filter of all keys. It has every key whose add to `from` returned before the call. Both
   // need the same layout, hash, seed or secret, and k; the m of `from` is that of this filter or a multiple of it (then
-  // `from` is folded while it is read). Otherwise kMismatch. No marks are taken over: sync() to make the merged keys
+  // `from` is folded while it is read). Otherwise kMismatch. Marks are not merged. Call sync() to make the merged keys
   // durable. The count of keys grows by an estimate of the new ones. An error, or a kill, in the middle leaves some
   // keys of `from` here, which is harmless: merge again. kUnsupported if the layout cannot.
   Error merge(const Filter& from);
@@ -120,9 +120,9 @@ class Filter {
   // Makes a new file of the keys that every filter has (files in use, ranges, buffers): the intersection of their bits.
   // It has every key whose adds to all of them returned before the call, and the layout, hash, seed or secret, k, n and
   // p of the smallest filter. The others have a multiple of its number of bits (they are folded while they are read);
-  // otherwise kMismatch. The new file has no marks and no note: it lacks keys that a log has. Some bits are there by
+  // otherwise kMismatch. The new file has no marks and no note: it lacks keys that a log has. Some bits are set by
   // chance, so its rate is between the product of the sources' rates and the lowest of them; stats() estimates it from
-  // the fill. The count of keys is that of a filter which is as full. The call takes neither of the options `fpr` and
+  // the fill. The count of keys is that of a filter with the same fill. The call takes neither of the options `fpr` and
   // `same_file_id`. kUnsupported if the layout cannot. If a source is in doubt, nothing appears (save()). No function
   // intersects in place: clearing bits of a filter that others have open would make a wrong "no".
   static Error intersect(std::span<const Filter* const> filters, const std::string& path,
@@ -130,8 +130,8 @@ class Filter {
 
   // Makes a new file of the whole filter of these parts (files in use, ranges, buffers), in any order: their bodies one
   // after the other, equal bit for bit to one filter of all keys. It has every key whose add to its part returned
-  // before the call. The parts need the same layout, hash, seed or secret, k, m and number of parts, and each part is
-  // there once: otherwise kMismatch, whose message names the part. The new file has n of the whole, no marks and no
+  // before the call. The parts need the same layout, hash, seed or secret, k, m and number of parts, and each part must
+  // appear once: otherwise kMismatch, whose message names the part. The new file has n of the whole, no marks and no
   // note; its count of keys is the sum of theirs. The call takes neither of the options `fpr` and `same_file_id`.
   static Error join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options = {});
 
@@ -141,32 +141,32 @@ class Filter {
   // of today's can.
   [[nodiscard]] Result<Comparison> compare(const Filter& other) const;
 
-  // Takes in the bit array of another program, which has the filter's m bits, k and hash: sets bit i where bit i of the
-  // array is 1. The array is exactly as long as m bits need, and the bits after the last one are 0 (otherwise
-  // kInvalid). Others may ask and add meanwhile. Nothing in an array tells by which hash it was filled, nor in which
-  // order its bits are: where one of these is another one, the filter says "no" of keys that the array has. The count
-  // of keys grows by an estimate of the new ones. An error, or a kill, in the middle leaves some of the bits here,
-  // which is harmless: import them again. kUnsupported if the layout is not classic.
+  // Adds the bit array of another program, which has the filter's m, k and hash: sets bit i where bit i of the array is
+  // 1. The array is exactly as long as m bits need, and the bits after the last one are 0 (otherwise kInvalid). Others
+  // may ask and add meanwhile. An array does not show which hash filled it or the order of its bits. If either is
+  // wrong, the filter answers "no" for keys that the array has. The count of keys grows by an estimate of the new ones.
+  // An error, or a kill, in the middle leaves some of the bits here, which is harmless: import them again. kUnsupported
+  // if the layout is not classic.
   Error import_bits(std::span<const std::byte> bits, BitOrder order);
 
   // Writes the filter's m bits for another program, with zeros after the last one. The array has every key whose add
   // returned before the call. A filter in doubt is an error, as in save(). On an error every bit of `bits` is 1.
   Error export_bits(std::span<std::byte> bits, BitOrder order) const;
 
-  // Makes a new filter file at `path` of the bytes of another program's filter (interop.hpp), as create() makes one,
-  // with its bits. The options say what the bytes do not: for the format "raw" m and k (or `like`), the hash and its
-  // seed. They do not say what the bytes do. The whole filter appears under its name, durably, or nothing does; the
-  // handle only reads then. With `unpublished` the handle asks and adds, until it is published: so ask it first for
-  // keys that are known to be in it. kInvalid: the options or the form lack what is needed, contradict the bytes, or
-  // the array is not as long as they say. kTooShort, kProbes, kBits, kCapacity, kBody: the bytes are not a filter of
-  // the format. The count of keys is an estimate from the bits. Takes no `filling`.
+  // Makes a new filter file at `path`, as create() does, with the bits of another program's filter (interop.hpp). The
+  // options say what the bytes do not, and only that: for the format "raw" m and k (or `like`), the hash and its seed.
+  // The whole filter appears under its name, durably, or nothing does; the handle only reads. With `unpublished` the
+  // handle asks and adds until it is published: so ask it first for keys that are known to be in it. kInvalid: the
+  // options or the form lack what is needed, contradict the bytes, or the array is not as long as they say. kTooShort,
+  // kProbes, kBits, kCapacity, kBody: the bytes are not a filter of the format. The count of keys is an estimate from
+  // the bits. Takes no `filling`.
   static Result<Filter> import_foreign(const std::string& path, std::span<const std::byte> bytes,
                                        const ForeignForm& form, const Options& options);
 
-  // Writes the filter for another program into memory at any address, of which it needs exported_bytes(). The bytes
-  // have every key whose add returned before the call. A filter in doubt is an error, as in save(). kUnsupported if the
-  // format has no such filter. On an error every byte of the buffer is 0xff. `bytes` becomes how many bytes it needs,
-  // also if the buffer has fewer.
+  // Writes the filter for another program into memory at any address. It needs exported_bytes(). The bytes have every
+  // key whose add returned before the call. A filter in doubt is an error, as in save(). kUnsupported if the format has
+  // no such filter. On an error every byte of the buffer is 0xff. `bytes` becomes the number of bytes needed, even if
+  // the buffer has fewer.
   Error export_foreign(std::span<std::byte> buffer, const ForeignForm& form, std::uint64_t* bytes = nullptr) const;
   [[nodiscard]] Result<std::uint64_t> exported_bytes(const ForeignForm& form) const;
 
@@ -181,8 +181,8 @@ class Filter {
   // path for writing. If this handle is closed instead, the old file continues as before. publish() is kLost if other
   // code of this process closed the old file's descriptors meanwhile: writers may have added to it since. It stays
   // kLost until you call this again; then add the end of the logs again, too. If no file has the name, none is
-  // superseded, and publish() replaces none. If another file is there since this call, whether or not the call found
-  // one, publish() is kBusy until you call this again.
+  // superseded, and publish() replaces none. If another file got the name after this call, publish() is kBusy until you
+  // call this again.
   Error supersede();
 
   // Closes the handle. The last writer of a file syncs it and marks it clean. If that fails, this returns why, and the
@@ -222,8 +222,8 @@ class Filter {
   Count remove(std::string_view key) noexcept;
   Count remove_digest(std::uint64_t digest) noexcept;
 
-  // How often the key was added and not removed, at most; keys() is 0 to 15. 15 means 15 or more, or that the filter is
-  // in doubt. For the counting layout (otherwise kUnsupported).
+  // Counts how often the key was added and not removed, at most; keys() is 0 to 15. 15 means 15 or more, or that the
+  // filter is in doubt. For the counting layout (otherwise kUnsupported).
   [[nodiscard]] Count count(std::string_view key) const noexcept;
   [[nodiscard]] Count count_digest(std::uint64_t digest) const noexcept;
 
@@ -294,7 +294,7 @@ class Filter {
   // makes everything durable that was added before. A recovery no longer waits for the owner: keys of its log after its
   // mark that no process adds again are answered "no" when the recovery is over. So drop an owner whose rows are gone.
   // If the other owners, at least one, have finished a recovery, this call ends it. An owner that the file does not
-  // know is no error.
+  // know is not an error.
   Error drop_owner(std::uint64_t owner);
 
   // For a handle that was opened to recover: `owner` has added again every key of its log after its mark. Durable when
@@ -329,22 +329,22 @@ class Filter {
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.
   [[nodiscard]] Code health() const noexcept;
-  // True if the path still names this file, as long as it must be, and no process is putting another in its place. A
-  // handle of a file that was replaced continues to answer "maybe". A handle of a file that another program removed or
-  // renamed continues to answer from it.
+  // True if the path still names this file, as long as it must be, and no process is replacing it. A handle of a file
+  // that was replaced continues to answer "maybe". A handle of a file that another program removed or renamed continues
+  // to answer from it.
   // For a range of a file: true if the path still names the file, and the filter is in its place.
   // For a handle of a descriptor, which has no path: false if the file is not whole, is superseded, or had a name when
   // it was opened and has none now. Asks the file system, and the kernel for failed writes, which poison the file.
   // kInvalid for a buffer. A reader of a sealed file in a lower layer of an overlay filesystem (a container's image)
-  // learns by this alone that the file was replaced or overwritten: health() and lookups stay as they were.
+  // learns only from this that the file was replaced or overwritten: health() and lookups stay as they were.
   [[nodiscard]] Result<bool> is_current() const;
-  // Without a wish it reads memory only, and makes no system call.
+  // Without a wish, stats() reads memory only and makes no system call.
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;
 
-  // What a lookup needs, for callers that inline it (inline.hpp). Valid until this handle is closed.
+  // A view for callers that inline lookups (inline.hpp). Valid until this handle is closed.
   [[nodiscard]] Lookup lookup() const noexcept;
 
-  // For the library, and for tests that have a home of their own.
+  // For the library, and for tests with their own home.
   explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
 
  private:

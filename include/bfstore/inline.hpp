@@ -38,13 +38,13 @@ class Lookup {
  public:
   explicit Lookup(const layout::Target& target) noexcept : target_(target) {}  // for the library alone
 
-  // As Filter::contains_digest: false is a certain no; every doubt is true.
+  // Answers as Filter::contains_digest: false is a certain no, and every doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
     return target_.inlined ? test<BlockedKernel>(digest) : call(digest) != 0;
   }
 
-  // Calls the kernel that was chosen when the filter was opened: for code that is compiled for less than the CPUs that
-  // it runs on. 1 is maybe.
+  // Calls the kernel that was chosen when the filter was opened: for code that is compiled for older CPUs than it runs
+  // on. 1 is maybe.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::int32_t call(std::uint64_t digest) const noexcept {
     return target_.ask(target_, digest);
   }

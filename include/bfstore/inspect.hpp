@@ -1,6 +1,7 @@
-// Everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing, recovers
-// nothing, and continues after the first broken rule. Like a reader, it follows a symbolic link. It takes no lock, but
-// asks the kernel which locks are held. It waits at most 0.1 s for a process that is changing the state of the file.
+// Reports everything that a file says, good or bad: for bfinspect and for monitors. An inspection writes nothing,
+// recovers nothing, and continues after the first broken rule. Like a reader, it follows a symbolic link. It takes no
+// lock, but asks the kernel which locks are held. It waits at most 0.1 s for a process that is changing the state of
+// the file.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -30,7 +31,7 @@ enum class FileState {
   kRecovering,  // a recovery was begun, and an owner has not finished it
   kPoisoned,    // a sync failed
   kSuperseded,  // another file is taking its place, or was when the process that replaces it was killed
-  kEmbedded,    // an embedded filter has no state of its own
+  kEmbedded,    // an embedded filter, which has no state
 };
 
 // "clean", "in use", ...
@@ -44,7 +45,7 @@ struct KeyCheck {
   bool operator==(const KeyCheck&) const noexcept = default;
 };
 
-// Where a sealed file's checksums are, and what they cover.
+// The place of a sealed file's checksums, and the chunks that they cover.
 struct Seal {
   std::uint32_t chunk_bytes = 0;
   std::uint64_t num_chunks = 0;
@@ -55,7 +56,7 @@ struct Seal {
   bool operator==(const Seal&) const noexcept = default;
 };
 
-// Which part of a whole filter this is.
+// The part of a whole filter that this filter is.
 struct PartOfWhole {
   Part part{};
   std::uint64_t capacity = 0;  // n of the whole filter
@@ -114,7 +115,7 @@ struct Report {
   FileState state = FileState::kUnknown;
   bool syncing = false;
   bool being_changed = false;  // another process holds the lock of the state, which is about to change
-  bool filling = false;        // whatever the state: every answer is "maybe" until the filling is finished
+  bool filling = false;        // every answer is "maybe", in any state, until the filling is finished
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;

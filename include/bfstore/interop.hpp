@@ -15,35 +15,35 @@
 
 namespace bfstore {
 
-// A format of another program. What its bytes do not say, the caller has to say, and a caller that errs gets a wrong
-// "no": so ask an imported filter for keys that are known to be in it, before it is used.
+// A format of another program. The caller must say what its bytes do not, and a mistake there makes a wrong "no". So
+// before an imported filter is used, ask it for keys that are known to be in it.
 struct ForeignFormat {
   const char* name = nullptr;   // as the tools write it
   const char* about = nullptr;  // a few words for a list of formats
   Layout layout = Layout::kClassic;
   bool needs_size = false;         // the bytes do not say m and k, so the caller gives them, or `like`
-  bool needs_order = false;        // nor which bit of a byte comes first
-  bool tells_capacity = false;     // they say n; otherwise the caller may give it
-  std::span<const Hash> hashes{};  // which a filter of the format can have; empty: any, and the caller gives it
+  bool needs_order = false;        // the bytes do not say which bit of a byte comes first
+  bool tells_capacity = false;     // the bytes say n; otherwise the caller may give it
+  std::span<const Hash> hashes{};  // those that a filter of the format can have; empty: any, and the caller gives it
 };
 
 // All formats: the plain array first, then by name.
 [[nodiscard]] std::vector<ForeignFormat> foreign_formats();
 
-// The name of one of them, by its place there; nullptr after the last one.
+// Returns the name of format number `index` of foreign_formats(), or nullptr after the last one.
 [[nodiscard]] const char* foreign_format_name(std::size_t index) noexcept;
 
 // Empty if there is no such format.
 [[nodiscard]] std::optional<ForeignFormat> foreign_format_named(std::string_view name) noexcept;
 
-// Which format bytes have, or are to have.
+// The format that bytes have, or are to have.
 struct ForeignForm {
   std::string format;               // ForeignFormat::name
-  std::optional<BitOrder> order{};  // exactly where the format needs it (to inspect bytes, it never is)
-  std::string name{};               // of the bytes, for messages: a path, for example
+  std::optional<BitOrder> order{};  // given if, and only if, the format needs it (to inspect, it never does)
+  std::string name{};               // a name of the bytes for messages, for example a path
 };
 
-// What the bytes of a foreign filter say. 0, or an empty value, is what they do not say.
+// The facts that the bytes of a foreign filter say. 0 or an empty value: the bytes do not say it.
 struct ForeignFilter {
   ForeignFormat format;
   std::optional<Hash> hash;
@@ -51,12 +51,12 @@ struct ForeignFilter {
   std::uint32_t num_probes = 0;       // k
   std::uint64_t capacity = 0;         // n
   double fpr = 0;                     // p at n keys
-  std::optional<std::uint64_t> keys;  // how many the other program counted
-  std::uint64_t bytes = 0;            // how long all of the bytes have to be
+  std::optional<std::uint64_t> keys;  // the number that the other program counted
+  std::uint64_t bytes = 0;            // the length that all of the bytes must have
 };
 
-// Reads what the first bytes of a foreign filter say, which may be all of it. Makes nothing. With `options` it tells
-// what Filter::import_foreign would make of the filter with them, or why it would not: so `bytes` is known also where
+// Reads what the first bytes of a foreign filter, or all of its bytes, say. Makes no file. With `options` it reports
+// what Filter::import_foreign would make of the filter with them, or why it would refuse. Then `bytes` is known even if
 // only the options say m. kTooShort if the bytes end within the header. Other errors name what no filter can have.
 [[nodiscard]] Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const ForeignForm& form,
                                                     const Options* options = nullptr);

@@ -63,7 +63,7 @@ class Keys {
   // Digests of the filter's hash: see Filter::digest().
   [[nodiscard]] static Keys digests(std::span<const std::uint64_t> digests) noexcept { return Keys(Digests{digests}); }
 
-  // These keys, some of them null: key i is there if bit first_bit + i of `bits` is 1, the lowest bit of a byte first
+  // These keys, some of them null: key i is present if bit first_bit + i of `bits` is 1, the lowest bit of a byte first
   // (Apache Arrow's validity bitmap). A null is not the empty key: no call can have added it, so add_keys() skips it,
   // contains_keys() answers 0, and select_keys() leaves it out.
   // The place of a null must be valid, too; its bytes are not read.

@@ -10,10 +10,10 @@
 
 namespace bfstore {
 
-// What a filter of a layout can do. Everything else is kUnsupported.
+// The abilities of a layout's filters. Other calls are kUnsupported.
 struct Capabilities {
-  bool add = false;        // keys, with any number of processes at once
-  bool add_alone = false;  // keys, with plain stores, as the only writer
+  bool add = false;        // keys, by any number of processes at once
+  bool add_alone = false;  // keys, by the only writer, with plain stores
   bool remove = false;     // keys
   bool merge = false;      // another filter of the same shape
   bool intersect = false;  // with another filter of the same shape, into a new one

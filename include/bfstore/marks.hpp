@@ -15,7 +15,7 @@ struct LogPosition {
   bool operator==(const LogPosition&) const noexcept = default;
 };
 
-// What a filter keeps for an owner.
+// The data that a filter keeps for an owner.
 struct OwnerMark : LogPosition {
   bool recovered = false;  // in a recovery: the owner has finished it
 

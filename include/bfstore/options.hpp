@@ -1,4 +1,4 @@
-// How to make and open a filter, and the facts that a filter reports. Plain values, no behaviour.
+// Options to make and open a filter, and the facts that a filter reports. Plain values, no behavior.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -38,7 +38,7 @@ enum class Hash : std::uint16_t {
   kPybloomLive = 8,  // of version 4 or later
 };
 
-// Which bit of a byte comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in
+// The bit of a byte that comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in
 // Python's bitarray(endian="little")) or the highest one (Python's bitarray, unless it is told otherwise).
 enum class BitOrder : std::uint32_t { kLittle = 1, kBig = 2 };
 
@@ -56,9 +56,9 @@ inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kLineBits = 512;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
-// How a file is mapped into memory. By default a page comes in when it is first touched, and the mapping begins at a
-// multiple of 2 MiB. A reader, or the only writer, asks for huge pages, and the system gives as many as it has
-// (MemoryUse::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
+// Options for the mapping of a file into memory. By default a page comes in when it is first touched, and the mapping
+// begins at a multiple of 2 MiB. A reader, or the only writer, asks for huge pages, and the system gives as many as it
+// has (MemoryUse::huge_page_bytes). A page fault in a cold file then reads 2 MiB.
 struct MapOptions {
   // Bring the whole file into memory now: opening takes as long as reading it, and no lookup waits for the disk later.
   // If the file is refused, only its header and last page have been read.
@@ -85,7 +85,7 @@ inline constexpr std::uint32_t kWaitForEver = UINT32_MAX;
 inline constexpr std::uint32_t kLockTimeoutMs = 5000;
 inline constexpr std::uint32_t kWritebackCheckMs = 100;
 
-// How a file is opened; OpenMode has the purpose.
+// Options to open a file; OpenMode has the purpose.
 struct OpenOptions {
   MapOptions map{};
 
@@ -93,8 +93,8 @@ struct OpenOptions {
   // keys after its mark, and has called Filter::finish_recovery, every handle in every process answers "maybe". A file
   // that needs no recovery is opened as always.
   bool recover = false;
-  // For writing. Opens such a file as it is: keys after the marks may be missing, and get "no" from now on. Only the
-  // owner of the data can know that this does not matter.
+  // For writing. Opens an unclean, poisoned or recovering file as it is: keys after the marks may be missing, and get
+  // "no" from now on. Only the owner of the data can know that this does not matter.
   bool accept_loss = false;
   // A dirty file that no writer has open is unclean, even if a process was merely killed: for devices that may vanish
   // and come back while the system runs.
@@ -127,7 +127,8 @@ struct OpenOptions {
   // For reading a sealed file: it is first read as a whole and compared with its checksums. kDamaged if it is not as it
   // was sealed, kNotSealed if it has no checksums.
   bool verify = false;
-  // As `verify`, but keys whose bits are in a damaged part get "maybe", and the other answers are as always.
+  // Like `verify`, but a damaged file is opened: keys whose bits are in a damaged part get "maybe", and the other
+  // answers are as always.
   bool tolerate_damage = false;
   // Adds return kFull once the filter is at its capacity. A call with one key checks once, a call with many keys once
   // for 64 keys. So each writer that adds at the same moment may exceed the capacity by that many keys.
@@ -153,7 +154,7 @@ struct Part {
   std::uint32_t number = 0;
   std::uint32_t parts = 1;
 
-  // Which of `parts` parts has the digest's line.
+  // The number of the part, of `parts` parts, that has the digest's line.
   static constexpr std::uint32_t number_of(std::uint64_t digest, std::uint32_t parts) noexcept {
     __extension__ using Product = unsigned __int128;
     return static_cast<std::uint32_t>((static_cast<Product>(digest) * parts) >> 64);
@@ -211,9 +212,9 @@ struct Options {
 
   // Files only.
   // Permission bits, less the umask. If not given: those of the file that is replaced, with its owner, its group and
-  // its access list as far as the system allows, or 0600.
+  // its access list if the system allows, or 0600.
   std::optional<std::uint32_t> mode{};
-  bool replace = false;      // take the place of another file, whose users learn of it (kSuperseded)
+  bool replace = false;      // replace another file, whose handles learn of it (kSuperseded)
   bool unpublished = false;  // no name in the file system until Filter::publish(); the only writer until then
   // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(), so that writers add new
   // keys while a builder adds the old ones. Not with `unpublished`.
@@ -228,10 +229,10 @@ struct Options {
   bool bare = false;  // the bare form: body and an 8-byte trailer; seed 0, no note, no capacity stored; no kSipHash
 };
 
-// How a filter is saved in a new file (Filter::save).
+// Options to save a filter in a new file (Filter::save).
 struct SaveOptions {
-  std::optional<std::uint32_t> mode{};  // of the new file, as of Options
-  bool replace = false;                 // put the new file in the place of another one, which is not the filter's own
+  std::optional<std::uint32_t> mode{};  // of the new file, as in Options
+  bool replace = false;                 // replace another file, which is not the filter's own
   bool any_filesystem = false;          // OpenOptions
   bool filling = false;                 // every answer of the new file is "maybe" until Filter::finish_filling()
   // Not 0: folding (FORMAT.md, "Folding") makes the new filter as small as it can be while its false-positive rate,
@@ -242,7 +243,7 @@ struct SaveOptions {
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
 
-// How a filter is written into memory (Filter::dump).
+// Options to write a filter into memory (Filter::dump).
 struct DumpOptions {
   bool bare = false;          // in the bare form, if that can hold it; otherwise in the embedded form
   bool same_file_id = false;  // SaveOptions
@@ -259,14 +260,14 @@ struct Shape {
   std::uint64_t seed = 0;
 };
 
-// What the bits say. Counting them reads the whole body.
+// Facts from counting the bits, which reads the whole body.
 struct Fill {
   std::uint64_t set_bits = 0;  // counting: counters that are not 0
   double fill_ratio = 0;       // set_bits / m
-  // From the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi 2007, less
-  // the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512. For the counting
-  // layout from the sum of the counters: a key that was added twice counts twice, and leaks of killed adds and removes
-  // count, too.
+  // Computed from the fill (FORMAT.md, "Rates and estimates"): ln(1 - fill) / (k ln(1 - 1/m)), as Swamidass & Baldi
+  // 2007, less the bias of the logarithm's mean (Jensen's term). For the blocked layout per line, with m = 512. For the
+  // counting layout from the sum of the counters: a key that was added twice counts twice, and leaks of killed adds and
+  // removes count, too.
   double estimated_keys = 0;
   // The interval that has the number of keys in 95 of 100 filters: 1.96 standard deviations to both sides. The upper
   // end is infinite if the filter, or a line of the blocked layout, has all of its bits set, or a counter is at 15.
@@ -278,9 +279,9 @@ struct Fill {
 
 // The kernel's facts about the file's memory. The time to ask grows with the file.
 struct MemoryUse {
-  std::uint64_t huge_page_bytes = 0;  // how much of the mapping is in huge pages now
-  // How much of the mapped file is in memory now. Empty if the kernel does not tell: it tells only the owner of the
-  // file, and a process that may write to it.
+  std::uint64_t huge_page_bytes = 0;  // bytes of the mapping that are in huge pages now
+  // The bytes of the mapped file that are in memory now. Empty if the kernel does not tell: it tells only the owner of
+  // the file, and a process that may write to it.
   std::optional<std::uint64_t> resident_bytes;
 };
 

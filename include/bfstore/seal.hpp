@@ -12,8 +12,8 @@
 namespace bfstore {
 
 struct SealOptions {
-  std::optional<std::uint32_t> mode{};             // of the new file, as of Options
-  bool replace = false;                            // take the place of another file, which may be `from` itself
+  std::optional<std::uint32_t> mode{};             // of the new file, as in Options
+  bool replace = false;                            // replace another file, which may be `from` itself
   bool any_filesystem = false;                     // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
@@ -40,9 +40,9 @@ struct Verification {
   std::vector<DamagedRange> damaged;
 };
 
-// Reads a sealed file from end to end, from the disk where no process has it in memory, and compares it with its
-// checksums. Takes no lock, and writes nothing. Any thread may call it. No secret is needed. kNotSealed if the file has
-// no checksums, whatever its state. A bad header is an error. A symbolic link is followed, unless `no_follow` (then
+// Reads a sealed file from end to end (from the disk, unless it is in memory), and compares it with its checksums.
+// Takes no lock, and writes nothing. Any thread may call it. No secret is needed. kNotSealed if the file has no
+// checksums, whatever its state. A bad header is an error. A symbolic link is followed, unless `no_follow` (then
 // kSymlink).
 Result<Verification> verify(const std::string& path, bool no_follow = false);
 

@@ -1,4 +1,4 @@
-// Little-endian loads and stores at any address: the only way in which structs meet bytes. And zeros.
+// Little-endian loads and stores at any address, the only conversion between structs and bytes; and zeroing.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ void store(std::byte* to, Integer value) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
-// Zeros the bytes. Only reads pages that are zero already: pages of a fresh, large allocation stay the kernel's
+// Zeros the bytes. Does not write to pages that are zero already: pages of a fresh, large allocation take no memory
 // until a program writes to them.
 inline void clear(std::span<std::byte> bytes) noexcept {
   constexpr std::size_t kPage = 4096;

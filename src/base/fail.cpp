@@ -51,8 +51,8 @@ std::string_view what_to_do_about(int os_errno) noexcept {
   }
 }
 
-// strerror_r of glibc returns the text, which need not be in the buffer. That of other C libraries fills the buffer,
-// and returns an errno.
+// glibc's strerror_r returns the text, which need not be in the buffer. Other C libraries fill the buffer and return an
+// errno.
 [[maybe_unused]] const char* described(const char* text, const char* /*buffer*/) noexcept { return text; }
 [[maybe_unused]] const char* described(int failed, const char* buffer) noexcept {
   return failed == 0 ? buffer : "an unknown error";

@@ -1,4 +1,4 @@
-// Making Errors: the code, the errno, and a sentence put together from its parts.
+// Makes Errors: the code, the errno, and a message from its parts.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -9,12 +9,12 @@
 
 namespace bfstore::base {
 
-// The bytes of an untrusted string, with everything but printable ASCII escaped, at most `most` of them.
+// Returns at most `most` bytes of an untrusted string, with everything but printable ASCII escaped.
 std::string printable(std::string_view bytes, std::size_t most = 64);
 
 inline Error fail(Code code, std::string message) { return Error{code, 0, std::move(message)}; }
 
-// "FIRST. SECOND": what failed, then what that means and what to do. FIRST may end with a period already.
+// Returns "FIRST. SECOND": what failed, then what that means and what to do. FIRST may end with a period already.
 std::string sentences(std::string first, std::string_view second);
 
 // For a system call that failed: "PATH: WHAT: No space left on device. Free some space, ...". The errno decides the

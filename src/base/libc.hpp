@@ -1,6 +1,6 @@
 // System calls that this library needs, and that some C libraries have no function for: musl lacks renameat2,
-// and statx before 1.2.4; the glibc of manylinux_2_17 getrandom (2.25), renameat2 and statx (2.28). There the call is
-// made by its number.
+// and statx before 1.2.4; the glibc of manylinux_2_17 getrandom (2.25), renameat2 and statx (2.28). With these the call
+// is made by its number.
 #pragma once
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ inline ssize_t random_bytes(void* bytes, std::size_t length) noexcept {
 #endif
 }
 
-// Within one folder. EEXIST if there is something of the new name.
+// Renames within one folder. EEXIST if the new name exists.
 inline int rename_without_replacing(int folder, const char* from, const char* to) noexcept {
 #if !defined(__GLIBC__) || BFSTORE_GLIBC_BEFORE(2, 28)
   return static_cast<int>(syscall(SYS_renameat2, folder, from, folder, to, RENAME_NOREPLACE));

@@ -1,6 +1,6 @@
-// A word of memory that processes share. It is little-endian on every machine: what is read as bytes is what was
-// written as a number. One instruction sets or clears bits in either byte order. It cannot add on a big-endian machine,
-// where carries go the other way.
+// A word of memory that processes share. It is little-endian on every machine, as its bytes are in a file. One
+// instruction sets or clears bits in either byte order. No single instruction adds on a big-endian machine, where
+// carries go the other way.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace bfstore::base {
 
 class SharedWord {
  public:
-  // At a multiple of 8.
+  // `at` is a multiple of 8.
   explicit SharedWord(std::byte* at) noexcept : word_(reinterpret_cast<std::uint64_t*>(at)) {}
 
   [[nodiscard]] std::uint64_t load() const noexcept { return little_endian(__atomic_load_n(word_, __ATOMIC_SEQ_CST)); }
@@ -20,7 +20,7 @@ class SharedWord {
     return little_endian(__atomic_load_n(word_, __ATOMIC_RELAXED));
   }
   void store(std::uint64_t value) const noexcept { __atomic_store_n(word_, little_endian(value), __ATOMIC_SEQ_CST); }
-  // Returns the word as it was before.
+  // These return the old word.
   std::uint64_t fetch_or(std::uint64_t bits) const noexcept {
     return little_endian(__atomic_fetch_or(word_, little_endian(bits), __ATOMIC_SEQ_CST));
   }

@@ -1,4 +1,4 @@
-// The bare form: a body and a trailer of 8 bytes (FORMAT.md, "Bare form"). Bytes to struct and back; no I/O.
+// The bare form: a body and a trailer of 8 bytes (FORMAT.md, "Bare form"). Converts bytes to a struct and back; no I/O.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -27,7 +27,7 @@ inline constexpr std::array kTrailerFields{kTrailerMarkerField, kTrailerLayoutFi
 
 std::array<std::byte, kTrailerBytes> encode_trailer(const Shape& shape, std::uint64_t body_bytes) noexcept;
 
-// What a trailer, and the length before it, say.
+// The facts in a trailer and in the length of the body before it.
 struct BareShape {
   const layout::Row* row = nullptr;
   const hash::Row* hash = nullptr;
@@ -35,7 +35,7 @@ struct BareShape {
   std::uint64_t body_bytes = 0;
 };
 
-inline constexpr std::size_t kTrailerNumbers = 256;  // how many numbers of layouts, and of hashes, fit a trailer
+inline constexpr std::size_t kTrailerNumbers = 256;  // the numbers of layouts, and of hashes, that fit a trailer
 
 struct BareHash {
   const hash::Row* row = nullptr;
@@ -48,7 +48,7 @@ struct BareKinds {
   std::array<BareHash, kTrailerNumbers> hashes{};
 };
 
-// The kinds that this library knows. Computed once: a canary takes longer than a hundred lookups.
+// Finds the kinds that this library knows. Computed once, because a canary takes longer than a hundred lookups.
 BareKinds find_bare_kinds() noexcept;
 inline const BareKinds& bare_kinds() noexcept {
   static const BareKinds kKinds = find_bare_kinds();
@@ -66,7 +66,7 @@ inline std::uint32_t trailer_check(Bytes trailer, std::uint64_t canary, std::uin
   return static_cast<std::uint32_t>(hash::xxh3(&covered, kTrailerCheckField.offset + sizeof body_bytes, canary));
 }
 
-// A division takes as long as half of a lookup.
+// Avoids a division for a power of two: it takes as long as half of a lookup.
 inline bool is_multiple(std::uint64_t value, std::uint64_t unit) noexcept {
   const bool power_of_two = (unit & (unit - 1)) == 0;
   return power_of_two ? (value & (unit - 1)) == 0 : value % unit == 0;
@@ -76,13 +76,13 @@ inline bool is_multiple(std::uint64_t value, std::uint64_t unit) noexcept {
 inline constexpr std::uint64_t kLeastBareBytes = 8 + kTrailerBytes;
 inline constexpr std::uint64_t kMostBareBytes = kMaxBits / 8 + kTrailerBytes;
 
-// Whether a bare filter of the layout can have a body of that many bytes.
+// True if a bare filter of the layout can have a body of that many bytes.
 inline bool fits_bare(const layout::Row& row, std::uint64_t body_bytes) noexcept {
   return body_bytes != 0 && body_bytes <= kMaxBits / 8 && is_multiple(body_bytes * 8, row.body_unit);
 }
 
-// Reads the 8 bytes of a trailer, after a body of that many bytes: kOk, or the code of the first broken rule. Needs no
-// message and no memory.
+// Reads the 8 bytes of a trailer, after a body of that many bytes. Returns kOk, or the code of the first broken rule.
+// Makes no message and allocates nothing.
 inline Code read_trailer(Bytes trailer, std::uint64_t body_bytes, BareShape& shape) noexcept {
   shape.body_bytes = body_bytes;
   if (get<std::uint8_t>(trailer, kTrailerMarkerField) != kTrailerMarker) return Code::kMagic;
@@ -100,14 +100,14 @@ inline Code read_trailer(Bytes trailer, std::uint64_t body_bytes, BareShape& sha
   return checked ? Code::kOk : Code::kChecksum;
 }
 
-// The same for the filter that is exactly these bytes, body and trailer.
+// Reads a filter that is exactly these bytes, body and trailer. Returns as read_trailer().
 inline Code read_bare(Bytes bytes, BareShape& shape) noexcept {
   if (bytes.size() < kLeastBareBytes) return Code::kTooShort;
-  if (bytes.size() > kMostBareBytes) return Code::kBits;  // checked before the end is read, which cannot be there
+  if (bytes.size() > kMostBareBytes) return Code::kBits;  // checked before the end is read
   return read_trailer(bytes.last(kTrailerBytes), bytes.size() - kTrailerBytes, shape);
 }
 
-// The same as a Shape with n and p of 0, or an error with a message.
+// Reads the same bytes into a Shape with n and p of 0. An error has a message.
 Result<Shape> decode_bare(Bytes bytes);
 
 }  // namespace bfstore::format

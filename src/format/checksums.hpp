@@ -9,14 +9,14 @@ namespace bfstore::format {
 
 inline constexpr std::uint64_t kChunkBytes = 65536;
 
-// The last chunk may be shorter.
+// The number of chunks. The last one may be shorter.
 constexpr std::uint64_t num_chunks_of(std::uint64_t body_bytes) noexcept {
   return body_bytes / kChunkBytes + (body_bytes % kChunkBytes != 0 ? 1 : 0);
 }
 
 constexpr std::uint64_t checksums_bytes_of(std::uint64_t num_chunks) noexcept { return num_chunks * 8; }
 
-// The same bytes have another checksum in another file, or at another place in the same file.
+// The checksum of a chunk. Equal bytes have another checksum in another file, or at another place in the file.
 std::uint64_t chunk_checksum(Bytes chunk, std::uint64_t number, const Identity& identity) noexcept;
 
 // The checksum of all checksums.

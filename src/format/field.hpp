@@ -29,8 +29,8 @@ void put(std::span<std::byte> record, const Field& field, Integer value) noexcep
   base::store(record.data() + field.offset, value);
 }
 
-// The first byte is zero, and each byte equals the one before it. A compiler vectorises a comparison of memory, but not
-// a loop that may stop, and opening a file checks 12 KiB.
+// Compares the first byte with zero, and each byte with the one before it. memcmp is vectorized, and a loop that may
+// stop is not; opening a file checks 12 KiB.
 inline bool all_zero(Bytes bytes) noexcept {
   return bytes.empty() ||
          (bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0);

@@ -31,7 +31,7 @@ std::uint64_t canary_of(std::uint64_t seed, Hash hash, std::uint64_t num_bits, s
 
 std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// What the record says before its parameter records. `bytes` reaches at least that far.
+// Reads the record's fields before its parameter records. `bytes` has all of them.
 ReportedIdentity fields_of(Bytes bytes) noexcept {
   ReportedIdentity reported;
   reported.version_major = get<std::uint16_t>(bytes, kVersionMajorField);
@@ -55,8 +55,8 @@ ReportedIdentity fields_of(Bytes bytes) noexcept {
   return reported;
 }
 
-// Walks the checklist over one record. Each check adds its own problem, and the others continue while there are bytes
-// to read.
+// Applies the checklist to one record. Each check adds its own problem, and the next ones continue while there are
+// bytes to read.
 class Checker {
  public:
   Checker(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing)
@@ -342,9 +342,9 @@ class Checker {
   bool writing_;
   ReportedIdentity id_;
   std::uint32_t records_bytes_ = 0;
-  std::vector<const RecordRow*> found_;  // of the records that keep the rules of their rows
-  bool whole_ = false;                   // header_bytes is possible, and the bytes are there
-  const layout::Row* row_ = nullptr;     // of its layout
+  std::vector<const RecordRow*> found_;  // the rows of records that keep the rules of their rows
+  bool whole_ = false;                   // header_bytes is possible, and all these bytes exist
+  const layout::Row* row_ = nullptr;     // of the record's layout
   const hash::Row* hash_ = nullptr;
   bool good_bits_ = false;
   std::vector<Problem> problems_;

@@ -1,6 +1,7 @@
-// The identity record: what a filter is, written once (FORMAT.md, "Identity"). Bytes to struct and back; no I/O.
+// The identity record, which describes a filter and is written once (FORMAT.md, "Identity"). Converts bytes to a struct
+// and back; no I/O.
 //
-// Reading: bytes -> ReportedIdentity (what they say, believed or not) and the rules that they break -> Identity, if
+// Reading: bytes -> ReportedIdentity (the values in the bytes, unchecked) and the rules that they break -> Identity, if
 // they break none. Writing: Identity -> bytes.
 #pragma once
 
@@ -64,8 +65,8 @@ inline constexpr std::uint32_t kRoSealed = 1;  // bit 0 of ro_compat
 
 enum class Form : std::uint16_t { kFile = 1, kEmbedded = 2 };  // persisted
 
-// What a filter is: a filter that was planned, or one whose bytes keep every rule of the checklist. So no open filter
-// has a number that the checklist refuses.
+// A checked description of a filter: of one that was planned, or whose bytes keep every rule of the checklist. So no
+// open filter has a number that the checklist refuses.
 struct Identity : Parameters {
   Form form = Form::kFile;
   Shape shape{};
@@ -78,25 +79,25 @@ struct Identity : Parameters {
 // The record's length in bytes.
 std::uint32_t header_bytes_for(Form form, const Parameters& parameters);
 
-// What a file keeps of its secret key.
+// Computes the check that a file keeps of its secret key.
 KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
 
-// Where a body of that many bytes begins in a file.
+// The offset at which a body of that many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;
 
-// The record: header_bytes long, with canary and checksum.
+// Encodes the record: header_bytes long, with canary and checksum.
 std::vector<std::byte> encode_identity(const Identity& identity);
 
 struct CheckedIdentity {
-  std::optional<ReportedIdentity> reported;  // if there are enough bytes, and they begin with the magic
+  std::optional<ReportedIdentity> reported;  // if the bytes are long enough and begin with the magic
   std::vector<Problem> problems;             // in the checklist's order; empty for a good record
 
   // Empty if there are problems.
   [[nodiscard]] std::optional<Identity> identity() const;
 };
 
-// Applies the reader's checklist to a record. `bytes` has at least the header, or all bytes that there are.
-// `available_bytes` is the length of the file or buffer from the record's start on. `writing` refuses unknown ro_compat
+// Applies the reader's checklist to a record. `bytes` has at least the header, or all bytes that exist.
+// `available_bytes` is the length of the file or buffer from the record's start. `writing` refuses unknown ro_compat
 // bits.
 CheckedIdentity check_identity(Bytes bytes, Form form, std::uint64_t available_bytes, bool writing);
 

@@ -1,4 +1,4 @@
-// The live word: what a filter's lookups compare to know whether a "no" counts (FORMAT.md, "Live page"). Numbers only.
+// The live word, which a lookup compares to know whether a "no" counts (FORMAT.md, "Live page"). Numbers only.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -23,12 +23,13 @@ struct LiveWord {
   static constexpr std::uint64_t kStates = kPoisoned | kSuperseded | kRecovering | kSyncing | kReplaced | kFilling;
   // Another file has, or will soon have, this file's name.
   static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
-  // Never set in this word, and always set in the end word: so the two differ, whatever the file's id is.
+  // Never set in this word, and always set in the end word: so the two differ for every file id.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 37;
-  // In a handle's own page instead of the file's (Mapping::replace_page): the handle was shut. Never in a file.
+  // The handle was shut. Set in the handle's own page that replaced the file's (Mapping::replace_page), never in a
+  // file.
   static constexpr std::uint64_t kShut = std::uint64_t{1} << 39;
-  // Bits 40 to 47 are a generation, bits 48 to 63 a number of slices. This is data, which may change while a file is in
-  // use.
+  // Bits 40 to 47 are a generation, bits 48 to 63 a number of slices. They are data, which may change while a file is
+  // in use.
   static constexpr unsigned kGenerationShift = 40;
   static constexpr unsigned kSlicesShift = 48;
   static constexpr std::uint64_t kData = ~std::uint64_t{0} << kGenerationShift;
@@ -47,17 +48,18 @@ struct LiveWord {
     return {std::uint64_t{1} << kSlicesShift | id | 1};
   }
 
-  // Whether one of these states is set.
+  // True if one of these states is set.
   [[nodiscard]] constexpr bool has(std::uint64_t states) const noexcept { return (bits & states) != 0; }
-  // Whether this is the word of the file with this id, whatever its state. No layout of this version has generations or
+  // True if this is the word of the file with this id, in any state. No layout of this version has generations or
   // slices.
   [[nodiscard]] bool is_own(const FileId& file_id) const noexcept {
     return ((bits ^ healthy(file_id).bits) & ~kStates) == 0;
   }
 
-  // Whether this may be the word of a file of this version with an unknown id: 27 bits are as in each of them.
+  // True if this may be the word of a file of this version with an unknown id: the 27 bits that all such words share
+  // are right.
   [[nodiscard]] bool is_like_ours() const noexcept { return ((bits ^ healthy({}).bits) & ~(kStates | kIdBits)) == 0; }
-  // The same of a file whose layout is of a later version. Zeros, for instance, are not.
+  // True if this may be the word of a file whose layout is of a later version. Zeros, for instance, are not.
   [[nodiscard]] bool is_like_a_later_one() const noexcept { return (bits & (1 | kNever | kShut)) == 1; }
 
   bool operator==(const LiveWord&) const noexcept = default;
@@ -70,7 +72,7 @@ class SharedLiveWord {
 
   [[nodiscard]] LiveWord load() const noexcept { return {word_.load()}; }
   void store(LiveWord word) const noexcept { word_.store(word.bits); }
-  // Both return the word as it was before.
+  // Both return the old word.
   LiveWord set(std::uint64_t states) const noexcept { return {word_.fetch_or(states)}; }
   LiveWord clear(std::uint64_t states) const noexcept { return {word_.fetch_and(~states)}; }
 

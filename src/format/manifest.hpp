@@ -1,4 +1,4 @@
-// The text file that lists the parts of a set (FORMAT.md, "A set of parts"). Never opens what it lists.
+// The text file that lists the parts of a set (FORMAT.md, "A set of parts"). This code never opens the listed files.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -20,10 +20,10 @@ struct ListedFile {
   std::string path;  // as it is written
 };
 
-// "PATH, line 3": where an error is.
+// Returns "PATH, line 3", the place of an error.
 std::string line_of(const std::string& manifest, std::size_t line);
 
-// One file at least. `manifest` is the path of the text, for messages.
+// Reads the list, which has at least one file. `manifest` is the path of the text, for messages.
 Result<std::vector<ListedFile>> read_manifest(std::string_view text, const std::string& manifest);
 
 }  // namespace bfstore::format

@@ -7,7 +7,7 @@
 
 namespace bfstore::format {
 
-// In the order in which the records are written.
+// All rows, in the order in which the records are written.
 std::span<const RecordRow* const> record_rows() noexcept;
 
 }  // namespace bfstore::format

@@ -1,7 +1,7 @@
-// Parameter records: what the identity of one filter has and that of another has not (FORMAT.md, "Parameter records").
-// Bytes to struct and back; no I/O.
+// Parameter records, the parts of an identity that not every filter has (FORMAT.md, "Parameter records"). Converts
+// bytes to a struct and back; no I/O.
 //
-// Everything in which records differ is in their rows of the table (record_table.hpp). identity.cpp writes and checks
+// All differences between the records are in the rows of the table (record_table.hpp). identity.cpp writes and checks
 // an identity through these rows. A record without a row belongs to a later version.
 #pragma once
 
@@ -59,14 +59,14 @@ struct RecordRow {
   const char* name;
 
   bool critical;              // a reader that has no row for the record refuses the filter
-  bool repeats;               // the record may occur more than once; no version writes it so
+  bool repeats;               // the record may occur more than once; no version writes it twice
   std::uint32_t least_bytes;  // of the value
   std::uint32_t most_bytes;
   std::uint32_t unit_bytes = 1;  // the value's length is a multiple of this
   Field reserved;                // of the value
   bool in_file;                  // the forms that may have it
   bool in_embedded;
-  // The record must be there if this is true, and must not be if it is false. nullptr: either is good.
+  // The record must be present if this is true, and absent if it is false. nullptr: both are good.
   bool (*expected)(const ReportedIdentity& identity) noexcept;
 
   // The messages of a reader. `malformed`: the record is critical or not, repeated, of a length or with reserved bytes
@@ -75,9 +75,9 @@ struct RecordRow {
   const char* unexpected;
   const char* missing;
 
-  // The value keeps every rule above.
+  // Reads a value that keeps every rule above.
   void (*decode)(Bytes value, Parameters& into);
-  // The value. Empty if the filter does not have the record.
+  // Returns the value, or nothing if the filter does not have the record.
   std::optional<std::vector<std::byte>> (*encode)(const Parameters& from);
 };
 
@@ -87,7 +87,7 @@ extern const RecordRow kSealRow;
 extern const RecordRow kPartRow;
 extern const RecordRow kSeedsRow;
 
-// nullptr if this version does not know the record.
+// Returns nullptr if this version does not know the record.
 const RecordRow* find_record(std::uint16_t type) noexcept;
 
 // The length of all records together.

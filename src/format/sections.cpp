@@ -18,8 +18,8 @@ Sections placed(const Numbers& numbers, Form form) noexcept {
   sections.header = {0, embedded ? numbers.header_bytes : kFileHeaderBytes};
   sections.identity_checksum = {numbers.header_bytes - kChecksumBytes, kChecksumBytes};
   sections.body = {numbers.body_offset, numbers.body_bytes};
-  // What follows the body is in pages without its bits: a truncation zeroes the rest of a page bit by bit, and before
-  // that removes whole pages.
+  // The sections after the body are in pages without its bits: a truncation removes whole pages first, and then zeroes
+  // the rest of the last page bit by bit.
   sections.checksums = {base::round_up(sections.body.end(), kPageBytes),
                         numbers.seal ? checksums_bytes_of(num_chunks_of(numbers.body_bytes)) : 0};
   sections.end_word = {embedded ? sections.body.end() : sections.checksums.end(), kEndWordBytes};

@@ -1,5 +1,5 @@
-// Where the parts of a filter are, and how long the whole is (FORMAT.md, "A file", "Sealed files", "Embedded form"). No
-// other code adds an offset to a length. Numbers only; no I/O.
+// The places of a filter's sections, and its length (FORMAT.md, "A file", "Sealed files", "Embedded form"). No other
+// code adds an offset to a length. Numbers only; no I/O.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Sections {
   Section body;
   Section checksums;  // empty if the file is not sealed
   Section end_word;
-  Section behind_header;  // from the body to the end: allocated, and rewritten, as a whole
+  Section behind_header;  // from the body to the end; allocated, and rewritten, as a whole
   std::uint64_t end = 0;  // a file or buffer is at least this long
 };
 
@@ -32,7 +32,7 @@ Sections sections_of(const Identity& identity) noexcept;
 // The part of the body that the checksum with this number covers.
 Section chunk_of(const Identity& identity, std::uint64_t number) noexcept;
 
-// The sections that bytes report, believed or not. Empty if no file can be that long.
+// The sections that unchecked bytes report. Empty if no file can be that long.
 std::optional<Sections> possible_sections_of(const ReportedIdentity& reported) noexcept;
 
 }  // namespace bfstore::format

@@ -18,7 +18,7 @@ bool zero_between(Bytes record, const Field& before, const Field& behind) noexce
   return all_zero(record.subspan(first, behind.offset - first));
 }
 
-// Only in a recovery.
+// The bits may be set only in a recovery.
 bool recovered_is_possible(Bytes slot) noexcept {
   const auto recovered = get<std::uint64_t>(slot, kRecoveredField);
   const auto state = static_cast<SlotState>(get<std::uint32_t>(slot, kStateField));
@@ -32,7 +32,7 @@ bool is_free(const LogPosition& lane) noexcept { return lane.mark == 0 && lane.e
 
 bool is_of(const LogPosition& lane, std::uint64_t owner) noexcept { return !is_free(lane) && lane.owner == owner; }
 
-// Whether the owner of lane i has recovered.
+// True if the owner of lane i has recovered.
 bool has_recovered(const Slot& slot, std::size_t i) noexcept { return (slot.recovered >> i & 1) != 0; }
 
 std::uint64_t sum_of(Bytes live_page, std::size_t in_stripe) noexcept {
@@ -192,7 +192,7 @@ bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   }
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
-    if (!decode_slot(slot, file_id)) continue;  // a torn slot is a problem of its own
+    if (!decode_slot(slot, file_id)) continue;  // a torn slot is a separate problem
     zero = zero && recovered_is_possible(slot) && filling_is_possible(slot) &&
            get<std::uint32_t>(slot, kNumSlicesField) == 1 && zero_between(slot, kRecoveriesField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);

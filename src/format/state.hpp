@@ -1,5 +1,5 @@
-// The state slots and the live page: what state a file is in (FORMAT.md, "State slots", "Live page"). Bytes to structs
-// and back; no I/O.
+// The state slots and the live page, which tell a file's state (FORMAT.md, "State slots", "Live page"). Converts bytes
+// to structs and back; no I/O.
 #pragma once
 
 #include <bfstore/marks.hpp>
@@ -39,7 +39,7 @@ inline constexpr std::array kSlotFields{kSequenceField,    kStateField,   kNumSl
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
-// Where and when a file is used: in this boot of this system, as this inode of this mount.
+// The place and time of a file's use: this boot of this system, and this inode of this mount.
 struct Place {
   BootId boot_id{};  // all zero: unknown
   std::uint64_t device = 0;
@@ -55,33 +55,33 @@ struct Slot {
   SlotState state = SlotState::kClean;
   std::uint32_t num_slices = 1;
   Place place;                   // where the file became dirty
-  std::uint64_t recovered = 0;   // bit i: the owner of lane i has added again what came after its mark
+  std::uint64_t recovered = 0;   // bit i: the owner of lane i has added again the keys after its mark
   bool filling = false;          // its builder has not yet added every key: each answer is "maybe"
-  std::uint32_t recoveries = 0;  // that were begun, modulo 2^32: a file in doubt is good again only after another one
+  std::uint32_t recoveries = 0;  // begun so far, modulo 2^32: a file in doubt is good again only after another one
   std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
 };
 
-// 0 if the owner has no mark in this epoch: a mark of another epoch says nothing about this epoch's log.
+// Returns 0 if the owner has no mark in this epoch: a mark of another epoch says nothing about this epoch's log.
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch = 0) noexcept;
 
-// What the slot of a poisoned file says: dirty, but in no place. A slot that a writer makes has the inode at least.
+// The slot of a poisoned file is dirty, but has no place. A slot that a writer makes has at least the inode.
 void poison(Slot& slot) noexcept;
 bool is_poisoned(const Slot& slot) noexcept;
 
-// Within an epoch the higher mark stays; another epoch takes the place of both. False if there is no lane left. Mark 0
-// and epoch 0 change nothing.
+// Stores a mark. Within an epoch the higher mark stays; another epoch replaces epoch and mark. Returns false if no lane
+// is left. Mark 0 with epoch 0 changes nothing.
 bool set_mark(Slot& slot, const LogPosition& position) noexcept;
 
 // Frees the owner's lane, and clears its bit of `recovered`, which says nothing about the lane's next owner.
 void drop_owner(Slot& slot, std::uint64_t owner) noexcept;
 
-// The owner has added again what came after its mark. An owner without a lane changes nothing: no recovery waits for
-// it.
+// Notes that the owner has added again the keys after its mark. An owner without a lane changes nothing: no recovery
+// waits for it.
 void set_recovered(Slot& slot, std::uint64_t owner) noexcept;
 
-// Whether every owner that has a lane has recovered.
+// True if every owner that has a lane has recovered.
 bool all_recovered(const Slot& slot) noexcept;
 
 // The contents of the lanes that are not free.
@@ -90,7 +90,7 @@ std::vector<OwnerMark> marks_of(const Slot& slot);
 using SlotPage = std::array<std::byte, kPageBytes>;
 SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept;
 
-// Empty if the slot is invalid.
+// Returns nothing if the slot is invalid.
 std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept;
 
 // The two slots of a file together.
@@ -99,10 +99,10 @@ struct SlotPair {
 
   // The valid slot with the larger sequence; nullptr if none is valid.
   [[nodiscard]] const Slot* newest() const noexcept;
-  // Where the next state is written: over the older or invalid slot.
+  // The slot that the next state overwrites: the older or invalid one.
   [[nodiscard]] std::size_t next_index() const noexcept;
-  // Both are valid, and their sequences follow one another. If not, a write was torn, and the file may be less clean
-  // than it says.
+  // True if both slots are valid and have consecutive sequences. If not, a write was torn, and the file may be less
+  // clean than it says.
   [[nodiscard]] bool whole() const noexcept;
   [[nodiscard]] bool clean() const noexcept;
 
@@ -121,10 +121,10 @@ inline constexpr std::size_t kStripeBytes = 64;
 inline constexpr Field kStripesField{"keys_added", 64, kNumStripes* kStripeBytes};
 inline constexpr std::array kLiveFields{kLiveWordField, kStripesField};
 
-// Whether the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
+// True if the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;
 
-// Where a stripe has its counters.
+// The offsets of the counters in a stripe.
 inline constexpr std::size_t kKeysAddedInStripe = 0;
 inline constexpr std::size_t kKeysRemovedInStripe = 8;
 inline constexpr std::size_t kStripeReserved = 16;
@@ -133,7 +133,7 @@ inline constexpr std::size_t kStripeReserved = 16;
 std::uint64_t keys_added_in(Bytes live_page) noexcept;
 std::uint64_t keys_removed_in(Bytes live_page) noexcept;
 
-// How many keys are left. After a power cut either counter may be too low.
+// The number of keys that are left. After a power cut either counter may be too low.
 constexpr std::uint64_t keys_left(std::uint64_t added, std::uint64_t removed) noexcept {
   return added - (removed < added ? removed : added);
 }

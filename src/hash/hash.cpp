@@ -21,7 +21,7 @@ std::uint64_t siphash_for_all(const void* data, std::size_t bytes, std::uint64_t
   return siphash(data, bytes, counting);
 }
 
-// As Python's %: the remainder has the sign of the divisor.
+// Computes Python's %: the remainder has the sign of the divisor.
 std::uint64_t floored_remainder(std::int64_t number, std::uint64_t divisor) noexcept {
   const std::int64_t rest = number % static_cast<std::int64_t>(divisor);
   return static_cast<std::uint64_t>(rest) + (rest < 0 ? divisor : 0);
@@ -40,7 +40,7 @@ void murmur3_unsigned_positions(std::string_view key, const ProbeNumbers& number
 }
 
 // SimpleHash of the tutorials: `result = seed * result + value.charAt(i)` of Java's int, and then `(cap - 1) & result`.
-// Only the low 32 bits of a product matter, so that these numbers may be longer.
+// Only the low 32 bits of a product matter, so the numbers here may be longer.
 void java_polynomial_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
   const std::uint32_t count = numbers.num_probes;
   std::fill_n(positions, count, std::uint64_t{0});
@@ -61,12 +61,12 @@ constexpr Row sliced(Hash hash, const char* name, decltype(Row::positions) posit
           .slices = true};
 }
 
-// A hash of 32 bits reaches no more positions.
+// The number of positions that a hash of 32 bits reaches.
 constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
 
 constexpr std::uint64_t kMostPowerOfJavasInt = std::uint64_t{1} << 30;
 
-// In the order of their numbers.
+// All hashes, in the order of their numbers.
 constexpr std::array kRows{
     Row{{Hash::kXxh3, "xxh3", true, true, false, true}, xxh3},
     Row{{Hash::kExternal, "external", false, false, false, true}, nullptr},

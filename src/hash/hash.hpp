@@ -1,5 +1,5 @@
-// Keys to digests, and checksums. This code never sees bits. No other file includes xxhash.h, whose functions are
-// inlined: the shared library needs no other library at run time, and a lookup makes no call.
+// Turns keys into digests, and computes checksums. This code never sees bits. No other file includes xxhash.h, whose
+// functions are inlined: the shared library needs no other library at run time, and a lookup makes no call.
 //
 // The only table of hashes: a number without a row is an error. The code that turns keys into digests is in hasher.hpp.
 #pragma once
@@ -23,7 +23,7 @@ inline std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t see
   return XXH3_64bits_withSeed(data == nullptr ? &kEmpty : data, bytes, seed);
 }
 
-// What the positions of a key depend on besides the key: the numbers of one filter.
+// The numbers of one filter that decide, with the key, the positions of its bits.
 struct ProbeNumbers {
   std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;
@@ -32,27 +32,27 @@ struct ProbeNumbers {
 
 struct Row {
   HashInfo info;  // number, name, what it takes and gives
-  // The digest of a public key under a public secret, as a canary. nullptr if the hash takes no keys.
+  // The digest of a public key, with a public secret, for the canary. nullptr if the hash takes no keys.
   std::uint64_t (*known_digest)(const void* data, std::size_t bytes, std::uint64_t seed) noexcept;
   // Writes the positions of the key's bits, num_probes numbers below num_bits. nullptr if the hash gives digests.
   void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
-  // The largest m that it has positions for.
+  // The largest m that the hash has positions for.
   std::uint64_t most_bits = kMaxBits;
-  bool wants_power_of_two = false;  // m is one
-  bool counts_seeds = true;         // without a list of seeds they are 0, 1, 2, ...; otherwise they have to be listed
+  bool wants_power_of_two = false;  // m is a power of two
+  bool counts_seeds = true;         // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed
   bool slices = false;              // m is k slices of one length, and a key has one bit in each
 
-  // `num_probes` is not 0.
+  // True if the hash has positions for this m and k. `num_probes` is not 0.
   [[nodiscard]] bool reaches(std::uint64_t num_bits, std::uint32_t num_probes) const noexcept {
     return num_bits <= most_bits && (!wants_power_of_two || std::has_single_bit(num_bits)) &&
            (!slices || num_bits % num_probes == 0);
   }
 };
 
-// nullptr if there is no such hash.
+// Returns nullptr if no such hash exists.
 const Row* find(std::uint16_t number) noexcept;
 
-// The number was found before.
+// Returns the row of a hash that is known to exist.
 const Row& row_of(Hash hash) noexcept;
 
 // A fold of the digests, or of the positions, of fixed keys, one for each path that XXH3 takes by length (FORMAT.md,

@@ -1,4 +1,4 @@
-// From a key to its digest: what each hash needs besides the key, and the only place that chooses the hash.
+// Turns a key into its digest. Has what each hash needs besides the key, and is the only place that chooses the hash.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -25,13 +25,13 @@ struct SipHash {
   }
 };
 
-// Whether a few instructions make the digest. A function that makes no other digests needs no stack frame.
+// True if a few instructions make the digest. A function that makes no other digests needs no stack frame.
 [[nodiscard]] inline bool is_quick(Hash hash, std::string_view key) noexcept {
   return hash == Hash::kXxh3 && key.size() <= 16;
 }
 
 // Returns what `use` makes of the hasher, or what `otherwise` returns if the hash gives no digests of keys. XXH3, which
-// nearly every filter uses, has a branch of its own, which the CPU always predicts.
+// nearly every filter uses, has its own branch, which the CPU always predicts.
 template <class Otherwise, class Use>
 auto visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Otherwise otherwise, Use use) noexcept
     -> decltype(otherwise()) {

@@ -1,6 +1,6 @@
 // The positions of keys in python-bloomfilter (Jay Baird; BloomFilter of the packages pybloom and pybloom-live): m bits
-// are k slices of one length, and a key has one bit in each. Salted message digests of the key are cut into words, of
-// which each one, modulo the slice's length, is a bit.
+// are k slices of one length, and a key has one bit in each. Salted message digests of the key are cut into words. Each
+// word, modulo the slice's length, is the position of a bit.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +16,21 @@
 
 namespace bfstore::hash {
 
-// Of the digest that is taken where the words of all slices have that many bits, or fewer.
+// MD5's size: MD5 is used if the words of all slices together have at most this many bits.
 inline constexpr std::size_t kMd5Bits = 128;
 
 inline constexpr std::size_t jaybird_word_bytes(std::uint64_t slice_bits) noexcept {
   return slice_bits >= std::uint64_t{1} << 31 ? 8 : slice_bits >= std::uint64_t{1} << 15 ? 4 : 2;
 }
 
-// struct.pack("I", number) of a little-endian machine.
+// Python's struct.pack("I", number) on a little-endian machine.
 inline constexpr std::array<std::uint8_t, 4> packed_number(std::uint32_t number) noexcept {
   return {static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),
           static_cast<std::uint8_t>(number >> 16), static_cast<std::uint8_t>(number >> 24)};
 }
 
-// The digest of a salt and the key. The salt is the digest of its number. One is enough for every algorithm but the
-// largest one.
+// The digest of a salt and the key. The salt is the digest of its number. One salt is enough for every algorithm but
+// the largest one.
 template <class Algorithm, std::size_t kSalts = 1>
 struct Salted {
   using Digest = typename MessageDigest<Algorithm>::Digest;
@@ -54,7 +54,7 @@ struct Salted {
   }();
 };
 
-// XXH3 of 128 bits, which pybloom-live has in the place of MD5 since its version 4.
+// XXH3 of 128 bits, which pybloom-live uses instead of MD5 since its version 4.
 struct SaltedXxh128 {
   using Digest = std::array<std::uint8_t, kMd5Bits / 8>;
 
@@ -93,10 +93,10 @@ void positions_in_slices(std::string_view key, const ProbeNumbers& numbers, std:
   }
 }
 
-// As many salts as the longest words of the most slices need.
+// Has as many salts as 64 slices with the longest words need.
 using SaltedSha512 = Salted<Sha512, kMaxProbes * sizeof(std::uint64_t) / Sha512::kDigestBytes>;
 
-// `Smallest` is for up to 128 bits.
+// `Smallest` is the digest for up to 128 bits.
 template <class Smallest>
 void jaybird_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
   const std::size_t word_bytes = jaybird_word_bytes(numbers.num_bits / numbers.num_probes);

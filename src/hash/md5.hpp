@@ -36,7 +36,7 @@ struct Md5 {
   }
 
   static constexpr int kTurns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
-  // T of section 3.4: 2^32 times the absolute sine of 1, 2, ..., cut off.
+  // T of section 3.4: 2^32 times the absolute value of the sine of 1, 2, ..., cut off.
   // clang-format off
   static constexpr std::array<Word, 64> kSines{
     0xd76aa478, 0xe8c7b756, 0x242070db, 0xc1bdceee, 0xf57c0faf, 0x4787c62a, 0xa8304613, 0xfd469501,

@@ -1,7 +1,7 @@
-// Message digests in blocks of 16 words, as RFC 1321 (MD5) and FIPS 180-4 (SHA-1, SHA-2) have them: padding and length.
-// An Algorithm has Word, kOrder (of a word's bytes), State and kInitial, kDigestBytes, and mix(state, block).
+// Message digests in blocks of 16 words, with the padding and the length of RFC 1321 (MD5) and FIPS 180-4 (SHA-1,
+// SHA-2). An Algorithm has Word, kOrder (of a word's bytes), State and kInitial, kDigestBytes, and mix(state, block).
 //
-// For the positions of other programs' filters (jaybird.hpp) only: no byte of this is for security.
+// Used only for the positions of other programs' filters (jaybird.hpp), never for security.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ class MessageDigest {
     for (const char byte : bytes) put(static_cast<std::uint8_t>(byte));
   }
 
-  // The last call.
+  // Ends the message. No other call may follow.
   constexpr Digest finish() noexcept {
     const std::uint64_t bytes = mixed_ + filled_;
     put(std::uint8_t{0x80});
@@ -70,7 +70,7 @@ class MessageDigest {
   typename Algorithm::State state_ = Algorithm::kInitial;
   MessageBlock<Word> block_{};
   std::size_t filled_ = 0;   // bytes in the block
-  std::uint64_t mixed_ = 0;  // bytes before it
+  std::uint64_t mixed_ = 0;  // bytes before the block
 };
 
 }  // namespace bfstore::hash

@@ -20,7 +20,7 @@ inline std::uint32_t murmur3_finished(std::uint32_t h) noexcept {
   return h ^ h >> 16;
 }
 
-// The length goes into the hash as 32 bits, whatever it is.
+// Only the low 32 bits of the length go into the hash.
 inline std::uint32_t murmur3_x86_32(std::string_view key, std::uint32_t seed) noexcept {
   const std::size_t whole = key.size() / 4 * 4;
   std::uint32_t h = seed;

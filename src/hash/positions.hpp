@@ -1,4 +1,4 @@
-// From a key to the positions of its bits, for hashes that give no digest.
+// Computes the positions of a key's bits, for hashes that give no digest.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace bfstore::hash {
 
-// Of one key.
+// The positions of one key's bits.
 class Positions {
  public:
   Positions() = default;
@@ -29,7 +29,7 @@ class Positions {
   std::uint32_t count_ = 0;
 };
 
-// Of all keys of one filter.
+// Computes the positions for the keys of one filter.
 class PositionSource {
  public:
   PositionSource(Hash hash, std::uint64_t num_bits, std::uint32_t num_probes, std::vector<std::uint32_t> seeds)

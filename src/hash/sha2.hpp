@@ -27,9 +27,10 @@ inline constexpr std::array<std::uint64_t, 80> kSha2Constants{
     0x431d67c49c100d4c, 0x4cc5d4becb3e42b6, 0x597f299cfc657e2a, 0x5fcb6fab3ad6faec, 0x6c44198c4a475817};
 // clang-format on
 
-// How far the words of one length are turned and shifted (sections 4.1.2 and 4.1.3), and how many rounds there are.
+// The numbers of bits by which words of one length are rotated and shifted (sections 4.1.2 and 4.1.3), and the number
+// of rounds.
 struct Sha2Turns {
-  std::array<int, 3> big_0, big_1, small_0, small_1;  // the last one of the small ones is a shift
+  std::array<int, 3> big_0, big_1, small_0, small_1;  // the last number of small_0 and small_1 is a shift
   unsigned rounds;
 };
 

@@ -1,5 +1,5 @@
 // SipHash-2-4 with 64 bits (Aumasson & Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012). To an attacker
-// without the secret, digests are random numbers: the attacker cannot choose keys by where their bits will be.
+// without the secret, digests are random numbers: the attacker cannot choose keys by the places of their bits.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -45,7 +45,7 @@ struct SipState {
   }
 };
 
-// The last `rest` (0 to 7) of `bytes` bytes, zeros above. One load where 8 bytes can be read.
+// Returns the last `rest` (0 to 7) of `bytes` bytes, with zeros above. One load if 8 bytes can be read.
 inline std::uint64_t sip_rest(const std::byte* end, std::size_t bytes, std::size_t rest) noexcept {
   if (rest == 0) return 0;
   if (bytes >= 8) return base::load<std::uint64_t>(end - 8) >> (64 - 8 * rest);

@@ -1,7 +1,6 @@
-// The UTF-16 units of a key in UTF-8, as a Java or Python program sees them that decodes it. Any bytes have units:
-// those that are not UTF-8 are U+FFFD, one for each "maximal subpart" (Unicode 15, section 3.9), as Java's new
-// String(bytes, UTF_8) and Python's decode("utf-8", "replace") have it. So equal keys have equal units, and no key is
-// an error.
+// The UTF-16 units of a key in UTF-8, as a Java or Python program that decodes it sees them. Any bytes have units:
+// those that are not UTF-8 become U+FFFD, one for each "maximal subpart" (Unicode 15, section 3.9), as in Java's new
+// String(bytes, UTF_8) and Python's decode("utf-8", "replace"). So equal keys have equal units, and no key is an error.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +33,8 @@ class Utf8Decoder {
   }
 
  private:
-  // The first byte of a sequence tells how many follow. The second one has bounds of its own where shorter forms,
-  // surrogates, and numbers above 0x10ffff begin.
+  // The first byte of a sequence tells how many follow. The second byte has its own bounds after some first bytes, to
+  // exclude overlong forms, surrogates, and numbers above 0x10ffff.
   template <class Take>
   void begin(std::uint8_t byte, Take take) {
     if (byte < 0x80) return take(byte);
@@ -51,7 +50,7 @@ class Utf8Decoder {
   std::uint8_t lowest_ = 0x80, highest_ = 0xbf;
 };
 
-// Calls take(unit) for each.
+// Calls take(unit) for each UTF-16 unit of the key.
 template <class Take>
 void each_utf16_unit(std::string_view key, Take take) {
   const auto split = [&take](std::uint32_t point) {

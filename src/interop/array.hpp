@@ -14,12 +14,12 @@
 
 namespace bfstore::interop {
 
-// From a little-endian word of the array to one of the filter, and back: each is its own inverse.
+// Converts a little-endian word of the array to a word of the filter, and back: each conversion is its own inverse.
 using Turn = std::uint64_t (*)(std::uint64_t word) noexcept;
 
 inline std::uint64_t as_it_is(std::uint64_t word) noexcept { return word; }
 
-// Exchanges neighbours, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
+// Exchanges neighbors, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
 inline std::uint64_t with_bytes_reversed(std::uint64_t word) noexcept {
   constexpr std::uint64_t kBits = 0x5555555555555555, kPairs = 0x3333333333333333, kHalves = 0x0f0f0f0f0f0f0f0f;
   word = (word >> 1 & kBits) | (word & kBits) << 1;
@@ -38,7 +38,7 @@ constexpr std::uint64_t last_mask(std::uint64_t num_bits) noexcept {
 
 inline constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
 
-// The bytes may end in the middle of a word.
+// A view of the array. The bytes may end in the middle of a word.
 class Array {
  public:
   Array(std::span<const std::byte> bytes, Turn turn) noexcept : bytes_(bytes), turn_(turn) {}
@@ -50,7 +50,7 @@ class Array {
     std::memcpy(whole.data(), there.data(), std::min(there.size(), kWordBytes));
     return turn_(base::load<std::uint64_t>(whole.data()));
   }
-  // Not of an empty array.
+  // The array must not be empty.
   [[nodiscard]] bool has_spare_bits(std::uint64_t num_bits) const noexcept {
     return (word(num_words() - 1) & ~last_mask(num_bits)) != 0;
   }
@@ -60,7 +60,7 @@ class Array {
   Turn turn_;
 };
 
-// Writes a word of the filter into an array, as far as the array goes.
+// Writes a word of the filter into an array, but no byte after the array's end.
 inline void put_word(std::span<std::byte> array, std::uint64_t number, std::uint64_t word, Turn turn) noexcept {
   std::array<std::byte, kWordBytes> whole;
   base::store(whole.data(), turn(word));

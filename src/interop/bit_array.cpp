@@ -1,10 +1,10 @@
-// A plain bit array: the bits of a filter and nothing else, as Python's bitarray writes them, or Java's BitSet.
+// A plain bit array: only the bits of a filter, as Python's bitarray or Java's BitSet writes them.
 #include "interop/interop.hpp"
 
 namespace bfstore::interop {
 namespace {
 
-// An order that is missing was refused, or no bit is looked at.
+// The default never matters: a missing order was refused before, or no bit is read.
 Turn given_turn(const ForeignForm& form) noexcept { return turn_of(form.order.value_or(BitOrder::kLittle)); }
 
 Result<Told> read_bit_array(std::span<const std::byte> /*first*/, const ForeignForm& form) {

@@ -1,4 +1,4 @@
-// The table of foreign formats, and what is checked for all of them alike.
+// The table of foreign formats, and the checks that all of them share.
 #include "interop/interop.hpp"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ Error foreign_fail(Code code, const ForeignForm& form, const std::string& what) 
   return fail(code, name_of(form) + ": " + what);
 }
 
-// For bits that are not those of a filter of so many: who said the number was wrong.
+// The code for bits that do not fit their number: the caller (kInvalid) or the bytes (kBody) gave the wrong number.
 Code wrong_bits(const Row& row) noexcept { return row.info.needs_size ? Code::kInvalid : Code::kBody; }
 
 void add_name(std::string& names, const char* name) {
@@ -56,7 +56,7 @@ bool has_size(const Options& given) noexcept {
          given.part.has_value();
 }
 
-// What the bytes say themselves, the caller does not give.
+// The caller must not give what the bytes say themselves.
 Error check_not_given(const Row& row, const ForeignForm& form, const Options& given) {
   if (row.info.needs_size) return {};
   const bool has_capacity = row.info.tells_capacity && given.capacity != 0;
@@ -91,7 +91,7 @@ Error check_hash(const Row& row, const Told& told, const ForeignForm& form, cons
                           " does not tell it. Give the one that the bits are of.");
 }
 
-// A random seed is that of no bits.
+// A random seed, the usual default, would not fit the bits.
 Error check_seed(const ForeignForm& form, const Options& options) {
   const hash::Row* const hash = options.hash ? hash::find(static_cast<std::uint16_t>(*options.hash)) : nullptr;
   if (hash == nullptr || !hash->info.takes_seed || options.seed) return {};
@@ -127,7 +127,7 @@ Error complete(const Row& row, const Told& told, const ForeignForm& form, Option
   if (Error error = check_order(row, form); !error.ok()) return error;
   if (Error error = check_not_given(row, form, options); !error.ok()) return error;
   if (Error error = check_hash(row, told, form, options); !error.ok()) return error;
-  if (!options.like.empty()) return {};  // which has all that the bytes do not tell
+  if (!options.like.empty()) return {};  // that file has all that the bytes do not tell
   if (!options.hash) options.hash = told.hash;
   if (!options.layout) options.layout = row.info.layout;
   if (row.info.needs_size) return check_seed(form, options);

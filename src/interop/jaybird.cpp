@@ -34,7 +34,7 @@ std::string grouped(std::uint64_t number) {
 
 double double_at(const std::byte* from) noexcept { return std::bit_cast<double>(base::load<std::uint64_t>(from)); }
 
-// '<idQd' begins the file of a ScalableBloomFilter: growth, ratio, n and p.
+// True if the file may be that of a ScalableBloomFilter, which begins with '<idQd': growth, ratio, n and p.
 bool is_scalable(const std::byte* bytes) noexcept {
   const auto growth = base::load<std::uint32_t>(bytes);
   const double ratio = double_at(bytes + 4);
@@ -42,8 +42,8 @@ bool is_scalable(const std::byte* bytes) noexcept {
   return growth > 0 && growth < 256 && ratio > 0 && ratio < 1 && fpr > 0 && fpr < 1;
 }
 
-// Whether BloomFilter(n, p) of python-bloomfilter has this k and these slices. Its copy() and union() make a filter of
-// n and p, and give it the bits.
+// True if BloomFilter(n, p) of python-bloomfilter has this k and these slices. Its copy() and union() make a filter
+// from n and p, and give it the bits.
 bool is_as_python_sizes(const JaybirdHeader& header) {
   Options options;
   options.capacity = header.capacity;
@@ -52,7 +52,7 @@ bool is_as_python_sizes(const JaybirdHeader& header) {
   return size && size->num_probes == header.num_slices && size->num_bits == header.num_slices * header.slice_bits;
 }
 
-// Whether the words of all slices have at most the 128 bits of the digest that changed in version 4 of pybloom-live.
+// True if the words of all slices have at most the 128 bits of the digest that changed in version 4 of pybloom-live.
 bool is_ambiguous(const JaybirdHeader& header) noexcept {
   const std::uint64_t word_bits = header.slice_bits < (std::uint64_t{1} << 15)   ? 16
                                   : header.slice_bits < (std::uint64_t{1} << 31) ? 32
@@ -101,7 +101,7 @@ Result<Told> read_jaybird(std::span<const std::byte> first, const ForeignForm& /
             .num_probes = static_cast<std::uint32_t>(header->num_slices),
             .capacity = header->capacity,
             .fpr = header->fpr,
-            .sized_by_rate = is_as_python_sizes(*header),  // an old version sized otherwise
+            .sized_by_rate = is_as_python_sizes(*header),  // an old version computes another size
             .keys = header->count,
             .offset = kJaybirdHeaderBytes};
   if (is_ambiguous(*header)) {
@@ -109,7 +109,7 @@ Result<Told> read_jaybird(std::span<const std::byte> first, const ForeignForm& /
         "its bits are those of MD5, or of XXH3-128 if pybloom-live 4 or later made them, and the file does not tell "
         "which";
   } else {
-    told.hash = Hash::kJaybird;  // the two are equal
+    told.hash = Hash::kJaybird;  // both hashes are equal here
   }
   return told;
 }

@@ -27,14 +27,15 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
 double rate(double keys, double bits, double probes) noexcept { return line_rate(kBins, keys, bits, probes); }
 
 // The rate is a function of the keys in a line, so the best k is a step function of that load. Element k - 1 is the
-// load below which k + 1 probes are better than k. tests/sizing computes the table again. With fewer keys in a line
-// than the last step has, more probes lose more by runs that meet than they gain, and the best k falls again.
+// load below which k + 1 probes are better than k. tests/sizing computes the table again. Below the last step, more
+// probes lose more by runs that meet than they gain, and the best k falls again.
 constexpr std::array kLoadOfNextProbe{245.920168347, 142.848885341, 100.318795749, 76.7213300961, 61.5586263862,
                                       50.9034170419, 42.9488561582, 36.7470976849, 31.7531973571, 27.6317741926,
                                       24.1651813128, 21.2059609065, 18.6504701668, 16.4233354766, 14.4676260766,
                                       12.7377724810, 11.1925121728, 9.78174746265, 8.38832911990};
 
-// Not exact near a step, nor below the last one. Above 2^41 bits so many digests have equal h that this begins earlier.
+// The guess is not exact near a step and below the last one. Above 2^41 bits it is never exact, because more digests
+// have equal h.
 Guess best_probes(double keys, double bits) noexcept {
   constexpr double kNear = 1e-4;
   const double load = keys / (bits / kBins);
@@ -56,7 +57,7 @@ void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64
   }
 }
 
-// Line by line: the logarithm of the whole filter's fill would assume that all lines are equally full.
+// Estimates line by line: the logarithm of the whole filter's fill would assume that all lines are equally full.
 Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
   fill.set_bits = tally.set_bits;

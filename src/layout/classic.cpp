@@ -37,7 +37,7 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
   return {num_bits, num_bits, num_probes};
 }
 
-// The chance that two keys have equal runs: that of a digest's bits but one.
+// The chance that two keys have equal runs: all bits of their digests but one are equal.
 constexpr double kEqualRuns = 0x1p-63;
 
 double expected_fill(double keys, double bits, double probes) noexcept {
@@ -50,7 +50,7 @@ double rate(double keys, double bits, double probes) noexcept {
   return std::min(1.0, occupancy_rate(fill, probes) + keys * kEqualRuns * runs_that_meet(fill, probes));
 }
 
-// Bloom's k = m/n ln 2, which is not exact where m is small.
+// Guesses Bloom's k = m/n ln 2, which is not exact if m is small.
 Guess best_probes(double keys, double bits) noexcept {
   const double wanted = std::round(bits / keys * std::log(2.0));
   return {static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(kMaxProbes))), false};

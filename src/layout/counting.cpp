@@ -29,7 +29,7 @@ Geometry geometry(std::uint64_t num_bits, std::uint32_t num_probes) noexcept {
 
 double rate(double keys, double bits, double probes) noexcept { return line_rate(kBins, keys, bits, probes); }
 
-// Bloom's k = m/n ln 2, which is too many: the lines have unequal loads.
+// Guesses Bloom's k = m/n ln 2, which is too high, because the lines have unequal loads.
 Guess best_probes(double keys, double bits) noexcept {
   const double wanted = std::round(bits / keys * std::log(2.0));
   return {static_cast<std::uint32_t>(std::clamp(wanted, 1.0, static_cast<double>(kMaxProbes))), false};
@@ -37,7 +37,7 @@ Guess best_probes(double keys, double bits) noexcept {
 
 double expected_fill(double keys, double bits, double probes) noexcept { return line_fill(kBins, keys, bits, probes); }
 
-// Not counter by counter in each line: a body is long.
+// Stops in each word after its last counter that is not 0, because a body is long.
 void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64_t num_words) noexcept {
   for (std::uint64_t line = 0; line < num_words; line += kLineBits / 64) {
     std::uint64_t set = 0;
@@ -54,9 +54,9 @@ void take(Tally& tally, const Geometry&, const std::uint64_t* words, std::uint64
   }
 }
 
-// An add raises as many counters as the key has different probes: a random number with the mean and the variance of the
-// occupied bins after k throws. The number of keys is the sum of all counters, divided by that mean. What a counter at
-// 15 stands for is unknown.
+// An add raises one counter for each different probe of the key. Their number is random, with the mean and the variance
+// of the occupied bins after k throws. The number of keys is the sum of all counters, divided by that mean. The true
+// value of a counter at 15 is unknown.
 void estimate_keys(Fill& fill, const Tally& tally, const Geometry& geometry) noexcept {
   double sum = 0;
   for (std::size_t i = 1; i < tally.counters_at.size(); ++i)
@@ -83,7 +83,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
-// The sets of keys: a counter that is not 0 is a set bit, however often its keys were added.
+// Compares sets of keys: a counter that is not 0 is a set bit, however often its keys were added.
 void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
                std::uint64_t num_words) noexcept {
   for (std::uint64_t line = 0; line < num_words; line += kLineBits / 64) {

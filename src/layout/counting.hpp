@@ -1,10 +1,10 @@
-// The counting layout: 128 counters of 4 bits in one 64-byte line per key (FORMAT.md, "Layouts"). Which counters a
-// digest has, and what adds and removes do to them, in every kernel.
+// The counting layout: 128 counters of 4 bits in one 64-byte line per key (FORMAT.md, "Layouts"). Finds a digest's
+// counters, and changes them in adds and removes, for every kernel.
 //
 // The invariant of each counter: it is at least the number of present keys that have it, or it is 15. A key is present
 // from the return of its add to the call of its remove. Each change is one step on one word, which keeps the invariant.
-// So the counters of a present key are never 0, and a lookup needs no version, lock or order. What is interrupted makes
-// no counter too low: some counters of its key stay too high.
+// So the counters of a present key are never 0, and a lookup needs no version, lock or order. An interrupted add or
+// remove makes no counter too low: some counters of its key stay too high.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@
 
 namespace bfstore::layout {
 
-// The line and h of blocked, but the line is 128 counters. A key's counters are the set of its probes: a counter that
-// two of them reach is one counter.
+// Line and h are as in the blocked layout, but the line is 128 counters. A key's counters are the set of its probes: a
+// counter that two of them reach is one counter.
 struct Counting {
   static constexpr bool kCounts = true;  // a cell is a counter
   static constexpr std::uint64_t kLineWords = kLineBits / 64;
@@ -25,7 +25,7 @@ struct Counting {
   static constexpr unsigned kShift = 25;  // the top 7 bits of h
 
   static BFSTORE_ALWAYS_INLINE constexpr std::uint64_t range_in(std::uint64_t body_bytes) noexcept {
-    return Blocked::range_in(body_bytes);  // lines of as many bytes
+    return Blocked::range_in(body_bytes);  // lines have the same length
   }
 
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
@@ -42,7 +42,7 @@ struct Counting {
     return true;
   }
 
-  // Raises the counters of a key. True if one was 0: the key was certainly not there.
+  // Raises the counters of a key. Returns true if one was 0: the key was certainly absent.
   template <class How>
   static BFSTORE_ALWAYS_INLINE bool raise(std::uint64_t* words, const Geometry& geometry, const Located& at) noexcept {
     const auto key = ones_of(geometry, at);
@@ -58,7 +58,7 @@ struct Counting {
     return were_empty != 0;
   }
 
-  // The same in a body at any address, which no other thread changes.
+  // Raises the counters of a key in a body at any address, which no other thread changes.
   static BFSTORE_ALWAYS_INLINE void raise(std::byte* body, const Geometry& geometry, const Located& at) noexcept {
     const auto key = ones_of(geometry, at);
     for (std::size_t i = 0; i < kLineWords; ++i) {
@@ -84,7 +84,7 @@ struct Counting {
     }
   }
 
-  // The least counter of a key.
+  // Returns the lowest counter of a key.
   static BFSTORE_ALWAYS_INLINE unsigned count(const std::uint64_t* words, const Geometry& geometry,
                                               std::uint64_t digest) noexcept {
     std::uint64_t least = Counters::kMost;
@@ -97,7 +97,7 @@ struct Counting {
   }
 
  private:
-  // A 1 for each counter of the key, in the words of its line.
+  // Returns the words of the key's line with a 1 in each counter of the key.
   static BFSTORE_ALWAYS_INLINE std::array<std::uint64_t, kLineWords> ones_of(const Geometry& geometry,
                                                                              const Located& at) noexcept {
     std::array<std::uint64_t, kLineWords> ones{};

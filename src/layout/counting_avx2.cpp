@@ -14,7 +14,7 @@ namespace {
 #define BFSTORE_LINE inline __attribute__((always_inline, target("avx2")))
 
 constexpr auto kPowers = powers<8>();
-// Eight words from kLanes + 8 - n on: n times all ones, the others 0.
+// The eight words from kLanes + 8 - n: n words of all ones, then zeros.
 alignas(64) constexpr std::int32_t kLanes[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
 
 struct CountingAvx2 {
@@ -29,7 +29,8 @@ struct CountingAvx2 {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
   }
 
-  // 1 if all 8 probes that are in `lanes` find a counter that is not 0, otherwise 0; h is the first probe's hash.
+  // Returns 1 if all of the 8 probes that are in `lanes` find a counter that is not 0, otherwise 0; h is the first
+  // probe's hash.
   static BFSTORE_LINE int hit(const Line& line, std::uint32_t h, __m256i lanes) noexcept {
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), load(kPowers.of));
     const __m256i words = _mm256_srli_epi32(hashes, 28);  // permutevar uses the low 3 of these 4 bits

@@ -14,7 +14,8 @@ namespace {
 #define BFSTORE_LINE inline __attribute__((always_inline, target("avx512f,avx512vl")))
 
 constexpr auto kPowers = powers<16>();
-// The top 7 bits of h number a counter: 4 of them its 32-bit word, as in blocked, and the other 3 the counter in it.
+// The top 7 bits of h number a counter: the first 4 its 32-bit word, as in blocked, and the other 3 the counter in the
+// word.
 constexpr int kWordShift = 28;
 constexpr int kCounterShift = Counting::kShift - 2;  // times 4 bits
 constexpr int kCounterMask = 7 << 2;
@@ -22,7 +23,7 @@ constexpr int kCounterMask = 7 << 2;
 struct CountingAvx512 {
   using Rules = Counting;
 
-  // Whether all 16 probes that are in `lanes` find a counter that is not 0; h is the first probe's hash.
+  // True if all of the 16 probes that are in `lanes` find a counter that is not 0; h is the first probe's hash.
   static BFSTORE_LINE bool hit_16(__m512i line, std::uint32_t h, unsigned lanes) noexcept {
     constexpr __mmask16 kAll = 0xffff;  // as in blocked_avx512.hpp
     const __m512i hashes = _mm512_mullo_epi32(_mm512_set1_epi32(static_cast<int>(h)), _mm512_load_si512(kPowers.of));
@@ -33,7 +34,7 @@ struct CountingAvx512 {
     return (_mm512_testn_epi32_mask(words, counters) & lanes) == 0;
   }
 
-  // The same for 8 probes.
+  // Like hit_16(), for 8 probes.
   static BFSTORE_LINE bool hit_8(__m256i low, __m256i high, std::uint32_t h, unsigned lanes) noexcept {
     const __m256i powers = _mm256_load_si256(reinterpret_cast<const __m256i*>(kPowers.of));
     const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), powers);

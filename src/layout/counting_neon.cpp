@@ -13,7 +13,7 @@ namespace {
 #define BFSTORE_LINE inline __attribute__((always_inline))
 
 constexpr auto kPowers = powers<16>();
-// Sixteen bytes from kLanes + 16 - n on: lanes 0 to n-1 all ones.
+// In the sixteen bytes from kLanes + 16 - n, lanes 0 to n-1 are all ones.
 alignas(16) constexpr std::uint8_t kLanes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                  255, 255, 255, 255, 255, 255, 255, 255};
 
@@ -25,7 +25,7 @@ struct CountingNeon {
     return vmovn_u32(vshrq_n_u32(vmulq_u32(h, vld1q_u32(four_powers)), Counting::kShift));
   }
 
-  // Whether all 16 probes that are in `lanes` find a counter that is not 0; h is the first probe's hash.
+  // True if all of the 16 probes that are in `lanes` find a counter that is not 0; h is the first probe's hash.
   static BFSTORE_LINE bool hit(const uint8x16x4_t& line, std::uint32_t h, uint8x16_t lanes) noexcept {
     const uint32x4_t all = vdupq_n_u32(h);
     const uint16x8_t first = vcombine_u16(four_counters(all, kPowers.of), four_counters(all, kPowers.of + 4));
@@ -37,7 +37,7 @@ struct CountingNeon {
     return vmaxvq_u8(vbicq_u8(lanes, not_empty)) == 0;
   }
 
-  // Whether one pass finds all probes.
+  // True if one pass finds all probes.
   static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
 
   template <bool kFew, class Body, class Doubt>

@@ -1,5 +1,5 @@
-// Which sets of instructions this CPU has, and its kernel lets programs use. Compilers have __builtin_cpu_supports for
-// that, but it needs a word of their run time library (__cpu_model), which zig's lacks.
+// The sets of instructions that this CPU has and the operating system lets programs use. Compilers have
+// __builtin_cpu_supports for that, but it needs a word of their run-time library (__cpu_model), which zig's lacks.
 #pragma once
 
 #if defined(__x86_64__)
@@ -14,8 +14,8 @@ struct Cpu {
   bool avx512 = false;  // AVX512F and AVX512VL
 };
 
-// Intel's manual, volume 1, 14.7.1 and 15.3: the CPU has the instructions, and the kernel saves their registers. The
-// bits of XCR0 are 1 and 2 for the registers of AVX, and 5 to 7 for those of AVX-512.
+// Intel's manual, volume 1, 14.7.1 and 15.3: the CPU must have the instructions, and the operating system must save
+// their registers. The bits of XCR0 are 1 and 2 for the registers of AVX, and 5 to 7 for those of AVX-512.
 inline Cpu read_cpu() noexcept {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
   if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & bit_OSXSAVE) == 0 || (ecx & bit_AVX) == 0) return {};

@@ -1,5 +1,5 @@
-// Folding (FORMAT.md, "Folding"): the body of a filter that is a whole number of times smaller, from the words of a
-// larger one, which come piece by piece and in order. Sets of keys unite in the same pieces.
+// Folding (FORMAT.md, "Folding"): makes the body of a filter that is a whole number of times smaller, from the words of
+// a larger one, which come piece by piece and in order.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace bfstore::layout {
 
-// How many times `large` can be folded so that it has the size of `small`; 0 if it cannot.
+// Returns large / small, or 0 if `large` cannot be folded to the size of `small`.
 constexpr std::uint64_t times_larger(std::uint64_t large, std::uint64_t small) noexcept {
   return small != 0 && large % small == 0 ? large / small : 0;
 }
 
 class Folding {
  public:
-  // Of a body with m = `num_bits`, which is a multiple of times * row.unit_bits.
+  // Folds a body with m = `num_bits`, which is a multiple of times * row.unit_bits.
   Folding(const Row& row, std::uint64_t num_bits, std::uint64_t times)
       : unite_(row.unite),
         unit_bits_(row.unit_bits * row.info.cell_bits),
@@ -42,7 +42,7 @@ class Folding {
     taken_ += words.size();
   }
 
-  // After the last piece. Words of the small body that got no bits are given, too.
+  // Call it after the last piece. Gives the remaining words of the small body, even those without bits.
   template <class Give>
   void end(Give give) {
     if (times_ == 1) return;
@@ -53,7 +53,7 @@ class Folding {
  private:
   static constexpr std::uint64_t kMostWords = std::uint64_t{1} << 15;
 
-  // The place of a word of the small body. Gives what comes before it when there is no room left.
+  // Returns a word of the small body. Gives the words before it when no room is left.
   template <class Give>
   std::uint64_t& at(std::uint64_t word, Give give) {
     while (word - first_ >= folded_.size()) {
@@ -90,12 +90,12 @@ class Folding {
   static std::uint64_t words_of(std::uint64_t bits) noexcept { return (bits + 63) / 64; }
 
   decltype(Row::unite) unite_;
-  std::uint64_t unit_bits_;  // of the body, here and below
+  std::uint64_t unit_bits_;  // bits of the body, here and below
   std::uint64_t num_bits_;
   std::uint64_t times_;
   std::uint64_t taken_ = 0;            // words of the large body
   std::uint64_t first_ = 0;            // the word of the small body that folded_ begins with
-  std::vector<std::uint64_t> folded_;  // whole lines: its length is a multiple of theirs, or ends with the body
+  std::vector<std::uint64_t> folded_;  // whole lines, or up to the end of the body
 };
 
 }  // namespace bfstore::layout

@@ -1,4 +1,4 @@
-// Chooses a layout's row and its kernel, and has the code that needs neither.
+// Chooses a layout's row and its kernel. Also has the code that is equal for all layouts.
 #include "layout/layout.hpp"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ constexpr auto has_neon = everywhere;
 constexpr auto has_neon = nowhere;
 #endif
 
-// The best set first.
+// All sets, the best first.
 constexpr IsaRow kIsas[kNumIsas] = {
     {Isa::kAvx512, "avx512", has_avx512}, {Isa::kAvx2, "avx2", has_avx2}, {Isa::kNeon, "neon", has_neon}};
 

@@ -1,4 +1,4 @@
-// From a digest to bits. This code never sees keys, files or hash functions.
+// Turns digests into bits. This code never sees keys, files or hash functions.
 //
 // The only table of layouts: everything in which layouts differ is in their rows, and a number without a row is an
 // error. Each layout fills a table of functions for each instruction set that it has a kernel for. The scalar code of a
@@ -20,7 +20,7 @@
 
 namespace bfstore::layout {
 
-// `words` is the body: 8-byte aligned, and 64-byte aligned if the layout has its probes in lines.
+// Everywhere here `words` is the body: 8-byte aligned, and 64-byte aligned if the layout has its probes in lines.
 
 // One step of the loop in roll.hpp: the digests that are asked or added now, and later ones that are prefetched one by
 // one meanwhile, so that cache misses are always under way.
@@ -36,7 +36,8 @@ inline constexpr std::size_t kFewProbes = 8;
 
 struct Lookups {
   Ask one;  // for any number of probes
-  // Asks the bits alone: answers[i] = 1 if now[i] may be present, otherwise 0. Returns how many may be present.
+  // Looks only at the bits: answers[i] = 1 if now[i] may be present, otherwise 0. Returns the number that may be
+  // present.
   std::size_t (*step)(const std::uint64_t* words, const Geometry& geometry, const Step& step,
                       std::uint8_t* answers) noexcept;
   // few[k - 1] is compiled for k probes: its masks are constants, and it has no branch on k. A CPU has as many lookups
@@ -51,31 +52,33 @@ struct Lookups {
   }
 };
 
-// Adds: true, or counted, if a cell was empty: the digest was certainly not there. Removes: true, or counted, if the
-// digest was not certainly absent; otherwise nothing changed.
+// Adds or removes. An add returns true, or counts the digest, if a cell was empty: the digest was certainly absent. A
+// remove returns true, or counts the digest, if it was not certainly absent; otherwise nothing changed.
 struct Changes {
   bool (*one)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
   std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
 };
 
-// Adds and removes, of a layout that counts: it never looks before it adds, since each add counts.
+// Removes and counts, for a layout that counts. Such a layout never looks before it adds, since each add counts.
 struct Counts {
   Changes remove{};
   Changes remove_alone{};
-  // How often the digest was added at most; 15 means many.
+  // The largest number of times that the digest was added; 15 means 15 or more.
   unsigned (*count)(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept = nullptr;
 };
 
-// For a body at any address, which no other thread changes during the call: the bare form in a caller's buffer.
+// Functions for a body at any address, which no other thread changes during the call: the bare form in a caller's
+// buffer.
 struct Unaligned {
-  // 1 is maybe, 0 is no. All is in registers: a caller whose last act is this call needs no frame.
+  // 1 is maybe, 0 is no. All arguments are in registers, so a caller that ends with this call needs no stack frame.
   std::int32_t (*contains)(const std::byte* body, std::uint64_t body_bytes, std::uint32_t num_probes,
                            std::uint64_t digest) noexcept = nullptr;
   void (*add)(std::byte* body, const Geometry& geometry, const std::uint64_t* digests,
               std::size_t count) noexcept = nullptr;
 };
 
-// For hashes that give the positions of a key's bits instead of a digest. True of an add: a bit was missing.
+// Functions for hashes that give the positions of a key's bits instead of a digest. An add returns true if a bit was
+// missing.
 struct ByPosition {
   using Positions = std::span<const std::uint64_t>;
   bool (*contains)(const std::uint64_t* words, Positions positions) noexcept = nullptr;
@@ -95,12 +98,12 @@ struct Functions {
 
 class Overlap;  // overlap.hpp
 
-// What the bits say, counted piece by piece.
+// Counts of a body's bits, piece by piece.
 struct Tally {
   std::uint64_t set_bits = 0;
   std::uint64_t bits_taken = 0;
-  std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: how many lines have i bits set
-  std::array<std::uint64_t, 16> counters_at{};            // [i]: how many counters are i; for i above 0
+  std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: the number of lines with i bits set
+  std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
 };
 
 // The instruction sets for which a layout may have a kernel besides the scalar one, in the order of the table in
@@ -126,10 +129,10 @@ struct Row {
   // Callers inline the layout's test (Target::inlined).
   bool inlined;
 
-  // Where cells are not bits (LayoutInfo::cell_bits), these numbers of bits, and those below, are numbers of cells; but
-  // body_unit is one of bits.
+  // If cells are not bits (LayoutInfo::cell_bits), the numbers of bits here and below count cells; only body_unit
+  // counts bits.
   std::uint64_t unit_bits;    // m is a multiple of this ...
-  std::uint64_t body_unit;    // ... and the body's bits are one of this
+  std::uint64_t body_unit;    // ... and the body's bits are a multiple of this
   std::uint64_t fewest_bits;  // of a filter that can keep any promise
   double least_rate;          // below this rate the digest's bits are too few
 
@@ -140,10 +143,10 @@ struct Row {
   Guess (*best_probes)(double keys, double bits) noexcept = nullptr;
   // The expected share of set bits for these numbers.
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
-  // The word of a filter that has the keys of two filters, from their words.
+  // Returns the word of a filter that has the keys of two filters, from their words.
   std::uint64_t (*unite)(std::uint64_t one, std::uint64_t other) noexcept = united_bits;
-  // For a layout that is built once from all of its keys: writes a body whose words are 0. The digests ascend, each of
-  // them once. nullptr: its keys are added.
+  // For a layout that is built once from all of its keys: writes a body whose words are 0. The digests ascend without
+  // duplicates. nullptr: keys are added to the layout one by one.
   Error (*build)(std::uint64_t* words, const Geometry& geometry, std::span<const std::uint64_t> digests) = nullptr;
   // Counts the next piece of the body, in order. A piece is a whole number of lines, except for the last one.
   void (*take)(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept;
@@ -156,19 +159,19 @@ struct Row {
   Kernels kernels;
 };
 
-// nullptr if there is no such layout.
+// Returns nullptr if no such layout exists.
 const Row* find(std::uint16_t number) noexcept;
 
-// The number was found before.
+// Returns the row of a layout that is known to exist.
 const Row& row_of(Layout layout) noexcept;
 
-// Whether a hash that gives positions can be that of a filter with this layout.
+// True if a filter with this layout can have a hash that gives positions.
 inline bool takes_positions(const Row& row) noexcept { return row.scalar->by_position.contains != nullptr; }
 
 // Bytes of the body that holds m bits.
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept;
 
-// The m of a body of that many bytes without a rest, as in the bare form.
+// The m that fills a body of that many bytes, as in the bare form.
 constexpr std::uint64_t bits_in(const Row& row, std::uint64_t body_bytes) noexcept {
   return body_bytes * 8 >> std::countr_zero(row.info.cell_bits);  // a division takes as long as half of a lookup
 }
@@ -179,22 +182,22 @@ constexpr std::uint64_t most_bits(const Row& row) noexcept { return kMaxBits / r
 // m rounded up to a size that the layout can have.
 std::uint64_t whole_bits(const Row& row, std::uint64_t num_bits) noexcept;
 
-// As choose(), but returns nullptr where that returns an error.
+// Like choose(), but returns nullptr where choose() returns an error.
 const Functions* usable(const Row& row, const char* forced) noexcept;
 
-// The best functions for the layout that this CPU can run. If `forced` is not null, the functions of the instruction
-// set of that name; it is an error if no such set exists or the CPU lacks it. A layout that has no kernel for the set
+// Returns the best functions for the layout that this CPU can run or, if `forced` is not null, those of the instruction
+// set of that name. It is an error if no such set exists or the CPU lacks it. A layout that has no kernel for the set
 // uses its scalar one.
 Result<Functions> choose(const Row& row, const char* forced);
 
 // All functions that this CPU can run, the best first and scalar last.
 std::vector<Functions> runnable(const Row& row);
 
-// Counts the set bits among the `num_bits` bits from `first_bit` on. `num_bits` is a multiple of 64, or reaches the end
-// of the body.
+// Counts the set bits among the `num_bits` bits from `first_bit`. `num_bits` is a multiple of 64, or reaches the end of
+// the body.
 std::uint64_t count_bits(const std::uint64_t* words, std::uint64_t first_bit, std::uint64_t num_bits) noexcept;
 
-// Counts what the words say. Writers may share the words.
+// Counts the bits of a body's words. Writers may change the words meanwhile.
 class FillCounter {
  public:
   FillCounter(const Row& row, const Geometry& geometry) noexcept : row_(row), geometry_(geometry) {}

@@ -1,4 +1,4 @@
-// Bits as bins, probes as throws: the maths of the layouts' rates and estimates.
+// The math of the layouts' rates and estimates: bits are bins, and probes are throws.
 //
 // A filter of B bins after t throws has E[fill] = 1 - (1 - 1/B)^t and the variance of the classical occupancy problem
 // (Johnson & Kotz, "Urn Models and Their Application", 1977).
@@ -7,7 +7,7 @@
 namespace bfstore::layout {
 
 // A number of bins, at least 3, with the logarithms of two chances: that a throw misses one bin, and that it misses
-// both of two bins. Made once for many numbers of throws.
+// both of two bins. Make it once for many numbers of throws.
 struct Bins {
   explicit Bins(double bins) noexcept;
   double number;
@@ -37,23 +37,25 @@ double occupancy_rate(const Filled& fill, double probes) noexcept;
 
 // A key's probes are k consecutive states of a multiplicative generator, and so they are states of 2k - 1 runs: a key
 // whose run begins j states before or after that of a key in the filter finds k - j bits set by that key, and the other
-// j with the chance E[fill^j]. How many times as often as an equal run all of these give a false positive.
+// j with the chance E[fill^j]. Returns the factor by which false positives of all these runs are more frequent than
+// those of equal runs.
 double runs_that_meet(const Filled& fill, double probes) noexcept;
 
-// Filters whose keys have all of their probes in one line of `bins` cells, of `cells` in all.
+// The next functions are for filters whose keys have all of their probes in one line of `bins` cells. The filter has
+// `cells` cells in all.
 //
 // The rate is the mean of a line's rate over its Poisson load (Putze, Sanders & Singler, "Cache-, Hash- and
 // Space-Efficient Bloom Filters", 2007), plus, for each key of the line, the chance that its run meets that of the key
 // that is asked for.
 double line_rate(double bins, double keys, double cells, double probes) noexcept;
-// The mean fill: over a line's Poisson load x that of 1 - (1 - 1/B)^(kx).
+// The mean fill: the mean of 1 - (1 - 1/B)^(kx) over a line's Poisson load x.
 double line_fill(double bins, double keys, double cells, double probes) noexcept;
 
-// The chance that two keys of a line have equal runs: that of the 32 bits of h, or, with more than 2^32 lines, 1 / (the
-// number of digests that lead to a line).
+// The chance that two keys of a line have equal runs: 2^-32 for the 32 bits of h, or, with more than 2^32 lines, 1 /
+// (the number of digests that lead to a line).
 double equal_runs(double lines) noexcept;
 
-// The rate of a line, one of so many, that has so many set cells.
+// The rate of a line with `set` set cells, in a filter of `lines` lines.
 double rate_of_line(double bins, double set, double lines, double probes) noexcept;
 
 // The number of throws after which `set` of `bins` bins are expected not to be empty: ln(1 - fill) / ln(1 - 1/B), less
@@ -61,7 +63,7 @@ double rate_of_line(double bins, double set, double lines, double probes) noexce
 // inequality, to the second order). A full filter counts as if half a bin were empty.
 double estimated_throws(double bins, double set) noexcept;
 
-// The same with that bias; infinite if every bin is set.
+// estimated_throws() without the correction of the bias; infinite if every bin is set.
 double raw_throws(double bins, double set) noexcept;
 
 // The variance of that estimate (the delta method: the empty share's variance over its mean's square). Infinite if

@@ -74,7 +74,8 @@ void Overlap::take_group(std::uint64_t bins, const SetBits& set) noexcept {
   add(a_, a);
   add(b_, b);
   add(either_, either);
-  // By chance it may be below 0; of a full group it is not known, and its variance is infinite anyhow.
+  // The number of common throws may be below 0 by chance. It is unknown for a full group, whose variance is infinite
+  // anyway.
   const double both = std::max(0.0, a.raw + b.raw - either.raw);
   if (both > 0) covariance_ += variance_after(static_cast<double>(bins), both);
 }
@@ -93,7 +94,7 @@ void Overlap::take_counters(std::uint64_t a, std::uint64_t b) noexcept {
   }
 }
 
-// The ratio's variance is that of the delta method, with R = (t_A + t_B) / t_U = 1 + Jaccard.
+// The delta method gives the ratio's variance, with R = (t_A + t_B) / t_U = 1 + Jaccard.
 void Overlap::estimate(double probes, Comparison& into) const noexcept {
   const double square = probes * probes;
   constexpr double kNoBound = HUGE_VAL;

@@ -1,12 +1,11 @@
-// What the bits of two filters of one shape say of their two sets of keys: how many keys each has, and how many are in
-// both.
+// Estimates, from the bits of two filters of one shape, the number of keys in each and in both.
 //
 // Bits are bins, and probes are throws (occupancy.hpp). Keys that are in both sets make the same t_C throws into both
-// filters. Given where these went, all other throws are independent of each other. So the logarithms of the empty
+// filters. Given the places of these, all other throws are independent of each other. So the logarithms of the empty
 // shares of A and of B have the covariance v(t_C), and those of A and of the union U have v(t_A), where v(t) is the
-// variance of the logarithm after t throws (variance_after()). The keys of both are t_A + t_B - t_U (Swamidass & Baldi,
-// "Mathematical Correction for Fingerprint Similarity Measures to Improve Chemical Retrieval", 2007), and the variance
-// of that is
+// variance of the logarithm after t throws (variance_after()). The number of throws of keys in both is t_A + t_B - t_U
+// (Swamidass & Baldi, "Mathematical Correction for Fingerprint Similarity Measures to Improve Chemical Retrieval",
+// 2007), and the variance of that is
 //     v(t_U) + 2 v(t_C) - v(t_A) - v(t_B).
 // The three numbers are not independent: v(t_A) + v(t_B) + v(t_U) would be far too much.
 #pragma once
@@ -20,7 +19,7 @@
 
 namespace bfstore::layout {
 
-// How many bits of a piece are set in one filter, in the other, and in at least one of them.
+// The numbers of bits of a piece that are set in one filter, in the other, and in at least one of them.
 struct SetBits {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -29,7 +28,7 @@ struct SetBits {
   SetBits& operator+=(const SetBits& more) noexcept;
 };
 
-// Of one word of each.
+// Counts the bits of one word of each filter.
 SetBits set_bits_of(std::uint64_t one, std::uint64_t other) noexcept;
 
 // Counts the bits of both as count_bits() does. Other threads may set some meanwhile.
@@ -38,23 +37,23 @@ SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t
 
 class Overlap {
  public:
-  // A whole group of bins, into which all probes of its keys go.
+  // Takes a whole group of bins, into which all probes of its keys go.
   void take_group(std::uint64_t bins, const SetBits& set) noexcept;
-  // A piece of the only group, which has `bins` bins: how many of them have come so far.
+  // Takes a piece of the only group, which has `bins` bins, until all of them have come.
   void take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
   [[nodiscard]] std::uint64_t bits_taken() const noexcept { return bits_taken_; }
-  // Counters of one group, of both filters: which is the higher one. A bit is a counter that is 0 or 1.
+  // Takes a word of counters of each filter, and notes which filter has a higher one.
   void take_counters(std::uint64_t a, std::uint64_t b) noexcept;
 
   [[nodiscard]] const SetBits& set() const noexcept { return all_; }
-  // No bit, and no counter, of the one is above that of the other.
+  // True if no bit and no counter of the one is above that of the other.
   [[nodiscard]] bool a_in_b() const noexcept { return all_.either == all_.b && !a_is_higher_; }
   [[nodiscard]] bool b_in_a() const noexcept { return all_.either == all_.a && !b_is_higher_; }
-  // The estimates that a Comparison has, and some_in_both.
+  // Writes the estimates of a Comparison, and some_in_both.
   void estimate(double probes, Comparison& into) const noexcept;
 
  private:
-  // A number of throws, as estimated, and the variance of that.
+  // An estimated number of throws, with and without the correction of the bias, and its variance.
   struct Throws {
     double number = 0;
     double raw = 0;
@@ -71,7 +70,7 @@ class Overlap {
   Throws b_;
   Throws either_;
   double covariance_ = 0;  // of a and b
-  // Of groups that are lines: the same few numbers come again and again.
+  // A cache for groups that are lines, whose numbers repeat.
   static constexpr std::uint64_t kFewBins = 512;
   std::uint64_t known_bins_ = 0;
   std::array<Throws, kFewBins + 1> known_{};

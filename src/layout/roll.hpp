@@ -1,5 +1,5 @@
-// The loop over many digests. While some are asked or added, later ones are prefetched, so that many cache misses are
-// under way at once.
+// The loop over many digests. While some are looked up or added, later ones are prefetched, so that many cache misses
+// are under way at once.
 #pragma once
 
 #include <algorithm>
@@ -10,15 +10,16 @@
 
 namespace bfstore::layout {
 
-// How far ahead a digest is prefetched: enough for CPUs that keep many misses under way, and harmless to others. In
-// every run bfbench times the loop that only reads lines at 16 to 256 ahead (the table's "@"). On two shared cores of a
-// virtual Xeon, with 100 million keys, 64 to 256 differ only by noise.
+// The number of digests between a prefetch and its lookup: enough for CPUs that keep many misses under way, and
+// harmless to others. In every run bfbench times the loop that only reads lines at 16 to 256 ahead (the table's "@").
+// On two shared cores of a virtual Xeon, with 100 million keys, 64 to 256 differ only by noise.
 inline constexpr std::size_t kAhead = 128;
 
-// Digests of one step. A check that is made once for each step is made soon.
+// Digests of one step. A check once for each step is frequent enough.
 inline constexpr std::size_t kStep = 64;
 
-// Digests of one step if they are not computed yet: a prefetch waits until the digests of its step are computed.
+// Digests of one step if they are not computed yet. Fewer, because a prefetch waits until the digests of its step are
+// computed.
 inline constexpr std::size_t kHashedStep = 16;
 
 // `visit(step, first)` asks or adds a step's digests, of which the first has the number `first`. It ends the loop by
@@ -35,8 +36,8 @@ void roll(const std::uint64_t* digests, std::size_t count, Visit visit) noexcept
   }
 }
 
-// As roll(), for digests that are not computed yet, or that other threads may change: digest_at(i) gives the i-th, and
-// is asked once.
+// Like roll(), for digests that are not computed yet, or that other threads may change: digest_at(i) returns digest i,
+// and is called once for each.
 template <std::size_t kPerStep = kHashedStep, class DigestAt, class Visit>
 void roll_hashed(DigestAt digest_at, std::size_t count, Visit visit) noexcept {
   constexpr std::size_t kRing = kAhead + kPerStep;  // a step's digests, and those that are computed meanwhile

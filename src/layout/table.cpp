@@ -1,4 +1,4 @@
-// The table alone, so that a program that tests the table can link another one.
+// The table is in its own file, so that a test of the table can link another one.
 #include "layout/table.hpp"
 
 namespace bfstore::layout {

@@ -1,4 +1,4 @@
-// The only table of layouts, and what the layouts and their kernels give to it.
+// The only table of layouts, and the parts that the layouts and their kernels give to it.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace bfstore::layout {
 
-// In the order of their numbers.
+// All layouts, in the order of their numbers.
 std::span<const Row* const> rows() noexcept;
 
 extern const Row kBlockedRow;

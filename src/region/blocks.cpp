@@ -43,7 +43,8 @@ int in_pieces(const Extent& part, Allocate allocate) {
   return 0;
 }
 
-// Not posix_fallocate, which writes zeros if a filesystem cannot allocate: another process may be adding there.
+// Does not use posix_fallocate. It writes zeros if a filesystem cannot allocate, and another process may be adding
+// there.
 int fallocate_in_place(int descriptor, int mode, const Extent& part) {
   const int failed = in_pieces(part, [&](off_t offset, off_t bytes) {
     return fallocate(descriptor, mode | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0 ? 0 : errno;
@@ -51,7 +52,7 @@ int fallocate_in_place(int descriptor, int mode, const Extent& part) {
   return failed == EOPNOTSUPP || failed == ENOSYS ? 0 : failed;  // this filesystem cannot promise blocks
 }
 
-// A question to the filesystem, with room for its answer.
+// A FIEMAP request, with room for the answer.
 struct Question {
   static constexpr std::uint32_t kMost = 64;
 
@@ -66,7 +67,8 @@ void add(std::vector<Extent>& to, std::uint64_t& sum, std::uint64_t from, std::u
   sum += end - from;
 }
 
-// Adds what the next extents from `at` on say. Returns the offset that it reached, or nothing.
+// Adds what the next extents, from `at`, say. Returns the offset that it reached, or nothing if the filesystem does not
+// tell.
 std::optional<std::uint64_t> look_on(int descriptor, std::uint64_t at, std::uint64_t end, Unowned& found) {
   Question question;
   fiemap& map = question.map();
@@ -120,7 +122,7 @@ void ask_to_keep_blocks(int descriptor) noexcept {
   if (static_cast<std::uint32_t>(facts.f_type) != BTRFS_SUPER_MAGIC) return;
   if (ioctl(descriptor, FS_IOC_GETFLAGS, &flags) != 0) return;
   flags |= FS_NOCOW_FL;
-  static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // on failure the file is as any other there
+  static_cast<void>(ioctl(descriptor, FS_IOC_SETFLAGS, &flags));  // on failure the file stays like any other there
 }
 
 }  // namespace bfstore::region

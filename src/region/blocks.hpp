@@ -1,4 +1,4 @@
-// Which blocks a file has, and how it gets those that it lacks. Numbers and descriptors; never sees filters.
+// Finds the blocks that a file lacks, and allocates them. Takes numbers and descriptors; never sees filters.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace bfstore::region {
 // The parts of a file in which a store to a mapped page needs new blocks.
 struct Unowned {
   std::vector<Extent> holes;
-  std::vector<Extent> shared;  // with another file: the filesystem copies on write
+  std::vector<Extent> shared;  // shared with another file: the filesystem copies on write
   std::uint64_t bytes = 0;     // of holes and shared parts
 };
 
-// Nothing if the filesystem does not tell (tmpfs).
+// Finds the unowned blocks. Returns nothing if the filesystem does not tell (tmpfs).
 std::optional<Unowned> unowned_in(int descriptor, const std::vector<Extent>& parts);
 
 // These return an errno, or 0. allocate_blocks() extends the file.

@@ -45,7 +45,7 @@ class Fillers {
   std::size_t count_ = 0;
 };
 
-// What was opened at a descriptor number.
+// The file that was opened at a descriptor number.
 struct Opened {
   std::uint64_t serial;
   dev_t device;
@@ -76,9 +76,9 @@ bool same_file(const Opened& one, const Opened& other) noexcept {
   return one.device == other.device && one.inode == other.inode;
 }
 
-// An open file description is told from another one of the same file by its position, since nothing here reads or
-// writes where that is: each has one of its own, far from the beginning, where a description of other code begins. None
-// where the filesystem has no such offsets.
+// The position tells open file descriptions of one file apart, since no code here uses it to read or write. Each gets
+// its own position, far from the beginning, where a description of other code begins. Returns kNoPosition if the
+// filesystem has no such offsets.
 off_t mark_position(int number, std::uint64_t serial) noexcept {
   constexpr off_t kFar = off_t{1} << 40;
   const off_t wanted = kFar + static_cast<off_t>(serial);
@@ -96,16 +96,16 @@ bool is_there(int number, const Opened& opened) noexcept {
   return opened.position == kNoPosition || lseek(number, 0, SEEK_CUR) == opened.position;
 }
 
-// nullptr if other code closed the descriptor and this process opened another one here at its number. The caller holds
-// the mutex.
+// Returns nullptr if other code closed the descriptor and this process opened another one here at its number. The
+// caller holds the mutex.
 Opened* find(int number, std::uint64_t serial) noexcept {
   const auto found = all().opened.find(number);
   return found == all().opened.end() || found->second.serial != serial ? nullptr : &found->second;
 }
 
-// Keeps the number taken, so that the child opens nothing else there, which would then be closed for this descriptor.
-// It closes first: no other number may be free, and no other thread runs in this child yet. False if the number is free
-// now.
+// Keeps the number occupied. Otherwise the child might open another file there, which would then be closed in place of
+// this descriptor. It closes first, because no other number may be free; no other thread runs in this child yet.
+// Returns false if the number is free now.
 bool put_nothing_there(int number, Opened& opened) noexcept {
   close(number);
   const int nothing = open("/", O_PATH | O_CLOEXEC);
@@ -160,7 +160,7 @@ Descriptor Descriptor::made_by(const Open& open, int access, Children children, 
   const std::lock_guard<std::mutex> no_fork(all().forks);
   Descriptor made;
   std::map<int, Opened> one{{-1, Opened{++all().last_serial, 0, 0, access, children, false, kNoPosition}}};
-  auto entry = one.extract(-1);  // memory before there is something to close
+  auto entry = one.extract(-1);  // allocates before there is something to close
   made.number_ = open();
   if (!made.is_open()) return made;
   struct stat facts {};
@@ -176,7 +176,7 @@ Descriptor Descriptor::made_by(const Open& open, int access, Children children, 
   if (own && S_ISREG(facts.st_mode)) entry.mapped().position = mark_position(made.number_, made.serial_);
   entry.key() = made.number_;
   const std::lock_guard<std::mutex> lock(all().mutex);
-  all().opened.erase(made.number_);  // other code closed what was open here before
+  all().opened.erase(made.number_);  // other code closed the file that was open here before
   all().opened.insert(std::move(entry));
   return made;
 }

@@ -37,7 +37,8 @@ bool is_symlink(int folder, const std::string& name) noexcept {
   return fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(facts.st_mode);
 }
 
-// " Its mode is 0600, ...": of a file that this process may not open. Nothing if it may not see that either.
+// Returns " Its mode is 0600, ..." for a file that this process may not open, or nothing if it may not see the mode
+// either.
 std::string rights_in_words(int folder, const std::string& name) {
   struct stat facts {};
   if (fstatat(folder, name.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0) return {};
@@ -55,8 +56,8 @@ bool same_inode(int one, int other) noexcept {
          first.st_ino == second.st_ino;
 }
 
-// Where a file has an access list, the group's bits of its mode are the most that the list gives (acl(5)). A new file
-// may have one of its folder. False if the two files have not the same now.
+// If a file has an access list, the group's bits of its mode are the most that the list gives (acl(5)). A new file may
+// have inherited one from its folder. Returns false if the two files do not have the same list now.
 bool copy_access_list(int from, int to) noexcept {
   constexpr const char* kName = "system.posix_acl_access";
   std::array<char, 4096> list{};  // 511 entries of 8 bytes
@@ -66,8 +67,8 @@ bool copy_access_list(int from, int to) noexcept {
   return has_none && (fremovexattr(to, kName) == 0 || errno == ENODATA || errno == EOPNOTSUPP);
 }
 
-// A user or a group that a user namespace has no number for is shown as this one, which may be another's there
-// (user_namespaces(7)). Where all numbers are mapped, it is one of them.
+// False for the overflow number, which a user namespace shows for a user or a group that it has no number for
+// (user_namespaces(7)). If all numbers are mapped, it is a number like any other.
 bool is_known(unsigned id, const char* map) noexcept {
   constexpr unsigned kOverflow = 65'534;
   if (id != kOverflow) return true;
@@ -141,7 +142,7 @@ Result<File> File::of_descriptor(int number, const std::string& name) {
   return file;
 }
 
-// The link's target is a path of its own, which may be a link again by the time it is opened.
+// The link's target is another path, which may have become a link by the time it is opened.
 Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const std::string& path, Access access) {
   const std::unique_ptr<char, decltype(&std::free)> target(realpath(path.c_str(), nullptr), &std::free);
   if (target == nullptr && errno == ENOENT)
@@ -162,7 +163,7 @@ Result<File> File::open_target(std::shared_ptr<const Folder> link_folder, const 
                                         "now. Try again, or give the path of the file itself.");
 }
 
-// By its name and not by its path, which may be a link.
+// Opens the name and not the path, which may be a link.
 Result<File> File::open_again(Access access) const {
   if (folder_ == nullptr)
     return base::fail(Code::kAccess, path_ + ": opened by a descriptor, so that its path is not known.");
@@ -197,8 +198,8 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
   return error;
 }
 
-// Takes the right to write back before anything is written: only the descriptor matters. A process that is killed in
-// between leaves a file that its owner may write to.
+// Removes the right to write again before anything is written: the open descriptor keeps it. A process that is killed
+// in between leaves a file that its owner may write to.
 Result<File> File::open_again_as_owner() const {
   auto file = open_again(Access::kReadWrite);
   if (file || file.error().code != Code::kAccess) return file;
@@ -238,7 +239,8 @@ Result<File> File::create_unnamed(const std::string& path, std::uint32_t mode) {
   return file;
 }
 
-// Until it is published its owner may read and write it, whatever its mode will be, because it is opened once more.
+// Until the file is published its owner may read and write it, whatever its mode will be, because it is opened once
+// more.
 Result<File> File::new_file(Descriptor descriptor, const std::string& path, std::shared_ptr<const Folder> folder) {
   constexpr mode_t kOwners = S_IRUSR | S_IWUSR;
   auto file = of_this_process(std::move(descriptor), path, name_in_folder(path), std::move(folder));
@@ -292,7 +294,7 @@ File::~File() {
   if (!temporary_.empty() && born_.here()) unlinkat(folder_->descriptor(), temporary_.c_str(), 0);
 }
 
-// A lack of descriptors or memory must not look as if there were no way.
+// A lack of descriptors or memory is an error, and must not look as if neither way worked.
 Result<std::optional<Descriptor>> File::another_description() const {
   constexpr int kAgain = O_RDWR | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   const std::string& name = temporary_.empty() ? name_ : temporary_;
@@ -375,12 +377,12 @@ bool File::path_names_another() const noexcept {
 bool File::same_file(const File& other) const noexcept { return same_inode(descriptor(), other.descriptor()); }
 
 void File::read_nothing_ahead() const noexcept {
-  if (folder_ == nullptr) return;  // the advice would be the program's description's, too
+  if (folder_ == nullptr) return;  // the advice would change the program's description, too
   static_cast<void>(posix_fadvise(descriptor(), 0, 0, POSIX_FADV_RANDOM));
 }
 
-// The position is what tells this descriptor from another one (descriptor.cpp). A huge page, or a copy by large blocks,
-// has data at the beginning or at the end. To search all between would take as long as the file has pages.
+// The position tells this descriptor from another one (descriptor.cpp), so it is restored. A huge page, or a copy in
+// large blocks, has data at the beginning or at the end of the part. A search of all pages between would take too long.
 bool File::is_hole(std::uint64_t begin, std::uint64_t end) const noexcept {
   if (begin >= end) return true;
   if (folder_ == nullptr) return false;
@@ -414,7 +416,7 @@ Error File::may_write_up_to(std::uint64_t end) const {
                     "writing past the process's file size limit of " + std::to_string(limit.rlim_cur) + " bytes");
 }
 
-// Never writes into another file that has the number now, which may be any file of the program.
+// Checks the descriptor first, because its number may now be that of any other file of the program.
 Error File::write_at(std::span<const std::byte> bytes, std::uint64_t offset) const {
   if (Error error = check_descriptor(); !error.ok()) return error;
   if (Error error = may_write_up_to(offset + bytes.size()); !error.ok()) return error;
@@ -442,8 +444,8 @@ Error File::rewrite(std::uint64_t offset, std::uint64_t bytes) const {
   return {};
 }
 
-// A filesystem may notice the lack only when it has allocated all its blocks. For that moment no other process could
-// write anything.
+// A filesystem may notice the lack only after it has allocated all its blocks. Until it frees them no other process
+// could write anything.
 Error File::check_room_for(std::uint64_t bytes) const {
   struct statfs facts {};
   if (fstatfs(descriptor(), &facts) != 0 || facts.f_blocks == 0 || facts.f_bsize <= 0) return {};
@@ -462,8 +464,8 @@ Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
 }
 
-// If the filesystem does not tell which blocks a file has, their number does: a copy has blocks for the hole after the
-// header only if it has them everywhere.
+// If the filesystem does not tell which blocks a file has, their number is used: a copy has blocks for the hole after
+// the header only if it has them everywhere.
 Error File::own_blocks(const std::vector<Extent>& parts) const {
   ask_to_keep_blocks(descriptor());
   auto unowned = unowned_in(descriptor(), parts);
@@ -550,7 +552,7 @@ Error File::sync_inode() const {
   return fsync(descriptor()) == 0 ? Error{} : fail_errno(errno, path_, "syncing the number of its names");
 }
 
-// The owner comes last: who is no longer it may not change the rest.
+// The owner is changed last: a process that is no longer the owner may not change the rest.
 void File::take_rights_of(const File& other) noexcept {
   struct stat theirs {};
   if (fstat(other.descriptor(), &theirs) != 0) return;

@@ -11,19 +11,22 @@
 namespace bfstore::region {
 
 // A path is followed once, when its file is opened or created. From then on everything that concerns the file's name is
-// relative to this folder. So chdir, chroot, or a symbolic link that is switched, changes nothing for the file.
+// relative to this folder. So a chdir, a chroot or a switched symbolic link changes nothing for the file.
 class Folder {
  public:
-  // The folder of `path`. It need not be readable. All handles that open its files share it.
+  // Opens the folder of `path`. It need not be readable. All handles that open its files share it.
   static Result<std::shared_ptr<const Folder>> of(const std::string& path);
 
-  // For *at calls. -1 if other code of the process closed the descriptor: its number may lead to another file now.
+  // The descriptor for *at calls. -1 if other code of the process closed the descriptor: its number may lead to another
+  // file now.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.is_there() ? descriptor_.number() : -1; }
 
-  // For *at calls that follow the path again: the folder that was current when the path, a relative one, was followed.
+  // The descriptor for *at calls that follow a relative path again: the folder that was current when the path was
+  // followed.
   [[nodiscard]] int start() const noexcept;
 
-  // The same folder, for sync(). It is opened before anything in the folder changes, when a failure does no harm yet.
+  // Opens the folder again, to sync it. It is opened before anything in the folder changes, when a failure does no harm
+  // yet.
   class Syncer {
    public:
     explicit Syncer(const Folder& folder) noexcept;
@@ -32,8 +35,8 @@ class Folder {
     ~Syncer();
 
     [[nodiscard]] Error opened() const;
-    // Makes the names in the folder durable. A folder that may not be read cannot be synced. Then this syncs `file`,
-    // which has just been given its name: a new file's sync writes its name, too.
+    // Makes the names in the folder durable. A folder without read permission cannot be synced. Then this syncs `file`,
+    // which has just got its name: a new file's sync writes its name, too.
     [[nodiscard]] Error sync(const std::string& path, int file) const;
 
    private:
@@ -47,7 +50,7 @@ class Folder {
 
   std::string path_;
   Descriptor descriptor_;
-  Descriptor start_;  // not open where the path is absolute, or the folder is the current one
+  Descriptor start_;  // not open if the path is absolute, or the folder is the current one
 };
 
 // The last component of a path: the file's name in its folder.

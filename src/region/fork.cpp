@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPageBytes = 65536;  // a multiple of any system's pages
 
-// One page for the life of the process and its children. Without a lock, which a child could inherit taken.
+// One page for the life of the process and its children. It is made without a lock, which a child could inherit locked.
 std::uint64_t* word_page = nullptr;
 
 Result<std::uint64_t*> page() {

@@ -7,8 +7,8 @@
 
 namespace bfstore::region {
 
-// Made in one process: here() is true in it and in no child forked from it. Makes no system call: the kernel wipes a
-// word in children (MADV_WIPEONFORK, Linux 4.14).
+// here() is true in the process that made the mark, and false in every child forked from it. It makes no system call:
+// the kernel wipes a word in children (MADV_WIPEONFORK, Linux 4.14).
 class ForkMark {
  public:
   static Result<ForkMark> make();

@@ -41,8 +41,8 @@ bool put_ones(std::uintptr_t page) noexcept {
          MAP_FAILED;
 }
 
-// May fault. Then the word reads as 0, and nothing is written. The signal must not be blocked meanwhile, because such a
-// fault would end the process. A handler that was installed after ours and calls it may have blocked it.
+// Reading the word may fault. Then it reads as 0, and nothing is written. SIGBUS must not be blocked meanwhile, because
+// such a fault would end the process. A handler that was installed after ours, and calls ours, may have blocked it.
 void tell_others(const DoubtWord& doubt) noexcept {
   sigset_t ours;
   sigemptyset(&ours);
@@ -123,7 +123,8 @@ struct Guard::Slot {
   }
 };
 
-// Slots that are used again, in pieces that are never freed. Without a lock, which a forked child could inherit taken.
+// Slots that are used again, in pieces that are never freed. No lock is used, because a forked child could inherit it
+// locked.
 struct Guard::Table {
   std::array<Slot, 64> slots;
   std::atomic<Table*> next{nullptr};
@@ -133,7 +134,7 @@ struct Guard::Table {
     return table;
   }
 
-  // A slot that is now claimed. nullptr if there is no memory for more.
+  // Returns a slot that is now claimed, or nullptr if there is no memory for more.
   static Slot* claim() noexcept {
     for (Table* table = &first();;) {
       for (Slot& slot : table->slots) {
@@ -166,9 +167,9 @@ struct Guard::Table {
 // --- A fault ---------------------------------------------------------------------------------------------------------
 
 // No thread continues before the doubt is visible to it.
-// Other processes learn of it first, through the word in the file. If the word's page cannot be read either, that
-// faults again inside the handler. The second fault replaces the whole range; the word is then 0, and other processes
-// learn nothing.
+// Other processes learn of the doubt first, through the word in the file. If the word's page cannot be read either, a
+// second fault occurs inside the handler. It replaces the whole range; the word is then 0, and other processes learn
+// nothing.
 // A thread that reads from the replaced range before it reads the word does no harm. Still, the page of this fault gets
 // ones: "maybe", even for code that does not read the word.
 bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
@@ -180,7 +181,7 @@ bool Guard::replace(Slot& slot, std::uintptr_t address) noexcept {
   slot.faulted.store(true);
   if (doubt.tell_others != 0 && !in_the_words_page && !slot.replaced.load()) tell_others(doubt);
   if (!slot.replaced.load()) {
-    // A thread that adds now may write to it. Its pages cost no memory before that.
+    // The memory is writable, because a thread that adds now may write to it. Its pages cost no memory before that.
     void* const all = mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return false;
@@ -200,8 +201,8 @@ void Guard::on_fault(int signal, void* info, void* context) noexcept {
 
 // --- Installing and watching -----------------------------------------------------------------------------------------
 
-// Only once: a handler that was installed after ours and passes faults to it would otherwise get them back. Two threads
-// that install at once do the same thing.
+// Installs the handler only once: a handler that was installed after ours and passes faults to it would otherwise get
+// them back. Two threads that install at once do the same thing.
 Error Guard::install() {
   if (installed.load()) return {};
   page_bytes();
@@ -240,7 +241,7 @@ Guard& Guard::operator=(Guard&& other) noexcept {
   return *this;
 }
 
-// Runs before the range is unmapped, so that memory mapped there later is never taken for it.
+// Runs before the range is unmapped, so that memory mapped there later is never mistaken for it.
 Guard::~Guard() {
   if (slot_ == nullptr) return;
   slot_->version.fetch_add(1);

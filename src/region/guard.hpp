@@ -1,9 +1,9 @@
-// Turns a fault in a mapped page (an I/O error, or the file was truncated) into doubt about one mapping, where it would
-// have ended the process. Never sees filters.
+// Turns a fault in a mapped page (an I/O error, or the file was truncated) into doubt about one mapping. Without a
+// guard it would end the process. Never sees filters.
 //
 // The handler of SIGBUS is installed once and stays. It looks the address up in a table without locks. A fault replaces
-// the whole guarded range by private memory. So a range faults once, however many of its pages cannot be read, and the
-// word that every lookup reads after the bits is 0. Lookups need no extra instruction.
+// the whole guarded range with private memory. So a range faults once, however many of its pages cannot be read, and
+// the word that every lookup reads after the bits is then 0. Lookups need no extra instruction.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -13,7 +13,7 @@
 
 namespace bfstore::region {
 
-// How users of the mapping see that they must not believe it: a 64-bit word that they read after everything else.
+// A 64-bit word that users of the mapping read after everything else, to see that they must not believe it.
 struct DoubtWord {
   std::uint64_t* word = nullptr;  // in the mapping: it is 0 after a fault
   // If the word has the expected value under the mask, these bits are set in it before it is replaced, so that other
@@ -25,7 +25,7 @@ struct DoubtWord {
 
 class Guard {
  public:
-  // The range is mapped, and must stay mapped until the guard is destroyed.
+  // Guards a range that is mapped, and must stay mapped until the guard is destroyed.
   static Result<Guard> watch(void* begin, std::size_t bytes, const DoubtWord& doubt);
 
   Guard() noexcept = default;  // guards nothing
@@ -34,7 +34,7 @@ class Guard {
   ~Guard();
 
   [[nodiscard]] bool is_on() const noexcept { return slot_ != nullptr; }
-  // Whether a page could not be read. What is in the range now is not from the file.
+  // True if a page could not be read. Then the contents of the range are not from the file.
   [[nodiscard]] bool faulted() const noexcept;
 
  private:

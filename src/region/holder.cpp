@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// How /proc writes the file of a lock, and that of a mapping (proc(5)).
+// The names that /proc writes for the file of a lock, and for that of a mapping (proc(5)).
 struct Names {
   std::string of_lock;     // "08:01:131"
   std::string of_mapping;  // "08:01 131"
@@ -43,7 +43,7 @@ bool is_lock_in(const std::string& line, const Names& names, const ByteRange& ra
   return read >= 1 && first < range.end() && (read == 1 || last >= range.first);  // "EOF" is the last
 }
 
-// A lock is kept by a mapping without the right to read: "7f8a4c000000-7f8a4c001000 ---s 00001000 08:01 131 ...".
+// A mapping without the right to read keeps a lock: "7f8a4c000000-7f8a4c001000 ---s 00001000 08:01 131 ...".
 bool is_lock_mapping(const std::string& line, const Names& names, const ByteRange& range) {
   char offset[32];
   std::snprintf(offset, sizeof offset, " ---s %08llx ", static_cast<unsigned long long>(offset_of_lock_page(range)));

@@ -1,5 +1,5 @@
-// Which process holds a lock, for messages only. The kernel does not tell it for an open-file-description lock. /proc
-// does, for processes that the caller may look at. Never sees filters.
+// Finds the process that holds a lock, for messages only. The kernel does not tell it for an open-file-description
+// lock. /proc does, for processes that the caller may look at. Never sees filters.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@ namespace bfstore::region {
 
 struct ByteRange;
 
-// The offset of the page of a file by whose mapping a process keeps such a lock: another one for locks of one byte than
-// for a part of a longer range, so that /proc tells them apart.
+// The offset of the page of a file whose mapping keeps such a lock. Locks of one byte have another offset than a part
+// of a longer range, so that /proc tells them apart.
 std::uint64_t offset_of_lock_page(const ByteRange& range) noexcept;
 
-// " (process 123, bf)", or nothing if the system does not tell.
+// Returns " (process 123, bf)", or nothing if the system does not tell.
 std::string holder_in_words(int descriptor, const ByteRange& range);
 
 }  // namespace bfstore::region

@@ -33,7 +33,7 @@ struct flock request_of(short type, const ByteRange& range) noexcept {
   return request;
 }
 
-// False if another description has a lock there.
+// Returns false if another description has a lock there.
 Result<bool> set_lock(const File& file, int descriptor, short type, const ByteRange& range) {
   struct flock request = request_of(type, range);
   if (fcntl(descriptor, F_OFD_SETLK, &request) == 0) return true;
@@ -46,7 +46,7 @@ struct FoundLock {
   bool of_process = false;
 };
 
-// Any exclusive lock in `part` that another description or process has. (The question is asked for a shared lock, which
+// Finds any exclusive lock in `part` that another description or process has. (It asks about a shared lock, which
 // conflicts with exclusive ones only.)
 Result<std::optional<FoundLock>> any_lock_in(const File& file, int descriptor, const ByteRange& part) {
   struct flock question = request_of(F_RDLCK, part);
@@ -57,9 +57,9 @@ Result<std::optional<FoundLock>> any_lock_in(const File& file, int descriptor, c
   return std::optional(FoundLock{found, question.l_pid != kNoProcess});
 }
 
-// An exclusive lock in `part` that a writer of filters has. A lock that begins before `range`, which `part` is in, or
-// that belongs to a process, is a stranger's. The system tells of one lock only, so this asks again about the bytes
-// that the stranger leaves free.
+// Finds an exclusive lock in `part` that a writer of filters has. `part` is inside `range`. A lock that begins before
+// `range`, or that belongs to a process, is another program's. The system reports one lock only, so this asks again
+// about the bytes outside that lock.
 Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descriptor, const ByteRange& part,
                                                    const ByteRange& range) {
   std::vector<ByteRange> unknown{part};
@@ -79,8 +79,8 @@ Result<std::optional<ByteRange>> exclusive_lock_in(const File& file, int descrip
   return std::optional<ByteRange>();
 }
 
-// Waits for the byte, `timeout_ms` at most: then kBusy. Another handle of this process that holds it for long is not
-// waited for.
+// Waits for the byte, at most `timeout_ms`: then kBusy. Does not wait for another handle of this process that holds it
+// for long.
 Error lock_in_time(const File& file, int descriptor, std::uint64_t byte, std::uint32_t timeout_ms) {
   Patience patience(timeout_ms);
   for (;;) {
@@ -130,8 +130,8 @@ Patience::Patience(std::uint32_t timeout_ms) noexcept
     : for_ever_(timeout_ms == kWaitForEver), until_(Clock::now() + std::chrono::milliseconds(timeout_ms)) {}
 
 // The pauses are short, because the kernel has no queue for processes that poll. A process that polls seldom would wait
-// longest while others lock and unlock without a rest. (Measured: six processes that do only that, holding the lock for
-// 20 ms each time, wait up to 2 s.)
+// longest while others lock and unlock without a pause. (Measured: six processes that do only that, holding the lock
+// for 20 ms each time, wait up to 2 s.)
 bool Patience::wait() {
   constexpr std::chrono::nanoseconds kLongestPause = std::chrono::microseconds(500);
   const auto left = until_ - Clock::now();
@@ -189,7 +189,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   const int descriptor = another->has_value() ? (*another)->number() : file.descriptor();
   Patience patience(timeout_ms);
   std::uint64_t first = any_number() % range.count;
-  for (std::uint64_t tried = 0;; ++tried) {  // byte by byte in turn; after a stranger's lock from a random byte on
+  for (std::uint64_t tried = 0;; ++tried) {  // each byte in turn; after another program's lock, from a random byte
     const ByteRange wanted = all ? range : ByteRange{range.first + (first + tried) % range.count};
     const auto got = set_lock(file, descriptor, F_WRLCK, wanted);
     if (!got.ok()) return got.error();
@@ -209,7 +209,7 @@ Result<MappedLock> MappedLock::take(const File& file, const ByteRange& range, bo
   }
 }
 
-// The lock was taken on the description of `another`, or, without that, on the file's own.
+// The lock was taken on the description of `another` or, if that is empty, on the file's own.
 Result<MappedLock> MappedLock::keep(const File& file, const ByteRange& range, const ByteRange& held,
                                     std::optional<Descriptor> another) {
   MappedLock lock(file, range, held);
@@ -226,8 +226,8 @@ Result<MappedLock> MappedLock::keep(const File& file, const ByteRange& range, co
   return lock;
 }
 
-// The mapping keeps the description, except on an overlay. There the mapping has a description of the lower layer, and
-// the lock ends with the descriptor, which therefore stays open.
+// The mapping keeps the description alive, except on an overlay. There the mapping has a description of the lower
+// layer, and the lock ends with the descriptor, which therefore stays open.
 Error MappedLock::let_go_of(const File& file, Descriptor another) {
   another = {};
   const auto kept = locked_by_other(file, held_);
@@ -276,7 +276,7 @@ MappedLock& MappedLock::operator=(MappedLock&& other) noexcept {
   return *this;
 }
 
-// In a child another mapping may be at that address.
+// Does nothing in a child, where another mapping may be at that address.
 MappedLock::~MappedLock() {
   if (!born_.here()) return;
   if (page_ != nullptr) munmap(page_, static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
@@ -284,8 +284,8 @@ MappedLock::~MappedLock() {
   if (unmapped_ >= 0) fcntl(unmapped_, F_OFD_SETLK, &request);
 }
 
-// The file's own description is asked, which sees the lock on another one. A lock that is there may be that of another
-// process which took the byte since: so the descriptor is looked at, too.
+// Asks through the file's own description, which sees the lock on another one. A lock that it sees may belong to
+// another process that locked the byte since then. So this checks the descriptor, too.
 Error MappedLock::check(const File& file) const {
   const Error lost = base::fail(
       Code::kLost,

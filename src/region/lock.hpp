@@ -1,8 +1,8 @@
 // Open-file-description locks on bytes of a file (fcntl F_OFD_*). They exclude descriptions, not processes. The last
 // close of a description, or the death of its owner, releases its locks. Never sees filters.
 //
-// All of them are exclusive: only a process that may write to the file can have one. A shared lock is a stranger's (a
-// backup program, Samba). It proves nothing, and can only be in the way.
+// All of them are exclusive: only a process that may write to the file can have one. A shared lock belongs to another
+// program (a backup program, Samba). It proves nothing, and can only be in the way.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -29,14 +29,14 @@ struct ByteRange {
 Result<bool> try_lock(const File& file, std::uint64_t byte);
 Error unlock(const File& file, std::uint64_t byte);
 
-// Whether another description has an exclusive lock that is on bytes of this range only.
+// True if another description has an exclusive lock that is on bytes of this range only.
 Result<bool> locked_by_other(const File& file, const ByteRange& range);
 
-// kBusy, with a message that names the process if the system tells which one it is.
+// Returns kBusy, with a message that names the process if the system tells which one it is.
 Error busy(const File& file, const ByteRange& range, const std::string& why,
            const std::string& what_to_do = "Try again later.");
 
-// Waits for another process, a little longer each time, and `timeout_ms` at most in all.
+// Waits for another process, a little longer each time, and at most `timeout_ms` in all.
 class Patience {
  public:
   explicit Patience(std::uint32_t timeout_ms) noexcept;
@@ -68,17 +68,17 @@ class ScopedLock {
   std::uint64_t byte_;
 };
 
-// A lock that lasts as long as this process maps its page. It stays whatever descriptors other code closes, and a
-// forked child does not have it.
+// A lock that lasts as long as this process maps its page. It stays even if other code closes descriptors, and a forked
+// child does not have it.
 class MappedLock {
  public:
-  // Locks any one byte of the range, or all of it. Both wait for strangers' locks as above, and take_one() waits while
-  // every byte is taken. A conflict with a writer's other kind of lock is kBusy at once: for take_one() a lock of the
-  // whole range, for take_all() a lock of any byte.
+  // Locks any one byte of the range, or all of it. Both wait for other programs' locks as above, and take_one() waits
+  // while every byte is locked. A conflict with a writer's other kind of lock is kBusy at once: for take_one() a lock
+  // of the whole range, for take_all() a lock of any byte.
   static Result<MappedLock> take_one(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
   static Result<MappedLock> take_all(const File& file, const ByteRange& range, std::uint32_t timeout_ms);
 
-  // One byte, waited for as ScopedLock::take() does.
+  // Locks one byte, and waits for it as ScopedLock::take() does.
   static Result<MappedLock> take_byte(const File& file, std::uint64_t byte, std::uint32_t timeout_ms);
 
   MappedLock() noexcept = default;  // holds nothing
@@ -86,12 +86,12 @@ class MappedLock {
   MappedLock& operator=(MappedLock&& other) noexcept;
   ~MappedLock();
 
-  // kLost if the lock is gone. Only where it ends with a descriptor can other code of this process end it.
+  // kLost if the lock is gone. Other code of this process can end it only if it ends with a descriptor.
   [[nodiscard]] Error check(const File& file) const;
-  // That descriptor: on an overlay filesystem alone.
+  // That descriptor, on an overlay filesystem only.
   [[nodiscard]] const std::optional<DescriptorMark>& ends_with() const noexcept { return ends_with_; }
 
-  // Whether a description other than this lock's has an exclusive lock in the range that this lock was taken from.
+  // True if a description other than this lock's has an exclusive lock in the range that this lock was taken from.
   [[nodiscard]] Result<bool> others(const File& file) const;
 
  private:

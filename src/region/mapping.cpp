@@ -39,7 +39,7 @@ constexpr std::uint64_t kMostCovers = 16'384;  // each of at most 2 MiB of damag
 constexpr const char* kUnreadable =
     ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it.";
 
-// What Boost needs of an object that it maps.
+// The interface that Boost needs of an object that it maps.
 struct Mappable {
   int descriptor;
   [[nodiscard]] bip::mapping_handle_t get_mapping_handle() const {
@@ -88,8 +88,8 @@ bip::mapped_region map_aligned(int descriptor, bip::mode_t mode, std::uint64_t o
   return region;
 }
 
-// On tmpfs and ramfs. An overlay does not tell what it lies over: if the blocks of a file cannot be asked for, it may
-// be one of these.
+// True on tmpfs and ramfs. An overlay does not tell its lower filesystem: if the blocks of a file cannot be asked for,
+// it may be one of these.
 bool holes_take_memory(int descriptor) noexcept {
   struct statfs facts {};
   if (fstatfs(descriptor, &facts) != 0) return false;
@@ -98,8 +98,8 @@ bool holes_take_memory(int descriptor) noexcept {
   return magic == TMPFS_MAGIC || magic == RAMFS_MAGIC;
 }
 
-// How many bytes of these parts of a file may be holes: none if it has pages enough for them, and there is none between
-// the parts, and after them.
+// Returns the number of bytes of these parts of a file that may be holes: 0 if the file has enough pages for them, and
+// has no pages between and after the parts.
 std::uint64_t may_be_missing(const File& file, const FileFacts& facts, const std::vector<Extent>& parts) {
   std::uint64_t wanted = 0;
   std::uint64_t end = 0;
@@ -113,7 +113,7 @@ std::uint64_t may_be_missing(const File& file, const FileFacts& facts, const std
   return only_in_parts ? wanted - std::min(wanted, facts.allocated_bytes) : wanted;
 }
 
-// mincore's rule: the file's owner, root, and a process that may write to the file.
+// mincore tells the file's owner, root, and a process that may write to the file.
 bool may_know_residence(int descriptor) noexcept {
   struct stat facts {};
   if (fstat(descriptor, &facts) != 0) return false;
@@ -126,7 +126,7 @@ std::uint64_t kibibytes_in(const std::string& line, const std::string& field) {
   return line.rfind(field, 0) == 0 ? std::stoull(line.substr(field.size())) * 1024 : 0;
 }
 
-// What the system could give without taking it from a process (proc(5)). All memory if it does not tell.
+// The memory that the system could give without taking it from a process (proc(5)), or all memory if it does not tell.
 std::uint64_t available_bytes() {
   std::ifstream meminfo("/proc/meminfo");
   for (std::string line; std::getline(meminfo, line);) {
@@ -166,7 +166,7 @@ struct Mapping::Held {
   std::string path;
   bool residence_is_told = false;
   Memory copy;  // used instead of a region of the file
-  Memory ones;  // what covers damage, once there is any
+  Memory ones;  // covers damage, once there is any
   std::uint64_t covers = 0;
   Guard guard;  // destroyed before what it guards
 };
@@ -181,8 +181,7 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
   try {
     const bip::mode_t mode = access == File::Access::kRead ? bip::read_only : bip::read_write;
     // A mapping keeps its open file description, and so that description's locks, and a forked child has the mapping.
-    // So that the child does not hold its parent's locks, a writer's mapping has a description of its own, if one can
-    // be had.
+    // So that the child does not hold its parent's locks, a writer's mapping has its own description, if possible.
     Result<std::optional<Descriptor>> another = std::optional<Descriptor>();
     if (access == File::Access::kReadWrite && file.writable()) another = file.another_description();
     if (!another) return another.error();
@@ -191,8 +190,8 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     held->region = map_aligned(descriptor, mode, offset, bytes);
     held->path = file.path();
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
-    // In a file that does not fit in memory, each huge page that is read drives another one out. What is in huge pages
-    // already stays in them. This is advice, which the kernel may not know: a failure is no error.
+    // In a file that does not fit in memory, each huge page that is read evicts another one. Data that is already in
+    // huge pages stays in them. This is advice, which the kernel may not know: a failure is not an error.
     const bool small = pages == Pages::kSmall || (bytes >= kHugePage && !fits_in_memory(bytes));
     if (small || (pages == Pages::kHuge && bytes >= kHugePage)) {
       const int advice = small ? MADV_RANDOM : MADV_HUGEPAGE;
@@ -278,7 +277,7 @@ std::uint64_t Mapping::huge_page_bytes() const {
   return sum;
 }
 
-// The kernel copies, and returns an error where an access of this process would be a signal.
+// The kernel copies, and returns an error where an access by this process would raise a signal.
 Error Mapping::read(std::span<std::byte> into, std::uint64_t offset) const {
   const iovec to{into.data(), into.size()};
   const iovec from{data() + offset, into.size()};
@@ -301,13 +300,13 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
     return Error{Code::kFault, errno, held_->path + kUnreadable};
   }
-  // Linux before 5.14: the read is begun and not waited for.
+  // Linux before 5.14: starts the read and does not wait for it.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
   return base::fail_errno(errno, held_->path, "bringing it into memory");
 }
 
-// A page of a hole that was read stays, so that the next handle asks no more than the file's length. Without
-// MADV_POPULATE_READ (Linux before 5.14) no read can be tried that is not SIGBUS if it fails.
+// A page of a hole stays once it was read, so the next handle need only ask for the file's length. Without
+// MADV_POPULATE_READ (Linux before 5.14) every read that fails is SIGBUS, so none can be tried.
 Error Mapping::fill_holes(const File& file, std::uint64_t offset, const std::vector<Extent>& parts) const {
   const auto facts = file.facts();
   if (!facts) return facts.error();
@@ -326,9 +325,9 @@ Error Mapping::fill_holes(const File& file, std::uint64_t offset, const std::vec
                    "--sparse=never."};
 }
 
-// Maps the same memory again and again: mremap of shared pages with an old length of 0 maps them once more. Each time
-// takes one of the mappings that a process may have (vm.max_map_count, usually 65530), and splitting the file's mapping
-// takes another.
+// Maps the same memory many times: mremap of shared pages with an old length of 0 maps them once more. Each time takes
+// one of the mappings that a process may have (vm.max_map_count, usually 65530), and splitting the file's mapping takes
+// another.
 Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const {
   if (held_->copy.ok()) {
     std::memset(data() + offset, 0xff, bytes);
@@ -360,7 +359,7 @@ bool Mapping::replace_page(std::uint64_t offset, std::span<const std::byte> byte
     if (mremap(fresh, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, begin) != MAP_FAILED) return true;
     munmap(fresh, page);
   }
-  // The same addresses, and one mapping as before, so that no limit of either applies.
+  // Uses the same addresses and one mapping, as before, so that no limit of either applies.
   return mmap(data(), this->bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
               -1, 0) != MAP_FAILED;
 }

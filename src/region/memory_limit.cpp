@@ -15,7 +15,7 @@ namespace {
 // One hierarchy of groups that limits memory.
 struct Hierarchy {
   bool version_2 = false;
-  std::string root;   // of the groups that are mounted there: in a container, its own group
+  std::string root;   // the topmost group that is mounted there: in a container, its own group
   std::string mount;  // where
 };
 
@@ -46,7 +46,7 @@ std::vector<Hierarchy> hierarchies_in(const std::string& proc) {
   return found;
 }
 
-// "4:memory:/group" or, of version 2, "0::/group". As the process's own namespace names it.
+// A line is "4:memory:/group" or, in version 2, "0::/group". Returns the group as the process's own namespace names it.
 std::optional<std::string> group_in(const std::string& proc, bool version_2) {
   std::ifstream groups(proc + "/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -59,7 +59,8 @@ std::optional<std::string> group_in(const std::string& proc, bool version_2) {
   return std::nullopt;
 }
 
-// The folders of the group and of its ancestors. A group that is not below what is mounted there is taken for that.
+// Returns the folders of the group and of its ancestors. A group that is not below the mounted one counts as the
+// mounted one.
 std::vector<std::string> folders_of(const Hierarchy& hierarchy, std::string group) {
   if (hierarchy.root != "/" && group.rfind(hierarchy.root, 0) == 0) group.erase(0, hierarchy.root.size());
   std::vector<std::string> folders;
@@ -71,7 +72,7 @@ std::vector<std::string> folders_of(const Hierarchy& hierarchy, std::string grou
   return folders;
 }
 
-// The number at the beginning of the file, or after that name in it: all there is if it has none ("max").
+// Returns the number at the beginning of the file, or after that name in it. UINT64_MAX if it has no number ("max").
 std::uint64_t number_in(const std::string& path, const std::string& name = "") {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
@@ -83,7 +84,7 @@ std::uint64_t number_in(const std::string& path, const std::string& name = "") {
   return UINT64_MAX;
 }
 
-// What version 1 says of a group holds for its ancestors, too, also for those that are hidden.
+// The limit that version 1 reports for a group includes its ancestors, even hidden ones.
 std::uint64_t limit_of(const Hierarchy& hierarchy, const std::string& folder) {
   if (!hierarchy.version_2) return number_in(folder + "/memory.stat", "hierarchical_memory_limit ");
   return std::min(number_in(folder + "/memory.max"), number_in(folder + "/memory.high"));

@@ -53,7 +53,7 @@ const char* folder_of(std::uint32_t magic) noexcept {
   }
 }
 
-// Whether the system has no answer, as opposed to no memory for one.
+// True if the system has no answer, and false if, for example, it lacks memory for one.
 bool no_answer(int failed) noexcept {
   return failed == EOPNOTSUPP || failed == ENOSYS || failed == EPERM || failed == EACCES || failed == EINVAL ||
          failed == EOVERFLOW;
@@ -65,7 +65,7 @@ void append(std::vector<std::byte>& bytes, Integer value) {
   base::store(bytes.data() + bytes.size() - sizeof value, value);
 }
 
-// If there is no other handle, one that need not lead back to the file is enough (AT_HANDLE_FID, Linux 6.5).
+// If the filesystem has no other handle, one that need not lead back to the file is enough (AT_HANDLE_FID, Linux 6.5).
 Error append_handle(int descriptor, std::vector<std::byte>& bytes) {
   constexpr int kOnlyToTell = 0x200;
   alignas(file_handle) std::array<std::byte, sizeof(file_handle) + MAX_HANDLE_SZ> room{};

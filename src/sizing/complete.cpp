@@ -15,7 +15,7 @@ using base::fail;
 using layout::body_bytes;
 using layout::whole_bits;
 
-// The bits of the body that one of m takes.
+// The bits of the body for one of the m cells.
 double bits_of_cell(const Row& row) noexcept {
   return static_cast<double>(body_bytes(row, row.body_unit) * 8) / static_cast<double>(row.body_unit);
 }
@@ -56,7 +56,7 @@ Error check_given(const Options& options) {
   return {};
 }
 
-// The bits that are given, in a size that the layout can have; 0: none are.
+// The number of bits that is given, in a size that the layout can have; 0 if none is.
 Result<std::uint64_t> given_bits(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
   if (options.num_bits != 0) return whole_bits(row, options.num_bits);
   if (options.max_bytes == 0) return std::uint64_t{0};

@@ -23,7 +23,8 @@ double rate_of(const Row& row, double keys, double bits, double probes) noexcept
   return keys / bits > 64 ? 1 : row.rate(keys, bits, probes);
 }
 
-// The lowest k with the lowest rate among those that can be reached from `probes` without a higher rate on the way.
+// Returns the lowest k with the lowest rate among those that can be reached from `probes` without a higher rate on the
+// way.
 std::uint32_t walk_to_best(const Row& row, double keys, double bits, std::uint32_t probes) noexcept {
   double best_rate = rate_of(row, keys, bits, probes);
   const std::uint32_t begin = probes;
@@ -60,7 +61,7 @@ std::uint32_t best_probes_of(const Row& row, double keys, double bits) noexcept 
 
 Error out_of_range(const std::string& what) { return base::fail(Code::kInvalid, what); }
 
-// Two numbers of bits: with one k probes have a rate above p, with the other they do not. The rates are logarithms of
+// Two numbers of bits. With one, k probes have a rate above p; with the other they do not. The rates are logarithms of
 // rate / p.
 struct Bracket {
   double low_bits;
@@ -69,7 +70,7 @@ struct Bracket {
   double high;  // 0 or less
 };
 
-// How the rate of k probes at n keys falls to p, from too few bits to enough.
+// The rate of k probes at n keys as it falls to p, from too few bits to enough.
 class Descent {
  public:
   Descent(const Row& row, double keys, double fpr, std::uint32_t probes) noexcept
@@ -79,8 +80,8 @@ class Descent {
     return std::log(rate_of(row_, keys_, bits, probes_) / fpr_);
   }
 
-  // The fewest bits that are enough, as a real number, to 1e-12 of it and to the whole bit. `most` bits are enough.
-  // `near` is the first guess.
+  // Returns the fewest bits that are enough, as a real number, with a relative error of 1e-12 and to the whole bit.
+  // `most` bits are enough. `near` is the first guess.
   [[nodiscard]] double least_bits(double near, double most) const noexcept {
     Bracket bracket = bracket_at(std::min(near, most), most);
     int last_moved = 0;
@@ -122,7 +123,7 @@ class Descent {
     }
   }
 
-  // Where the straight line through both ends has the rate p.
+  // Returns where the straight line through both ends has the rate p.
   static double met(const Bracket& bracket) noexcept {
     const double part = bracket.low / (bracket.low - bracket.high);
     const double bits = bracket.low_bits + part * (bracket.high_bits - bracket.low_bits);
@@ -141,8 +142,8 @@ struct Bits {
   std::uint32_t num_probes = 0;
 };
 
-// The fewest bits with which any k keeps p at n keys. With them no other k has a lower rate. So the search goes from
-// one k to a k that has a lower rate, and so needs fewer bits, until there is none.
+// Returns the fewest bits with which any k keeps p at n keys. With them no other k has a lower rate. So the search goes
+// from one k to a k that has a lower rate, and therefore needs fewer bits, until no such k exists.
 Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
   const double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
   const double classic = std::log2(1 / fpr);  // Bloom's k; and the bits, times 1 / ln 2
@@ -160,7 +161,7 @@ Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
 }
 
 // Recent results: a program asks how long a buffer has to be and then makes the filter, or makes thousands of filters
-// of few sizes. A thread that finds it in use does without it, and so does a child that was forked in that moment.
+// of few sizes. A thread that finds it in use computes without it, and so does a child that was forked at that moment.
 class Remembered {
  public:
   Bits fewest_bits(const Row& row, std::uint64_t keys, double fpr) noexcept {
@@ -189,7 +190,7 @@ class Remembered {
 
 constinit Remembered remembered;
 
-// The fewest bits with which k probes keep p at n keys.
+// Returns the fewest bits with which k probes keep p at n keys.
 Bits fewest_bits_of(const Row& row, double keys, double fpr, std::uint32_t probes) noexcept {
   const Descent descent(row, keys, fpr, probes);
   double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
@@ -259,7 +260,7 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   return size_of_bits(row, options, options.capacity, bits_in(row, bytes), 0);
 }
 
-// What most tutorials compute, in their order: both numbers are cut off.
+// Computes what most tutorials compute, in their order: both numbers are cut off.
 Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
   const auto keys = static_cast<double>(options.capacity);
   const double bits = std::trunc(-(keys * std::log(options.fpr)) / std::pow(std::log(2.0), 2));
@@ -272,9 +273,9 @@ Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
                                        " probes, which no filter can have. Leave it out.");
 }
 
-// In the order of python-bloomfilter's BloomFilter.__init__, so that each number is rounded as there: log(x, 2) of
-// Python is a quotient of logarithms. The rate stays as it was asked for: the program's file has it, and copies of the
-// program's filter are made from it.
+// Computes in the order of python-bloomfilter's BloomFilter.__init__, so that each number is rounded as there: log(x,
+// 2) of Python is a quotient of logarithms. The rate stays as it was asked for: the program's file has it, and copies
+// of the program's filter are made from it.
 Result<Size> solve_as_python_bloomfilter_does(std::uint64_t capacity, double fpr) {
   const double ln2 = std::log(2.0);
   const double probes = std::ceil(std::log(1.0 / fpr) / ln2);
@@ -353,7 +354,7 @@ std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t 
   return best_probes_of(row, static_cast<double>(num_keys), static_cast<double>(num_bits));
 }
 
-// The rate grows with the keys, also that of the best k. So the most keys are found by doubling and halving. The
+// The rate, also that of the best k, grows with the keys. So doubling and halving finds the largest number of keys. The
 // doubling ends, because the rate of 64 keys per bit is 1.
 std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept {
   const auto keeps = [&](std::uint64_t keys) {

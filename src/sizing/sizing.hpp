@@ -1,4 +1,5 @@
-// From n, p, m and k to each other, for every layout: the layout's row has the rate (src/layout). Pure maths, no I/O.
+// Computes n, p, m and k from each other, for every layout. The layout's row has the rate (src/layout). Only math, no
+// I/O.
 #pragma once
 
 #include <bfstore/error.hpp>
@@ -20,8 +21,8 @@ double false_positive_rate(const Row& row, std::uint64_t num_keys, std::uint64_t
 // The k from 1 to 64 with the lowest rate.
 std::uint32_t best_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) noexcept;
 
-// The most keys with which the rate of k probes (0: of the best k for those keys) is at most `fpr` < 1; 0 if one is too
-// many.
+// The largest number of keys with which the rate of k probes (0: of the best k for those keys) is at most `fpr` < 1; 0
+// if one key is too many.
 std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t num_probes, double fpr) noexcept;
 
 struct Size {
@@ -31,7 +32,7 @@ struct Size {
   double fpr = 0;  // as asked for; otherwise what the other values lead to, and 0 in the bare form
 };
 
-// 0 is "not given". A zero that was given, as bindings know of their arguments, is -0.0, and no filter can have it.
+// 0 is "not given". Bindings know whether a zero was given, and pass such a zero as -0.0, which no filter can have.
 bool is_given(double number) noexcept;
 
 // kInvalid names the number that no filter can have.
@@ -40,11 +41,12 @@ Error check_ranges(const Options& options);
 // kSizing if the layout reaches no rate as low as `fpr`.
 Error check_reach(const Row& row, double fpr);
 
-// The smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if there is none.
+// Computes the smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if no m
+// does.
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
-// Whose m and k capacity and fpr lead to: in most tutorials if Options::tutorial_sizing asks for that, and in
-// python-bloomfilter always, whose slices no other m has.
+// The program whose m and k are computed from capacity and fpr. kTutorials: those of most tutorials, but only if
+// Options::tutorial_sizing asks for them. kPythonBloomfilter: always its own, because its slices need that m.
 enum class Program { kTutorials, kPythonBloomfilter };
 
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
@@ -52,7 +54,7 @@ enum class Program { kTutorials, kPythonBloomfilter };
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes,
                    Program program = Program::kTutorials);
 
-// With four digits, for messages.
+// Formats a number with four digits, for messages.
 std::string number(double value);
 
 }  // namespace bfstore::sizing

@@ -1,4 +1,4 @@
-// bf add: keys into an existing filter.
+// bf add: adds keys to an existing filter.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -29,14 +29,13 @@ void declare_add(CLI::App& app, Arguments& arguments) {
              "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
 }
 
-// How long to wait for another writer that wants to be the only one, unless --lock-timeout is given. Usually that is
-// another bf add.
+// The time to wait for an exclusive writer, usually another bf add, unless --lock-timeout is given.
 constexpr std::uint32_t kPatienceMs = 60'000;
 constexpr std::chrono::milliseconds kBetweenTries{50};
 
 using Clock = std::chrono::steady_clock;
 
-// What is left of a wait that began then.
+// Returns the rest of a wait that began at `begin`.
 std::uint32_t left_of(std::uint32_t patience_ms, Clock::time_point begin) {
   if (patience_ms == bfstore::kWaitForEver) return patience_ms;
   const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin).count();
@@ -44,8 +43,8 @@ std::uint32_t left_of(std::uint32_t patience_ms, Clock::time_point begin) {
 }
 
 // Opens as the only writer, which adds several times as fast, if the keys are in a file and no other process is
-// writing. An add from a pipe may take long, so it lets other writers in. The second try waits for what the first one
-// left of the time.
+// writing. An add from a pipe may take long, so it lets other writers in. The second try waits for the rest of the
+// time.
 bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
   if (!from_file) return open_filter(arguments, bfstore::OpenMode::kWrite);
   const auto begin = Clock::now();
@@ -81,7 +80,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
   return filter_of_keys(std::move(opened), file);
 }
 
-// What was added stays. To add it again changes nothing, except in a counting filter.
+// Keys that were added stay. Adding them again changes nothing, except in a counting filter.
 void add_list(KeySource& source, Loader& loader) {
   try {
     loader.add_all(source);

@@ -14,7 +14,7 @@
 namespace bf {
 namespace {
 
-// Why CLI11 refused the words.
+// Returns the reason why CLI11 refused the words.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
   // ends at the first mask.

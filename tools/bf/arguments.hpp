@@ -1,4 +1,4 @@
-// The command line: what it asks for, checked as far as that is possible without touching a file.
+// The command line, with all checks that need no file.
 #pragma once
 
 #include "list_format.hpp"
@@ -16,7 +16,7 @@ namespace bf {
 
 struct Command;
 
-// What `contains` prints.
+// The output of `contains`.
 enum class Answers { kAll, kMaybe, kAbsent, kCount };
 
 struct Arguments {
@@ -24,18 +24,18 @@ struct Arguments {
   std::string file;
   bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
   std::string from = "-";         // a path, or "-" for standard input
-  std::vector<std::string> keys;  // add, remove, count, contains, recover: instead of `from`, if there are any
+  std::vector<std::string> keys;  // add, remove, count, contains, recover: used instead of `from`, if any
   ListFormat list;
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys
   bool all_owners = false;             // recover
   std::optional<std::uint64_t> epoch;  // recover: the epoch of the log that the keys are from
   bool skip_absent = false;            // remove: keys of a list may be absent
-  bool no_keys = false;                // recover: none was added after the marks
-  bool accept_loss = false;            // recover: without keys
-  std::string target;                  // seal, copy, fold: the new file; plan: the picture, or empty
-  std::uint64_t key_bytes = 24;        // plan: of a hash set's keys, on average
-  std::vector<std::string> sources;    // merge, intersect; compare: the other one
+  bool no_keys = false;                // recover: no key was added after the marks
+  bool accept_loss = false;            // recover: recover without keys
+  std::string target;                  // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
+  std::uint64_t key_bytes = 24;        // plan: average length of a hash set's keys
+  std::vector<std::string> sources;    // merge, intersect, join: the filters to read
   bool into = false;                   // merge: `file` exists
   bool json = false;                   // compare, plan
   bool verify = false;                 // contains
@@ -45,20 +45,20 @@ struct Arguments {
   std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace
   bool set = false;                              // contains: `file` lists the parts of the filter
   bool copy = false;                             // contains: read the filter into memory first
-  std::string key_file;                          // of the file with the filter's secret key, or empty
-  std::optional<bfstore::SecretKey> key;         // what main() read there, until main() ends
+  std::string key_file;                          // path of the file with the filter's secret key, or empty
+  std::optional<bfstore::SecretKey> key;         // the key in that file, until main() ends
   bool quiet = false;
 
   bool digests = false;      // build: the keys are digests, 8 bytes each
   std::uint32_t spools = 0;  // build, digest: the number of parts whose digests are kept apart
-  std::string spool_prefix;  // digest: of the names of their files
+  std::string spool_prefix;  // digest: the prefix of the names of their files
 
   // import, export
   std::string raw;                             // the other program's filter, or "-"
-  bfstore::ForeignForm form{.format = "raw"};  // of its bytes
-  std::string check;                           // import: keys that must be there, a path or "-", or empty
+  bfstore::ForeignForm form{.format = "raw"};  // the form of its bytes
+  std::string check;                           // import: keys that must be present, a path or "-", or empty
 
-  // build: the size is known without counting the keys.
+  // build: true if the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {
     return options.capacity != 0 || options.num_bits != 0 || !options.like.empty();
   }

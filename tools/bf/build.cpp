@@ -1,4 +1,4 @@
-// bf build: a filter of a list of keys, of the right size.
+// bf build: makes a filter of the right size from a list of keys.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -71,7 +71,7 @@ void check_build(Arguments& arguments) {
                 "Make an empty filter with bf create.");
 }
 
-// Hashes as the filter will that is made of these options later.
+// Hashes keys as the filter that will be made with these options.
 class Hasher {
  public:
   // Chooses the seed, if the hash takes one and the options have none.
@@ -117,7 +117,7 @@ class Hasher {
   bfstore::Filter filter_;
 };
 
-// One pass: of a source that cannot be read twice.
+// Reads a source that cannot be read twice, in one pass.
 template <class Kept>
 void keep_digests(KeySource& source, const Hasher& hasher, Kept& kept) {
   std::vector<std::uint64_t> digests;
@@ -131,7 +131,7 @@ void keep_digests(KeySource& source, const Hasher& hasher, Kept& kept) {
   });
 }
 
-// What is added to the filter: keys that are read now, or digests of keys that were read before.
+// The input of a build: keys that are read now, or digests of keys that were read before.
 class Input {
  public:
   explicit Input(const Arguments& arguments)
@@ -140,7 +140,7 @@ class Input {
 
   [[nodiscard]] const KeySource& source() const noexcept { return source_; }
 
-  // How many keys there are. May choose the seed.
+  // Returns the number of keys. May choose the seed.
   std::uint64_t count(const Arguments& arguments, bfstore::Options& options) {
     if (sorted_) return sorted_->count();
     if (source_.can_be_read_twice()) {
@@ -169,7 +169,7 @@ class Input {
     }
   }
 
-  // The filter has the digests that were kept, only if no process replaced the one that it is made like.
+  // The kept digests fit the filter only if no process replaced the file of --like meanwhile.
   void check_hash(const bfstore::Filter& filter, const Arguments& arguments) const {
     if (!hasher_ || (hasher_->shape().hash == filter.shape().hash && hasher_->shape().seed == filter.shape().seed))
       return;
@@ -177,7 +177,7 @@ class Input {
                   ": was replaced, while the keys were read, by a filter with another hash or seed. Run bf again.");
   }
 
-  // Throws Failure if the list lost keys while it was read: more is what a log does that grows.
+  // Throws Failure if the list lost keys while it was read. It may have got more, like a log that grows.
   void check_whole(const Loader& loader, std::uint64_t keys_counted) const {
     const std::optional<std::uint64_t> bytes = source_.bytes();
     const bool shorter = bytes_before_ && bytes && *bytes < *bytes_before_;
@@ -203,10 +203,10 @@ class Input {
 
   KeySource source_;
   bool digests_;
-  std::optional<std::uint64_t> bytes_before_ = source_.bytes();  // of a file
+  std::optional<std::uint64_t> bytes_before_ = source_.bytes();  // if the source is a file
   std::optional<KeptDigests> kept_;
   std::optional<SortedDigests> sorted_;
-  std::optional<Hasher> hasher_;  // of the digests that were kept
+  std::optional<Hasher> hasher_;  // made the kept digests
 };
 
 int build(const Arguments& arguments) {
@@ -228,7 +228,7 @@ int build(const Arguments& arguments) {
   refuse_external(filter, arguments.file);
   input.check_hash(filter, arguments);
   Loader loader(filter, arguments.file);
-  // Not of digests, which bf digest sorted: one of another part shows that this is the wrong file.
+  // Digests are not left out: bf digest sorted them, so one of another part shows that this is the wrong file.
   if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone

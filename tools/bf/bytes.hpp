@@ -16,7 +16,7 @@ namespace bf {
 
 inline constexpr std::size_t kBlockBytes = 64;
 
-// Bit i is set if text[i] is `wanted`. Reads the whole block. Defines the answer of matches().
+// Sets bit i of the result if text[i] is `wanted`. Reads the whole block. Defines the answer of matches().
 inline std::uint64_t matches_on_any_processor(const char* text, char wanted) noexcept {
   std::array<std::uint8_t, kBlockBytes> equal;
   for (std::size_t i = 0; i < kBlockBytes; ++i) equal[i] = text[i] == wanted ? 1 : 0;
@@ -31,7 +31,7 @@ inline std::uint64_t matches_on_any_processor(const char* text, char wanted) noe
   return bits;
 }
 
-// The same. x86-64 has an instruction for the bits, which takes a fifth of the time.
+// Computes the same bits. x86-64 has an instruction for them, which takes a fifth of the time.
 inline std::uint64_t matches(const char* text, char wanted) noexcept {
 #if defined(__SSE2__)
   const __m128i all = _mm_set1_epi8(wanted);
@@ -46,7 +46,7 @@ inline std::uint64_t matches(const char* text, char wanted) noexcept {
 #endif
 }
 
-// Whether one of the block's bytes is one of these. Reads the whole block.
+// True if one of the block's bytes is one of `kWanted`. Reads the whole block.
 template <char... kWanted>
 bool has_any(const char* text) noexcept {
   using Vector = std::uint8_t __attribute__((vector_size(16)));  // of gcc and clang, for any processor
@@ -61,7 +61,7 @@ bool has_any(const char* text) noexcept {
   return (halves[0] | halves[1]) != 0;
 }
 
-// How many bytes of the text are `wanted`.
+// Counts the bytes of the text that are `wanted`.
 inline std::uint64_t count_byte(const char* text, std::size_t size, char wanted) noexcept {
   constexpr std::size_t kRun = 192;  // at most 255, so that a byte can count its matches: 16 or 32 counters at once
   std::uint64_t count = 0;

@@ -1,4 +1,4 @@
-// bf clear: an empty filter in the place of another.
+// bf clear: replaces a filter by an empty one.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -27,7 +27,7 @@ void declare_clear(CLI::App& app, Arguments& arguments) {
       "\nExample:\n  bf clear seen-today.bf --force");
 }
 
-// The empty filter is a new file: readers of the old one must not see its bits go.
+// The empty filter is a new file, because readers of the old one must not see its bits vanish.
 int clear(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.options.replace)

@@ -1,4 +1,4 @@
-// The commands. A new one is a file, which has its arguments and what it does, and a line here and in commands.cpp.
+// The commands. A new one is a file with its arguments and its code, and a line here and in commands.cpp.
 #pragma once
 
 #include "arguments.hpp"
@@ -16,7 +16,7 @@ struct Command {
   const char* about;                                     // one line of bf --help
   void (*declare)(CLI::App& app, Arguments& arguments);  // its arguments and its help
   int (*run)(const Arguments& arguments);                // the exit code; throws Failure for 2
-  // What the grammar cannot say of its arguments. Throws Failure.
+  // Checks rules of its arguments that the grammar cannot express. Throws Failure.
   void (*check)(Arguments& arguments) = [](Arguments&) {};
 };
 
@@ -42,7 +42,7 @@ extern const Command kImport;
 extern const Command kExport;
 extern const Command kFinishFilling;
 
-// All of them, in the order of bf --help.
+// All commands, in the order of bf --help.
 const std::vector<const Command*>& commands();
 
 }  // namespace bf

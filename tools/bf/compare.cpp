@@ -1,4 +1,4 @@
-// bf compare: in what two filters differ, and how many keys they have in common.
+// bf compare: says in what two filters differ, and how many keys they have in common.
 #include "filter_use.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
@@ -69,7 +69,7 @@ std::string number_words(double number) {
   return grouped(static_cast<std::uint64_t>(std::llround(number)));
 }
 
-// Rounded outwards.
+// The ends of the interval are rounded outwards.
 std::string keys_words(const Interval& keys) {
   return number_words(keys.estimate) + " (" + number_words(std::floor(keys.low)) + " to " +
          number_words(std::ceil(keys.high)) + ")";
@@ -85,7 +85,7 @@ std::string differing_words(const Pair& pair) {
     if (!(pair.found.differ.*trait.differs)) continue;
     words += words.empty() ? "" : ", ";
     words += trait.name;
-    // What is secret, and a part, has no words, and a list of seeds has too many.
+    // Secrets and parts have no words, and a list of seeds has too many.
     if (trait.words == nullptr || trait.words(pair.a) == trait.words(pair.b)) continue;
     words.append(" ").append(trait.words(pair.a)).append(" and ").append(trait.words(pair.b));
   }

@@ -1,4 +1,4 @@
-// bf contains: which keys may be in a filter, and which are certainly absent.
+// bf contains: says which keys may be in a filter, and which are certainly absent.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "options.hpp"
@@ -139,7 +139,7 @@ void ask_list(Asker& asker, const Arguments& arguments) {
   }
 }
 
-// Of a set, the message says which file does not exist.
+// For a set, the library's message says which file does not exist.
 bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& options) {
   if (!arguments.set) return filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
   bfstore::Filter set = unwrap(open_set(arguments, options), arguments.file);

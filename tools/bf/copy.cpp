@@ -1,4 +1,4 @@
-// bf copy: a clean copy of a filter, which may be in use.
+// bf copy: makes a clean copy of a filter, which may be in use.
 #include "derived.hpp"
 #include "options.hpp"
 

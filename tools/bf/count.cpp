@@ -1,4 +1,4 @@
-// bf count: how often keys are in a counting filter.
+// bf count: says how often keys are in a counting filter.
 #include "counting.hpp"
 #include "failure.hpp"
 #include "filter_use.hpp"

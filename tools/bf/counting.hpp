@@ -1,4 +1,4 @@
-// What remove and count share, the commands of counting filters.
+// Code of remove and count, the commands of counting filters.
 #pragma once
 
 #include "arguments.hpp"
@@ -15,11 +15,11 @@ namespace bf {
 
 using Batch = std::span<const std::string_view>;
 
-// The keys of the command line, or those of the source until an interrupt, some at a time; and who read them, if
-// anyone did.
+// Calls take() with some keys at a time: those of the command line, with nullptr, or those of the source until an
+// interrupt, with the reader.
 void each_batch(const Arguments& arguments, const std::function<void(Batch, const KeyReader*)>& take);
 
-// Throws Failure for a filter of another layout, which `what` says that it cannot: "removes no keys".
+// Throws Failure for a filter of another layout. `what` says what such a filter cannot do: "removes no keys".
 void refuse_layout(const bfstore::Filter& filter, const std::string& file, const char* what);
 
 }  // namespace bf

@@ -1,4 +1,4 @@
-// bf create: a new, empty filter.
+// bf create: makes a new, empty filter.
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

@@ -23,8 +23,8 @@ namespace {
 
 constexpr int kPipeBytes = 1 << 20;  // so that the two processes seldom wait for each other
 
-// Variables with which a user changes what these programs do, by the beginning of their names: some make them leave out
-// a part of the list without a word.
+// Beginnings of names of environment variables with which a user changes these programs. Some make a program leave out
+// a part of the list without a message.
 constexpr std::array kTheirs{"GZIP=", "BZIP=", "BZIP2=", "XZ_OPT=", "XZ_DEFAULTS=", "LZOP=", "ZSTD_"};
 
 std::vector<char*> environment_without_theirs() {
@@ -42,7 +42,7 @@ std::vector<char*> environment_without_theirs() {
 
 Decompressor::Decompressor(std::string program, std::string options, int input_fd, std::string name)
     : program_(std::move(program)), name_(std::move(name)) {
-  ::signal(SIGCHLD, SIG_DFL);  // whose parent ignores it is not told how the program ended
+  ::signal(SIGCHLD, SIG_DFL);  // if it is ignored, waitpid() does not tell how the program ended
   std::array<int, 2> ends{};
   errors_ = ::memfd_create("errors", MFD_CLOEXEC);
   if (errors_ < 0 || ::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -77,7 +77,7 @@ Decompressor::~Decompressor() {
 
 int Decompressor::release_output() noexcept { return std::exchange(output_, -1); }
 
-// bzip2 says that it ignores what follows the list, and that is no error to it.
+// bzip2 only warns if bytes after the list are ignored, and its exit code is then 0. So any message is an error here.
 void Decompressor::finish() {
   if (pid_ < 0) return;
   const bool good = wait();

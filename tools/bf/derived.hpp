@@ -1,4 +1,4 @@
-// What copy, fold, intersect and join share: a new file of filters that stay as they are.
+// Code of copy, fold, intersect and join, which make a new file of filters that stay as they are.
 #pragma once
 
 #include "arguments.hpp"
@@ -10,10 +10,10 @@
 
 namespace bf {
 
-// What the command line says of the new file.
+// The options of the command line for the new file.
 bfstore::SaveOptions save_options(const Arguments& arguments);
 
-// Makes `target` of the filter, which may be in use, and reports it with that participle.
+// Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
 
 // Filter::intersect() or Filter::join().

@@ -1,4 +1,4 @@
-// bf digest: from keys to digests, for builds elsewhere or later.
+// bf digest: turns keys into digests, for builds elsewhere or later.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -52,11 +52,11 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
       "  bf join all.bf part0.bf part1.bf");
 }
 
-// Files at whose ends the digests of one part each are written. Other processes may write to them, too: each write is
-// of whole digests, and goes to the end.
+// The files of the parts, to whose ends the digests are written. Other processes may write to them, too: each write has
+// whole digests, and goes to the end.
 class SpoolFiles {
  public:
-  // `list` is what is read meanwhile, or nullptr.
+  // `list` is the source that is read meanwhile, or nullptr.
   SpoolFiles(const std::string& prefix, std::uint32_t parts, const KeySource* list)
       : piece_(std::min(kPiece, kInMemory / parts)) {
     allow_files(parts);
@@ -85,7 +85,7 @@ class SpoolFiles {
     }
   }
 
-  // They are on the disk when this returns, or the command fails: a build cannot see that digests are missing.
+  // Syncs the files. If that fails, the command fails, because a build cannot see that digests are missing.
   void finish() {
     for (File& file : files_) {
       write(file);
@@ -104,7 +104,7 @@ class SpoolFiles {
     std::vector<std::uint64_t> digests;
   };
 
-  // What is there is appended to: only digests are.
+  // Refuses an existing file with other contents than digests, because it would be appended to.
   static void refuse_other(const std::string& path, const KeySource* list) {
     struct stat facts {};
     if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return;
@@ -122,7 +122,8 @@ class SpoolFiles {
                   ". Remove it, and write it again.");
   }
 
-  // A write that was cut short may have half a digest at its end: what other processes append then is not aligned.
+  // A write that was cut short is an error: it may end within a digest, and then the digests that other processes
+  // append are not aligned.
   static void write(File& file) {
     swap_if_big_endian(file.digests);
     const auto bytes = std::as_bytes(std::span(file.digests));

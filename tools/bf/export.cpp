@@ -1,4 +1,4 @@
-// bf export: a filter's bytes for another program.
+// bf export: writes a filter's bytes for another program.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"

@@ -1,4 +1,4 @@
-// How a command gives up: one sentence for a person, printed by main() as `bf: <sentence>` with exit code 2.
+// The error of a command: one sentence for a person. main() prints it as `bf: <sentence>`, with exit code 2.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// A list of keys is no list, or not whole. What was done with the keys before that is the command's to say.
+// A file is not a list of keys, or not a whole one. The command says what was done with the keys before the mistake.
 class BadList : public Failure {
  public:
   using Failure::Failure;

@@ -21,11 +21,11 @@
 namespace bf {
 namespace {
 
-// How many keys a thread hashes before it adds them. Threads of a filter's only writer take turns in adding. To read
-// this many keys takes much longer than to wake the thread that waits for its turn.
+// The number of keys that a thread hashes before it adds them. Threads of a filter's only writer take turns in adding.
+// Reading this many keys takes much longer than waking the thread that waits for its turn.
 constexpr std::size_t kTurn = 65'536;
 
-// As a script makes them of a variable that is empty.
+// True for keys that a script makes of an empty variable.
 bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
@@ -120,7 +120,7 @@ void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept {
 
 namespace {
 
-// Digests are random bytes. Eight of them in a row are no filter's beginning, and 64 are not all text.
+// Digests are random bytes, so the first 8 are not those of a filter, and 64 are not all text.
 void refuse_other_bytes(const KeySource& source, std::span<const std::byte> first) {
   constexpr std::size_t kEnough = 64;
   const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));
@@ -221,7 +221,7 @@ void Loader::add_digests(std::span<const std::uint64_t> digests) {
   take(filter_.add_keys(bfstore::Keys::digests(digests)), digests.size());
 }
 
-// The thread of the first part has the `progress`.
+// Only the thread of the first part has a `progress`.
 void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* progress) {
   std::vector<std::uint64_t> digests;
   std::uint64_t before = 0;
@@ -257,7 +257,7 @@ std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   request.fpr = shape.fpr;
   request.num_bits = shape.num_bits;
   request.num_probes = shape.num_probes;
-  const auto plan = bfstore::plan(request);  // an error in the bare form, which promises no rate
+  const auto plan = bfstore::plan(request);  // an error for the bare form, which promises no rate
   return plan.ok() ? std::max(plan->capacity, shape.capacity) : shape.capacity;
 }
 

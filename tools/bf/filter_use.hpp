@@ -1,4 +1,4 @@
-// What the commands share: the library's errors as Failures, loading keys into a filter, and the words for a filter.
+// Code that commands share: throws the library's errors as Failures, loads keys into a filter, and describes a filter.
 #pragma once
 
 #include "arguments.hpp"
@@ -32,19 +32,19 @@ T unwrap(bfstore::Result<T> result, const std::string& file) {
   return std::move(result).value();
 }
 
-// Opens the file of the command line, with the options that all commands have for it. A page that cannot be read is an
-// error with a message, and not SIGBUS: no other code of this process uses that signal.
+// Opens the file of the command line, with the options that all commands share. A page that cannot be read is an error
+// with a message, and not SIGBUS: no other code of this process uses that signal.
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                              bfstore::OpenOptions options = {});
 
-// The same for another file.
+// Opens another file in the same way.
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options = {});
 
-// The parts of a filter, which are listed at the command line's file, for reading, as open_filter().
+// Opens for reading the parts of a filter that the command line's file lists, as open_filter() does.
 bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options = {});
 
-// Calls use(options) with the options that all commands have for a new filter.
+// Calls use(options) with the options that all commands share for a new filter.
 template <class Use>
 auto with_new_options(const Arguments& arguments, const bfstore::Options& options, Use use) {
   bfstore::Options all = options;
@@ -56,29 +56,30 @@ auto with_new_options(const Arguments& arguments, const bfstore::Options& option
   return use(std::as_const(all));
 }
 
-// The filter, if it was made.
+// Returns the filter, or throws Failure if it was not made.
 bfstore::Filter made_filter(bfstore::Result<bfstore::Filter> made, const std::string& file);
 
-// A new filter, with these options.
+// Makes a new filter with these options.
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
 
 [[noreturn]] void fail_exists(const std::string& file);
 
-// Refuses a name that is taken, early: no user waits for a long command first. The library checks again when it
-// matters. Whether a file is there, which may be replaced: one that comes later has keys of its own.
+// Refuses a name that is in use before any work, so that no user waits for a long command first. The library checks
+// again when it matters. Returns true if a file exists that may be replaced: a file that appears later has other keys,
+// so it may not.
 bool refuse_taken(const std::string& file, bool replace);
 
 // Gives an unpublished filter its name.
 void publish(bfstore::Filter& filter, const std::string& file);
 
-// The filter, if it was opened and takes keys.
+// Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 
-// A filter whose hash is external takes no keys.
+// Throws Failure for a filter whose hash is external: it takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 
 // Calls take(keys, bytes read so far) for all keys of the source, or of a part of it, until that returns false. An
-// interrupt ends the input, perhaps within a key, so the keys that came last are not taken.
+// interrupt ends the input, perhaps within a key, so the last keys are not passed to take().
 template <class Take>
 void read_keys(KeySource& source, std::optional<Range> part, Take take) {
   KeyReader reader(source, part);
@@ -88,7 +89,7 @@ void read_keys(KeySource& source, std::optional<Range> part, Take take) {
   }
 }
 
-// Between memory and files, where digests are little-endian on every machine.
+// Converts digests between memory and files, which are little-endian on every machine.
 void swap_if_big_endian(std::span<std::uint64_t> digests) noexcept;
 
 // Calls take(digests) for all digests of the source, 8 bytes each, little-endian, until that returns false.
@@ -107,15 +108,15 @@ class Loader {
   void add_all(const KeptDigests& digests);
   // Adds digests in the order in which the source has them, 8 bytes each, until an interrupt.
   void add_all_digests(const KeySource& source);
-  // Of a part, keys of other parts are left out, and not counted.
+  // If the filter is a part, leaves out keys of other parts, and does not count them as read.
   void leave_out_other_parts() noexcept { leaves_out_ = true; }
-  // Also counts what other processes have added.
+  // Warns if there are too many keys, counting those that other processes have added.
   void finish();
 
   [[nodiscard]] std::uint64_t keys_read() const noexcept { return keys_read_; }
   [[nodiscard]] std::uint64_t keys_left_out() const noexcept { return keys_left_out_; }
   [[nodiscard]] std::uint64_t keys_new() const noexcept { return keys_new_; }
-  // Every key of the source was empty, or blanks.
+  // True if every key of the source was empty or had only blanks.
   [[nodiscard]] bool read_empty_keys_alone() const noexcept { return !read_a_byte_; }
   [[nodiscard]] std::uint64_t keys_held() const noexcept { return keys_before_ + (counts_ ? keys_read_ : keys_new_); }
 
@@ -132,21 +133,21 @@ class Loader {
   std::uint64_t keys_before_;
   bool leaves_out_ = false;
   std::uint64_t most_keys_;  // within the promise
-  bool counts_;              // every add, also of a key that was there
+  bool counts_;              // every add counts, also of a key that was present
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> keys_left_out_{0};
   std::atomic<std::uint64_t> bytes_read_{0};
-  std::atomic<bool> read_a_byte_{false};  // of a key
+  std::atomic<bool> read_a_byte_{false};  // true if a key had a byte that is not a blank
   std::atomic<std::uint64_t> keys_new_{0};
   std::atomic<bool> warned_{false};
-  std::atomic<bool> failed_{false};  // in one thread, so that the others stop
+  std::atomic<bool> failed_{false};  // set by a thread that failed, so that the others stop
 };
 
-// With so many keys the rate is the promised one: more than the capacity where the filter was rounded up to whole
-// lines.
+// The number of keys with which the filter has the promised rate. It is more than the capacity if the filter was
+// rounded up to whole lines.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
-// Those that were added and not removed.
+// The number of keys that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);
 
 // "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"

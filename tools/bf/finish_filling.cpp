@@ -1,4 +1,4 @@
-// bf finish-filling: the end of an online build.
+// bf finish-filling: ends an online build.
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

@@ -1,4 +1,4 @@
-// bf fold: a smaller filter of the same keys.
+// bf fold: makes a smaller filter of the same keys.
 #include "derived.hpp"
 #include "numbers.hpp"
 #include "options.hpp"

@@ -1,4 +1,4 @@
-// What `bf plan` finds out, and its three forms: a table with curves, JSON, and a picture.
+// The results of `bf plan`, and their three forms: a table with curves, JSON, and a picture.
 #pragma once
 
 #include <bfstore/bfstore.hpp>
@@ -17,7 +17,7 @@ struct Point {
 
 struct Forecast {
   bfstore::Plan plan;
-  std::vector<Point> curve;  // up to twice the keys that it is for
+  std::vector<Point> curve;  // up to twice the capacity
   std::uint64_t hash_set_bytes = 0;
 };
 
@@ -26,10 +26,10 @@ struct Refusal {
   std::string why;
 };
 
-// Every layout, in one list or the other, in the order of their numbers.
+// Each layout is in one of the two lists, in the order of their numbers.
 struct Forecasts {
   bfstore::PlanRequest given;
-  std::uint64_t key_bytes = 0;  // that a hash set's keys have on average
+  std::uint64_t key_bytes = 0;  // average length of a hash set's keys
   std::vector<Forecast> possible;
   std::vector<Refusal> impossible;
 };
@@ -39,7 +39,7 @@ inline constexpr std::size_t kCurvePoints = 128;
 // The range of a logarithmic axis of rates, as powers of ten: from `bottom` to 0.
 int bottom_of(const std::vector<Forecast>& forecasts);
 
-// Where a rate is between the bottom (0) and 1 (1) of that axis. Below 0 if it is below the bottom.
+// The position of a rate on that axis: 0 at the bottom, and 1 at a rate of 1. Below 0 if the rate is below the bottom.
 double height_of(double fpr, int bottom);
 
 std::string table_text(const Forecasts& forecasts, bool utf8);

@@ -1,4 +1,4 @@
-// What import and export share: the words for the bytes of another program's filter.
+// Code of import and export: the options for the bytes of another program's filter.
 #pragma once
 
 #include "arguments.hpp"
@@ -13,7 +13,7 @@ void add_raw(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_order(CLI::App& app, Arguments& arguments);
 void add_format(CLI::App& app, Arguments& arguments);
 
-// The one that was given; raw if none was.
+// The format that was given; raw if none was.
 bfstore::ForeignFormat format_of(const Arguments& arguments);
 
 // Throws Failure if the order of the bits is not known.

@@ -6,7 +6,7 @@
 namespace bf {
 namespace {
 
-// What malloc takes for that many bytes: a word of its own, multiples of 16, and at least 32.
+// The memory that malloc takes for that many bytes: one word more, rounded up to a multiple of 16, and at least 32.
 constexpr std::uint64_t allocated(std::uint64_t bytes) noexcept {
   return std::max<std::uint64_t>(32, (bytes + 8 + 15) / 16 * 16);
 }

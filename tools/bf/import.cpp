@@ -1,4 +1,4 @@
-// bf import: a filter of the bytes of another program's filter.
+// bf import: makes a filter of the bytes of another program's filter.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
@@ -49,7 +49,7 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
 
-// What bf would choose by itself in a new filter, the bytes do not have.
+// The bytes do not tell values that bf would choose by itself in a new filter, so they must be given.
 void check_word(const Arguments& arguments, const bfstore::ForeignFormat& format) {
   const bfstore::Options& options = arguments.options;
   if (!format.hashes.empty() || !options.like.empty()) return;
@@ -70,11 +70,11 @@ void check_import(Arguments& arguments) {
   check_order(arguments);
 }
 
-// Reads on until there are so many bytes, or the source ends.
+// Reads more until `bytes` has `wanted` bytes, or the source ends.
 void read_until(const KeySource& source, std::uint64_t wanted, std::vector<char>& bytes) {
   constexpr std::uint64_t kFirstPiece = 1 << 20;
   std::uint64_t have = bytes.size();
-  while (have < wanted) {  // memory is taken as the bytes come: a hostile file may ask for any number
+  while (have < wanted) {  // memory grows as the bytes come, because a hostile file may ask for any number
     if (have == bytes.size()) bytes.resize(std::min(wanted, std::max(2 * have, kFirstPiece)));
     const std::size_t got = read_some(source.fd(), bytes.data() + have, bytes.size() - have, source.name());
     if (got == 0) break;
@@ -89,7 +89,8 @@ std::string length_rule(const bfstore::ForeignFilter& expected) {
          grouped(expected.bytes) + " bytes.";
 }
 
-// All of the source, whose first bytes, or the options, say how long it has to be. A byte more is read to learn of one.
+// Reads all of the source. Its first bytes, or the options, say how long it must be. Tries to read one more byte, to
+// detect a longer source.
 std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignForm& form,
                                const bfstore::Options& options) {
   constexpr std::uint64_t kFirstBytes = 1 << 16;
@@ -108,7 +109,7 @@ std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignFo
   return bytes;
 }
 
-// The filter, without a name yet. None after an interrupt.
+// Makes the filter, without a name yet. Returns nothing after an interrupt.
 std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bool replace) {
   const KeySource source(arguments.raw, "the bits");
   if (source.is_same_file(arguments.file))
@@ -132,7 +133,7 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
                 "was never added. Nothing was made.");
 }
 
-// Each key that the user knows to be in the array.
+// Checks each key that the user knows to be in the array.
 void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
   KeySource source(arguments.check, arguments.list);
   if (source.is_same_file(arguments.file))

@@ -1,4 +1,4 @@
-// The same work on every part of a source of keys at once.
+// Does the same work on every part of a source of keys at once.
 #pragma once
 
 #include "key_source.hpp"
@@ -10,8 +10,9 @@
 
 namespace bf {
 
-// Calls `work(part, number)` for every range of the source, each in a thread of its own; the first, number 0, in this
-// thread. A source without ranges is one part, nullopt. Returns when all are done. Throws what one of them has thrown.
+// Calls `work(part, number)` for every range of the source, each in its own thread; the first, number 0, in this
+// thread. A source without ranges is one part, nullopt. Returns when all are done. Throws the exception of one of them,
+// if any threw.
 template <class Work>
 void in_parallel(const KeySource& source, Work work) {
   const std::vector<Range> ranges = source.ranges();

@@ -1,5 +1,6 @@
 // See interrupt.hpp. The handler replaces the input's descriptor by /dev/null. A process that is about to read, or that
-// waits in read(2), which SA_RESTART begins again, finds the end of the input. No signal can come in between.
+// waits in read(2), which SA_RESTART begins again, finds the end of the input. So a signal between the check and the
+// read is not lost, either.
 #include "interrupt.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// bf intersect: a filter of the keys that all of several filters have.
+// bf intersect: makes a filter of the keys that all of several filters have.
 #include "derived.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"

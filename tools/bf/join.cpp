@@ -1,4 +1,4 @@
-// bf join: the whole filter of its parts.
+// bf join: makes the whole filter of its parts.
 #include "derived.hpp"
 #include "filter_use.hpp"
 #include "options.hpp"

@@ -4,7 +4,7 @@
 namespace bf {
 
 void KeptDigests::append(std::span<const std::uint64_t> digests) {
-  if (last_.capacity() == 0) last_.reserve(in_memory_ + digests.size());  // growing, it would take up to twice as much
+  if (last_.capacity() == 0) last_.reserve(in_memory_ + digests.size());  // growing would take up to twice as much
   last_.insert(last_.end(), digests.begin(), digests.end());
   if (last_.size() < in_memory_) return;
   if (!spool_) spool_.emplace();

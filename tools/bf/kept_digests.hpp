@@ -13,14 +13,14 @@
 
 namespace bf {
 
-// Takes 8 bytes for each key: those of the last keys in memory, the others in a file without a name.
+// Takes 8 bytes for each key. The last digests are in memory, the others in a file without a name.
 class KeptDigests {
  public:
   static constexpr std::size_t kInMemory = std::size_t{1} << 20;  // 8 MiB
 
   explicit KeptDigests(std::size_t in_memory = kInMemory) : in_memory_(in_memory) {}
 
-  // Throws Failure if there is no room for the file.
+  // Throws Failure if the file has no room.
   void append(std::span<const std::uint64_t> digests);
   [[nodiscard]] std::uint64_t count() const noexcept { return spooled_ + last_.size(); }
 

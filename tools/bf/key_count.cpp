@@ -11,7 +11,7 @@
 namespace bf {
 namespace {
 
-// Of all threads together.
+// The counts of all threads together.
 struct Counts {
   std::atomic<std::uint64_t> keys{0};
   std::atomic<std::uint64_t> bytes{0};

@@ -7,7 +7,8 @@
 
 namespace bf {
 
-// As many as a KeyReader would return: one for each separator, and a last one without. Reads the source to its end.
+// Returns the number of keys that a KeyReader would return: one for each separator, and a last one without. Reads the
+// source to its end.
 std::uint64_t count_keys(const KeySource& source);
 
 }  // namespace bf

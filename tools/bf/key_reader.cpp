@@ -69,7 +69,7 @@ void KeyReader::split(std::vector<std::string_view>& keys) {
   drained_ = true;
 }
 
-// Of nearly every block of nearly every list nothing else has to be known.
+// False for nearly every block of nearly every list, which then needs no other check.
 bool KeyReader::may_be_odd(const char* block) const noexcept {
   return line_ends_ != LineEnds::kLf || after_cr_ || has_any<'\0', '\r', kByteOrderMark[0]>(block);
 }
@@ -89,11 +89,11 @@ void KeyReader::check(const char* block, std::uint64_t ends, std::uint64_t there
   if (const std::uint64_t alone = after_cr & ~ends & there; alone != 0)
     refuse(scanned_ + static_cast<std::size_t>(std::countr_zero(alone)) - 1,
            "is a CR that no LF follows. If lines end in CR, make them end in LF (tr '\\r' '\\n').");
-  take_line_end(LineEnds::kLf, ends & ~after_cr);  // first: of a short list that has both, one thing is said
+  take_line_end(LineEnds::kLf, ends & ~after_cr);  // LF first, so that a short list that has both gets one message only
   take_line_end(LineEnds::kCrLf, ends & after_cr);
 }
 
-// The bits of `where` are such ends in the block.
+// The bits of `where` are the line ends of that kind in the block.
 void KeyReader::take_line_end(LineEnds found, std::uint64_t where) {
   if (where == 0 || line_ends_ == found) return;
   source_.take_line_end(found, place(scanned_ + static_cast<std::size_t>(std::countr_zero(where))));

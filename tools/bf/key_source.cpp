@@ -63,10 +63,10 @@ KeySource::KeySource(const std::string& from, ListFormat format) : KeySource(fro
 KeySource::KeySource(const std::string& from, const std::string& what)
     : KeySource(from, what, ListFormat{.any_bytes = true}) {}
 
-// Of a regular file the first bytes are there: several threads may read it later.
+// Looks at the first bytes of a regular file now, because several threads may read it later.
 KeySource::KeySource(const std::string& from, const std::string& what, ListFormat format)
     : format_(format), name_(from == "-" ? "standard input" : from) {
-  // A descriptor of its own above 2 in both cases, so that closing it never frees number 0.
+  // In both cases the descriptor is above 2, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
   try {
@@ -179,7 +179,7 @@ void KeySource::take_line_end(LineEnds found, std::uint64_t at_byte) {
 
 void KeySource::skip_to_end() const { ::lseek(fd_, 0, SEEK_END); }
 
-// Where the first key begins that begins at or after `from`; the end of the file if there is none.
+// Returns the beginning of the first key at or after `from`, or the end of the file if no key begins there.
 off_t KeySource::next_key(off_t from) const {
   std::vector<char> buffer(std::size_t{64} << 10);
   Range rest{from - 1, std::numeric_limits<off_t>::max()};
@@ -191,7 +191,7 @@ off_t KeySource::next_key(off_t from) const {
   return rest.begin;
 }
 
-// A pipe tells how much waits in it. A source that does not tell is copied, and the copy is asked.
+// A pipe tells how many bytes wait in it. A source that does not tell is copied, and the copy is used.
 bool KeySource::at_end() {
   begin();
   if (!can_be_read_twice()) {

@@ -1,4 +1,4 @@
-// How a list divides its bytes into keys.
+// The rules by which a list is divided into keys.
 #pragma once
 
 namespace bf {

@@ -32,7 +32,7 @@ class Copy {
   Copy(const Copy&) = delete;
   Copy& operator=(const Copy&) = delete;
 
-  // As recv(2) with MSG_PEEK. EINVAL where fd is no pipe.
+  // Like recv(2) with MSG_PEEK. EINVAL if fd is not a pipe.
   ssize_t peek(int fd, char* to, std::size_t bytes) {
     const ssize_t copied = ::tee(fd, ends_[1], bytes, 0);
     return copied <= 0 ? copied : ::read(ends_[0], to, static_cast<std::size_t>(copied));
@@ -52,7 +52,7 @@ ssize_t peek(Copy& copy, int fd, char* to, std::size_t bytes) {
   }
 }
 
-// All that will ever be in it is there.
+// True if no process can write more into it.
 bool has_no_writer(int fd) {
   pollfd asked{fd, POLLIN | POLLRDHUP, 0};
   return ::poll(&asked, 1, 0) > 0 && (asked.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0;
@@ -70,7 +70,7 @@ std::string head_of_stream(int fd, const std::string& name) {
     const ssize_t got = peek(copy, fd, head.data(), head.size());
     head.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
     if (head.empty() || all || !may_become_a_kind(head)) return head;
-    std::this_thread::sleep_for(kPause);  // what has been seen stays readable, so poll() would not wait
+    std::this_thread::sleep_for(kPause);  // the bytes that were seen stay readable, so poll() would not wait
   }
 }
 

@@ -55,7 +55,8 @@ constexpr std::array kMagics{
     Magic{"age-encryption.org/v1"sv, {"encrypted with age", {}, "Decrypt it first: age -d"}},
 };
 
-// bzip2 has a digit in its magic, and after it the first six digits of pi, or of the root of pi where nothing follows.
+// bzip2 has a digit in its magic, and after it the first twelve digits of pi, or of the root of pi if the list is
+// empty.
 constexpr std::string_view kBzip2 = "BZh";
 constexpr std::string_view kPi = "1AY&SY";
 constexpr std::string_view kRoot = "\x17rE8P\x90";

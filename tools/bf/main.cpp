@@ -1,4 +1,4 @@
-// bf: make, fill and ask bfstore filters. This file goes from arguments to exit code (commands return 0 and 1; 2 is an
+// bf: make, fill and ask bfstore filters. This file turns arguments into an exit code (commands return 0 and 1; 2 is an
 // error).
 #include "arguments.hpp"
 #include "commands.hpp"

@@ -1,4 +1,4 @@
-// bf merge: one filter of the keys of several.
+// bf merge: makes one filter of the keys of several.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -44,7 +44,7 @@ std::uint64_t bits_of(const std::string& path, const Arguments& arguments) {
   return unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path).shape().num_bits;
 }
 
-// The others are folded onto it.
+// Returns the filter with the fewest bits. The others are folded to its size.
 std::string smallest(const Arguments& arguments) {
   return *std::min_element(arguments.sources.begin(), arguments.sources.end(),
                            [&](const std::string& one, const std::string& other) {
@@ -52,8 +52,8 @@ std::string smallest(const Arguments& arguments) {
                            });
 }
 
-// A new file: what other processes add to a source after it was read would be in neither. With --into: OUT has its own
-// keys already, and counters would count them twice.
+// Without --into, the new file would replace a source, and keys that other processes add to the source after it was
+// read would be lost. With --into, OUT has its own keys already, and counters would count them twice.
 void refuse_a_source(const Arguments& arguments) {
   struct stat target {};
   if (::stat(arguments.file.c_str(), &target) != 0) return;
@@ -74,7 +74,7 @@ bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   return make_filter(arguments, options);
 }
 
-// The message names OUT, which does not exist and is like one of the filters.
+// Adds to the message that OUT, which does not exist, would be like one of the filters.
 bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const std::string& like) {
   if (error.code == bfstore::Code::kMismatch && !like.empty())
     error.message += " " + arguments.file + " would be like " + like + ". It was not made.";

@@ -33,7 +33,7 @@ struct Suffix {
   bool bytes = false;
 };
 
-// The whole of `text` is a suffix, or nothing is.
+// Reads the whole of `text` as a suffix. Returns nothing if it is not one.
 std::optional<Suffix> parse_suffix(std::string_view text) {
   Suffix suffix;
   if (!text.empty() && text.back() == 'B') {
@@ -57,7 +57,7 @@ struct Quantity {
   bool bytes = false;
 };
 
-// digits * multiplier / 10^decimals
+// Computes digits * multiplier / 10^decimals.
 Quantity scale(std::string_view digits, std::size_t decimals, std::uint64_t multiplier) {
   if (decimals > std::numeric_limits<std::uint64_t>::digits10) return {Flaw::kNotWhole};
   std::uint64_t number = 0;
@@ -105,7 +105,7 @@ const char* unit_words(Unit unit) {
   return "";
 }
 
-// The whole of `text` in base `base`, or nothing.
+// Reads the whole of `text` in base `base`. Returns nothing if it is not a number.
 template <class Integer>
 std::optional<Integer> parse_integer(std::string_view text, int base) {
   Integer value = 0;

@@ -19,7 +19,7 @@ enum class Unit {
 // 1024. A fraction is good if the product is whole: 1.5k, not 1.5.
 std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max);
 
-// A plain whole number from 1 to `max`. `others` names for the message what else the caller takes.
+// A plain whole number from 1 to `max`. `others` names, for the message, other values that the caller takes.
 std::uint32_t parse_small(const std::string& option, std::string_view text, std::uint32_t max,
                           const std::string& others = "");
 

@@ -56,7 +56,7 @@ CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string
   });
 }
 
-// The options for how good a filter of --capacity keys is: at most one of them.
+// Adds the options for the quality of a filter of --capacity keys, of which at most one may be given.
 std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
   const auto take_fpr = [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); };
   const auto take_bits_per_key = [&](const std::string& name, const std::string& text) {
@@ -97,8 +97,8 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
   return {bits, probes, seeds};
 }
 
-// The ways to give the size, and which exclude each other. `counted`: bf counts the keys, so --capacity may be left
-// out.
+// Adds the ways to give the size, and which of them exclude each other. `counted`: bf counts the keys, so --capacity
+// may be left out.
 void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   CLI::Option* const capacity = add_capacity(
       app, arguments, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
@@ -120,7 +120,7 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   tutorial->excludes(like);
 }
 
-// The options whose values --like copies.
+// Adds the options whose values --like copies.
 void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
   const auto take_layout = [&](const std::string& name, const std::string& text) {
     options.layout = parse_layout(name, text);

@@ -1,4 +1,4 @@
-// The options that commands share, and all else that a command declares its arguments with.
+// The options that commands share, and the other functions with which a command declares its arguments.
 #pragma once
 
 #include "commands.hpp"
@@ -13,7 +13,7 @@ namespace bf {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// What the help of several commands says.
+// Texts in the help of several commands.
 // The usage after the file's name, for create and build.
 inline constexpr const char* kShapeUsage =
     "[--layout L] [--hash H] [--seed S | --key-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
@@ -40,15 +40,16 @@ void add_mode(CLI::App& app, bfstore::Options& options);
 void add_part(CLI::App& app, bfstore::Options& options);
 void add_parts(CLI::App& app, Arguments& arguments, const std::string& help);
 
-// All that says how a new file is made of filters; `force` says what is replaced.
+// Adds the options of commands that make a new file of filters. `force` is the help of --force.
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force);
 
-// All that says what a new filter is like, and where. `counted`: bf counts the keys, so --capacity may be left out.
+// Adds the options for the shape and the file of a new filter. `counted`: bf counts the keys, so --capacity may be left
+// out.
 void add_shape(CLI::App& app, Arguments& arguments, bool counted);
 
 bfstore::Layout parse_layout(const std::string& option, const std::string& text);
 
-// What the grammar cannot say of a new filter's shape. They throw Failure.
+// These check rules for a new filter's shape that the grammar cannot express. They throw Failure.
 void check_bits(const Arguments& arguments);
 void check_hash(const Arguments& arguments);
 [[noreturn]] void fail_unsized(const Arguments& arguments);

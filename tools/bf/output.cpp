@@ -46,8 +46,8 @@ void Output::flush() {
 void prepare_process() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) != -1) continue;
-    // Opened the wrong way round on purpose: a use of the closed descriptor stays an error. Takes the lowest free
-    // number.
+    // Opened for the wrong direction on purpose: a use of the closed descriptor stays an error. open() takes the lowest
+    // free number.
     const int filler = ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     if (filler != fd) std::_Exit(2);
   }

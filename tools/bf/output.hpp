@@ -17,11 +17,11 @@ class Output {
   void flush();
 
  private:
-  static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;  // what a pipe takes at once
+  static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;  // as much as a pipe takes at once
   std::string buffer_;
 };
 
-// Makes descriptors 0 to 2 exist, so that no filter is ever opened as standard output and written over. Turns SIGPIPE
+// Makes descriptors 0 to 2 exist, so that no filter is ever opened as standard output and overwritten. Turns SIGPIPE
 // and SIGXFSZ into errors of the write: a closed standard error ends nothing, and a file size limit gives a message.
 void prepare_process();
 

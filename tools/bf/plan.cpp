@@ -1,4 +1,4 @@
-// bf plan: what filters of each layout will be like, side by side, before one is made.
+// bf plan: shows what filters of each layout will be like, side by side, before one is made.
 #include "failure.hpp"
 #include "forecast.hpp"
 #include "hash_set.hpp"
@@ -18,7 +18,7 @@
 namespace bf {
 namespace {
 
-// The ways to give sizes that `create` has, in any combination that does not give one of them twice.
+// Takes the sizes that `create` takes, in any combination that gives none of them twice.
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
@@ -82,7 +82,7 @@ void check_plan(Arguments& arguments) {
   }
 }
 
-// Whether characters beyond ASCII can be shown.
+// True if characters beyond ASCII can be shown.
 bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
@@ -123,7 +123,7 @@ Forecasts forecasts_of(const Arguments& arguments) {
   return all;
 }
 
-// Why no layout can be like that: each reason once.
+// Returns the reasons why no layout can be like that. One reason that all share appears once.
 std::string reasons_of(const std::vector<Refusal>& refusals) {
   const std::string& first = refusals.front().why;
   if (std::all_of(refusals.begin(), refusals.end(), [&](const Refusal& one) { return one.why == first; })) return first;

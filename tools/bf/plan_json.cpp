@@ -6,9 +6,9 @@
 namespace bf {
 namespace {
 
-using Json = nlohmann::ordered_json;  // in the order of the table
+using Json = nlohmann::ordered_json;  // keeps the order of the table
 
-// null: not given.
+// 0 is "not given", and becomes null.
 template <class Number>
 Json given(Number number) {
   return number == 0 ? Json() : Json(number);

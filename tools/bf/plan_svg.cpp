@@ -1,4 +1,4 @@
-// bf plan's picture: the rate of each layout as it fills.
+// bf plan's picture: the rate of each layout as the filter fills.
 #include "forecast.hpp"
 #include "numbers.hpp"
 
@@ -16,7 +16,7 @@ constexpr double kLeft = 70;
 constexpr double kRight = 20;
 constexpr double kTop = 40;
 constexpr double kBottom = 50;
-// Colours that most people can tell apart (Okabe & Ito, 2008).
+// Colors that most people can tell apart (Okabe & Ito, 2008).
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 
 std::string at(double coordinate) {

@@ -22,7 +22,7 @@ std::string padded(std::string text, std::size_t columns) {
   return text;
 }
 
-// A name, and what each layout has of it.
+// A table with a name in each row, and a value for each layout.
 class Table {
  public:
   explicit Table(const Forecasts& all) : all_(all) {}
@@ -36,7 +36,7 @@ class Table {
     rows_.push_back(row);
   }
 
-  // A question about the layout's capabilities.
+  // Adds a row about one of the layouts' capabilities.
   void add_ability(const std::string& name, bool bfstore::Capabilities::*can) {
     add(name, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
   }
@@ -142,7 +142,7 @@ double rate_at(const std::vector<Point>& curve, double keys) {
 
 void draw(Canvas& canvas, const Forecast& forecast, int bottom) {
   const auto last_row = static_cast<double>(canvas.rows() - 1);
-  std::size_t before = canvas.rows();  // none
+  std::size_t before = canvas.rows();  // no column yet
   for (std::size_t column = 0; column < canvas.columns(); ++column) {
     const double share = 2 * static_cast<double>(column + 1) / static_cast<double>(canvas.columns());
     const double height =

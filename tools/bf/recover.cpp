@@ -71,7 +71,7 @@ std::vector<std::uint64_t> awaited_owners(const std::string& file) {
   return owners;
 }
 
-// The keys are those after the mark in a log of that epoch. They are of no use if the mark is of another log.
+// The keys are those after the mark in the log of that epoch. They are not enough if the mark is of another log.
 void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& owners) {
   if (!arguments.epoch) return;
   const auto marks = unwrap(bfstore::inspect(arguments.file, false), arguments.file).marks;
@@ -96,7 +96,7 @@ void check_there_are_keys(const Arguments& arguments, KeySource& source) {
                   " has no keys. Give the keys that were added after the marks. If no key was added, say --no-keys.");
 }
 
-// The same of a list that has a line end and nothing else, as of `echo "$keys"` with no keys.
+// Refuses a list that has only a line end, as `echo "$keys"` writes it without keys, for the same reason.
 void check_they_are_keys(const Arguments& arguments, const KeySource& source, const Loader& loader) {
   if (!loader.read_empty_keys_alone()) return;
   throw Failure(arguments.file + ": the recovery is not finished: " + source.name() +
@@ -105,7 +105,7 @@ void check_they_are_keys(const Arguments& arguments, const KeySource& source, co
                 arguments.file + " ''.");
 }
 
-// The recovery is not finished, so that the filter answers "maybe".
+// On a bad list the recovery stays unfinished, so the filter answers "maybe".
 void add_list(const Arguments& arguments, KeySource& source, Loader& loader) {
   try {
     loader.add_all(source);
@@ -152,7 +152,7 @@ int recover(const Arguments& arguments) {
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
   Loader loader(filter, arguments.file);
-  if (filter.part().parts > 1) loader.leave_out_other_parts();  // the log is that of the whole
+  if (filter.part().parts > 1) loader.leave_out_other_parts();  // the log has keys of the whole filter
   if (source) {
     add_list(arguments, *source, loader);
   } else {

@@ -36,7 +36,7 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       "  bf remove users.bf alice");
 }
 
-// To remove a key that was never added can make a wrong no. So keys are not taken from a list that seems to be damaged.
+// Removing a key that was never added can make a wrong no. So keys of a list that seems damaged are not removed.
 void refuse_doubt(const KeyReader& reader) {
   if (reader.ended_without_separator()) {
     throw Failure(
@@ -46,8 +46,8 @@ void refuse_doubt(const KeyReader& reader) {
   }
 }
 
-// Nor from one whose keys are not all in the filter: it is of another filter, or its keys differ from those that were
-// added by something that nobody sees. All other keys of such a list may be wrong, too.
+// Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly from
+// those that were added. All other keys of such a list may be wrong, too.
 void refuse_absent(const bfstore::Filter& filter, Batch keys, const KeyReader& reader) {
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
   const bfstore::Count there = filter.contains_keys(bfstore::Keys::views(keys), answers);
@@ -59,7 +59,7 @@ void refuse_absent(const bfstore::Filter& filter, Batch keys, const KeyReader& r
                 "keys may be absent: --skip-absent.");
 }
 
-// A remove is never repeated. So whoever fails says how many keys of the list are done, and that some more may be.
+// A remove is never repeated. So a failure says how many keys of the list were removed, and that some more may be.
 class Remover {
  public:
   Remover(bfstore::Filter& filter, const std::string& file) : filter_(filter), file_(file) {}
@@ -91,11 +91,12 @@ class Remover {
   bfstore::Filter& filter_;
   const std::string& file_;
   std::uint64_t asked_ = 0;
-  std::uint64_t doubtful_ = 0;  // of a call that failed
+  std::uint64_t doubtful_ = 0;  // keys of a call that failed
   std::uint64_t removed_ = 0;
 };
 
-// Whoever reads no more than the exit code removes them again.
+// The exit code is 2 if the report cannot be written, and a script may then remove the keys again. So the message
+// warns.
 void report_removed(const std::string& words) {
   try {
     report(words);

@@ -1,4 +1,4 @@
-// bf seal: a copy of a filter that detects damage.
+// bf seal: makes a copy of a filter that detects damage.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"

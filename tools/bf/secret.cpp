@@ -16,7 +16,7 @@
 namespace bf {
 namespace {
 
-// The contents of the file, wiped at the end, with room for one byte more than any key has.
+// The contents of the file, wiped at the end. It has room for one byte more than the longest key file.
 class Content {
  public:
   explicit Content(const std::string& path);

@@ -15,7 +15,7 @@ void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& k
 // Throws if `other`, which a command is to read or replace, is the key file itself.
 void refuse_key_file(const std::string& path, const std::string& other);
 
-// Wipes a key, if there is one, when it is no longer needed here.
+// Wipes a key, if any, when it is no longer needed here.
 class KeyWiper {
  public:
   explicit KeyWiper(std::optional<bfstore::SecretKey>& key) noexcept : key_(key) {}

@@ -1,5 +1,5 @@
-// The digests of keys, sorted by the part of the filter that they belong to. The bits of one part fit into a cache
-// where those of the whole filter do not, or into memory.
+// The digests of keys, sorted by the part of the filter that they belong to. The bits of one part may fit into a cache,
+// or into memory, when those of the whole filter do not.
 #pragma once
 
 #include "kept_digests.hpp"
@@ -15,7 +15,7 @@
 
 namespace bf {
 
-// Takes 8 bytes for each key, in files without a name but for 16 MiB in all, and as many files as there are parts.
+// Takes 8 bytes for each key: 16 MiB in memory, and the rest in files without names, one for each part.
 class SortedDigests {
  public:
   explicit SortedDigests(std::uint32_t parts) {
@@ -25,7 +25,7 @@ class SortedDigests {
     sorted_.resize(parts);
   }
 
-  // Throws Failure if there is no room for a file.
+  // Throws Failure if a file has no room.
   void append(std::span<const std::uint64_t> digests) {
     for (const std::uint64_t digest : digests) {
       std::vector<std::uint64_t>& same = sorted_[bfstore::Part::number_of(digest, parts())];
@@ -39,7 +39,7 @@ class SortedDigests {
 
   [[nodiscard]] std::uint32_t parts() const noexcept { return static_cast<std::uint32_t>(kept_.size()); }
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  // What was appended of that part.
+  // The digests of that part.
   [[nodiscard]] const KeptDigests& of(std::uint32_t part) {
     kept_[part]->append(sorted_[part]);
     sorted_[part].clear();
@@ -47,7 +47,7 @@ class SortedDigests {
   }
 
  private:
-  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // of all parts: 4 KiB of each of the most
+  static constexpr std::size_t kInMemory = std::size_t{1} << 21;  // digests of all parts: 4 KiB each if there are 4,096
   static constexpr std::size_t kFew = 64;                         // a few cache lines at a time
 
   std::vector<std::unique_ptr<KeptDigests>> kept_;

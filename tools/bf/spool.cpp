@@ -21,7 +21,7 @@ std::string temporary_directory() {
   return named != nullptr && *named != '\0' ? named : "/tmp";
 }
 
-// For filesystems without O_TMPFILE. No signal may end the process while the file has a name.
+// Opens a file on a filesystem without O_TMPFILE. No signal may end the process while the file has a name.
 int open_named_and_unlink(const std::string& directory) {
   sigset_t all;
   sigset_t before;
@@ -75,7 +75,7 @@ void Spool::append(std::span<const std::byte> bytes) {
 void Spool::read(std::span<std::byte> into, std::uint64_t offset) const {
   while (!into.empty()) {
     const ssize_t got = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
-    if (got == 0) errno = EIO;  // nobody else has the file
+    if (got == 0) errno = EIO;  // no other process has the file
     if (got <= 0 && (got == 0 || errno != EINTR)) fail();
     if (got <= 0) continue;
     into = into.subspan(static_cast<std::size_t>(got));

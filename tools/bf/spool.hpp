@@ -1,4 +1,5 @@
-// A file without a name in $TMPDIR (or /tmp), for what does not belong in memory. It is gone with the process.
+// A file without a name in $TMPDIR (or /tmp), for data that does not belong in memory. It vanishes when the process
+// ends.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace bf {
 
-// Lets this process have so many more files open. Throws Failure if it may not.
+// Lets this process open that many more files. Throws Failure if it may not.
 void allow_files(std::uint64_t count);
 
 class Spool {
@@ -16,10 +17,10 @@ class Spool {
   // These throw Failure, which names the directory.
   Spool();
   void append(std::span<const std::byte> bytes);
-  // All bytes from `offset` on. They were appended.
+  // Reads bytes from `offset`, which were appended before.
   void read(std::span<std::byte> into, std::uint64_t offset) const;
 
-  // The descriptor, which is the caller's from now on.
+  // Returns the descriptor, which belongs to the caller from now on.
   [[nodiscard]] int release() noexcept;
 
   Spool(const Spool&) = delete;

@@ -15,9 +15,9 @@ namespace bf {
 namespace {
 
 constexpr std::string_view kEraseLine = "\r\x1b[K";
-std::atomic<bool> progress_shown{false};  // one thread shows progress, any thread may complain
+std::atomic<bool> progress_shown{false};  // one thread shows progress, and any thread may complain
 
-// If standard error cannot be written to, nothing can be reported.
+// If standard error cannot be written to, no error can be reported.
 void write_error(std::string_view text) {
   [[maybe_unused]] const auto ignored = ::write(STDERR_FILENO, text.data(), text.size());
 }

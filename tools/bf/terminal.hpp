@@ -9,7 +9,7 @@
 
 namespace bf {
 
-// `text` fit for a terminal: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
+// Makes `text` safe for a terminal: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
 std::string printable(std::string_view text);
 
 // Writes "bf: <message>" as one line.

@@ -1,4 +1,4 @@
-// See whole_file.hpp. It goes to a file with a name of its own in the same folder, which then gets the name.
+// See whole_file.hpp. The bytes go to a file with a temporary name in the same folder, which then gets the name.
 #include "whole_file.hpp"
 
 #include "failure.hpp"
@@ -27,8 +27,8 @@ mode_t less_the_umask(unsigned mode) {
   return mode & ~mask;
 }
 
-// A filter is replaced by bf create and its like, which tell the processes that have it open. Here they would not
-// learn of it, and would go on to add keys to a file that is gone.
+// bf create and similar commands replace a filter, and tell the processes that have it open. Here these would not learn
+// of it, and would continue to add keys to a file that is gone.
 void refuse_a_filter(const std::string& path) {
   const bfstore::Result<bfstore::Report> there = bfstore::inspect(path, false);
   if (there && there->identity)
@@ -36,7 +36,7 @@ void refuse_a_filter(const std::string& path) {
                   ": is a filter, whose users would not learn that it is gone. Remove it, or choose another name.");
 }
 
-// The temporary file, which is gone when this ends.
+// The temporary file, which the destructor removes.
 class Temporary {
  public:
   explicit Temporary(const std::string& path) : path_(path), name_(path + ".XXXXXX") {
@@ -47,7 +47,7 @@ class Temporary {
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() {
     ::close(fd_);
-    ::unlink(name_.c_str());  // after a rename no such name is there
+    ::unlink(name_.c_str());  // after a rename the name does not exist
   }
 
   void write(std::string_view text) const {
@@ -62,8 +62,8 @@ class Temporary {
     if (::fchmod(fd_, mode) != 0) fail(path_, "cannot set its mode", errno);
   }
 
-  // The owner comes last: who is no longer it may not change the mode. Without the group's name its rights are those of
-  // the others.
+  // The owner is changed last: a process that is no longer the owner may not change the mode. If the group cannot be
+  // set, the group gets only the rights of all others.
   void be_as(const struct stat& other) const {
     const bool grouped = ::fchown(fd_, static_cast<uid_t>(-1), other.st_gid) == 0;
     const mode_t mode = other.st_mode & 0777U;

@@ -1,4 +1,4 @@
-// A file that appears complete, or not at all.
+// Writes a file that appears complete, or not at all.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,9 @@
 
 namespace bf {
 
-// Throws Failure, and then nothing has appeared. `replace`: another file may have the name. It gives its owner, group
-// and mode to the new one, unless there is a `mode`. That and the `usual` one of a new file are less the umask.
+// Throws Failure, and then no file has appeared. `replace`: another file may have the name. The new file gets its
+// owner, group and mode, unless a `mode` is given. A given mode, and the `usual` mode of a new file, are less the
+// umask.
 void write_whole(const std::string& path, std::string_view bytes, bool replace, std::uint32_t usual,
                  std::optional<std::uint32_t> mode = {});
 

@@ -16,7 +16,7 @@ namespace {
 // Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
 constexpr char kMask = '\0';
 
-// Help without CLI11's lists of what excludes what: the usage line says it better.
+// Help without CLI11's lists of options that exclude each other: the usage line says it better.
 class Help : public CLI::Formatter {
  public:
   explicit Help(std::string usage) : usage_("Usage: " + std::move(usage) + "\n") {}
@@ -38,7 +38,7 @@ std::string unmasked(std::string word) {
   return word;
 }
 
-// argv as CLI11 may have it. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
+// Makes the words for CLI11. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
 // word as the value of "--note=", and refuse "--" after the first key. So this masks every word after the command's
 // name that does not begin with a dash, and every word after "--".
 std::vector<std::string> masked_words(int argc, const char* const* argv) {

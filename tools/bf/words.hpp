@@ -1,4 +1,4 @@
-// The words of a command line, and what takes them: texts, paths, help.
+// The words of a command line, and the options that take them: texts, paths, help.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -9,7 +9,7 @@
 
 namespace bf {
 
-// argv as CLI11 may have it: see words.cpp. A masked word is only text.
+// Makes the words for CLI11 (see words.cpp). A masked word is only text.
 std::vector<std::string> masked_words(int argc, const char* const* argv);
 std::string unmasked(std::string word);
 
@@ -18,7 +18,7 @@ void add_help_and_version(CLI::App& app, const std::string& usage);
 // Takes an option's name and its value.
 using Take = std::function<void(const std::string& name, const std::string& text)>;
 
-// An option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
+// Adds an option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take);
 

@@ -29,7 +29,7 @@ FileKind kind_of(mode_t mode) {
   }
 }
 
-// Empty if the path is no symbolic link.
+// Returns nothing if the path is not a symbolic link.
 std::string target_of(const std::string& path) {
   char target[PATH_MAX];
   const ssize_t length = readlink(path.c_str(), target, sizeof target);

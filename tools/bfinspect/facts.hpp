@@ -1,4 +1,4 @@
-// Everything that is shown of one file: the library's report, and what only this tool looks for.
+// All facts that are shown about one file: the library's report, and those that only this tool looks for.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -17,14 +17,14 @@ enum class FileKind { kUnknown, kRegular, kDirectory, kFifo, kSocket, kDevice };
 struct Facts {
   bfstore::Report report;
   FileKind kind = FileKind::kUnknown;
-  std::string link_target;         // where the path is a symbolic link, which was followed
+  std::string link_target;         // if the path is a symbolic link, which was followed
   std::optional<Openers> openers;  // of a regular file
   bool counted = true;             // the command line asked to count the bits
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;
 
-  // Whether every process that has the file open was seen. False if a writer holds its lock and no writer was seen.
+  // True if every process that has the file open was seen. False if a writer holds its lock and no writer was seen.
   [[nodiscard]] bool all_openers_seen() const;
 };
 

@@ -11,14 +11,14 @@
 namespace bfinspect {
 namespace {
 
-using Json = nlohmann::ordered_json;  // in the order in which a person would ask
+using Json = nlohmann::ordered_json;  // keeps the order in which a person would ask
 
 template <class Value>
 Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-// A text in any encoding, in both forms.
+// Puts a text in any encoding into the object, in both forms.
 void put_text(Json& object, const std::string& key, const std::optional<std::string>& bytes) {
   object[key] = bytes && is_utf8(*bytes) ? Json(*bytes) : Json();
   object[key + "_bytes"] = bytes ? Json(hex(*bytes)) : Json();
@@ -128,7 +128,7 @@ void put_fill(Json& out, const Facts& facts) {
   out["fill_ratio"] = fill ? Json(fill->fill_ratio) : Json();
   out["estimated_keys"] = fill ? Json(fill->estimated_keys) : Json();
   out["estimated_keys_low"] = fill ? Json(fill->estimated_keys_low) : Json();
-  // A number of JSON is finite: null if the number of keys has no upper end.
+  // JSON has no infinite number: null if the number of keys has no upper end.
   const bool ends = fill && std::isfinite(fill->estimated_keys_high);
   out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();

@@ -1,6 +1,6 @@
 // The facts as one JSON object, in ASCII only, for programs.
 //
-// Every key is always there. null means unknown (or a number that is not finite). Text comes twice: as text, null if
+// Every key is always present. null means unknown (or a number that is not finite). Text comes twice: as text, null if
 // its bytes are not UTF-8, and as its exact bytes in hex (path and path_bytes, note and note_bytes, each opener's
 // command and command_bytes). The text of problems is for people only, and has such bytes as \xHH. Numbers that use all
 // 64 bits, seed, owners, epochs and marks, are decimal strings. open_by lists the processes that were seen; it is null

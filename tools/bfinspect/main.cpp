@@ -1,4 +1,4 @@
-// bfinspect: everything that a filter file says of itself, for a person or as JSON. Opens the file for reading alone,
+// bfinspect: shows everything that a filter file says about itself, for a person or as JSON. It only reads the file,
 // takes no lock and recovers nothing.
 #include <bfstore/bfstore.hpp>
 

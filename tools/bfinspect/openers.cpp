@@ -26,7 +26,7 @@ struct Identity {
   ino_t inode;
 };
 
-// What one process does with the file.
+// The use of the file by one process.
 struct Use {
   bool found = false;
   bool denied = false;
@@ -98,8 +98,8 @@ void look_at_descriptors(const std::string& process_dir, Identity file, Use& use
   }
 }
 
-// A mapping stays when its descriptor is closed. (Some filesystems give their files a device of their own, such as
-// btrfs and older overlayfs. There maps shows another device, and such a mapping is not found.)
+// A mapping stays when its descriptor is closed. (Some filesystems, such as btrfs and older overlayfs, give their files
+// another device number. There maps shows another device, and such a mapping is not found.)
 void look_at_mappings(const std::string& process_dir, Identity file, Use& use) {
   std::istringstream lines(content_of(process_dir + "/maps"));
   for (std::string line; std::getline(lines, line);) {
@@ -116,8 +116,8 @@ void look_at_mappings(const std::string& process_dir, Identity file, Use& use) {
   }
 }
 
-// Kernel threads and zombies hold no files, and only root may look: they must not count as unknown. /proc/PID/stat has,
-// after the command in parentheses: state, ..., and as the seventh field the flags (proc(5)).
+// Kernel threads and zombies hold no files, but only root may look into them. They must not count as unknown.
+// /proc/PID/stat has, after the command in parentheses: state, ..., and as the seventh field the flags (proc(5)).
 bool holds_no_files(const std::string& process_dir) {
   const std::string text = content_of(process_dir + "/stat");
   const std::size_t close = text.rfind(')');
@@ -150,7 +150,8 @@ void look_at_process(pid_t process, Identity file, Openers& openers) {
   }
 }
 
-// Processes outside this process's PID namespace are not in its /proc, and with hidepid nor are those of other users.
+// Processes outside this process's PID namespace are not in its /proc. With hidepid, those of other users are not,
+// either.
 bool others_are_hidden() {
   constexpr std::string_view kInitialNamespace = "pid:[4026531836]";  // PROC_PID_INIT_INO of linux/proc_ns.h
   char link[64];

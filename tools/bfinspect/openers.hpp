@@ -1,4 +1,5 @@
-// Which processes have a file open, as far as /proc tells this process. Opens only files of /proc, for reading.
+// Finds the processes that have a file open, if /proc shows them to this process. Opens only files of /proc, for
+// reading.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +22,7 @@ struct Openers {
   std::size_t not_looked_at = 0;   // processes that this user may not look into
   bool others_are_hidden = false;  // processes that /proc does not even list: other containers, hidepid, no /proc
 
-  // Whether there is certainly no other process.
+  // True if certainly no other process has the file open.
   [[nodiscard]] bool complete() const { return not_looked_at == 0 && !others_are_hidden; }
 };
 

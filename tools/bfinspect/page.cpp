@@ -39,7 +39,7 @@ std::size_t columns_of(char32_t code_point) {
   return columns < 0 ? 1 : static_cast<std::size_t>(columns);
 }
 
-// The beginning of `text` that fits, at least one code point.
+// Returns the length of the beginning of `text` that fits, at least one code point.
 std::size_t fitting_bytes(std::string_view text, std::size_t columns) {
   std::size_t used = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -99,7 +99,7 @@ std::string Page::painted(std::string_view text, Colour colour) const {
   return escape_sequence(colour) + std::string(text) + "\x1b[0m";
 }
 
-// `first_indent` comes before the first line. It is `indent` columns wide and has its colours already.
+// `first_indent` comes before the first line. It is `indent` columns wide and has its colors already.
 void Page::lines(std::string_view first_indent, std::size_t indent, std::string_view text, Colour colour) {
   const std::size_t columns = std::max<std::size_t>(style_.columns - std::min(indent, style_.columns), 8);
   bool first = true;

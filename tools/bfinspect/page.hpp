@@ -12,10 +12,11 @@ namespace bfinspect {
 
 enum class Colour { kNone, kBold, kDim, kGood, kWarning, kBad, kHeading };
 
-// How many columns a terminal needs for the text. In a UTF-8 locale wide and combining characters count correctly.
+// The number of columns that a terminal needs for the text. In a UTF-8 locale wide and combining characters count
+// correctly.
 std::size_t columns_of(std::string_view text);
 
-// Lines of at most `columns`, broken at spaces, or inside a word that is longer than a line.
+// Breaks the text into lines of at most `columns`, at spaces, or inside a word that is longer than a line.
 std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 
 class Page {

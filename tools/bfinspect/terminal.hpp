@@ -1,4 +1,4 @@
-// The style of the output, depending on where it goes.
+// The style of the output, which depends on the terminal.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ struct Style {
   std::size_t columns = 80;
 };
 
-// Whether the locale's encoding is UTF-8. Sets the locale for character types (LC_CTYPE) only.
+// True if the locale's encoding is UTF-8. Sets the locale for character types (LC_CTYPE) only.
 bool locale_is_utf8();
 
-// The style for standard output: colour on a terminal that has it, unless NO_COLOR is set (https://no-color.org), and
-// as wide as the terminal.
+// The style for standard output: color on a terminal that has it, unless NO_COLOR is set (https://no-color.org), and as
+// wide as the terminal.
 Style style_of_output();
 
 }  // namespace bfinspect

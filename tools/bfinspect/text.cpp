@@ -60,13 +60,13 @@ std::string escaped_byte(unsigned char byte) {
   }
 }
 
-// Three significant digits, as "9.59", "95.9", "959", and the factor to multiply them with.
+// Three significant digits, as "9.59", "95.9", "959".
 std::string three_digits(double number) {
   if (number < 9.995) return fixed_text(number, 2);
   return fixed_text(number, number < 99.95 ? 1 : 0);
 }
 
-// `number` in the largest unit of which there is at least 1, or in the smallest unit.
+// `number` in the largest unit in which it is at least 1, or in the smallest unit.
 template <std::size_t kUnits>
 std::string in_units(double number, const std::array<std::pair<double, const char*>, kUnits>& units) {
   for (const auto& [size, name] : units) {

@@ -10,12 +10,12 @@
 namespace bfinspect {
 
 // The code point at `at`, which then moves after it. Empty, and `at` stays, if the bytes there are not UTF-8 (overlong
-// forms, surrogates and what is above U+10FFFF are not).
+// forms, surrogates and numbers above U+10FFFF are not).
 std::optional<char32_t> next_code_point(std::string_view bytes, std::size_t& at);
 
 bool is_utf8(std::string_view bytes);
 
-// Whether a terminal may get this code point raw. Control characters, and characters that reorder, hide or break text,
+// True if a terminal may get this code point raw. Control characters, and characters that reorder, hide or break text,
 // are not printable.
 bool is_printable(char32_t code_point);
 
@@ -41,7 +41,7 @@ std::string bytes_text(std::uint64_t bytes);
 // "36.2 %"
 std::string percent_text(double ratio);
 
-// A false-positive rate: "0.83 %", or "1 in 98.3 million" where a percentage would be all zeros.
+// A false-positive rate: "0.83 %", or "1 in 98.3 million" if a percentage would be all zeros.
 std::string rate_text(double rate);
 
 // A number with `decimals` digits after the point.

@@ -140,7 +140,7 @@ void put_bar(Page& page, const Facts& facts, double fill_ratio) {
                  Colour::kDim);
 }
 
-// What no remove takes away any more.
+// Shows the leaked keys, which no remove takes away any more.
 void put_leaks(Page& page, const Facts& facts) {
   const auto leaked = keys_leaked(facts.report);
   if (!leaked) return;

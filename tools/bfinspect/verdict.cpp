@@ -66,7 +66,7 @@ double bits_per_key(const bfstore::ReportedIdentity& identity) {
   return static_cast<double>(identity.num_bits) * cell_bits / static_cast<double>(identity.capacity);
 }
 
-// Less than the interval's lower end may be chance.
+// Returns 0 if the number of keys left is not below the interval: a smaller difference may be chance.
 std::optional<double> keys_leaked(const Report& report) {
   if (!report.valid() || !report.identity || !report.fill || !report.keys_added || !report.keys_removed)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// What a report means: healthy, in need of attention, or not a filter to trust. Pure functions.
+// Judges a report: healthy, in need of attention, or not a filter to trust. Pure functions.
 #pragma once
 
 #include <bfstore/inspect.hpp>
@@ -11,31 +11,31 @@ namespace bfinspect {
 // The exit codes.
 enum class Verdict : int { kHealthy = 0, kNeedsAttention = 1, kNotGood = 2, kFailed = 3 };
 
-// Whether the filter has more keys than it was made for, and breaks its promise for that reason. Empty if the bits were
+// True if the filter has more keys than it was made for, and breaks its promise for that reason. Empty if the bits were
 // not counted or the header is not credible.
 std::optional<bool> is_overfull(const bfstore::Report& report);
 
-// How many more keys fit until the capacity is reached.
+// The number of keys that fit until the capacity is reached.
 std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 
 // The expected fill ratio with as many keys as the filter was made for.
 std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
-// Whether its layout has counters instead of bits, so that keys are removed.
+// True if the layout has counters instead of bits, so that keys can be removed.
 bool has_counters(const bfstore::ReportedIdentity& identity);
 
 // Bits of the body for each key that the filter was made for.
 double bits_per_key(const bfstore::ReportedIdentity& identity);
 
-// How many keys the counters stand for that were removed: what killed adds and removes, repeated recoveries and merges
-// left there. Empty if the layout has no counters, or if they were not counted. After a power cut, which may make the
-// counts of adds and removes too low, it may be wrong.
+// The number of keys that the counters still hold and no remove will take: leaks of killed adds and removes, and of
+// repeated recoveries and merges. Empty if the layout has no counters, or if they were not counted. After a power cut,
+// which may make the counts of adds and removes too low, it may be wrong.
 std::optional<double> keys_leaked(const bfstore::Report& report);
 
 // Above this share of the keys a leak is worth a rebuild.
 inline constexpr double kMuchLeaked = 0.01;
 
-// Whether the state needs no action.
+// True if the state needs no action.
 bool is_good(bfstore::FileState state);
 
 Verdict verdict_of(const bfstore::Report& report);

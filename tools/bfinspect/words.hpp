@@ -1,4 +1,4 @@
-// The words for the facts, and what a person can do about them. Pure functions; every result is safe for a terminal.
+// The words for the facts, and advice about them. Pure functions; every result is safe for a terminal.
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ std::string headline(const Facts& facts);
 // One or two sentences: what the state means and what to do.
 std::string state_advice(const Facts& facts);
 
-// What a file without the magic bytes looks like: "a directory", "an SQLite database", "text".
+// The kind of a file without the magic bytes: "a directory", "an SQLite database", "text".
 std::string likeness(const Facts& facts);
 
 // The way out for a file that is not a good filter file.

@@ -22,8 +22,8 @@ struct Comparison {
 // and so on until `seconds` are over.
 Comparison compare(Crew& crew, const Workload& workload, const std::string& directory, double seconds);
 
-// Whether the answers are right: equal rows with and without the filter, no wrong no, and SQLite agrees with the word
-// list. Prints what is wrong to standard error.
+// True if the answers are right: equal rows with and without the filter, no wrong no, and SQLite agrees with the word
+// list. Prints mistakes to standard error.
 bool answers_are_right(const Comparison& comparison);
 
 }  // namespace demo

@@ -35,7 +35,7 @@ void bind_text(sqlite3_stmt* statement, int place, const std::string& text) {
   sqlite3_bind_text(statement, place, text.data(), static_cast<int>(text.size()), SQLITE_STATIC);
 }
 
-// What a dictionary would have for the word. Only the length matters: a row of some 70 bytes.
+// A stand-in for the entry of a dictionary. Only the length matters: a row of some 70 bytes.
 std::string payload(const std::string& word) {
   return "entry " + std::to_string(std::hash<std::string>{}(word)) + ", checked, of american-english-insane";
 }

@@ -96,7 +96,7 @@ void print_memory(const Crew& crew, const std::string& filter_end) {
 
 // Prints the table line by line, as it is measured. Returns whether every answer was right.
 bool print_table(Crew& crew, const std::array<Workload, 3>& workloads, const std::string& directory) {
-  // Not printed: no workload should pay for what is done once (the first touch of every page).
+  // This run is not printed, so that no workload pays for what is done once (the first touch of every page).
   bool right = answers_are_right(compare(crew, workloads[0], directory, 0));
   std::cout << "\nlookups by " << kWorkers
             << " processes that share one filter file; times are means of all runs in 3 seconds or more\n\n"

@@ -1,4 +1,4 @@
-// How much memory things take, as Linux counts it.
+// Measures memory, as Linux counts it.
 #include "memory.hpp"
 
 #include "fail.hpp"

@@ -1,4 +1,4 @@
-// How much memory things take, as Linux counts it.
+// Measures memory, as Linux counts it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ struct MappedBytes {
 MappedBytes mapped_bytes(pid_t process, const std::string& path_end);
 
 // Fills a std::unordered_set<std::string> with a word list and returns by how much the process grew (RssAnon). Call it
-// in a process of its own, which has no memory to reuse.
+// in a new process, which has no memory to reuse.
 std::uint64_t measure_hash_set(const std::string& words_path);
 
 }  // namespace demo

@@ -29,7 +29,7 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   void tell(const std::string& line);
-  // The next line that it prints; fails if it has ended instead.
+  // Returns the next line that the program prints; fails if it has ended instead.
   [[nodiscard]] std::string hear();
 
   [[nodiscard]] pid_t process() const { return process_; }

@@ -1,4 +1,4 @@
-// What the demo prints.
+// The demo's output.
 #include "report.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// What the demo prints.
+// The demo's output.
 #pragma once
 
 #include "compare.hpp"
@@ -16,7 +16,7 @@ std::string table_head(double promised_rate);
 // Two lines of the table, without the filter and with it.
 std::string table_rows(const Comparison& comparison);
 
-// What the numbers mean, for the workload with the most absent words and for the one with none.
+// Explains the numbers of the workload with the most absent words and of the one with none.
 std::string closing_sentence(const Comparison& absent, const Comparison& present);
 
 }  // namespace demo

@@ -36,7 +36,7 @@ bool is_ascii(const std::string& word) {
   return std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// A typing error: two neighbouring letters change places.
+// A typing error: two neighboring letters change places.
 std::string misspell(std::string word, std::mt19937& random) {
   if (word.size() < 2 || !is_ascii(word)) return word;
   const std::size_t i = below(word.size() - 1, random);

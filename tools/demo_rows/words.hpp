@@ -25,7 +25,7 @@ struct Workload {
   std::vector<Lookup> lookups;
 };
 
-// One word per line. Fails, and names the Debian package, if the list is not there.
+// One word per line. Fails, and names the Debian package, if the list does not exist.
 std::vector<std::string> read_words(const std::string& path, const std::string& package);
 
 // The three workloads, each shuffled in the same way in every run. `truth` has exactly `words`.

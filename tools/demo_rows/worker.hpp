@@ -9,7 +9,7 @@
 
 namespace demo {
 
-// What one worker counted in one run. The crew sums it over the workers.
+// The counts of one worker in one run. The crew sums them over the workers.
 struct Tally {
   std::uint64_t lookups = 0;
   std::uint64_t queries = 0;          // lookups that reached SQLite

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The name of a check that accepts everything: CLI11 has no other place for what an option's value is.
+// The name of a check that accepts everything: CLI11 has no other place for the kind of an option's value.
 constexpr const char* kPathMark = "path";
 
 bool is_path(CLI::Option& option) {
@@ -49,7 +49,7 @@ Json described(CLI::Option& option, const Words& words) {
           {"help", option.get_description()}};
 }
 
-// As the help has it, which ends it with an empty line.
+// Takes the usage out of the help, where an empty line ends it.
 std::string usage_of(const CLI::App& app) {
   const std::string help = app.help();
   const std::string before = "Usage: ";

@@ -1,5 +1,5 @@
-// What a program's command line takes, for other programs: its manual page and the completions of shells are made of it
-// (tools/manual, tools/completion), so that they have every option that the program has.
+// Describes a program's command line for other programs. Its manual page and the completions of shells are made from
+// this (tools/manual, tools/completion), so that they have every option of the program.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,11 +13,11 @@ namespace tools {
 // The word that makes a program print its description. It is in no help, since it is for the build alone.
 inline constexpr const char* kDescribe = "--describe";
 
-// Says that the option's value is a path.
+// Marks an option whose value is a path.
 CLI::Option* mark_path(CLI::Option* option);
 
-// The words that an option takes, by its long name: {"--layout", {"blocked", ...}}. Where the type that the help shows
-// is a list of words (little|big), they need not be given.
+// The words that an option takes, by its long name: {"--layout", {"blocked", ...}}. If the type in the help is a list
+// of words (little|big), they need not be given.
 using Words = std::map<std::string, std::vector<std::string>>;
 
 // One JSON object with the command line of `app` and of its commands.

@@ -12,7 +12,7 @@ namespace bfstore::layout {
 
 static constexpr auto kAvx2Powers = powers<8>();
 
-// Eight words from kAvx2Ones + 8 - n on: n ones, the others 0. Outside the struct, where it would be a weak symbol.
+// The eight words from kAvx2Ones + 8 - n are n ones, then zeros. In the struct it would be a weak symbol.
 alignas(64) static constexpr std::uint32_t kAvx2Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Avx2 {
@@ -55,7 +55,7 @@ struct Avx2 {
     for (; probes > 16; probes -= 8, h *= kAvx2Powers.next) {
       if (hit(line, h, _mm256_set1_epi32(1)) == 0) return false;
     }
-    // Both of the last two passes, without a branch between them, which no CPU could predict.
+    // The last two passes have no branch between them, because no CPU could predict it.
     const int first = hit(line, h, _mm256_set1_epi32(1));
     return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Ones + 16 - probes))) != 0;
   }

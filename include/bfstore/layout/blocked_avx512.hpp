@@ -10,9 +10,9 @@ namespace bfstore::layout {
 
 #define BFSTORE_AVX512 inline __attribute__((always_inline, target("avx512f,avx512vl")))
 
-// Outside the struct, where they would be weak symbols.
+// In the struct they would be weak symbols.
 static constexpr auto kAvx512Powers = powers<16>();
-// Eight words from kAvx512Ones + 8 - n on: n ones, the others 0.
+// The eight words from kAvx512Ones + 8 - n are n ones, then zeros.
 alignas(64) static constexpr std::uint32_t kAvx512Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Avx512 {

@@ -11,10 +11,10 @@ namespace bfstore::layout {
 
 #define BFSTORE_NEON inline __attribute__((always_inline))
 
-// Outside the struct, where they would be weak symbols.
+// In the struct they would be weak symbols.
 static constexpr auto kNeonPowers = powers<16>();
 alignas(16) static constexpr std::uint8_t kNeonBitOf[16] = {1, 2, 4, 8, 16, 32, 64, 128};
-// Sixteen bytes from kNeonLanes + 16 - n on: lanes 0 to n-1 all ones.
+// In the sixteen bytes from kNeonLanes + 16 - n, lanes 0 to n-1 are all ones.
 alignas(16) static constexpr std::uint8_t kNeonLanes[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                                             255, 255, 255, 255, 255, 255, 255, 255};
 

@@ -1,4 +1,5 @@
-// Which bits a digest probes (FORMAT.md, "Layouts"). The scalar code here defines the answer of every kernel.
+// Computes the bits that a digest probes (FORMAT.md, "Layouts"). The scalar code here defines the answer of every
+// kernel.
 //
 // It is in include/ because callers may inline it; inline.hpp has what they use.
 #pragma once
@@ -31,7 +32,8 @@ struct Target {
   bool inlined = false;
   // The kernel that `ask` calls if it must look at the sentinel before the bits are read, too.
   std::int32_t (*kernel)(const Target& target, std::uint64_t digest) noexcept = nullptr;
-  // In a part, `ask` asks `of_part` for the part's own digests alone, which follow: other digests have no memory.
+  // In a part, `ask` calls `of_part` only for the part's own digests (the next two fields). Other digests have no
+  // memory.
   std::int32_t (*of_part)(const Target& target, std::uint64_t digest) noexcept = nullptr;
   std::uint64_t first_digest = 0;
   std::uint64_t more_digests = ~std::uint64_t{0};  // how many follow the first one
@@ -41,10 +43,10 @@ struct Target {
   }
 };
 
-// Where a digest's probes begin.
+// The place where a digest's probes begin.
 struct Located {
   std::uint64_t word;   // the first word to read; blocked: the line's first word
-  std::uint64_t state;  // from which the layout computes the other probes
+  std::uint64_t state;  // the layout computes the other probes from it
 };
 
 __extension__ using Product = unsigned __int128;
@@ -61,13 +63,13 @@ struct Blocked {
   }
 
   // The digest's high bits choose the line, and h is its low half. So in a filter of half as many lines each line has
-  // the bits of two neighbours of this one.
+  // the bits of two neighbors of this one.
   static BFSTORE_ALWAYS_INLINE Located locate(const Geometry& geometry, std::uint64_t digest) noexcept {
     const auto line = static_cast<std::uint64_t>((static_cast<Product>(digest) * geometry.range) >> 64);
     return {line * (kLineBits / 64), digest};
   }
 
-  // Ends early when `visit(bit)` returns false. Returns false if it ended early.
+  // Calls `visit(bit)` for each probe until it returns false. Returns false if it did.
   template <class Visit>
   static BFSTORE_ALWAYS_INLINE bool each_probe(const Geometry& geometry, const Located& at, Visit visit) noexcept {
     auto h = static_cast<std::uint32_t>(at.state);
@@ -128,7 +130,7 @@ BFSTORE_ALWAYS_INLINE void prefetch(const std::uint64_t* words, const Geometry& 
   __builtin_prefetch(words + Rules::locate(geometry, digest).word);
 }
 
-// Where word number `word` of a body begins: in aligned words, or in bytes at any address.
+// Returns the address of word number `word` of a body: in aligned words, or in bytes at any address.
 BFSTORE_ALWAYS_INLINE const void* at_word(const std::uint64_t* words, std::uint64_t word) noexcept {
   return words + word;
 }
@@ -158,18 +160,18 @@ struct Scalar {
   }
 };
 
-// The doubt that a kernel asks for.
+// Looks at the sentinel, for a kernel.
 struct Doubt {
   const Sentinel& sentinel;
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return in_doubt(sentinel); }
 };
 
-// For kernels whose caller asks for the doubt.
+// Never in doubt: for kernels whose caller looks at the sentinel.
 struct NoDoubt {
   BFSTORE_ALWAYS_INLINE bool operator()() const noexcept { return false; }
 };
 
-// kNext of the blocked layout to the powers 1 to kLanes: they make the hashes of kLanes probes at once from h. kNext to
+// The powers 1 to kLanes of the blocked layout's kNext. They make the hashes of kLanes probes at once from h. kNext to
 // the power kLanes leads to the next hashes.
 template <std::size_t kLanes>
 struct Powers {

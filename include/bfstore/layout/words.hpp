@@ -33,7 +33,7 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
   return (load_word(words, bit) & bit_mask(bit)) != 0;
 }
 
-// For a body at any address: the same bits, byte by byte.
+// Tests the same bit, by bytes, in a body at any address.
 BFSTORE_ALWAYS_INLINE bool test_bit(const std::byte* body, std::uint64_t bit) noexcept {
   return (static_cast<unsigned>(body[bit / 8]) >> (bit & 7) & 1) != 0;
 }
@@ -55,7 +55,7 @@ struct Sentinel {
   BFSTORE_ALWAYS_INLINE std::uint64_t differing() const noexcept {
     return differing(__atomic_load_n(front, __ATOMIC_RELAXED), __atomic_load_n(end, __ATOMIC_RELAXED));
   }
-  // For words that were read before.
+  // Does the same for words that were read before.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint64_t differing(std::uint64_t front_word,
                                                               std::uint64_t end_word) const noexcept {
     return (little_endian(front_word ^ end_word) ^ expected) & mask;
@@ -120,10 +120,10 @@ BFSTORE_ALWAYS_INLINE constexpr std::uint64_t united_counters(std::uint64_t one,
   return little_endian(Counters::sums(little_endian(one), little_endian(other)));
 }
 
-// How a cell is changed.
+// The two ways to change a cell.
 
-// Concurrently with any number of other writers. The locked instruction costs about 5 ns, whether the word is cached or
-// not.
+// Changes cells concurrently with any number of other writers. The locked instruction costs about 5 ns, whether the
+// word is cached or not.
 struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
@@ -142,7 +142,7 @@ struct Shared {
   }
 };
 
-// By the only writer of this word, concurrently with any number of readers. Two writers would lose bits.
+// Changes cells as the only writer of their word, concurrently with any number of readers. Two writers would lose bits.
 struct Alone {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_store_n(words + bit / 64, load_word(words, bit) | bit_mask(bit), __ATOMIC_RELAXED);
