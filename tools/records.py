@@ -50,7 +50,7 @@ OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engi
 # Kills of a campaign, or what an engine has instead: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
-C_AND_CPP = re.compile(r".*\.[ch](pp)?")
+C_AND_CPP = re.compile(r".*\.([ch](pp)?|inc)")
 # A comment, a number (which may have quotes in it) or a literal, whichever begins first.
 COMMENT_OR_LITERAL = re.compile(r'''(?P<comment>/\*.*?\*/|//[^\n]*)|\b[0-9][\w.']*|R"(?P<raw>[^(\s]*)\(.*?\)(?P=raw)"|'''
                                 r'''"(?:\\.|[^"\\])*"|''' r"'(?:\\.|[^'\\])*'", re.DOTALL)
