@@ -11,7 +11,7 @@
 
 static const char* const rows[] = {"apple", "banana", "cherry"};
 
-/* Writes the table: a page of its own, then the filter of its rows. */
+/* Writes the table: a page of this format, then the filter of its rows. */
 static int write_table(const char* path) {
   bfs_options options = {.struct_bytes = sizeof options, .capacity = 3, .fpr = 0.001};
   static const char page[FILTER_AT] = "my own format, version 1";

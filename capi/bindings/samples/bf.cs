@@ -6,13 +6,13 @@ using System.IO;
 using System.Runtime.InteropServices;
 using System.Text;
 
-sealed class Handle : SafeHandle {  // ends after the last call with it; where Dispose was forgotten, it is not synced
+sealed class Handle : SafeHandle {  // released after the last call with it; without Dispose it is not synced
   public Handle() : base(IntPtr.Zero, true) {}
   public override bool IsInvalid => handle == IntPtr.Zero;
   protected override bool ReleaseHandle() { C.bfs_abandon(handle); return true; }
 }
 
-static unsafe class C {  // what is used here of capi/bfstore.h; the fields that are left out stay zero
+static unsafe class C {  // the parts of capi/bfstore.h that are used here; other fields stay zero
   public struct Error { public int struct_bytes, code, errno, reserved; public fixed byte message[496]; }
   [StructLayout(LayoutKind.Sequential, Size = 160)]
   public struct Options { public uint struct_bytes, mode; public ulong flags, capacity; public double fpr; }
