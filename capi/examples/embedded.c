@@ -1,5 +1,5 @@
 /* A filter inside a file format of your own: made in memory, written where you like (at a multiple of 64), and later
- * asked in place, without being copied into memory.
+ * asked in place, without a copy into memory.
  *
  *   cc embedded.c $(pkg-config --cflags --libs bfstore) -o embedded && ./embedded table.sst */
 #include <bfstore.h>
