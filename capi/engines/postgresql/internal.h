@@ -75,8 +75,7 @@ extern void registry_forget_openings(const char* path, uint64 mark);
 
 /* --- A filter at a path ------------------------------------------------------------------------------------------- */
 
-/* What a reader compares to see whether it must check the file again: the statement of the client, the snapshot, the
- * catalog. */
+/* A reader checks the file again if one of these differs: the statement of the client, the snapshot, the catalog. */
 typedef struct Moment {
   TimestampTz statement; /* 0: not in this transaction */
   TransactionId xmax;    /* no other MVCC snapshot has the same xmax, xcnt and subxcnt */

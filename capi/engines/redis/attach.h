@@ -10,11 +10,11 @@
 /* The server keeps its own log of the keys that it added to the file (append-only file, or snapshot).  The file stores
  * the server's place in that log, as PROMISES.md asks for: an owner, an epoch, and a position, which counts adds.
  *
- * What the server kept last (a snapshot, or the base of its append-only file) names an owner, an epoch and a position.
- * When the server opens the file again, it trusts the file if the file's mark says that it has every key up to that
- * position; the append-only file brings the later ones again.  Otherwise every answer is "maybe".  After each opening
- * the log may be another one (a restored snapshot), so it gets a new epoch.  What the server has kept until the next
- * snapshot still names the old epoch.  So the file has two owners for the server, used in turn. */
+ * The last state that the server kept (a snapshot, or the base of its append-only file) names an owner, an epoch and a
+ * position. When the server opens the file again, it trusts the file if the file's mark says that it has every key up
+ * to that position; the append-only file brings the later ones again.  Otherwise every answer is "maybe".  After each
+ * opening the log may be another one (a restored snapshot), so it gets a new epoch.  What the server has kept until the
+ * next snapshot still names the old epoch.  So the file has two owners for the server, used in turn. */
 struct attachment_state {
   uint64_t owner;    /* the two owners are this one and owner + 1 */
   uint64_t epoch;    /* of the owner whose turn it is */

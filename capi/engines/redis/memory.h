@@ -1,4 +1,4 @@
-/* How much memory a filter may take. */
+/* Limits on the memory of a filter. */
 #ifndef BFSTORE_ENGINES_REDIS_MEMORY_H
 #define BFSTORE_ENGINES_REDIS_MEMORY_H
 

@@ -808,7 +808,7 @@ impl BufferFilter<'_> {
         BufferFilter { filter, _memory: Borrow(PhantomData) }
     }
 
-    /// As [`Filter::close`].  Nothing is written anywhere: the buffer has the filter.
+    /// Closes the filter like [`Filter::close`].  It writes no file: the buffer has the filter.
     ///
     /// # Errors
     /// As [`Filter::close`].

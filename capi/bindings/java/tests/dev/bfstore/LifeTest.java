@@ -80,7 +80,7 @@ class LifeTest extends Case {
   }
 
   /**
-   * The collector does not see an address. So the objects behind the addresses of a call must be kept until it ends;
+   * The collector does not see an address. So the objects at the addresses of a call must be kept until it ends;
    * otherwise this test ends the JVM, or finds a wrong no.
    */
   @Test
