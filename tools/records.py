@@ -26,19 +26,19 @@ from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "mutants")]
-import clocks  # found only now
+import clocks  # needs the path above
 import tables
 
 RECORDS = pathlib.Path("tests/records.tsv")
-# The library, and how it is built.
+# The library, and its build files.
 HOW_IT_IS_BUILT = ["meson*", "src/meson.build", "capi/meson.build", "tools/setup.sh"]
 LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", *HOW_IT_IS_BUILT]
 PYTHON_SUPPORT = ["tests/support/*.py"]
-# What the programs share that seeded mistakes are to make red.
+# The common part of the programs that must find seeded mistakes.
 CPP_SUPPORT = ["tests/support/*.[ch]*", "tests/store/*.hpp",
                *(f"tests/store/{name}.cpp" for name in ("support", "processes", "keys", "key_calls", "disk", "mounts", "faults", "calls", "main",
                                                         "worker", "worker_remote", "worker_loops", "loop_disk", "full_disk"))]
-# Each with its adapter and what tests it.
+# Each engine with its adapter and its tests.
 ENGINES = {name: [f"capi/engines/{name}/**/*", f"tests/engines/{name}_*"]
            for name in ("rocksdb", "leveldb", "sqlite", "postgresql", "redis", "nginx", "scrapy")}
 OF_PYTHON = ["capi/bindings/python/**/*.[pcht]*", "tests/bindings/python.py"]
@@ -47,7 +47,7 @@ ENGINES["scrapy"] += ["tests/engines/debian_urls.py", "tests/engines/scrapy.lock
 ENGINES["redis"] += ["tests/engines/valkey.lock"]
 OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
               "tests/bindings/languages.py", "tests/meson.build", "tests/format/meson.build"]
-# Kills of a campaign, or what an engine has instead: Dask builds filters, each of which takes some seconds.
+# The kills of a campaign, or an engine's equivalent: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
 C_AND_CPP = re.compile(r".*\.([ch](pp)?|inc)")
@@ -61,7 +61,7 @@ class Part(NamedTuple):
     """A part of the tests that takes long, or needs much that must be installed, and depends on few files."""
 
     paths: list  # patterns of the files that decide what it finds
-    least: int  # in its own unit: tools/campaign says which
+    least: int  # the least length, in the part's unit: see tools/campaign
 
 
 class Record(NamedTuple):
@@ -73,7 +73,8 @@ class Record(NamedTuple):
 
 
 def mistakes(table, killers):
-    """Those of one source: the source, the table, and the tests that find them, by whichever table says so."""
+    """Returns the part for the mistakes of one source: the source, the table, and the tests that any table names as
+    finding them."""
     programs = {killers[name] for name in table.names() if name in killers}
     tests = sorted(program.replace("_", "/**/", 1) + ".cpp" for program in programs)
     return Part([f"src/{table.source}", f"tests/mutants/{table.source}.table", "tests/mutants/*.[ph]*", "tests/mutants/meson.build",
@@ -81,7 +82,7 @@ def mistakes(table, killers):
 
 
 def parts():
-    """{name: Part}. A new part is a row here and one in tools/campaign."""
+    """Returns {name: Part}. A new part needs a row here and one in tools/campaign."""
     known = tables.tables()
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
@@ -98,7 +99,7 @@ def parts():
 
 
 def code_of(text):
-    """C or C++ without what decides nothing."""
+    """Returns C or C++ code without the parts that decide nothing."""
     code = COMMENT_OR_LITERAL.sub(lambda found: " " if found["comment"] else found[0], text)
     return "\n".join(line.rstrip() for line in CASE_NAME.sub(r"\1", code).splitlines() if line.strip())
 
@@ -116,7 +117,7 @@ def hash_of(root, paths):
 
 
 def read_records(root):
-    """{part: Record}"""
+    """Returns {part: Record}."""
     path = root / RECORDS
     lines = path.read_text("utf-8").splitlines() if path.exists() else []
     rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
@@ -124,7 +125,7 @@ def read_records(root):
 
 
 def write_record(root, record):
-    """A record of the same files that is longer stays."""
+    """Writes a record, but keeps a longer one of the same files."""
     records = read_records(root)
     old = records.get(record.part)
     if old is None or old.hash != record.hash or old.length <= record.length:
@@ -134,7 +135,7 @@ def write_record(root, record):
 
 
 def why_not(root, name, part):
-    """Why no record covers the part as it is; empty if one does."""
+    """Returns why no record covers the part in its present state; empty if one does."""
     record = read_records(root).get(name)
     if record is None:
         return "no campaign is recorded"

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154  # setup.sh says what root is
-# Sourced, after setup.sh, by .ci/run and tools/campaign: runs stages one after the other, whatever the others said, adds up
-# their last lines ("N passed, N failed, N skipped"), and says at the end how long each took, and which test failed and why.
+# Sourced, after setup.sh, by .ci/run and tools/campaign. Runs stages one after the other, even after a failure, adds up
+# their last lines ("N passed, N failed, N skipped"), and prints at the end the time of each stage, and each failed test
+# with its reason.
 
 passed=0
 failed=0
@@ -8,7 +9,7 @@ skipped=0
 summary=()
 reds=()
 stages_began=$SECONDS
-# So that the last lines of a long log are enough.
+# A limit, so that the last lines of a long log suffice.
 most_red_lines=40
 
 # Runs a command as one check: it passes or it fails.
@@ -21,11 +22,11 @@ one_check() {
   fi
 }
 
-# The quick benchmark, and the tests of its programs, which no other stage builds.
+# The quick benchmark, and the tests of its programs, which other stages do not build.
 check_bench() { tools/bench --quick && meson test -C "$root/build-release" --no-rebuild --suite bench; }
 
-# What a failed stage's log says about its failures: the lines that tools/sum_tests.py writes for that, or what the other
-# scripts say of theirs; and if there is none, its end.
+# Prints the failures in a failed stage's log: the lines that tools/sum_tests.py writes for this, or those of the other
+# scripts; without any, the log's end.
 reds_of() {
   local lines line
   lines=$(sed -n -e 's/^red: //p' -e '/ SURVIVED$/p' -e '/^without a mutant/p' -e '/^neither passed nor skipped: /p' \
@@ -36,7 +37,8 @@ reds_of() {
   done <<<"$lines"
 }
 
-# run_stage NAME COMMAND...: a stage that does not end with a sum, or says that all is well with a bad exit code, is a failure.
+# run_stage NAME COMMAND...: runs a stage. It fails if its last line is not a sum, or reports no failure with a bad exit
+# code.
 run_stage() {
   local name=$1 begin=$SECONDS code line log=$root/build-logs/$1.log
   shift
@@ -59,7 +61,7 @@ run_stage() {
   return "$code"
 }
 
-# Prints what there is to say of all stages. The exit code is 1 if one failed.
+# Prints the summary of all stages. The exit code is 1 if one failed.
 end_stages() {
   printf '\n=== all stages\n'
   printf '%s\n' "${summary[@]}" "$(printf '%-12s %5d s' all $((SECONDS - stages_began)))"

@@ -20,7 +20,7 @@ import sys
 import time
 
 PERIOD, QUOTA = 100_000, 10_000  # microseconds: a tenth of a core
-MOST_SECONDS = 1800  # of one run: a test that hangs is red
+MOST_SECONDS = 1800  # for one run: a test that hangs fails
 
 
 class Group:
@@ -33,7 +33,7 @@ class Group:
             raise OSError(f"no control groups with the cpu controller below {root}")
         if self.version == 2:
             (parent / "cgroup.subtree_control").write_text("+cpu")
-        self.folder = parent / f"bfstore-starved-{os.getpid()}-{secrets.token_hex(4)}"  # process ids are of a namespace
+        self.folder = parent / f"bfstore-starved-{os.getpid()}-{secrets.token_hex(4)}"  # process ids are not unique
 
     def make(self):
         self.folder.mkdir()
@@ -44,11 +44,11 @@ class Group:
             (self.folder / "cpu.cfs_quota_us").write_text(str(QUOTA))
 
     def enter(self):
-        """In a child, before it becomes another program."""
+        """Enters the group. For a child, before it becomes another program."""
         (self.folder / "cgroup.procs").write_text(str(os.getpid()))
 
     def remove(self):
-        """Ends what is in it, which may be the servers of a test that was red."""
+        """Ends the processes in the group, which may be servers of a failed test."""
         if not self.folder.exists():
             return
         while pids := (self.folder / "cgroup.procs").read_text("ascii").split():
@@ -61,7 +61,7 @@ class Group:
 
 @contextlib.contextmanager
 def starved():
-    """The function that a child calls to be starved."""
+    """Returns the function that a child calls to be starved."""
     group = Group()
     group.make()
     try:
@@ -71,7 +71,7 @@ def starved():
 
 
 def matches(test, wanted):
-    """Whether meson's test is that of this source or of this name."""
+    """Returns whether meson's test has this source or this name."""
     path = pathlib.PurePath(wanted)
     if path.suffix == ".cpp":
         return any(pathlib.PurePath(word).name == f"{path.parts[1]}_{path.stem}" for word in test["cmd"])
@@ -83,7 +83,8 @@ def matches(test, wanted):
 
 
 def run(test, enter, log, build):
-    """The exit code, or None if the test did not end in time. Meson runs tests in the build directory, too."""
+    """Returns the exit code, or None if the test did not end in time. Like meson, runs the test in the build
+    directory."""
     with subprocess.Popen(test["cmd"], env={**os.environ, **test["env"]}, cwd=test["workdir"] or build,
                           stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, preexec_fn=enter,
                           start_new_session=True) as running:
@@ -97,7 +98,7 @@ def run(test, enter, log, build):
 
 
 def check(test, runs, enter, folder):
-    """Whether all runs are good: a skip is not. The logs of those that are not stay in the build directory."""
+    """Returns whether all runs passed: a skip did not. The logs of the others stay in the build directory."""
     seconds, bad = [], []
     for number in range(runs):
         path = folder / f"starved-{test['name'].replace('/', '_').replace(' ', '_')[:60]}-{number}.log"

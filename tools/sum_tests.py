@@ -1,22 +1,22 @@
 #!/usr/bin/python3
-"""Adds up what a `meson test` run did, counting real test cases and not programs.
+"""Adds up the results of a `meson test` run. Counts real test cases, not programs.
 
 usage: sum_tests.py TESTLOG [--no-skips] [--all-of FOLDER] [--left-out PATH...] [--shortened]
 
-TESTLOG is meson-logs/testlog.json. A program that prints the closing lines of doctest, unittest, cargo test, go test -v,
-node --test or JUnit's console counts as that many tests, any other as one. Failed programs' output and the reason of
-every skip are printed; the last line is "N passed, N failed, N skipped". A doctest case that cannot run here prints a line "SKIPPED: its name (reason)" and
-returns; a whole program that cannot run prints "SKIP: reason" and exits with 77.
+TESTLOG is meson-logs/testlog.json. A program that prints the closing lines of doctest, unittest, cargo test, go test
+-v, node --test or JUnit's console counts as that many tests, any other as one. Prints the output of failed programs and
+the reason of every skip; the last line is "N passed, N failed, N skipped". A doctest case that cannot run here prints a
+line "SKIPPED: its name (reason)" and returns; a whole program that cannot run prints "SKIP: reason" and exits with 77.
 
---all-of: every case that is written in the tests of that folder must have run and passed, or have been skipped. One that
-is not in the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names
-are seen in the lines of tests/support/passed.cpp and of `unittest -v`. --left-out: those of these files and folders are
-skipped, each of them, since tools/campaign runs them. --shortened: says of which programs the campaigns do more.
+--all-of: every case in the tests of that folder must have run and passed, or have been skipped. A case that is not in
+the log was hidden by another one, left out by a filter, or is in a program that no meson.build names. Names come from
+the lines of tests/support/passed.cpp and of `unittest -v`. --left-out: the cases of these files and folders count as
+skipped, since tools/campaign runs them. --shortened: prints the programs that do more in the campaigns.
 
-A line "red: PROGRAM: CASE: REASON" for each failed case is for the end of a longer log (tools/stages.sh).
+For each failed case a line "red: PROGRAM: CASE: REASON", which goes to the end of a longer log (tools/stages.sh).
 
-Exit code 0 if all is well; 1 if anything failed or did not run, if nothing ran at all, or, with --no-skips, if something
-was skipped for a reason that is not in ALLOWED_SKIPS.
+Exit code 0 if all tests passed; 1 if any test failed or did not run, if no test ran, or, with --no-skips, if a test was
+skipped for a reason that is not in ALLOWED_SKIPS.
 """
 
 import argparse
@@ -27,11 +27,11 @@ import sys
 from collections import Counter, namedtuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "support"))
-from reasons import last_words, reasons_in  # found only now
+from reasons import last_words, reasons_in  # needs the path above
 from written import all_cases
 
 LEFT_OUT = "left to tools/campaign"
-MOST_REDS = 6  # of one program
+MOST_REDS = 6  # for one program
 ALLOWED_SKIPS = [re.compile(r"needs instruction set \S+ which this CPU lacks"), re.compile(r"this CPU has \S+, "), re.compile(LEFT_OUT)]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -39,27 +39,28 @@ DOCTEST = re.compile(r"^\[doctest\] test cases: +(\d+) \| +(\d+) passed \| +(\d+
 UNITTEST = re.compile(r"^Ran (\d+) tests? in [^\n]*\n\n(OK|FAILED|NO TESTS RAN)(?: \(([^)\n]*)\))?", re.M)
 CARGO = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.M)
 CARGO_SKIP = re.compile(r"^test .* \.\.\. ignored, (.*)$", re.M)
-CARGO_RAN = re.compile(r"\btest (?:\S*::)?(\w+) \.\.\. (?!ignored)")  # perhaps after what a part printed
+CARGO_RAN = re.compile(r"\btest (?:\S*::)?(\w+) \.\.\. (?!ignored)")  # perhaps after a part's output
 CARGO_PART = re.compile(r"run by (\w+)$")
-# One line for each test, and no sum. Lines that begin with blanks are of subtests, which are counted with their test.
+# One line for each test, and no sum. Lines that begin with blanks belong to subtests, which are counted with their
+# test.
 GO = re.compile(r"^--- (PASS|FAIL|SKIP): \S+ \(", re.M)
 GO_SKIP = re.compile(r"^ +\S+\.go:\d+: (.*)\n--- SKIP: ", re.M)
 NODE = re.compile(r"^(?:#|\u2139) (pass|fail|cancelled|skipped|todo) (\d+)$", re.M)
 NODE_SKIP = re.compile(r"^ *(?:ok \d+ - .* # SKIP|\ufe63 .* #) (.*)$", re.M)
 JUNIT = re.compile(r"^\[ +(\d+) tests (skipped|aborted|successful|failed) +\]$", re.M)
-# The signs of its two themes, for what is disabled and for an assumption that does not hold.
+# The signs of JUnit's two themes, for disabled tests and for an assumption that does not hold.
 JUNIT_SKIP = re.compile(r"(?:\u21b7|\[S\]|\u25a0|\[A\]) (.*)$", re.M)
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 SKIP_LINE = re.compile(r"^SKIP: *(.*)$", re.M)
 DOCTEST_PASSED = re.compile(r"^PASSED: (.*)$", re.M)
 DOCTEST_SKIPPED = re.compile(r"^SKIPPED: (.*?) \((.*)\)$", re.M)
-# The name, perhaps words of its own and of programs that it started, and the end, before another name comes.
+# The name, perhaps words of the test and of programs that it started, and the end, before another name comes.
 UNITTEST_CASE = re.compile(r"^test_\w+ \(\w+\.(\w+\.\w+)\)(?:(?!^test_\w+ \()[\s\S])*?(?:\.\.\. |^)(?:ok$|skipped ['\"])", re.M)
-# Their own lines name them once more, each with a reason (print_reds).
+# Their own lines name them again, each with a reason (print_reds).
 DOCTEST_FAILED = re.compile(r"^TEST CASE: +(.*)$", re.M)
 UNITTEST_FAILED = re.compile(r"^(?:FAIL|ERROR): test_\w+ \(\w+\.(\w+\.\w+)\)", re.M)
 UNITTEST_SKIP = re.compile(r"\.\.\. skipped (['\"])(.*)\1$", re.M)
-# Cases that a filter on the command line left out are run elsewhere: doctest calls them skipped too.
+# Cases that a filter on the command line left out run elsewhere: doctest also calls them skipped.
 DOCTEST_FILTER = re.compile(r"^--?(dt-)?(ts|tc|sf|tse|tce|sfe|test-suite|test-case|source-file)(-exclude)?=")
 
 Outcome = namedtuple("Outcome", "passed failed skip_reasons")
@@ -78,7 +79,7 @@ def doctest_outcome(match, output, command):
 
 
 def counted(passed, failed, skipped, reasons):
-    """An outcome with a reason for each skip; that nothing ran is a failure."""
+    """Returns an outcome with a reason for each skip; if no test ran, that is a failure."""
     if passed + failed + skipped == 0:
         failed = 1
     return Outcome(passed, failed, (reasons + [NO_REASON] * skipped)[:skipped])
@@ -95,7 +96,7 @@ def unittest_outcome(match, output, _):
 
 
 def sums(pairs):
-    """{name: sum of its numbers}: a runner that ran several programs has printed a number for each."""
+    """Returns {name: sum of its numbers}: a runner that ran several programs has printed a number for each."""
     made = Counter()
     for name, number in pairs:
         made[name] += int(number)
@@ -103,7 +104,7 @@ def sums(pairs):
 
 
 def cargo_outcome(_, output, __):
-    """An ignored test that "is run by" another one, in a process of its own, is a part of that one."""
+    """Counts an ignored test that is "run by" another one, in a process of its own, as a part of that one."""
     passed, failed, ignored = (sum(map(int, column)) for column in zip(*CARGO.findall(output)))
     run = set(CARGO_RAN.findall(output))
     parts = [reason for reason in CARGO_SKIP.findall(output) if (part := CARGO_PART.match(reason)) and part[1] in run]
@@ -138,7 +139,8 @@ def last_match(pattern, text):
 
 
 def printed_outcome(output, command):
-    """What the program itself says, by the runner whose line is the last one in its output; None if it has none."""
+    """Returns the program's own result, from the runner whose line is the last one in its output; None without such a
+    line."""
     output = COLOUR.sub("", output)
     matches = [match for match in (last_match(pattern, output) for pattern in RUNNERS) if match]
     if not matches:
@@ -148,7 +150,7 @@ def printed_outcome(output, command):
 
 
 def outcome_of(test, output):
-    """What one program counts as. Meson's word is final where the program's own is better than that."""
+    """Returns what one program counts as. Meson's result counts if the program's own is better."""
     result = test["result"]
     if result == "SKIP":
         return Outcome(0, 0, SKIP_LINE.findall(output)[:1] or [NO_REASON])
@@ -160,8 +162,8 @@ def outcome_of(test, output):
 
 
 def cases_seen(test, output):
-    """(file, case) of those that passed, were skipped, or failed, which is said elsewhere. No two doctest cases have one name, so that of these the name
-    is enough: no file."""
+    """Returns (file, case) of those that passed, were skipped, or failed, which is reported elsewhere. No two doctest
+    cases have the same name, so their name suffices: no file."""
     files = [pathlib.Path(word).name for word in test["command"] if word.endswith(".py")]
     seen = {(file, name) for file in files for name in UNITTEST_CASE.findall(output)}
     skipped = [name for name, _ in DOCTEST_SKIPPED.findall(output)]
@@ -190,8 +192,8 @@ def print_failure(test, output):
 
 
 def print_reds(test, output):
-    """Each failed case with its first reason, in one line that names the program; of a program with many the first few, so that
-    those of others are seen, too."""
+    """Prints each failed case with its first reason, in one line that names the program; of a program with many only
+    the first few, so that those of others are seen, too."""
     output = COLOUR.sub("", output)
     ended = f"{test['result']}, exit code {test.get('returncode')}"
     found = {} if test["result"] == "TIMEOUT" else dict(reversed(reasons_in(output)))
@@ -203,8 +205,8 @@ def print_reds(test, output):
 
 
 def print_shortened(log):
-    """The programs of meson's suite `shortened`, which do less if the build's option key_scale is more. Meson writes the suites of a
-    test before its name: "bfstore:store+shortened / a name"."""
+    """Prints the programs of meson's suite `shortened`, which do less if the build's option key_scale is larger. Meson
+    writes the suites of a test before its name: "bfstore:store+shortened / a name"."""
     suites_and_names = [test["name"].partition(" / ") for test in log]
     names = [name for suites, _, name in suites_and_names if "shortened" in re.split("[:+]", suites)]
     if names:
@@ -236,7 +238,7 @@ def main():
     left_out = {case for path in arguments.left_out for case in all_cases(ROOT / path)}
     skips += [(file + ": " + name, LEFT_OUT) for file, name in sorted(left_out)]
 
-    # What a program that was skipped as a whole would have run is not known; it is a failure of its own with --no-skips.
+    # It is not known which tests a wholly skipped program would have run; with --no-skips it is itself a failure.
     if arguments.all_of and (arguments.no_skips or not any(test["result"] == "SKIP" for test in log)):
         missing = cases_not_seen(arguments.all_of, left_out, seen)
         failed += len(missing)

@@ -36,7 +36,7 @@ static void ids(bfs_filter* filter) {
       maybe - (int64_t)found <= ROWS / 2 / 100 ? "at most 1 % of the others are false positives" : "TOO MANY MAYBES");
 }
 
-/* A column of strings as Apache Arrow keeps it: one buffer of bytes, and where each string begins and ends in it. */
+/* A column of strings in the form of Apache Arrow: one buffer of bytes, and the offsets where strings begin and end. */
 static void strings(bfs_filter* filter) {
   const char bytes[] = "anchoragebostoncairo";
   const int32_t offsets[] = {0, 9, 15, 15, 20}; /* "anchorage", "boston", "" and "cairo" */

@@ -24,7 +24,7 @@ def build(folder, number, keys, pieces):
 
 
 def is_first(path):
-    """Whether no other attempt has asked before."""
+    """Returns whether this is the first attempt."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
@@ -33,7 +33,7 @@ def is_first(path):
 
 
 def moved_bytes(dask_worker):
-    """What a worker that lives now has sent to others."""
+    """Returns the bytes that a living worker has sent to others."""
     return dask_worker.transfer_outgoing_bytes_total
 
 

@@ -1,5 +1,5 @@
 /* A filter inside a file format of your own: made in memory, written where you like (at a multiple of 64), and later
- * asked in place, without being copied into memory.
+ * asked in place, without a copy into memory.
  *
  *   cc embedded.c $(pkg-config --cflags --libs bfstore) -o embedded && ./embedded table.sst */
 #include <bfstore.h>
@@ -11,7 +11,7 @@
 
 static const char* const rows[] = {"apple", "banana", "cherry"};
 
-/* Writes the table: a page of its own, then the filter of its rows. */
+/* Writes the table: a page of this format, then the filter of its rows. */
 static int write_table(const char* path) {
   bfs_options options = {.struct_bytes = sizeof options, .capacity = 3, .fpr = 0.001};
   static const char page[FILTER_AT] = "my own format, version 1";

@@ -25,23 +25,23 @@
 #include <time.h>
 #include <unistd.h>
 
-#define OWNER 1 /* the filter has one log alone */
+#define OWNER 1 /* the filter has only one log */
 #define MAGIC 0x32676f6c776f72ULL
 #define NEVER UINT64_MAX /* a mark that no filter has */
 
 /* The first bytes of the log.  A position is a number of bytes from the log's beginning. */
 struct header {
   uint64_t magic;
-  uint64_t epoch;        /* a new one whenever the positions begin anew */
+  uint64_t epoch;        /* changes whenever the positions begin anew */
   uint64_t visible;      /* readers see the rows up to here: the keys of all of them are in the filter */
-  uint64_t compared;     /* the mark of the filter that a writer compared last: one with less is an older one */
+  uint64_t compared;     /* the mark of the filter that a writer compared last; an older filter has less */
   uint8_t filter_id[16]; /* its file_id: another file with that mark is a copy, which may lack keys */
   uint64_t checksum;
 };
 
 enum { ROW = 1, OPENED = 2 };
 
-/* A record of the log: a row, or that a writer has opened the filter. */
+/* A record of the log: a row, or the note that a writer has opened the filter. */
 struct record {
   uint64_t checksum;
   uint8_t kind;
@@ -57,10 +57,10 @@ struct engine {
   char filter_path[4096];
   int log;
   int writes;
-  struct header header; /* as it was read last */
-  bfs_filter* filter;   /* NULL: there is none that can be trusted */
-  uint64_t epoch;       /* of a reader: as in the header when the filter was opened */
-  uint64_t compared;    /* the same */
+  struct header header; /* as last read */
+  bfs_filter* filter;   /* NULL: no filter can be trusted */
+  uint64_t epoch;       /* readers: the header's when the filter was opened */
+  uint64_t compared;    /* also */
 };
 
 static void die(const char* format, ...) {
@@ -77,7 +77,7 @@ static void check(int good, const char* what) {
   if (!good) die("%s: %s", what, strerror(errno));
 }
 
-/* FNV-1a.  It detects a torn write; it is not for attackers. */
+/* Returns the FNV-1a hash: it detects a torn write, but no attack. */
 static uint64_t checksum_of(const void* bytes, size_t count) {
   const unsigned char* at = bytes;
   uint64_t hash = 0xcbf29ce484222325ULL;
@@ -87,7 +87,7 @@ static uint64_t checksum_of(const void* bytes, size_t count) {
 
 /* --- The log ------------------------------------------------------------------------------------------------------ */
 
-/* Readers read the header while a writer writes it. */
+/* Reads the header, which a writer may write at the same time. */
 static void read_header(struct engine* engine) {
   struct header* header = &engine->header;
   int tries;
@@ -107,7 +107,7 @@ static void write_header(int log, struct header* header) {
   check(pwrite(log, header, sizeof *header, 0) == sizeof *header, "writing the log's header");
 }
 
-/* Whether there is a whole record at `at`. */
+/* Returns whether a whole record is at `at`. */
 static int read_record(int log, uint64_t at, struct record* record) {
   const ssize_t got = pread(log, record, sizeof *record, (off_t)at);
   check(got >= 0, "reading the log");
@@ -115,7 +115,7 @@ static int read_record(int log, uint64_t at, struct record* record) {
          record->checksum == checksum_of(&record->kind, sizeof *record - offsetof(struct record, kind));
 }
 
-/* Durable when it returns.  Returns the position after it. */
+/* Appends a record, and makes it durable.  Returns the position after it. */
 static uint64_t append(int log, uint64_t at, struct record* record) {
   record->checksum = checksum_of(&record->kind, sizeof *record - offsetof(struct record, kind));
   check(pwrite(log, record, sizeof *record, (off_t)at) == sizeof *record, "appending to the log");
@@ -123,7 +123,7 @@ static uint64_t append(int log, uint64_t at, struct record* record) {
   return at + sizeof *record;
 }
 
-/* A number that no log of this engine had. */
+/* Returns a number that no log of this engine had. */
 static uint64_t new_epoch(uint64_t old) {
   struct timespec now;
   uint64_t number;
@@ -132,21 +132,21 @@ static uint64_t new_epoch(uint64_t old) {
   return number > old ? number : old + 1;
 }
 
-/* Compacting gives the path another log. */
+/* Returns whether the path still names the open log: compacting gives it another one. */
 static int log_is_current(const struct engine* engine) {
   struct stat open_one, named_one;
   if (engine->log < 0 || fstat(engine->log, &open_one) != 0 || stat(engine->log_path, &named_one) != 0) return 0;
   return open_one.st_ino == named_one.st_ino && open_one.st_dev == named_one.st_dev;
 }
 
-/* Without it a power cut may take the name of a new file away. */
+/* Makes the name of a new file durable: otherwise a power cut may remove it. */
 static void sync_folder(const struct engine* engine) {
   const int folder = open(engine->folder, O_RDONLY | O_DIRECTORY);
   check(folder >= 0 && fsync(folder) == 0, engine->folder);
   close(folder);
 }
 
-/* A filter that was compared with another log has to be compared with this one. */
+/* Opens the log.  A filter that was compared with another log has to be compared with this one. */
 static void open_log(struct engine* engine) {
   if (engine->log >= 0) close(engine->log);
   bfs_close(engine->filter, NULL);
@@ -157,7 +157,8 @@ static void open_log(struct engine* engine) {
 
 static void unlock_log(struct engine* engine) { flock(engine->log, LOCK_UN); }
 
-/* One process at a time appends, adds and makes visible.  The lock of one that is killed is free. */
+/* Locks the log: one process at a time appends, adds and makes visible.  The kernel frees the lock of a killed
+ * process. */
 static void lock_log(struct engine* engine) {
   struct stat facts;
   for (;;) {
@@ -177,8 +178,8 @@ static void lock_log(struct engine* engine) {
 
 /* --- The filter, for readers and writers -------------------------------------------------------------------------- */
 
-/* Whether the open filter is the one that a writer compared last.  The mark tells it from an older state of the same
- * file (cp), and the file_id from a copy (bfs_save), which has the mark too, and lacks what came after it. */
+/* Returns whether the open filter is the one that a writer compared last.  An older state of the same file (cp) has a
+ * lower mark.  A copy (bfs_save) has the mark, but another file_id, and lacks later keys. */
 static int is_compared(const struct engine* engine) {
   const struct header* header = &engine->header;
   bfs_statistics facts = {.struct_bytes = sizeof facts};
@@ -189,8 +190,8 @@ static int is_compared(const struct engine* engine) {
 
 /* --- The filter, for writers -------------------------------------------------------------------------------------- */
 
-/* Adds the keys of all records from `at` on.  Returns the position after the last one, or 0 where the filter takes no
- * more keys: `at` is never 0. */
+/* Adds the keys of all records from `at` on.  Returns the position after the last one, or 0 if the filter takes no more
+ * keys: `at` is never 0. */
 static uint64_t add_from(const struct engine* engine, bfs_filter* filter, uint64_t at) {
   struct record record;
   for (; read_record(engine->log, at, &record); at += sizeof record) {
@@ -199,9 +200,9 @@ static uint64_t add_from(const struct engine* engine, bfs_filter* filter, uint64
   return at;
 }
 
-/* A filter of all rows takes the place of the one that is there, if any.  Needs no lock: rows that other processes
- * append meanwhile are either in the log when bfs_supersede returns, and are added here; or their add is refused after
- * that, and they are added to the new filter by the process that appended them. */
+/* Replaces the filter, if any, by a new one of all rows.  Needs no lock.  A row that another process appends meanwhile
+ * is either in the log when bfs_supersede returns, and is added here; or its add is refused after that, and the process
+ * that appended it adds it to the new filter. */
 static void build_filter(const struct engine* engine) {
   bfs_error error = {.struct_bytes = sizeof error};
   bfs_options options = {.struct_bytes = sizeof options, .fpr = 0.01, .mode = 0644};
@@ -221,20 +222,20 @@ static void build_filter(const struct engine* engine) {
   bfs_close(fresh, NULL);
 }
 
-/* BFS_OK, or why there is no filter to go on with: then `recovers` says whether it is to be recovered. */
+/* Returns BFS_OK, or why no filter can continue: then `recovers` says whether it must be recovered. */
 static int32_t open_to_write(struct engine* engine, int* recovers) {
   bfs_error error = {.struct_bytes = sizeof error};
   int32_t code = bfs_open(engine->filter_path, BFS_OPEN_WRITE, &engine->filter, &error);
   *recovers = code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
   if (*recovers) code = bfs_open(engine->filter_path, BFS_OPEN_WRITE | BFS_OPEN_RECOVER, &engine->filter, &error);
-  /* What a moment or a person can mend is no reason to throw a filter away. */
+  /* A failure that passes, or that a person can mend, is no reason to throw a filter away. */
   if (code == BFS_EBUSY || code == BFS_EACCES || code == BFS_ENOMEM || code == BFS_ESYSTEM || code == BFS_ENOSPC)
     die("%s", error.message);
   return code;
 }
 
-/* Step 4.  The record tells this opening from all others: a filter that was saved before has a lower mark, also if no
- * row was put since.  Returns 0 where the filter was replaced meanwhile. */
+/* Does step 4.  The record distinguishes this opening from all others: a filter that was saved before has a lower mark,
+ * even if no row was put since.  Returns 0 if the filter was replaced meanwhile. */
 static int compare(struct engine* engine, int recovers) {
   struct record opened = {0, OPENED, 0, 0, {0}, {0}};
   struct header* header = &engine->header;
@@ -243,7 +244,7 @@ static int compare(struct engine* engine, int recovers) {
   uint64_t end = header->visible;
   struct record record;
   while (read_record(engine->log, end, &record)) end += sizeof record;
-  if (mark > end) { /* the log is older than the filter: its next positions are not those that the mark is about */
+  if (mark > end) { /* the log is older than the filter: its next positions are not those of the mark */
     header->epoch = new_epoch(header->epoch);
     header->compared = NEVER;
     write_header(engine->log, header);
@@ -260,14 +261,14 @@ static int compare(struct engine* engine, int recovers) {
   return 1;
 }
 
-/* The log is locked. */
+/* Opens the filter, and compares it.  The log is locked. */
 static void open_filter(struct engine* engine) {
   int tries, recovers;
   for (tries = 0; tries < 10; ++tries) {
     bfs_close(engine->filter, NULL);
     engine->filter = NULL;
     if (open_to_write(engine, &recovers) != BFS_OK) {
-      build_filter(engine); /* there is none, or it is damaged */
+      build_filter(engine); /* no filter exists, or it is damaged */
     } else if (compare(engine, recovers)) {
       return;
     }
@@ -275,16 +276,16 @@ static void open_filter(struct engine* engine) {
   die("%s: can not be used", engine->filter_path);
 }
 
-/* The log is locked.  Another process may have compared another file since, or a program may have moved one to the
- * path: what is added to this one then is in no file that has a name. */
+/* Makes sure that the right filter is open.  The log is locked.  Another process may have compared another file since,
+ * or a program may have moved one to the path: then keys added to this one would be in no file that has a name. */
 static void have_filter(struct engine* engine) {
   if (engine->filter == NULL || !is_compared(engine) || bfs_is_current(engine->filter, NULL) != 1) open_filter(engine);
 }
 
 /* --- Commands ----------------------------------------------------------------------------------------------------- */
 
-/* Rows that a process appended and did not add, since it was killed, come before this one: they are added with it, for
- * they become visible with it. */
+/* Appends a row.  A killed process may have appended rows before this one without adding them: they are added with it,
+ * since they become visible with it. */
 static void put(struct engine* engine, const char* key, const char* value) {
   struct record row = {0, ROW, 0, 0, {0}, {0}};
   struct record record;
@@ -301,7 +302,7 @@ static void put(struct engine* engine, const char* key, const char* value) {
   append(engine->log, end, &row);                                 /* 1 */
   end = add_from(engine, engine->filter, engine->header.visible); /* 2 */
   if (end == 0) {
-    open_filter(engine); /* adds what is missing, this row too */
+    open_filter(engine); /* adds all missing rows, including this one */
   } else {
     engine->header.visible = end;
     write_header(engine->log, &engine->header);
@@ -309,8 +310,8 @@ static void put(struct engine* engine, const char* key, const char* value) {
   unlock_log(engine);
 }
 
-/* Step 3.  Every row up to what is visible has returned from an add, in one process or another: the low-water mark.  A
- * sync that failed is never tried again: the filter is recovered. */
+/* Does step 3.  Every row up to what is visible has returned from an add, in one process or another: the low-water
+ * mark.  A sync that failed is never tried again: the filter is recovered. */
 static void sync_filter(struct engine* engine) {
   uint64_t mark;
   lock_log(engine);
@@ -323,7 +324,7 @@ static void sync_filter(struct engine* engine) {
   unlock_log(engine);
 }
 
-/* Where there is no filter, or not the one that was compared with this log last, every row has to be looked for. */
+/* Opens the filter that was last compared with this log.  Without it every row has to be looked for. */
 static void trust_filter(struct engine* engine) {
   if (engine->filter != NULL && engine->epoch == engine->header.epoch && engine->compared == engine->header.compared)
     return;
@@ -337,7 +338,7 @@ static void trust_filter(struct engine* engine) {
   engine->filter = NULL;
 }
 
-/* The header is read before the filter is asked: what was visible then has its key in the filter. */
+/* Reads the header before the filter: every row that was visible then has its key in the filter. */
 static int get(struct engine* engine, const char* key, struct record* found) {
   struct record record;
   uint64_t at;
@@ -354,13 +355,13 @@ static int get(struct engine* engine, const char* key, struct record* found) {
     there = 1;
   }
   if (!there && engine->filter != NULL && bfs_is_current(engine->filter, NULL) != 1) {
-    bfs_close(engine->filter, NULL); /* superseded: it says "maybe" to everything */
+    bfs_close(engine->filter, NULL); /* superseded: it answers "maybe" to every key */
     engine->filter = NULL;
   }
   return there;
 }
 
-/* A row with a newer one of the same key is left out. */
+/* Returns whether no newer row has the same key. */
 static int is_newest(const struct engine* engine, uint64_t at, const struct record* row) {
   struct record later;
   while ((at += sizeof later) < engine->header.visible) {
@@ -371,8 +372,8 @@ static int is_newest(const struct engine* engine, uint64_t at, const struct reco
   return 1;
 }
 
-/* The new log's positions begin anew: it has another epoch, and no reader trusts a filter before a writer has compared
- * one with it. */
+/* Makes a new log, whose positions begin anew.  So it has another epoch, and no reader trusts a filter before a writer
+ * has compared one with it. */
 static void compact(struct engine* engine) {
   struct header header = {MAGIC, 0, sizeof header, NEVER, {0}, 0};
   struct record record;
@@ -395,12 +396,12 @@ static void compact(struct engine* engine) {
   sync_folder(engine);
   close(log);
   unlock_log(engine);
-  lock_log(engine); /* the new one */
+  lock_log(engine); /* the new log */
   open_filter(engine);
   unlock_log(engine);
 }
 
-/* Readers trust the new filter when it is compared. */
+/* Builds a new filter.  Readers trust it once it is compared. */
 static void rebuild(struct engine* engine) {
   lock_log(engine);
   unlock_log(engine);
@@ -438,7 +439,7 @@ static int get_one(struct engine* engine, const char* key) {
   return 0;
 }
 
-/* What was put last is synced, so that the next writer has nothing to add. */
+/* Syncs the last rows, so that the next writer has nothing to add. */
 static void close_writer(struct engine* engine) {
   if (engine->filter != NULL) sync_filter(engine);
   if (bfs_close(engine->filter, NULL) != BFS_OK)

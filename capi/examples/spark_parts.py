@@ -33,7 +33,7 @@ def context(folder):
 
 
 def moved_bytes(folder):
-    """What the tasks wrote for others, by Spark's own log."""
+    """Returns the bytes that tasks wrote for others, from Spark's log."""
     [log] = glob.glob(os.path.join(folder, "local-*"))
     with open(log, encoding="utf-8") as lines:
         events = [json.loads(line) for line in lines]

@@ -15,21 +15,21 @@ import bfstore
 
 PARTS = 8
 LIST = 250_000  # keys of one task that sorts
-SEED = 1  # of all parts: digests of other seeds lead to other bits
+SEED = 1  # all parts have the same: other seeds lead to other bits
 
 
 def options(keys):
-    """The whole filter's."""
+    """Returns the options of the whole filter."""
     return {"capacity": keys, "fpr": 0.01, "seed": SEED}
 
 
 def list_of(first, count, word=b"key"):
-    """Keys, where a real task would read a file."""
+    """Returns keys; a real task would read a file."""
     return [b"%s %d" % (word, number) for number in range(first, first + count)]
 
 
 def sorted_digests(keys):
-    """The digests of the keys, 8 bytes each: item i has those of part i."""
+    """Returns the digests of the keys, 8 bytes each: item i has those of part i."""
     small = {"capacity": 1, "seed": SEED}  # a filter in memory, for its hash
     by_part = [array.array("Q") for _ in range(PARTS)]
     with mmap.mmap(-1, bfstore.required_bytes(**small)) as memory, bfstore.format(memory, **small) as hashing:
@@ -39,12 +39,12 @@ def sorted_digests(keys):
 
 
 def part_path(folder, number):
-    """Of the finished part. The folder is on a disk that the task and whoever joins can reach."""
+    """Returns the path of a finished part. Its folder is on a disk that the task and the joining process can reach."""
     return os.path.join(folder, f"part{number}.bf")
 
 
 def build_part(folder, number, keys, pieces, dies_in_the_middle):
-    """Makes a part of its digests, which come in pieces. Returns the most memory that this process had, in MB."""
+    """Makes a part from its digests, which come in pieces. Returns this process's peak memory, in MB."""
     part = bfstore.create(part_path(folder, number), part=(number, PARTS), exclusive=True, unpublished=True, replace=True,
                           **options(keys))
     try:

@@ -1,8 +1,9 @@
-"""What the headers of the C ABI declare, read from their text: constants, structs with the places of their fields, functions.
+"""Reads the declarations of the C ABI's headers from their text: constants, structs with the places of their fields,
+functions.
 
-The headers use a small part of C. Where the reader finds anything else it fails and shows the place: it never skips a
-declaration. The places of fields are those of 64-bit machines, the only ones that bfstore runs on; layout_checks.cpp compares
-them with the compiler's.
+The headers use a small part of C. If the reader finds anything else it fails and shows the place: it never skips a
+declaration. The places of fields are those of 64-bit machines, the only ones that bfstore runs on; layout_checks.cpp
+compares them with the compiler's.
 """
 
 import dataclasses
@@ -21,7 +22,7 @@ class Unreadable(Exception):
 @dataclasses.dataclass(frozen=True)
 class Type:
     base: str  # "uint32_t", "void", "bfs_filter"
-    points_to_const: tuple = ()  # for each star, from the left: whether what it points to is const
+    points_to_const: tuple = ()  # for each star, from the left: True if its target is const
 
     @property
     def is_pointer(self):
@@ -38,8 +39,8 @@ class Type:
 @dataclasses.dataclass(frozen=True)
 class Constant:
     name: str
-    written: str  # "0x10", "-1": the number as C has it, without suffix and parentheses
-    bits: int  # of the type for which it is meant: 64 for flags
+    written: str  # "0x10", "-1": the number as in C, without suffix and parentheses
+    bits: int  # the bits of the type that it is for: 64 for flags
     words: str  # the comment on its line
 
     @property
@@ -55,7 +56,7 @@ class Constant:
 class Field:
     name: str
     type: Type
-    count: int  # of the elements of an array; 0 for no array
+    count: int  # the number of elements of an array; 0: not an array
     offset: int
     bytes: int
 
@@ -94,7 +95,7 @@ class Abi:
 
 
 def headers(folder=CAPI):
-    """The most common one first."""
+    """Returns the headers, the most common one first."""
     return sorted(pathlib.Path(folder).glob("bfstore*.h"), key=lambda path: (path.name != "bfstore.h", path.name))
 
 
@@ -118,7 +119,7 @@ def without_comments(text):
 # --- Constants --------------------------------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"#define (BFS_\w+)[ \t]+(?:(-?(?:0x[0-9a-f]+|\d+))(u|ull)?|\((-\d+)\))[ \t]*(?:/\*((?:[^*]|\*(?!/))*)\*/)?[ \t]*$", re.M)
-# Of the compiler, of a call (BFS_IS_...), and the initial values of structs.
+# Macros for the compiler, macros that are calls (BFS_IS_...), and the initial values of structs.
 NO_NUMBER = re.compile(r"#define (BFSTORE\w*_H|BFS_API|BFS_CHECK|BFS_IS_\w+\(|BFS_\w+_INIT)\b")
 
 
@@ -140,12 +141,12 @@ DECLARATIONS = (
     re.compile(r"typedef struct (?P<handle>\w+) (?P=handle) ?;"),
     re.compile(r"typedef struct (?P<struct>\w+) ?\{(?P<fields>[^{}]*)\} ?(?P=struct) ?;"),
     re.compile(r"BFS_API (?:BFS_CHECK )?(?P<result>[\w *]+?) ?\b(?P<function>bfs_\w+)\((?P<parameters>[\w *,]*)\) ?;"),
-    re.compile(r"static inline [^{};]*(?P<body>\{)"),  # of the header alone: no library has it
+    re.compile(r"static inline [^{};]*(?P<body>\{)"),  # only in the header: not in a library
 )
 
 
 def _declarations(text):
-    """Without comments and what is for the preprocessor or for C++ alone, with single spaces."""
+    """Returns the text without comments, preprocessor lines and parts for C++, with single spaces."""
     text = re.sub(r"\\\n", " ", without_comments(text))
     text = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", text, flags=re.S | re.M)
     return " ".join(re.sub(r"^#.*$", "", text, flags=re.M).split())
@@ -171,7 +172,7 @@ def _read_declarations(text, abi, path):
 
 
 def _end_of_block(text, at):
-    """The place after the brace that closes the one before `at`."""
+    """Returns the place after the brace that closes the one before `at`."""
     depth = 1
     while depth > 0:
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -180,13 +181,13 @@ def _end_of_block(text, at):
 
 
 def _named(declared):
-    """(name, type) of "const char* path"."""
+    """Returns (name, type) for "const char* path"."""
     kind, name = re.fullmatch(r"\s*(.*?[ *])(\w+)\s*", declared).groups()
     return name, _type(kind)
 
 
 def _type(text):
-    """Of "const bfs_filter* const*"."""
+    """Returns the Type of "const bfs_filter* const*"."""
     words = text.replace("*", " * ").split()
     is_const = words[0] == "const"
     base, stars, words = words[is_const], [], words[is_const + 1:]

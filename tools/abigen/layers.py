@@ -1,4 +1,5 @@
-"""What is made of the headers: each module to_*.py has files(abi, mark), which yields (path, text). `mark` is the first line."""
+"""The targets made from the headers: each module to_*.py has files(abi, mark), which yields (path, text). `mark` is the
+first line."""
 
 import pathlib
 
@@ -16,11 +17,11 @@ TARGETS = (to_c, to_go, to_java, to_node, to_python, to_rust)
 
 
 def made(abi):
-    """{path: text}."""
+    """Returns {path: text}."""
     return {path: text for target in TARGETS for path, text in target.files(abi, MARK)}
 
 
 def stale(files):
-    """The paths whose files are not so."""
+    """Returns the paths whose files have another text."""
     return [path for path, text in files.items()
             if not (ROOT / path).is_file() or (ROOT / path).read_text(encoding="utf-8") != text]

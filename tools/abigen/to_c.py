@@ -12,7 +12,8 @@ def checks(struct):
 
 
 def nodes(abi, text):
-    """{node: its functions}. A function keeps the node that it has in the text, and a new one comes with the header's version."""
+    """Returns {node: its functions}. A function keeps the node that it has in the text; a new one gets the header's
+    version."""
     version = {one.name.removeprefix("BFS_VERSION_"): one.value for one in abi.constants if one.name.startswith("BFS_VERSION_")}
     now = f"BFSTORE_{version['MAJOR']}.{version['MINOR']}"
     had = {name: node for node, body in re.findall(r"^(BFSTORE_[\d.]+) \{(.*?)\n\}", text, re.S | re.M) for name in re.findall(r"\bbfs_\w+", body)}

@@ -1,10 +1,10 @@
-"""Go: the codes and sets of bits as constants with the header's words, as gofmt leaves them. cgo reads the header itself for all the
-rest; the reader without cgo has the numbers of the codes."""
+"""Go: the codes and sets of bits as constants with the header's words, in gofmt's form. cgo reads all other
+declarations from the header itself; the reader without cgo has the numbers of the codes."""
 
 import itertools
 import re
 
-# The type of a group of constants, how their names begin in C, and what stands for that in Go.
+# The type of a group of constants, the prefix of their names in C, and its replacement in Go.
 GROUPS = (("Code", "BFS_", ""), ("Abilities", "BFS_CAN_", "Can"), ("Differences", "BFS_DIFFERS_", "Differs"))
 WORDS = {"Code": "The codes: bfstore.h tells what each means, and Code.Error too.", "Abilities": "The abilities.",
          "Differences": "The differences."}
@@ -15,7 +15,8 @@ def camel(name):
 
 
 def block(words, rows):
-    """rows: (name, "type = value", comment). Comments are aligned where the lines above and below have one, too."""
+    """Yields a block. rows: (name, "type = value", comment). Comments are aligned if the lines above and below have
+    one, too."""
     width = max(len(name) for name, _, _ in rows)
     yield from (f"// {words}", "const (")
     for has_comment, run in itertools.groupby(rows, key=lambda row: bool(row[2])):

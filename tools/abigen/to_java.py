@@ -1,7 +1,7 @@
 """Java: the numbers, the structs, and the functions, for both back ends.
 
-An address, a size and 64 bits are a long. A function that only reads `const void*` and has no bfs_error takes byte[] there, too: it
-is short, and so may be given an array of the heap.
+An address, a size and 64 bits are a long. A function that only reads `const void*` and has no bfs_error also takes
+byte[]: it is short, so it may get an array of the heap.
 """
 
 import re
@@ -13,7 +13,7 @@ FOLDER = "capi/bindings/java/{}/dev/bfstore/{}.java"
 
 
 class Call:
-    """A method in Java's words."""
+    """A method in Java."""
 
     def __init__(self, function, on_heap=False):
         self.name, self.on_heap = function.name, on_heap

@@ -1,11 +1,11 @@
-"""Python: tables of the numbers and of the structs that are dicts there, which the C compiler fills with offsets."""
+"""Python: tables of the numbers, and of the structs that are dicts in Python, whose offsets the C compiler fills in."""
 
 # The extension fills in bfs_error and bfs_keys itself; the smaller ones are tuples.
 DICTS = ("bfs_options", "bfs_open_options", "bfs_copy_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
          "bfs_comparison", "bfs_foreign")
 KINDS = {"int32_t": "INT32", "uint32_t": "UINT32", "uint64_t": "UINT64", "double": "DOUBLE", "bfs_interval": "INTERVAL"}
 ARRAYS = {"char": "TEXT", "uint8_t": "ID"}
-# A pointer's kind, and the field that says how much it points to.
+# A pointer's kind, and the field with the length of its target.
 POINTERS = {"char": ("PATH", None), "void": ("BYTES", "{}_bytes"), "uint32_t": ("SEEDS", "num_{}")}
 
 

@@ -1,4 +1,4 @@
-"""Rust: the module abi of the crate bfstore-sys, as rustfmt leaves it."""
+"""Rust: the module abi of the crate bfstore-sys, in rustfmt's form."""
 
 WIDTH = 120  # rustfmt.toml
 TYPES = {"int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "usize", "double": "f64",

@@ -1,4 +1,4 @@
-"""The completion of a program for bash, which needs nothing but bash. Arguments: the program, the file to write."""
+"""Writes the completion of a program for bash, which needs only bash. Arguments: the program, the file to write."""
 
 import shlex
 
@@ -61,7 +61,7 @@ def case(patterns, action):
 
 
 def known(option):
-    """The shell's words for what an option takes."""
+    """Returns the shell's words for an option's values."""
     return "; ".join(([f"words={shlex.quote(' '.join(option.words))}"] if option.words else [])
                      + (["files=yes"] if option.path else [])) or ":"
 

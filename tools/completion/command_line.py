@@ -1,4 +1,4 @@
-"""The command line of a program as it describes it itself, in the form that the completions need."""
+"""The command line of a program, from its own description, in the form that the completions need."""
 
 import json
 import os
@@ -10,7 +10,7 @@ class Option:
     def __init__(self, described):
         self.names = described["names"]
         self.takes_value = bool(described["value"])
-        self.kind = described["value"]  # as the help has it: N, PATH
+        self.kind = described["value"]  # as in the help: N, PATH
         self.path = described["path"]
         self.words = described["words"]
         self.many = described["many"]
@@ -18,7 +18,7 @@ class Option:
 
 
 class Command:
-    """A command of the program, or the program itself, whose name is "" then."""
+    """A command of the program, or the program itself, whose name is then ""."""
 
     def __init__(self, described, name):
         self.name = name
@@ -33,15 +33,15 @@ class Command:
 
 
 def program():
-    """(name, Command) of the program that is the script's first argument."""
+    """Returns (name, Command) of the program that is the script's first argument."""
     run = subprocess.run([os.path.abspath(sys.argv[1]), "--describe"], check=True, capture_output=True, text=True)
     described = json.loads(run.stdout)
     return described["name"], Command(described, "")
 
 
 def with_values(top):
-    """The names of the options that are followed by a value. That must not depend on the command: the shells skip values
-    where they count words."""
+    """Returns the names of the options that have a value. That must not depend on the command: the shells skip values
+    when they count words."""
     commands = [top, *top.commands]
     with_value = {name for command in commands for one in command.options if one.takes_value for name in one.names}
     without = {name for command in commands for one in command.options if not one.takes_value for name in one.names}
@@ -51,6 +51,6 @@ def with_values(top):
 
 
 def write(lines):
-    """The script's second argument is the file."""
+    """Writes the file that is the script's second argument."""
     with open(sys.argv[2], "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")

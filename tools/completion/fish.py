@@ -1,8 +1,8 @@
-"""The completion of a program for fish. Arguments: the program, the file to write."""
+"""Writes the completion of a program for fish. Arguments: the program, the file to write."""
 
 import command_line
 
-# True in the program's command $argv[1] ("" is none yet). With a number, too: only at that place after the command.
+# True in the program's command $argv[1] ("": no command yet). With a number: only at that place after the command.
 CONDITION = r"""function __@NAME@_at
     set -l words (commandline -opc)
     set -e words[1]

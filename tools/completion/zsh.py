@@ -1,4 +1,4 @@
-"""The completion of a program for zsh, by its _arguments. Arguments: the program, the file to write."""
+"""Writes the completion of a program for zsh, by its _arguments. Arguments: the program, the file to write."""
 
 import command_line
 
@@ -8,7 +8,7 @@ def quoted(text):
 
 
 def said(text):
-    """A description as _arguments takes it."""
+    """Returns a description for _arguments."""
     return text.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]").replace(":", "\\:").replace("\n", " ")
 
 
@@ -19,7 +19,7 @@ def action(option):
 
 
 def option_words(option):
-    """All names of an option exclude each other."""
+    """Returns the words of an option. All names of an option exclude each other."""
     value = f":{said(option.kind)}:{action(option)}" if option.takes_value else ""
     help_text = f"[{said(option.help)}]"
     alone = "(- *)" if "--help" in option.names or "--version" in option.names else "(" + " ".join(option.names) + ")"
@@ -33,7 +33,7 @@ def option_words(option):
 
 def place_words(place, number):
     name = said(place.names[0])
-    # Without the guard zsh offers no option where a word is possible of which it knows nothing.
+    # Without the guard zsh offers no option at the place of a word that it does not know.
     what = action(place) if place.words or place.path else f"_guard \"^-*\" {name}"
     return quoted(f"{'*' if place.many else number}:{name}:{what}")
 

@@ -1,4 +1,4 @@
-"""bfstore(3), made of the comments of capi/bfstore.h and the headers next to it: the overview, one sentence on each
+"""Makes bfstore(3) from the comments of capi/bfstore.h and the headers next to it: the overview, one sentence for each
 function, and the codes.
 
 Arguments: the headers, bfstore.h first, the version, the page to write.
@@ -12,18 +12,19 @@ import roff
 
 COMMENT = r"/\*(?P<comment>(?:[^*]|\*(?!/))*)\*/"
 SECTION = re.compile(r"/\* --- (?P<title>.+?) -{3,}")
-# A comment and the declarations directly after it, which it is of.
+# A comment, and the declarations directly after it, which it documents.
 DECLARED = re.compile(COMMENT + r"\n(?P<declarations>(?:BFS_API[^;]*;\n)+)")
 CODE = re.compile(r"#define (BFS_OK|BFS_E[A-Z]+) +(?:0|\(-\d+\))[ \t]*(?:/\* (.*?) \*/)?\n")
 
 
 def text_of(comment):
-    """Without the stars at the beginnings of lines. Empty lines part paragraphs."""
+    """Returns a comment without the stars at the beginnings of lines. Empty lines separate paragraphs."""
     return "\n".join(re.sub(r"^ ?\*? ?", "", one).rstrip() for one in comment.split("\n")).strip()
 
 
 def first_sentence(text):
-    """Up to a full stop before a capital, a digit or the end, not that of an abbreviation, nor one in parentheses."""
+    """Returns the text up to a full stop before a capital, a digit or the end, but not after an abbreviation or in
+    parentheses."""
     text = " ".join(text.split())
     for stop in re.finditer(r"\.(?= +[A-Z0-9*(]|$)", text):
         sentence = text[:stop.end()]
@@ -33,7 +34,7 @@ def first_sentence(text):
 
 
 def overview(text):
-    """Paragraphs, and lists whose items begin with a dash below a line that is their title."""
+    """Returns paragraphs, and lists whose items begin with a dash below a line that is their title."""
     rows = []
     for paragraph in re.split(r"\n\n+", text):
         lead, *items = re.split(r"(?:^|\n)- ", paragraph)
@@ -61,7 +62,7 @@ def function_rows(match):
 
 
 def functions(header):
-    """Under the titles of the header's sections, of those that have a function."""
+    """Returns the functions under the titles of the header's sections, if a section has one."""
     titles = [(one.end(), one["title"]) for one in SECTION.finditer(header)]
     rows, last = [], None
     for match in DECLARED.finditer(header):

@@ -1,4 +1,4 @@
-"""bfstore-format(5), made of src/format/FORMAT.md: of Markdown what that document has.
+"""Makes bfstore-format(5) from src/format/FORMAT.md: supports the parts of Markdown that this document uses.
 
 Arguments: FORMAT.md, the version, the page to write.
 """
@@ -8,12 +8,12 @@ import sys
 
 import roff
 
-PAGE, GAP = 72, 3  # characters: a page's width less its indentation, and what is between two columns
+PAGE, GAP = 72, 3  # characters: a page's width less its indentation, and the gap between two columns
 ITEM = re.compile(r"(?P<indent> *)(?P<mark>-|\d+\.) +(?=\S)")
 
 
 def blocks(lines):
-    """(kind, lines) of what has no empty line within: heading, table, code, item or text."""
+    """Returns (kind, lines) of blocks without an empty line: heading, table, code, item or text."""
     found = []
     for one in lines:
         kind = kind_of(one, found[-1][0] if found else "empty")
@@ -34,12 +34,12 @@ def kind_of(one, before):
     if ITEM.match(one) and before not in ("text", "code"):
         return "item"
     if before == "item":
-        return "item"  # its next line
+        return "item"  # the item's next line
     return "code" if one.startswith("    ") and before != "text" else "text"
 
 
 def joined_items(found):
-    """The lines after an item's first one are the item's."""
+    """Joins the lines after an item's first one to the item."""
     joined = []
     for kind, lines in found:
         if kind == "item" and not ITEM.match(lines[0]):
@@ -75,7 +75,7 @@ def plain(cell):
 
 
 def widths(rows):
-    """Of the columns, in characters, or None if the longest words alone are wider than a page."""
+    """Returns the widths of the columns in characters, or None if the longest words are wider than a page."""
     columns = list(zip(*rows))
     least = [max(len(word) for cell in column for word in (plain(cell).split() or [""])) for column in columns]
     most = [max(len(plain(cell)) for cell in column) for column in columns]
@@ -87,7 +87,7 @@ def widths(rows):
 
 
 def listed(head, body):
-    """A table that is too wide for a page: an item for each row."""
+    """Returns a table that is too wide for a page, as an item for each row."""
     rows = []
     for first, *rest in body:
         rows += [".TP", r"\fB" + roff.marked(first) + r"\fR"]
@@ -97,7 +97,7 @@ def listed(head, body):
 
 
 def table_rows(lines):
-    """A cell that is longer than its column is a block of text."""
+    """Returns the rows of a table. A cell that is longer than its column becomes a block of text."""
     head, *body = [cells(row) for row in [lines[0], *lines[2:]]]
     body = [row + [""] * (len(head) - len(row)) for row in body]
     columns = widths([head, *body])

@@ -1,4 +1,4 @@
-"""The manual page of bf or bfinspect, made of what the program says of its own command line.
+"""Makes the manual page of bf or bfinspect from the program's own description of its command line.
 
 Arguments: the program, the page to write.
 """
@@ -17,7 +17,7 @@ EVERYWHERE = ("--help", "--version")
 
 
 def paragraphs(text):
-    """The help's own form: an indented line is an example, and other lines are running text."""
+    """Formats the help: an indented line is an example; other lines are running text."""
     rows = []
     for paragraph in re.split(r"\n\n+", text.strip("\n")):
         rows.append(".PP")
@@ -38,7 +38,7 @@ def grouped(lines):
 
 
 def synopsis(usage):
-    """As it is: it shows by its columns what belongs to which line."""
+    """Returns the usage unchanged, since its columns show which parts belong to a line."""
     before = " " * len("Usage: ")
     rows = [one.removeprefix(before) for one in usage.split("\n")]
     return [".nf", *[roff.escaped(row) for row in rows], ".fi"]
@@ -55,7 +55,7 @@ def option_rows(option):
 
 
 def option_list(options, everywhere):
-    """Positional arguments first. What every command takes is said once."""
+    """Returns the options, positional arguments first. Options of every command are listed once."""
     chosen = [one for one in options if (one["names"][-1] in EVERYWHERE) == everywhere]
     return [row for one in sorted(chosen, key=lambda one: not one["positional"]) for row in option_rows(one)]
 

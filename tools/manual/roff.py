@@ -1,4 +1,4 @@
-"""What all manual pages have in common: text becomes man(7), which both groff and mandoc set."""
+"""The common part of all manual pages: makes man(7) from text, which both groff and mandoc can set."""
 
 import datetime
 import os
@@ -7,20 +7,20 @@ import time
 
 
 def escaped(text):
-    """Text as roff prints it. A dash before an option stays one that a shell takes."""
+    """Returns text as roff prints it. A dash before an option stays one that a shell accepts."""
     text = text.replace("\\", "\\e")
     text = re.sub(r"(?<!\w)-|-(?!\w)|-(?=-)", r"\\-", text)
     return text.replace("~", "\\(ti").replace("^", "\\(ha").replace("`", "\\(ga").replace("'", "\\(aq")
 
 
 def line(text):
-    """One line of text: roff takes a dot at its beginning for a request."""
+    """Returns one line of text: roff would treat a dot at its beginning as a request."""
     text = " ".join(text.split())
     return "\\&" + text if text.startswith((".", "'")) else text
 
 
 def marked(text):
-    """Text with the marks of Markdown that FORMAT.md has: `code`, **strong** and *emphasis*."""
+    """Returns text with the marks of Markdown in FORMAT.md: `code`, **strong** and *emphasis*."""
     out = []
     for part in re.split(r"(`[^`]+`|\*\*[^*]+\*\*|(?<![\w*])\*(?=[^\s*])[^*]*[^\s*]\*(?![\w*])|(?<![\w*])\*[^\s*]\*(?![\w*]))",
                          text):
@@ -36,13 +36,14 @@ def marked(text):
 
 
 def verbatim(text):
-    """Lines that stay as they are."""
+    """Returns lines that stay unchanged."""
     rows = ["\\&" + row if row.startswith((".", "'")) else row for row in escaped(text).split("\n")]
     return [".RS 4", ".nf", *rows, ".fi", ".RE"]
 
 
 def heading(name, section, version, about):
-    """A page's first lines. The date is that of the build, or the one that distributions give for equal builds."""
+    """Returns a page's first lines. The date is that of the build, or the one that distributions give for reproducible
+    builds."""
     day = datetime.datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", time.time())), datetime.timezone.utc).date()
     return ["'\\\" t", f".\\\" Made from {about}. Change that instead.",
             f'.TH {escaped(name)} {section} "{day}" "bfstore {version}" "bfstore"', ".ad l", ".nh",

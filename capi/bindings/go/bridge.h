@@ -1,5 +1,6 @@
-/* Between Go and the C ABI: structs go by value and pointers beside them, since C may not be given memory of Go that
- * has pointers in it. Pointers have types without pointers, for which cgo needs no check at each call. */
+/* Calls of the C ABI from Go.  Structs are passed by value, and pointers as separate arguments, since C must not get
+ * memory of Go that has pointers in it.  Pointer arguments have types without pointers, so cgo does not check them at
+ * each call. */
 #ifndef BFSTORE_GO_BRIDGE_H
 #define BFSTORE_GO_BRIDGE_H
 
@@ -105,7 +106,7 @@ typedef struct bridge_integer {
   uint8_t bytes[8];
 } bridge_integer;
 
-/* An integer that is a key: 8 bytes, little-endian, on every machine. */
+/* Makes the key of an integer: 8 bytes, little-endian, on every machine. */
 static inline bridge_integer bridge_integer_key(uint64_t number) {
   bridge_integer key;
   for (int i = 0; i < 8; ++i) key.bytes[i] = (uint8_t)(number >> 8 * i);

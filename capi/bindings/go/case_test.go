@@ -1,4 +1,4 @@
-// What the tests share: filters that are closed at the end, and where the sources of the library are.
+// The common part of the tests: filters that are closed at the end, and the path of the library's sources.
 
 package bfstore_test
 
@@ -13,10 +13,10 @@ import (
 	"bfstore.example/bfstore"
 )
 
-// root is that of the repository.
+// root is the repository's root.
 const root = "../../.."
 
-// TestMain also is the program that tests start in a process of its own: see children in life_test.go.
+// TestMain is also the program that tests start in a process of its own: see children in life_test.go.
 func TestMain(m *testing.M) {
 	if child := children[os.Getenv("BFSTORE_TEST_CHILD")]; child != nil {
 		child(os.Args[1:])
@@ -49,7 +49,7 @@ func equal[T comparable](t testing.TB, got, want T, what ...any) {
 	}
 }
 
-// refused checks that an error has the code, words, and the place that it is about.
+// refused checks that an error has the code, a message, and the name of the thing that failed.
 func refused(t testing.TB, err error, code bfstore.Code, words ...string) {
 	t.Helper()
 	var failure *bfstore.Error
@@ -86,7 +86,7 @@ func open(t testing.TB, path string, options ...bfstore.OpenOptions) *bfstore.Fi
 	return closing(t, must[*bfstore.Filter](t)(bfstore.Open(path, options...)))
 }
 
-// closing closes a filter at the end of the test, if that did not.
+// closing closes a filter at the end of the test, if the test did not.
 func closing(t testing.TB, filter *bfstore.Filter) *bfstore.Filter {
 	t.Cleanup(func() {
 		if err := filter.Close(); err != nil && !errors.Is(err, fs.ErrClosed) {

@@ -1,4 +1,4 @@
-// From one form to another: copies, sets, sealed files, bit arrays of other programs.
+// Copies, sets, sealed files, and bit arrays of other programs.
 
 package bfstore
 
@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// Save makes a new file of the filter: the same bits, shape, seed, secret, note and marks. With FPR it is folded as small
-// as the rate allows.
+// Save makes a new file of the filter: the same bits, shape, seed, secret, note and marks. With FPR it folds the filter
+// as small as the rate allows.
 func (f *Filter) Save(path string, options CopyOptions) error {
 	where, err := pathOf(path)
 	if err != nil {
@@ -29,9 +29,9 @@ func (f *Filter) Save(path string, options CopyOptions) error {
 	})
 }
 
-// DumpOptions say what Dump writes.
+// DumpOptions say which form Dump writes.
 type DumpOptions struct {
-	Bare       bool // a body and 8 bytes, nothing else
+	Bare       bool // only a body and 8 bytes
 	SameFileID bool // the file_id of the source, for a copy that takes no more keys
 }
 
@@ -44,7 +44,8 @@ func (f *Filter) Dump(options DumpOptions) ([]byte, error) {
 	})
 }
 
-// written is all that a call writes. The call tells how many bytes it needs, and without a buffer writes none.
+// written returns all bytes that a call writes. The call returns the number of bytes that it needs, and without a
+// buffer writes none.
 func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.uint64_t, *C.bfs_error) C.int32_t) ([]byte, error) {
 	var data []byte
 	err := f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
@@ -55,7 +56,7 @@ func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.ui
 			}
 			data = make([]byte, bytes)
 			code := write(handle, bytesOf(data), bytes, &bytes, words)
-			// A filter that follows its path may have become longer in between, or shorter.
+			// The size of a filter that follows its path may have changed in between.
 			if code == C.BFS_EINVAL && uint64(bytes) > uint64(len(data)) {
 				continue
 			}
@@ -71,7 +72,8 @@ func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.ui
 	return data, nil
 }
 
-// Merge adds every key of `from` to the filter. After an error some keys of `from` may be there, which does no harm.
+// Merge adds every key of `from` to the filter. After an error some keys of `from` may have been added, which is
+// harmless.
 func (f *Filter) Merge(from *Filter) error {
 	leave, err := enterAll(f, from)
 	if err != nil {
@@ -85,7 +87,7 @@ func (f *Filter) Merge(from *Filter) error {
 	return nil
 }
 
-// Intersect makes a new file of the keys that each of the filters has, and of those that it has by chance.
+// Intersect makes a new file of the keys that all filters have, and of those that they have by chance.
 func Intersect(filters []*Filter, path string, options CopyOptions) error {
 	return ofFilters(filters, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
 		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
@@ -93,7 +95,7 @@ func Intersect(filters []*Filter, path string, options CopyOptions) error {
 	})
 }
 
-// Join makes a new file of the whole filter of these parts, each of which is there once.
+// Join makes a new file of the whole filter. Each of its parts must occur once.
 func Join(parts []*Filter, path string, options CopyOptions) error {
 	return ofFilters(parts, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
 		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
@@ -158,7 +160,7 @@ func Seal(from, to string, options CopyOptions) error {
 	return nil
 }
 
-// Range is bytes of a file.
+// Range is a range of bytes in a file.
 type Range struct{ Offset, Bytes uint64 }
 
 // VerifyOptions say how Verify opens the file.
@@ -166,7 +168,7 @@ type VerifyOptions struct {
 	NoFollow bool // ESYMLINK if the last part of the path is a symbolic link
 }
 
-// Verify reads a sealed file from end to end, and returns the ranges whose bytes are not those that were sealed.
+// Verify reads a sealed file from end to end, and returns the ranges whose bytes have changed since the sealing.
 func Verify(path string, options VerifyOptions) ([]Range, error) {
 	where, err := pathOf(path)
 	if err != nil {
@@ -197,7 +199,7 @@ func ranges(rows []C.bfs_range) []Range {
 }
 
 // ImportBits takes in the bit array of another program. The filter has the layout Classic and the m, k, hash and seeds
-// of that program. Nothing in an array tells these: ask for keys that are known to be in it, before the filter is used.
+// of that program. An array does not tell these: look up keys that are known to be in it before you use the filter.
 func (f *Filter) ImportBits(bits []byte, order Order) error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
 		return C.bridge_import_bits(handle, bytesOf(bits), C.uint64_t(len(bits)), C.uint32_t(order), words)
@@ -220,31 +222,31 @@ func (f *Filter) ExportBits(order Order) ([]byte, error) {
 	return bits, nil
 }
 
-// BareContains asks a bare filter without opening it. False is certain; true is also the answer if the bytes are no bare
-// filter.
+// BareContains looks up a key in a bare filter without opening it. False is certain; true is also the answer if the
+// bytes are not a bare filter.
 func BareContains(data []byte, key []byte) bool { return BareContainsString(data, text(key)) }
 
-// BareContainsString is BareContains of the string's bytes.
+// BareContainsString is BareContains for the string's bytes.
 func BareContainsString(data []byte, key string) bool {
 	return C.bridge_bare_contains(bytesOf(data), C.uint64_t(len(data)), key) != 0
 }
 
-// BareContainsDigest is BareContains of a key by its digest.
+// BareContainsDigest is BareContains for a key's digest.
 func BareContainsDigest(data []byte, digest uint64) bool {
 	return C.bridge_bare_contains_digest(bytesOf(data), C.uint64_t(len(data)), C.uint64_t(digest)) != 0
 }
 
-// BareBytes is the length of a bare filter; 0 if no such filter exists.
+// BareBytes returns the length of a bare filter; 0 if no such filter exists.
 func BareBytes(numKeys uint64, bitsPerKey float64, layout Layout) uint64 {
 	return uint64(C.bfs_bare_bytes(C.uint64_t(numKeys), C.double(bitsPerKey), C.uint32_t(layout)))
 }
 
-// BareBuild makes a bare filter of these keys that is exactly `bytes` long: see BareBytes. Keys may have no nulls.
+// BareBuild makes a bare filter of these keys that is exactly `bytes` long: see BareBytes. Keys must not have nulls.
 func BareBuild(bytes uint64, keys Keys, layout Layout) ([]byte, error) {
 	if keys.wrong != "" {
 		return nil, invalid(keys.wrong)
 	}
-	if keys.kind == 0 { // one call has all keys
+	if keys.kind == 0 { // all keys go into one call
 		whole := column{offsets: []int64{0}}
 		for _, key := range keys.bytes {
 			whole.add(text(key))
@@ -266,7 +268,7 @@ func BareBuild(bytes uint64, keys Keys, layout Layout) ([]byte, error) {
 	return data, nil
 }
 
-// BareBuildDigests makes a bare filter of digests, of XXH3 with seed 0 or External.
+// BareBuildDigests makes a bare filter of digests: from XXH3 with seed 0, or External.
 func BareBuildDigests(bytes uint64, digests []uint64, layout Layout, hash Hash) ([]byte, error) {
 	if bytes > 1<<46 {
 		return nil, invalid("no bare filter is so long")

@@ -7,14 +7,14 @@
 //	_, err = users.AddString("alice")
 //	maybe, err := users.ContainsString("alice") // true: maybe. false would be certain
 //
-// A lookup answers false only if the key is certainly absent. Whatever goes wrong, its answer is true, so that a program
-// which ignores the error does too much work and loses nothing.
+// A lookup answers false only if the key is certainly absent. After any failure its answer is true: so a program that
+// ignores the error does too much work, but loses nothing.
 //
 // # Keys
 //
 // A key is bytes. A Go string is its bytes (text is UTF-8 then, without normalization; the package does not check it),
-// and an integer is 8 bytes, little-endian: Integer, ContainsInteger, Integers. There are no floats. What programs in
-// other languages add under the same bytes is found here.
+// and an integer is 8 bytes, little-endian: Integer, ContainsInteger, Integers. There are no floats. Keys that programs
+// in other languages add as the same bytes are found here.
 //
 // # Threads
 //
@@ -23,10 +23,10 @@
 //
 // # Linking
 //
-// By default the package asks pkg-config for "bfstore". With the build tag bfstore_static it links libbfstore.a, and
-// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... say where header and archive are.
+// By default the package asks pkg-config for "bfstore". With the build tag bfstore_static it links libbfstore.a;
+// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... give the folders of header and archive.
 //
-// A program that may only read, and has no C compiler, uses the package bfstore.example/bfstore/reader.
+// A program that only reads, and has no C compiler, uses the package bfstore.example/bfstore/reader.
 package bfstore
 
 /*
@@ -36,8 +36,8 @@ package bfstore
 */
 import "C"
 
-// Version is that of the library which runs: "1.2.3".
+// Version returns the version of the running library: "1.2.3".
 func Version() string { return C.GoString(C.bfs_version()) }
 
-// VersionNumber is the same as a number: major * 1,000,000 + minor * 1,000 + patch.
+// VersionNumber returns the version as a number: major * 1,000,000 + minor * 1,000 + patch.
 func VersionNumber() int { return int(C.bfs_version_number()) }

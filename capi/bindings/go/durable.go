@@ -7,27 +7,27 @@ package bfstore
 */
 import "C"
 
-// Mark is what a filter keeps for an owner: a process, a shard, a database, that has a log of its own.
+// Mark is the mark of an owner: a process, a shard or a database that has its own log.
 type Mark struct {
 	Owner     uint64
 	Mark      uint64 // every key of the log up to this position is durable; 0: none yet
-	Epoch     uint64 // which log
+	Epoch     uint64 // the log that Mark is about
 	Recovered bool   // in a recovery: the owner has finished it
 }
 
-// Sync makes durable everything that was added before the call.
+// Sync makes all adds before the call durable.
 func (f *Filter) Sync() error { return f.SyncMark(0, 0, 0) }
 
-// SyncMark does the same, and then stores `mark`, a position in the log `epoch` of `owner`: the caller promises that
-// every key up to it has returned from an add.
+// SyncMark syncs, and then stores `mark`, a position in the log `epoch` of `owner`: the caller promises that every key
+// up to it has returned from an add.
 func (f *Filter) SyncMark(owner, epoch, mark uint64) error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
 		return C.bfs_sync(handle, C.uint64_t(owner), C.uint64_t(epoch), C.uint64_t(mark), words)
 	})
 }
 
-// GetMark is the mark of `owner` in `epoch`, as of the last sync by any process; 0: add the keys of all rows. So it is if
-// the file has none, or cannot be read, or the filter was closed.
+// GetMark returns the mark of `owner` in `epoch`, as of the last sync by any process; 0: add the keys of all rows. It
+// is also 0 if the file has no mark, or cannot be read, or the filter was closed.
 func (f *Filter) GetMark(owner, epoch uint64) uint64 {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -37,7 +37,7 @@ func (f *Filter) GetMark(owner, epoch uint64) uint64 {
 	return uint64(C.bfs_get_mark(f.handle, C.uint64_t(owner), C.uint64_t(epoch)))
 }
 
-// ListMarks is the marks of all owners, in no order.
+// ListMarks returns the marks of all owners, in no order.
 func (f *Filter) ListMarks() ([]Mark, error) {
 	var rows [64]C.bfs_owner_mark // no file has more
 	count, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
@@ -54,15 +54,15 @@ func (f *Filter) ListMarks() ([]Mark, error) {
 	return marks, nil
 }
 
-// DropOwner forgets an owner, durably. A recovery does not wait for it any more: drop an owner whose rows are gone.
+// DropOwner forgets an owner, durably, so that a recovery no longer waits for it. Drop an owner whose rows are gone.
 func (f *Filter) DropOwner(owner uint64) error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
 		return C.bfs_drop_owner(handle, C.uint64_t(owner), words)
 	})
 }
 
-// FinishRecovery is for a filter that was opened to recover it: `owner` has added again every key of its log that came
-// after its mark. True: the recovery is over, and answers are answers again. False: other owners are waited for.
+// FinishRecovery is for a filter that was opened to recover it: `owner` has added again every key of its log after its
+// mark. True: the recovery is over, and answers count again. False: the recovery waits for other owners.
 func (f *Filter) FinishRecovery(owner uint64) (bool, error) {
 	over, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
 		return C.int64_t(C.bfs_finish_recovery(handle, C.uint64_t(owner), words))
@@ -70,13 +70,14 @@ func (f *Filter) FinishRecovery(owner uint64) (bool, error) {
 	return over == 1, err
 }
 
-// FinishFilling ends the filling of a filter that was made with Filling: every key that it is to have was added. The
-// order of an online build matters: see bfs_finish_filling in bfstore.h.
+// FinishFilling ends the filling of a filter that was made with Filling: all its keys were added. The order of an
+// online build matters: see bfs_finish_filling in bfstore.h.
 func (f *Filter) FinishFilling() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_finish_filling(handle, words) })
 }
 
-// Health is nil, or why every answer is maybe now. It reads memory alone, so a long-running reader may ask often.
+// Health returns nil, or why every answer is maybe now. It reads only memory, so a long-running reader may call it
+// often.
 func (f *Filter) Health() error {
 	lane, err := f.enter()
 	if err != nil {
@@ -90,8 +91,8 @@ func (f *Filter) Health() error {
 	return nil
 }
 
-// IsCurrent tells whether the path still names this file, as long as it must be, and no process is putting another in
-// its place. False: open the path again. It asks the file system, so do not call it for every lookup.
+// IsCurrent reports whether the path still names this file, the file has its full length, and no process is replacing
+// it. False: open the path again. It asks the file system, so do not call it for every lookup.
 func (f *Filter) IsCurrent() (bool, error) {
 	current, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
 		return C.int64_t(C.bfs_is_current(handle, words))

@@ -12,36 +12,36 @@ import (
 	"syscall"
 )
 
-// Code says what went wrong. It is an error itself, so that errors.Is(err, bfstore.EUNCLEAN) asks for one.
-// A program that gets a code which it does not know treats it as its class: IsCall, IsState, IsMalformed.
+// Code is an error code of the library. It is itself an error, so errors.Is(err, bfstore.EUNCLEAN) tests for one. A
+// program that gets an unknown code treats it as its class: IsCall, IsState, IsMalformed.
 type Code int32
 
-// Error is one sentence for the code.
+// Error returns one sentence for the code.
 func (c Code) Error() string { return C.GoString(C.bfs_strerror(C.int32_t(c))) }
 
-// Name is the code's name in bfstore.h: "BFS_EUNCLEAN".
+// Name returns the code's name in bfstore.h: "BFS_EUNCLEAN".
 func (c Code) Name() string { return C.GoString(C.bfs_code_name(C.int32_t(c))) }
 
-// IsCall tells an error of the call or the system: change it, or try again.
+// IsCall reports an error of the call or the system: change the call, or try again.
 func (c Code) IsCall() bool { return c < 0 && c > -100 }
 
-// IsState tells that the file is good, and that its state forbids this.
+// IsState reports that the file is good, but its state forbids this.
 func (c Code) IsState() bool { return c <= -100 && c > -200 }
 
-// IsMalformed tells that what the path names is not a good filter file.
+// IsMalformed reports that the file at the path is not a good filter file.
 func (c Code) IsMalformed() bool { return c <= -200 && c > -300 }
 
-// Error is every error of this package. errors.Is finds in it the Code, the Errno, and what Go's own packages have for
-// them: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid (EINVAL), fs.ErrClosed (ESHUT).
+// Error is the type of all errors of this package. errors.Is finds in it the Code, the Errno, and the errors of Go's
+// own packages: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid (EINVAL), fs.ErrClosed (ESHUT).
 type Error struct {
 	Code    Code
-	Errno   syscall.Errno // of the system call that failed, or the one that says the same as the code; 0: none
+	Errno   syscall.Errno // from the failed system call, or the one that means the same as the code; 0: none
 	Message string        // what failed, on what, and what to do
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Is is for errors.Is.
+// Is supports errors.Is.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case fs.ErrInvalid:
@@ -58,12 +58,12 @@ func (e *Error) Is(target error) bool {
 	return e.Errno != 0 && e.Errno.Is(target)
 }
 
-// wordsFor is a bfs_error that the library fills in.
+// wordsFor returns a bfs_error that the library fills in.
 func wordsFor() *C.bfs_error {
 	return &C.bfs_error{struct_bytes: C.sizeof_bfs_error}
 }
 
-// failure is the error of a call that had `words`.
+// failure returns the error of a call that had `words`.
 func failure(code C.int32_t, words *C.bfs_error) error {
 	made := &Error{Code: Code(code), Errno: syscall.Errno(words.os_errno), Message: C.GoString(&words.message[0])}
 	if made.Message == "" {
@@ -72,7 +72,7 @@ func failure(code C.int32_t, words *C.bfs_error) error {
 	return made
 }
 
-// refusal is an error of this package's own.
+// refusal returns an error that this package itself finds.
 func refusal(code Code, message string) error { return &Error{Code: code, Message: message} }
 
 func invalid(message string) error { return refusal(EINVAL, message) }

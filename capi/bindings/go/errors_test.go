@@ -1,4 +1,4 @@
-// Every code is an error with words, and what Go's own packages have for it.
+// Every code is an error with words, and the matching error of Go's own packages.
 
 package bfstore_test
 
@@ -23,7 +23,7 @@ type abi struct {
 	Functions []string
 }
 
-// readABI is what the headers of the C ABI declare.
+// readABI reads the declarations of the C ABI's headers.
 func readABI(t *testing.T) abi {
 	var made abi
 	ok(t, json.Unmarshal(must[[]byte](t)(os.ReadFile(os.Getenv("BFSTORE_ABI"))), &made))
@@ -33,7 +33,8 @@ func readABI(t *testing.T) abi {
 	return made
 }
 
-// Others do the same: the names of all numbers, BFS_KEYS_* of lists is a column, the flags of bfs_open_with are those of bfs_open.
+// These have another form here: the names of all numbers, BFS_KEYS_* of lists is a column, the flags of bfs_open_with
+// are those of bfs_open.
 var notUsed = map[string]bool{"bfs_open": true, "bfs_wrap": true, "bfs_add_digests": true, "bfs_contains_digests": true,
 	"bfs_layout_named": true, "bfs_hash_named": true,
 	"BFS_KEYS_POINTERS": true, "BFS_KEYS_PAIRS": true, "BFS_LOCK_TIMEOUT_DEFAULT": true, "BFS_WRITEBACK_CHECK_DEFAULT": true}

@@ -1,4 +1,4 @@
-// Examples of the documentation, which run.
+// Examples of the documentation, which the tests run.
 
 package bfstore_test
 
@@ -13,7 +13,7 @@ import (
 	"bfstore.example/bfstore"
 )
 
-// examplePath is where an example makes its file, in a folder to be removed.
+// examplePath returns the path of an example's file, in a folder to be removed.
 func examplePath() (path string, remove func()) {
 	folder, err := os.MkdirTemp("", "bfstore-go-")
 	if err != nil {

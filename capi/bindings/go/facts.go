@@ -1,4 +1,4 @@
-// Facts about filters: that are open, that are compared, that are only planned.
+// Facts about filters: open ones, compared ones, planned ones.
 
 package bfstore
 
@@ -7,21 +7,21 @@ package bfstore
 */
 import "C"
 
-// Interval is a number that is estimated, and the interval that has it in 95 of 100 cases. High is +Inf where the bits
-// set no bound.
+// Interval is an estimated number, and the interval that has it in 95 of 100 cases. High is +Inf if the bits set no
+// bound.
 type Interval struct{ Estimate, Low, High float64 }
 
 func intervalOf(from C.bfs_interval) Interval {
 	return Interval{float64(from.estimate), float64(from.low), float64(from.high)}
 }
 
-// StatsOptions say what Stats finds out besides what costs nothing.
+// StatsOptions say which further facts Stats finds out, which cost time.
 type StatsOptions struct {
 	Fill   bool // counts the bits: reads the whole body
 	Memory bool // asks the kernel which pages are in memory
 }
 
-// Fill is what the bits of a filter tell.
+// Fill is the result of counting the bits.
 type Fill struct {
 	SetBits       uint64 // Counting: counters that are not 0
 	FillRatio     float64
@@ -30,10 +30,10 @@ type Fill struct {
 	CountersAt15  uint64  // Counting: counters that no remove lowers any more
 }
 
-// Memory is how much of a file is in memory.
+// Memory is the amount of a file that is in memory.
 type Memory struct {
 	HugePageBytes uint64
-	ResidentBytes uint64 // math.MaxUint64 where the kernel does not tell
+	ResidentBytes uint64 // math.MaxUint64 if the kernel does not tell
 }
 
 // Statistics are facts about an open filter.
@@ -50,13 +50,13 @@ type Statistics struct {
 	KeysRemoved uint64 // Counting
 	Health      Code   // 0, or why every answer is maybe
 	Saturated   bool   // more keys were added than Capacity
-	ISA         string // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
+	ISA         string // the instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar"
 	FileID      [16]byte
 	Fill        *Fill   // with StatsOptions.Fill
-	Memory      *Memory // with StatsOptions.Memory, of a file
+	Memory      *Memory // with StatsOptions.Memory, for a file
 }
 
-// Stats tells facts about the filter.
+// Stats returns facts about the filter.
 func (f *Filter) Stats(options StatsOptions) (Statistics, error) {
 	flags := bit(options.Fill, C.BFS_STATS_FILL) | bit(options.Memory, C.BFS_STATS_MEMORY)
 	from := C.bfs_statistics{struct_bytes: C.sizeof_bfs_statistics}
@@ -90,7 +90,7 @@ func statisticsOf(from *C.bfs_statistics) Statistics {
 	return made
 }
 
-// Note is the owner's own words that the filter was made with.
+// Note returns the owner's note that the filter was made with.
 func (f *Filter) Note() ([]byte, error) {
 	var buffer [1024]byte // no note is longer
 	length, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
@@ -99,7 +99,7 @@ func (f *Filter) Note() ([]byte, error) {
 	return append([]byte(nil), buffer[:length]...), err
 }
 
-// Part is which part of a whole filter this is, from 0, and of how many; a whole filter is part 0 of 1.
+// Part returns which part of a whole filter this is, from 0, and the number of parts; a whole filter is part 0 of 1.
 func (f *Filter) Part() (part, numParts uint32, err error) {
 	var numbers [2]C.uint32_t
 	_, err = f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
@@ -108,7 +108,7 @@ func (f *Filter) Part() (part, numParts uint32, err error) {
 	return uint32(numbers[0]), uint32(numbers[1]), err
 }
 
-// Seeds are those of the filter's hash, where it takes a list of them.
+// Seeds returns the seeds of the filter's hash, if it takes a list of them.
 func (f *Filter) Seeds() ([]uint32, error) {
 	var buffer [64]uint32 // one for each probe
 	count, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
@@ -117,15 +117,15 @@ func (f *Filter) Seeds() ([]uint32, error) {
 	return append([]uint32(nil), buffer[:count]...), err
 }
 
-// Comparison is what two filters, A and B, have in common. Where their sizes differ, the larger one counts as folded.
+// Comparison compares two filters, A and B. If their sizes differ, the larger one counts as folded.
 type Comparison struct {
 	Differs     Differences
 	Comparable  bool // otherwise only KeysA and KeysB are known
 	Equal       bool
 	AInB        bool // nothing shows that A has a key that B lacks
 	BInA        bool
-	SomeInBoth  bool   // false: it cannot be told from none
-	NumBits     uint64 // m of the smaller one
+	SomeInBoth  bool   // false: the overlap may be chance
+	NumBits     uint64 // m of the smaller filter
 	SetBitsA    uint64
 	SetBitsB    uint64
 	SetBitsBoth uint64 // 0: certainly no key is in both
@@ -156,7 +156,7 @@ func (f *Filter) Compare(other *Filter) (Comparison, error) {
 	}, nil
 }
 
-// PlanRequest is what is known of a filter that is not made yet. Zero means "not given".
+// PlanRequest is the known numbers of a planned filter. Zero means "not given".
 type PlanRequest struct {
 	Layout     Layout
 	Capacity   uint64
@@ -167,7 +167,7 @@ type PlanRequest struct {
 	NumProbes  int
 }
 
-// Plan is what the filter will be like.
+// Plan is the planned filter.
 type Plan struct {
 	Layout     Layout
 	NumProbes  int // k
@@ -180,11 +180,11 @@ type Plan struct {
 	FileBytes  uint64
 	FillRatio  float64 // expected at n keys
 	BloomFPR   float64 // (1 - e^(-kn/m))^k
-	CacheLines float64 // that a lookup of a present key reads
-	PageFaults float64 // of a file that is not in memory
+	CacheLines float64 // read by a lookup of a present key
+	PageFaults float64 // of such a lookup, if the file is not in memory
 }
 
-// MakePlan works out from the numbers that are given what the others are, without making anything.
+// MakePlan computes the other numbers from the given ones, without making a filter.
 func MakePlan(request PlanRequest) (Plan, error) {
 	if request.NumProbes < 0 || request.NumProbes > 1<<30 {
 		return Plan{}, invalid("a number of probes is out of range")

@@ -1,4 +1,4 @@
-// What is done with filters: every function at least once, with what it is for.
+// Every function at least once, in its typical use.
 
 package bfstore_test
 
@@ -68,7 +68,7 @@ func TestMarksAndRecovery(t *testing.T) {
 	ok(t, filter.SyncMark(4, 1, 1))
 	ok(t, filter.DropOwner(4))
 	ok(t, filter.Sync())
-	copied := filter.Name() + ".copy" // of a file in use: unclean
+	copied := filter.Name() + ".copy" // a copy of a file in use is unclean
 	ok(t, os.WriteFile(copied, must[[]byte](t)(os.ReadFile(filter.Name())), 0o600))
 	_, err := bfstore.Open(copied)
 	refused(t, err, bfstore.EUNCLEAN, copied)

@@ -1,4 +1,4 @@
-// Filters of other programs: what their bytes say, a file of them, and their bytes of a filter.
+// Filters of other programs: facts in their bytes, importing them, and exporting a filter.
 
 package bfstore
 
@@ -9,10 +9,11 @@ import "C"
 
 import "strings"
 
-// ForeignFormats are the names of the formats that the library knows: "raw", "jaybird". A later library may have more.
+// ForeignFormats returns the names of the formats that the library knows: "raw", "jaybird". A later library may have
+// more.
 //
-// raw: the bits and nothing else, as C's fwrite, Java's BitSet and Python's bitarray leave them. The caller says what
-// they are: NumBits and NumProbes (or Like), Hash and its Seed or Seeds, and the Order.
+// raw: only the bits, as C's fwrite, Java's BitSet and Python's bitarray write them. The caller describes them by
+// NumBits and NumProbes (or Like), Hash and its Seed or Seeds, and the Order.
 //
 // jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). A small filter needs
 // the Hash Jaybird, or PybloomLive if version 4 of pybloom-live or a later one made it.
@@ -27,14 +28,14 @@ func ForeignFormats() []string {
 	}
 }
 
-// ForeignForm says which format the bytes of another program's filter have, or are to have.
+// ForeignForm names the format of the bytes of another program's filter.
 type ForeignForm struct {
 	Format string // one of ForeignFormats
-	Order  Order  // which bit of a byte comes first: for "raw" alone, which needs it
-	Name   string // of the bytes in errors, a path for instance
+	Order  Order  // the bit of a byte that comes first: only for "raw", which needs it
+	Name   string // the name of the bytes in errors, a path for instance
 }
 
-// given is ForeignForm as C has it. What it points to is C's, and to be freed.
+// given returns the ForeignForm in C's form. Its pointers are to C's memory, which the caller frees with release.
 func (f *ForeignForm) given() (made C.bfs_foreign_form, release func(), err error) {
 	if strings.IndexByte(f.Format+f.Name, 0) >= 0 {
 		return made, nil, invalid("the format or the name of a foreign filter has a NUL byte")
@@ -47,7 +48,7 @@ func (f *ForeignForm) given() (made C.bfs_foreign_form, release func(), err erro
 	return made, func() { free(made.format); free(made.name) }, nil
 }
 
-// ForeignNeeds is what the bytes of another program's filter do not say, so that ImportForeign needs it.
+// ForeignNeeds are the facts that the bytes of another program's filter lack, so that ImportForeign needs them.
 type ForeignNeeds uint32
 
 // The needs.
@@ -57,17 +58,17 @@ const (
 	NeedsHash  ForeignNeeds = C.BFS_FOREIGN_NEEDS_HASH  // Hash, and its Seed or Seeds
 )
 
-// Foreign is what the bytes of another program's filter say. Zero: they do not say it.
+// Foreign is the facts in the bytes of another program's filter. Zero: the bytes do not tell it.
 type Foreign struct {
 	Needs     ForeignNeeds // whatever the options are
-	Layout    Layout       // of every filter of the format
+	Layout    Layout       // the layout of every filter in the format
 	Hash      Hash
 	NumProbes int     // k
 	NumBits   uint64  // m
 	Capacity  uint64  // n
 	FPR       float64 // p at n keys
-	Keys      *uint64 // that the other program counted
-	Bytes     uint64  // how long all of the bytes have to be
+	Keys      *uint64 // the number that the other program counted
+	Bytes     uint64  // the length that all of the bytes must have
 }
 
 func foreignOf(from *C.bfs_foreign) Foreign {
@@ -82,14 +83,16 @@ func foreignOf(from *C.bfs_foreign) Foreign {
 	return made
 }
 
-// InspectForeign tells what the bytes of another program's filter say, and makes nothing. The first 64 KiB are enough.
+// InspectForeign returns the facts in the bytes of another program's filter, without making one. The first 64 KiB
+// suffice.
 func InspectForeign(first []byte, form ForeignForm) (Foreign, error) {
 	return inspect(form, func(format *C.bfs_foreign_form, out *C.bfs_foreign, words *C.bfs_error) C.int32_t {
 		return C.bridge_foreign_inspect(format, bytesOf(first), C.uint64_t(len(first)), out, words)
 	})
 }
 
-// InspectForeignFor tells what ImportForeign would make of the bytes with these options, or why it would make nothing.
+// InspectForeignFor describes the filter that ImportForeign would make of the bytes with these options, or returns its
+// error.
 func InspectForeignFor(first []byte, form ForeignForm, options Options) (Foreign, error) {
 	given, err := options.given()
 	if err != nil {
@@ -119,11 +122,11 @@ func inspect(form ForeignForm, call func(*C.bfs_foreign_form, *C.bfs_foreign, *C
 	return foreignOf(&from), nil
 }
 
-// ImportForeign makes a filter file of the bytes of another program's filter; open for reading. The complete, durable
-// file appears under its name, or nothing does. The options say what the bytes do not: see Foreign.Needs.
+// ImportForeign makes a filter file of the bytes of another program's filter, open for reading. The complete, durable
+// file appears under its name, or no file does. The options give the facts that the bytes lack: see Foreign.Needs.
 //
-// Where the caller's word is wrong, the filter answers false for keys that are in it, and no program can check that. So
-// import Unpublished, ask for keys that are known to be in the filter, and Publish it if none of them is absent.
+// If the caller's options are wrong, the filter answers false for keys that are in it, and no program can check that.
+// So import Unpublished, look up keys that are known to be in the filter, and Publish it if none of them is absent.
 func ImportForeign(path string, data []byte, form ForeignForm, options Options) (*Filter, error) {
 	format, release, err := form.given()
 	if err != nil {
@@ -137,7 +140,7 @@ func ImportForeign(path string, data []byte, form ForeignForm, options Options) 
 	})
 }
 
-// ExportForeign returns the filter as the bytes of another program. They have every key whose add returned before this
+// ExportForeign returns the filter in another program's format. The bytes have every key whose add returned before this
 // call.
 func (f *Filter) ExportForeign(form ForeignForm) ([]byte, error) {
 	format, release, err := form.given()

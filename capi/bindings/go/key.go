@@ -9,17 +9,18 @@ import "C"
 
 import "encoding/binary"
 
-// Integer is the key that an integer is: 8 bytes, little-endian. A negative one is its two's complement: Integer(uint64(n)).
+// Integer returns the key of an integer: 8 bytes, little-endian. A negative one is its two's complement:
+// Integer(uint64(n)).
 func Integer(number uint64) []byte {
 	key := make([]byte, 8)
 	binary.LittleEndian.PutUint64(key, number)
 	return key
 }
 
-// Contains reports whether the key may be in the filter. False is certain. On every error the answer is true.
+// Contains reports whether the key may be in the filter. False is certain. After every error the answer is true.
 func (f *Filter) Contains(key []byte) (bool, error) { return f.ContainsString(text(key)) }
 
-// ContainsString is Contains of the string's bytes.
+// ContainsString is Contains for the string's bytes.
 func (f *Filter) ContainsString(key string) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -30,7 +31,7 @@ func (f *Filter) ContainsString(key string) (bool, error) {
 	return f.maybe(answer)
 }
 
-// ContainsInteger is Contains of Integer(number).
+// ContainsInteger is Contains for Integer(number).
 func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -41,7 +42,7 @@ func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 	return f.maybe(answer)
 }
 
-// ContainsDigest is Contains of a key by its digest in this filter.
+// ContainsDigest is Contains for a key's digest in this filter.
 func (f *Filter) ContainsDigest(digest uint64) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -52,11 +53,11 @@ func (f *Filter) ContainsDigest(digest uint64) (bool, error) {
 	return f.maybe(answer)
 }
 
-// Add adds a key, and reports whether it was certainly new. On an error it does not count as added. It survives a killed
-// process at once, and a power cut after the next Sync.
+// Add adds a key, and reports whether it was certainly new. After an error it does not count as added. It survives a
+// killed process at once, and a power cut after the next Sync.
 func (f *Filter) Add(key []byte) (bool, error) { return f.AddString(text(key)) }
 
-// AddString is Add of the string's bytes.
+// AddString is Add for the string's bytes.
 func (f *Filter) AddString(key string) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -67,7 +68,7 @@ func (f *Filter) AddString(key string) (bool, error) {
 	return f.done(answer)
 }
 
-// AddInteger is Add of Integer(number).
+// AddInteger is Add for Integer(number).
 func (f *Filter) AddInteger(number uint64) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -78,7 +79,7 @@ func (f *Filter) AddInteger(number uint64) (bool, error) {
 	return f.done(answer)
 }
 
-// AddDigest is Add of a key by its digest in this filter.
+// AddDigest is Add for a key's digest in this filter.
 func (f *Filter) AddDigest(digest uint64) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -89,12 +90,12 @@ func (f *Filter) AddDigest(digest uint64) (bool, error) {
 	return f.done(answer)
 }
 
-// Remove takes a key out of a filter of the Counting layout, and reports whether it may have been there. Remove only
-// keys that were added, each at most as often: any other remove can make the filter answer no for other keys. Never
-// repeat a remove that failed.
+// Remove removes a key from a filter with the Counting layout, and reports whether it may have been present. Remove
+// only keys that were added, and each at most as often: any other remove can make the filter answer no for other keys.
+// Never repeat a remove that failed.
 func (f *Filter) Remove(key []byte) (bool, error) { return f.RemoveString(text(key)) }
 
-// RemoveString is Remove of the string's bytes.
+// RemoveString is Remove for the string's bytes.
 func (f *Filter) RemoveString(key string) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -105,7 +106,7 @@ func (f *Filter) RemoveString(key string) (bool, error) {
 	return f.done(answer)
 }
 
-// RemoveDigest is Remove of a key by its digest in this filter.
+// RemoveDigest is Remove for a key's digest in this filter.
 func (f *Filter) RemoveDigest(digest uint64) (bool, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -116,11 +117,11 @@ func (f *Filter) RemoveDigest(digest uint64) (bool, error) {
 	return f.done(answer)
 }
 
-// Count is how often the key was added and not removed, at most: 0 (a certain no) to 15, of a filter of the Counting
-// layout. 15 is 15 or more, or doubt, or an error.
+// Count returns an upper bound of the key's adds less its removes, 0 (a certain no) to 15, in a filter with the
+// Counting layout. 15 means 15 or more, or doubt, or an error.
 func (f *Filter) Count(key []byte) (int, error) { return f.CountString(text(key)) }
 
-// CountString is Count of the string's bytes.
+// CountString is Count for the string's bytes.
 func (f *Filter) CountString(key string) (int, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -131,7 +132,7 @@ func (f *Filter) CountString(key string) (int, error) {
 	return f.counted(answer)
 }
 
-// CountDigest is Count of a key by its digest in this filter.
+// CountDigest is Count for a key's digest in this filter.
 func (f *Filter) CountDigest(digest uint64) (int, error) {
 	lane := f.gate.Enter()
 	if lane == nil {
@@ -142,10 +143,10 @@ func (f *Filter) CountDigest(digest uint64) (int, error) {
 	return f.counted(answer)
 }
 
-// Digest is the key's digest in this filter. Filters with equal hash and seed (or secret) have equal digests.
+// Digest returns the key's digest in this filter. Filters with equal hash and seed (or secret) have equal digests.
 func (f *Filter) Digest(key []byte) (uint64, error) { return f.DigestString(text(key)) }
 
-// DigestString is Digest of the string's bytes.
+// DigestString is Digest for the string's bytes.
 func (f *Filter) DigestString(key string) (uint64, error) {
 	lane, err := f.enter()
 	if err != nil {

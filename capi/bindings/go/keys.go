@@ -27,20 +27,20 @@ type Keys struct {
 	bytes     [][]byte
 	strings   []string
 	validity  []byte
-	first     uint64 // bit of validity
+	first     uint64 // the first bit in validity
 	wrong     string
 }
 
-// Bytes are the byte strings of a list.
+// Bytes returns the byte strings of a list as keys.
 func Bytes(list [][]byte) Keys { return Keys{count: uint64(len(list)), bytes: list} }
 
-// Strings are the bytes of the strings of a list.
+// Strings returns the bytes of a list's strings as keys.
 func Strings(list []string) Keys { return Keys{count: uint64(len(list)), strings: list} }
 
-// Fixed are keys of `width` bytes each, one after the other, without a copy.
+// Fixed returns keys of `width` bytes each, one after the other, without a copy.
 func Fixed(data []byte, width int) Keys { return Records(data, width, width) }
 
-// Records are keys of `width` bytes each, at the beginning of each record of `stride` bytes, without a copy.
+// Records returns keys of `width` bytes each, at the beginning of each record of `stride` bytes, without a copy.
 func Records(data []byte, width, stride int) Keys {
 	if width <= 0 || stride < width {
 		return Keys{wrong: fmt.Sprintf("keys of %d bytes in records of %d", width, stride)}
@@ -52,7 +52,7 @@ func Records(data []byte, width, stride int) Keys {
 	return Keys{count: uint64(len(data) / stride), kind: C.BFS_KEYS_FIXED, data: data, keyBytes: width, stride: stride}
 }
 
-// Column32 is a column as Apache Arrow has it, without a copy: key i is data[offsets[i]:offsets[i+1]].
+// Column32 returns a column of Apache Arrow, without a copy: key i is data[offsets[i]:offsets[i+1]].
 func Column32(data []byte, offsets []int32) Keys {
 	if len(offsets) == 0 {
 		return Keys{wrong: "a column of n keys has n + 1 offsets, and here is none"}
@@ -68,7 +68,7 @@ func Column64(data []byte, offsets []int64) Keys {
 	return Keys{count: uint64(len(offsets) - 1), kind: C.BFS_KEYS_COLUMN64, data: data, offsets64: offsets}
 }
 
-// Integers are the keys that integers are: 8 bytes, little-endian, each. On machines of that order without a copy.
+// Integers returns the keys of integers: 8 bytes each, little-endian. On little-endian machines it copies nothing.
 func Integers(numbers []uint64) Keys {
 	if !littleEndian {
 		data := make([]byte, 8*len(numbers))
@@ -80,12 +80,12 @@ func Integers(numbers []uint64) Keys {
 	return Fixed(bytesOfNumbers(numbers), 8)
 }
 
-// Digests are keys by their digests in the filter that they are for.
+// Digests returns keys by their digests in the filter that the call uses.
 func Digests(digests []uint64) Keys {
 	return Keys{count: uint64(len(digests)), kind: C.BFS_KEYS_DIGESTS, data: bytesOfNumbers(digests)}
 }
 
-// WithValidity marks keys as absent (null), as Apache Arrow does: key i is there if bit first + i of the bitmap is 1, the
+// WithValidity marks keys as absent (null), as Apache Arrow does: key i exists if bit first + i of the bitmap is 1, the
 // lowest bit of a byte first. A null is not added, and its answer is false; its digest is 0.
 func (k Keys) WithValidity(bitmap []byte, first int) Keys {
 	if first < 0 || uint64(first)+k.count > 8*uint64(len(bitmap)) {
@@ -98,7 +98,7 @@ func (k Keys) WithValidity(bitmap []byte, first int) Keys {
 	return k
 }
 
-// Len is the number of keys, nulls included.
+// Len returns the number of keys, including nulls.
 func (k Keys) Len() int { return int(k.count) }
 
 var littleEndian = func() bool {
@@ -113,7 +113,7 @@ func bytesOfNumbers(numbers []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&numbers[0])), 8*len(numbers))
 }
 
-// view is Keys as C has them, and beside them what they point to.
+// view is Keys in C's form, with separate pointers to their memory.
 type view struct {
 	given                   C.bfs_keys
 	data, offsets, validity *C.uint8_t
@@ -133,8 +133,8 @@ func (k *Keys) view() view {
 	return made
 }
 
-// A list goes to the library as columns of so many keys, or bytes: the copy stays in the processor's cache, and costs a
-// tenth of the calls that pinning each key would take.
+// A list goes to the library as columns of at most this number of keys, or bytes: the copy stays in the processor's
+// cache, and costs a tenth of pinning each key.
 const (
 	keysAtOnce  = 16384
 	bytesAtOnce = 1 << 20
@@ -153,7 +153,7 @@ func (c *column) add(key string) bool {
 	return len(c.offsets) <= keysAtOnce && len(c.data) < bytesAtOnce
 }
 
-// fill takes in the list's keys from number `from` on, and returns the number of the first that is left.
+// fill takes in the list's keys from number `from` on, and returns the number of the first key that it leaves.
 func (c *column) fill(k *Keys, from int) int {
 	c.data, c.offsets = c.data[:0], append(c.offsets[:0], 0)
 	for more := true; more && from < len(k.bytes); from++ {
@@ -165,15 +165,15 @@ func (c *column) fill(k *Keys, from int) int {
 	return from
 }
 
-// giveBack leaves a column to later calls, without the memory of a key that was very long.
+// giveBack returns a column for later calls, without the memory of a very long key.
 func (c *column) giveBack() {
 	if cap(c.data) <= 2*bytesAtOnce {
 		columns.Put(c)
 	}
 }
 
-// each calls work for the keys, or for a list in parts, each with the number of its first key. It ends with the first
-// result below 0. The sum of the results is returned.
+// each calls work for all keys, or for a list in parts, each with the number of its first key. It ends after the first
+// result below 0. Returns the sum of the results.
 func (k *Keys) each(work func(part view, from int) C.int64_t) C.int64_t {
 	if k.kind != 0 || k.count == 0 {
 		part := *k
@@ -198,7 +198,7 @@ func (k *Keys) each(work func(part view, from int) C.int64_t) C.int64_t {
 	return sum
 }
 
-// batch is a call with keys.
+// batch runs a call with keys.
 func (f *Filter) batch(keys *Keys, work func(part view, from int) C.int64_t) (int, error) {
 	lane, err := f.enter()
 	if err != nil {
@@ -215,24 +215,24 @@ func (f *Filter) batch(keys *Keys, work func(part view, from int) C.int64_t) (in
 	return int(result), nil
 }
 
-// AddKeys adds keys, and returns how many were certainly new. On an error some may have been added, and none counts as
-// added.
+// AddKeys adds keys, and returns the number of certainly new ones. After an error some may have been added, and none
+// counts as added.
 func (f *Filter) AddKeys(keys Keys) (int, error) {
 	return f.batch(&keys, func(part view, _ int) C.int64_t {
 		return C.bridge_add_keys(f.handle, part.given, part.data, part.offsets, part.validity)
 	})
 }
 
-// RemoveKeys removes keys (see Remove), and returns how many were not certainly absent. On an error nobody knows which
-// keys were removed: do not repeat the call.
+// RemoveKeys removes keys (see Remove), and returns the number of keys that were not certainly absent. After an error
+// it is not known which keys were removed: do not repeat the call.
 func (f *Filter) RemoveKeys(keys Keys) (int, error) {
 	return f.batch(&keys, func(part view, _ int) C.int64_t {
 		return C.bridge_remove_keys(f.handle, part.given, part.data, part.offsets, part.validity)
 	})
 }
 
-// ContainsKeys answers for each key as Contains does, into `answers` if it is long enough, otherwise into a new slice. On
-// an error every answer is true, and all of `answers` is.
+// ContainsKeys answers for each key as Contains does, into `answers` if it is long enough, otherwise into a new slice.
+// After an error every answer is true, also in `answers`.
 func (f *Filter) ContainsKeys(keys Keys, answers []bool) ([]bool, error) {
 	given := answers
 	if uint64(cap(answers)) < keys.count {
@@ -252,7 +252,7 @@ func (f *Filter) ContainsKeys(keys Keys, answers []bool) ([]bool, error) {
 	return answers, err
 }
 
-// answersAt: a bool of Go is a byte, 0 or 1, and so is an answer.
+// answersAt returns the address of answer `from`: a bool of Go is a byte, 0 or 1, as is an answer of the library.
 func answersAt(answers []bool, from int) *C.uint8_t {
 	if from >= len(answers) {
 		return nil
@@ -260,8 +260,8 @@ func answersAt(answers []bool, from int) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.Pointer(&answers[from]))
 }
 
-// SelectKeys returns the numbers of the keys that may be there, ascending, in `numbers` if it has room for one for each
-// key, otherwise in a new slice. On an error they are the numbers of all keys. At most 2^32 keys.
+// SelectKeys returns the indexes of the keys that may be present, ascending, in `numbers` if it has room for all keys,
+// otherwise in a new slice. After an error it returns the indexes of all keys. At most 2^32 keys.
 func (f *Filter) SelectKeys(keys Keys, numbers []uint32) ([]uint32, error) {
 	if uint64(cap(numbers)) < keys.count {
 		numbers = make([]uint32, keys.count)
@@ -307,7 +307,7 @@ func (f *Filter) DigestKeys(keys Keys, digests []uint64) ([]uint64, error) {
 	return digests, nil
 }
 
-// UseThreads sets how many threads (1 to 64) AddKeys uses from now on, of columns, where this filter is the only writer.
+// UseThreads sets the number of threads (1 to 64) that AddKeys uses for columns, if this filter is the only writer.
 func (f *Filter) UseThreads(threads int) error {
 	if threads < 0 || threads > 1<<30 {
 		return invalid(f.name + ": a number of threads is out of range")

@@ -1,4 +1,4 @@
-// Which bytes a key is, and every form of many keys.
+// The bytes of each key, and every form of many keys.
 
 package bfstore_test
 
@@ -47,7 +47,7 @@ func (r *row) key(t *testing.T) (string, bool) {
 
 func unhex(t *testing.T, text string) []byte { return must[[]byte](t)(hex.DecodeString(text)) }
 
-// fromUTF16: Go's conversion puts U+FFFD where a surrogate is alone, so that a program notices it there, or never has it.
+// fromUTF16: Go's conversion puts U+FFFD for a lone surrogate, so a program notices it there, or never has it.
 func fromUTF16(data []byte) (string, bool) {
 	var units []uint16
 	for i := 0; i < len(data); i += 2 {
@@ -149,7 +149,7 @@ func TestAKeyIsTheSameInEveryForm(t *testing.T) {
 	equal(t, has(t, filter, "later"), true)
 }
 
-// A key that is a part of something with pointers in it: cgo must not look at the rest.
+// The key is a part of a struct with pointers: cgo must not check the rest.
 func TestAKeyInsideAStructWithPointers(t *testing.T) {
 	filter := create(t, bfstore.Options{})
 	one := &struct {
@@ -184,7 +184,7 @@ func TestCounting(t *testing.T) {
 	equal(t, count, 15)
 }
 
-// everyForm is the same keys, "00000000" on, in every form.
+// everyForm returns the same keys, "00000000" on, in every form.
 func everyForm(filter *bfstore.Filter, t *testing.T, count int) map[string]bfstore.Keys {
 	var list [][]byte
 	var texts []string
@@ -262,7 +262,7 @@ func sameAnswers(t *testing.T, filter *bfstore.Filter, name string, keys bfstore
 func TestNullsAreNotKeys(t *testing.T) {
 	filter := create(t, bfstore.Options{})
 	list := [][]byte{[]byte("a"), nil, []byte("b"), nil}
-	bitmap := []byte{0b0101_0000, 0b0000_0001} // from bit 4: there, not, there, not, then bit 8
+	bitmap := []byte{0b0101_0000, 0b0000_0001} // from bit 4: valid, null, valid, null; then bit 8
 	equal(t, must[int](t)(filter.AddKeys(bfstore.Bytes(list).WithValidity(bitmap, 4))), 2)
 	equal(t, has(t, filter, ""), false)
 	must[bool](t)(filter.AddString(""))

@@ -1,4 +1,4 @@
-// The numbers that files store, under their names.
+// The names of the numbers that files store.
 
 package bfstore
 
@@ -9,7 +9,7 @@ import "C"
 
 import "strconv"
 
-// Layout says where the bits of a key are. Zero is the default.
+// Layout is the arrangement of a key's bits. Zero is the default.
 type Layout uint32
 
 // The layouts.
@@ -19,28 +19,28 @@ const (
 	Counting Layout = C.BFS_LAYOUT_COUNTING // counters: Remove and Count, at about four times the size
 )
 
-// String is the layout's name, "blocked", or the number that the library does not know.
+// String returns the layout's name, "blocked", or the number if the library does not know it.
 func (l Layout) String() string { return nameOr(C.bfs_layout_name(C.uint32_t(l)), uint32(l)) }
 
-// Hash says how a key becomes its digest, or the positions of its bits. Zero is the default.
+// Hash is the function that makes a key's digest, or the positions of its bits. Zero is the default.
 type Hash uint32
 
-// The hashes. bfstore.h says what each is for.
+// The hashes. bfstore.h describes their uses.
 const (
 	XXH3            Hash = C.BFS_HASH_XXH3             // XXH3-64 with the file's seed; the default
-	External        Hash = C.BFS_HASH_EXTERNAL         // the caller passes digests of its own, well mixed hash
+	External        Hash = C.BFS_HASH_EXTERNAL         // the caller passes its own digests, which must be well mixed
 	SipHash         Hash = C.BFS_HASH_SIPHASH          // SipHash-2-4 with a secret, for keys that strangers choose
-	Murmur3         Hash = C.BFS_HASH_MURMUR3          // for bits of other programs, as the next ones: mmh3.hash(key, seed) % m
+	Murmur3         Hash = C.BFS_HASH_MURMUR3          // for other programs' bits, like the next ones: mmh3.hash(key, seed) % m
 	Murmur3Unsigned Hash = C.BFS_HASH_MURMUR3_UNSIGNED // mmh3.hash(key, seed, signed=False) % m
-	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  // that of tutorials in Java: its seeds have to be given
-	Jaybird         Hash = C.BFS_HASH_JAYBIRD          // that of Jay Baird's python-bloomfilter
-	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     // that of pybloom-live 4 or later
+	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  // the hash of tutorials in Java: its seeds must be given
+	Jaybird         Hash = C.BFS_HASH_JAYBIRD          // the hash of Jay Baird's python-bloomfilter
+	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     // the hash of pybloom-live 4 or later
 )
 
-// String is the hash's name, "xxh3", or the number that the library does not know.
+// String returns the hash's name, "xxh3", or the number if the library does not know it.
 func (h Hash) String() string { return nameOr(C.bfs_hash_name(C.uint32_t(h)), uint32(h)) }
 
-// Order says which bit of a byte comes first in a bit array of another program.
+// Order is the bit of a byte that comes first in a bit array of another program.
 type Order uint32
 
 // The orders.
@@ -49,13 +49,13 @@ const (
 	BigBits    Order = C.BFS_BITS_BIG    // the highest bit first
 )
 
-// Abilities is what filters of a layout can do.
+// Abilities are the operations of a layout's filters.
 type Abilities uint32
 
-// Differences is in what two filters differ of that which decides where the bits of a key are.
+// Differences are the values in which two filters differ, of those that decide the places of a key's bits.
 type Differences uint32
 
-// nameOr is the number as text where the library does not know it.
+// nameOr returns the name, or the number as text if the library does not know it.
 func nameOr(name *C.char, number uint32) string {
 	if name == nil {
 		return strconv.FormatUint(uint64(number), 10)

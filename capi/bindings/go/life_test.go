@@ -1,4 +1,4 @@
-// Filters that are closed in use, used after that, left to the collector, cut by another process.
+// Filters that are closed in use, used after that, left to the collector, truncated by another process.
 
 package bfstore_test
 
@@ -25,7 +25,7 @@ import (
 // children are programs that a test runs in a process of its own, by name: see TestMain.
 var children = map[string]func([]string){"cut": askWhileCut}
 
-// notAfterClose are the methods that a closed filter has all the same.
+// notAfterClose are the methods that a closed filter still has.
 var notAfterClose = map[string]bool{"Abandon": true, "Name": true, "String": true, "GetMark": true}
 
 func TestEveryMethodOfAClosedFilterFails(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAFilterThatIsNotClosedIsGivenBack(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		var err error
 		if again, err = bfstore.Open(path, bfstore.OpenOptions{Exclusive: true, LockTimeout: bfstore.NoWait}); tries == 100_000 {
-			t.Fatal(err) // its locks are still there
+			t.Fatal(err) // the first handle's locks still exist
 		}
 	}
 	equal(t, has(t, closing(t, again), "a"), true)
@@ -176,7 +176,7 @@ func TestCloseWhileOthersUseTheFilter(t *testing.T) {
 	}
 }
 
-// useOnce asks and adds keys that are there.
+// useOnce looks up or adds keys that are present.
 func useOnce(filter *bfstore.Filter, worker int, present []uint64) error {
 	if worker%2 == 0 {
 		answers, err := filter.ContainsKeys(bfstore.Integers(present), nil)
@@ -254,7 +254,7 @@ func TestPublishWaitsForCallsThatRun(t *testing.T) {
 	equal(t, has(t, open(t, path), "a"), true)
 }
 
-// askWhileCut is a process of its own: it asks a guarded filter while the test cuts the file.
+// askWhileCut runs in a process of its own: it looks up keys in a guarded filter while the test truncates the file.
 func askWhileCut(arguments []string) {
 	options := bfstore.OpenOptions{Guard: true, Write: arguments[1] == "write"}
 	filter, err := bfstore.Open(arguments[0], options)
@@ -292,7 +292,7 @@ func askWhileCut(arguments []string) {
 	fmt.Println(filter.Health(), recovered(func() { fmt.Println(*(*int)(nil)) }))
 }
 
-// recovered is the panic of a call: Go's own faults are still Go's.
+// recovered returns the panic of a call: Go still reports its own faults.
 func recovered(call func()) (what any) {
 	defer func() { what = recover() }()
 	call()

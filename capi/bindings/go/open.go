@@ -17,13 +17,13 @@ import (
 	"bfstore.example/bfstore/internal/gate"
 )
 
-// Filter is an open Bloom filter. Any number of goroutines may use one. A Filter that is not closed is abandoned when
-// the collector finds it: nothing is lost, but nothing was synced either.
+// Filter is an open Bloom filter. Any number of goroutines may use one. The collector abandons a Filter that is not
+// closed: nothing is lost, but nothing was synced either.
 type Filter struct {
 	gate   gate.Gate
 	handle *C.bfs_filter
 	name   string
-	memory []byte // of Wrap and Format: it must not be collected before the handle
+	memory []byte // for Wrap and Format: must not be collected before the handle
 }
 
 var _ io.Closer = (*Filter)(nil)
@@ -34,8 +34,8 @@ func opened(handle *C.bfs_filter, name string, memory []byte) *Filter {
 	return filter
 }
 
-// Create makes a new, empty filter file, open for writing. The complete, durable file appears under its name, or nothing
-// does.
+// Create makes a new, empty filter file, open for writing. The complete, durable file appears under its name, or no
+// file does.
 func Create(path string, options Options) (*Filter, error) {
 	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
 		words *C.bfs_error) C.int32_t {
@@ -44,7 +44,7 @@ func Create(path string, options Options) (*Filter, error) {
 	})
 }
 
-// CreatePart makes one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+// CreatePart makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
 func CreatePart(path string, part, numParts uint32, options Options) (*Filter, error) {
 	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
 		words *C.bfs_error) C.int32_t {
@@ -78,7 +78,7 @@ func create(path string, options Options, call func(*C.char, C.bfs_options, *C.c
 	return opened(handle, path, nil), nil
 }
 
-// Open opens a filter file; no options: for reading.
+// Open opens a filter file; without options for reading.
 func Open(path string, options ...OpenOptions) (*Filter, error) {
 	return openPath(path, options, func(where *C.char, given C.bfs_open_options, secret []byte, out **C.bfs_filter,
 		words *C.bfs_error) C.int32_t {
@@ -119,7 +119,7 @@ func openPath(path string, options []OpenOptions, call func(*C.char, C.bfs_open_
 	return opened(handle, path, nil), nil
 }
 
-// OpenFile opens for reading the filter file that the program has open. The Filter has a descriptor of its own, and the
+// OpenFile opens for reading the filter file that the program has open. The Filter has its own descriptor, and the
 // caller closes file. It writes nothing, as with OpenOptions.NoWrite.
 func OpenFile(file *os.File, options ...OpenOptions) (*Filter, error) {
 	chosen, err := only(options)
@@ -158,8 +158,8 @@ func only(options []OpenOptions) (OpenOptions, error) {
 	return OpenOptions{}, invalid("more than one set of options")
 }
 
-// Build makes a filter file of these keys, which appears when it is complete; open for reading. Without a size in
-// options, Capacity is the number of the keys.
+// Build makes a filter file of these keys, which appears when it is complete, and is open for reading. Without a size
+// in options, Capacity is the number of keys.
 func Build(path string, keys Keys, options Options) (*Filter, error) {
 	if options.Capacity == 0 && options.NumBits == 0 && options.Like == "" {
 		options.Capacity = keys.count
@@ -182,7 +182,7 @@ func Build(path string, keys Keys, options Options) (*Filter, error) {
 	return made, nil
 }
 
-// RequiredBytes is the length of the buffer that Format needs for these options.
+// RequiredBytes returns the length of the buffer that Format needs for these options.
 func RequiredBytes(options Options) (uint64, error) {
 	given, err := options.given()
 	if err != nil {
@@ -203,8 +203,8 @@ func RequiredBytes(options Options) (uint64, error) {
 	return uint64(bytes), nil
 }
 
-// Format makes a new, empty filter in a buffer, which begins at a multiple of 64 bytes. The library keeps its address, so
-// it is memory outside of Go's heap, such as syscall.Mmap gives, and stays there until the Filter is closed.
+// Format makes a new, empty filter in a buffer, which begins at a multiple of 64 bytes. The library keeps the buffer's
+// address, so the buffer must be outside of Go's heap, such as from syscall.Mmap, until the Filter is closed.
 func Format(buffer []byte, options Options) (*Filter, error) {
 	given, err := options.given()
 	if err != nil {
@@ -225,22 +225,23 @@ func Format(buffer []byte, options Options) (*Filter, error) {
 	return opened(handle, "buffer", buffer), nil
 }
 
-// Wrap opens a filter in a buffer, in place. The buffer is as for Format. Of the options only Write, Bare and Secret.
+// Wrap opens a filter in a buffer, in place. The buffer is as for Format. It uses only the options Write, Bare and
+// Secret.
 func Wrap(buffer []byte, options ...OpenOptions) (*Filter, error) {
 	return inMemory("buffer", buffer, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
 		return C.bridge_wrap(bytesOf(buffer), C.uint64_t(len(buffer)), given, secret, out, words)
 	})
 }
 
-// Load opens the filter in bytes from anywhere: an embedded or a bare one, or a whole file that is clean. They are
-// copied. Of the options only Write, Bare and Secret.
+// Load opens the filter in bytes from anywhere, which it copies: an embedded or a bare one, or a whole file that is
+// clean. It uses only the options Write, Bare and Secret.
 func Load(data []byte, options ...OpenOptions) (*Filter, error) {
 	return inMemory("bytes", nil, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
 		return C.bridge_load(bytesOf(data), C.uint64_t(len(data)), given, secret, out, words)
 	})
 }
 
-// inMemory opens a filter that is no file. It keeps `memory`.
+// inMemory opens a filter that is not in a file. It keeps `memory`.
 func inMemory(name string, memory []byte, options []OpenOptions,
 	open func(C.bfs_open_options, *C.uint8_t, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, error) {
 	chosen, err := only(options)
@@ -259,8 +260,8 @@ func inMemory(name string, memory []byte, options []OpenOptions,
 	return opened(handle, name, memory), nil
 }
 
-// Close waits for the calls that run, and ends the filter. The last writer of a file syncs it and marks it clean; if
-// that fails, Close says why, and so does the next Open. A second Close is an error: errors.Is(err, fs.ErrClosed).
+// Close waits for running calls, and ends the filter. The last writer of a file syncs it and marks it clean; if that
+// fails, Close returns the reason, and so does the next Open. A second Close is an error: errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
 	if !f.gate.Close() {
 		return f.closed()
@@ -274,7 +275,7 @@ func (f *Filter) Close() error {
 	return nil
 }
 
-// Abandon ends the filter as if the process had been killed: it waits for no lock and no disk. Nothing that was added is
+// Abandon ends the filter as if the process had been killed: it waits for no lock and no disk. No key that was added is
 // lost, and nothing is synced. An unpublished file vanishes.
 func (f *Filter) Abandon() {
 	if f.gate.Close() {
@@ -283,21 +284,21 @@ func (f *Filter) Abandon() {
 	}
 }
 
-// take is the handle, which the gate gives to one goroutine alone.
+// take returns the handle, after the gate gave it to one goroutine alone.
 func (f *Filter) take() *C.bfs_filter {
 	handle := f.handle
 	f.handle, f.memory = nil, nil
 	return handle
 }
 
-// Shut ends the work of the filter and keeps its memory: from now on lookups answer maybe, and all else is ESHUT. A writer
-// syncs and lets go of its locks. It does not wait for lookups that run; Close does, and frees the memory.
+// Shut ends the work of the filter and keeps its memory: from now on lookups answer maybe, and other calls get ESHUT. A
+// writer syncs and releases its locks. Shut does not wait for running lookups; Close does, and frees the memory.
 func (f *Filter) Shut() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_shut(handle, words) })
 }
 
 // Publish gives a filter that was created Unpublished its name, as the complete, durable, clean file. From then on it
-// only reads. It waits for the calls that run.
+// only reads. Publish waits for running calls.
 func (f *Filter) Publish() error {
 	words, code := wordsFor(), C.int32_t(0)
 	if !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
@@ -310,15 +311,15 @@ func (f *Filter) Publish() error {
 }
 
 // Supersede is for a filter that was created Unpublished with Replace: the file that has the name now takes no more
-// keys. So add the end of its writers' logs here, and Publish.
+// keys. So add the end of its writers' logs here, then call Publish.
 func (f *Filter) Supersede() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_supersede(handle, words) })
 }
 
-// Name is the path that the filter was opened with.
+// Name returns the path that the filter was opened with.
 func (f *Filter) Name() string { return f.name }
 
-// String is for messages.
+// String returns a description for messages.
 func (f *Filter) String() string {
 	if f.gate.Closed() {
 		return fmt.Sprintf("bfstore.Filter(%q, closed)", f.name)
@@ -337,8 +338,8 @@ func (f *Filter) enter() (*gate.Lane, error) {
 	return lane, nil
 }
 
-// enterAll begins a call of several filters, or of one several times. It waits for none while it holds another: Publish, which
-// waits for those that are held, would wait for ever.
+// enterAll begins a call of several filters, or of one several times. It waits for none while it holds another: a
+// Publish waits for the held ones, so both would wait forever.
 func enterAll(filters ...*Filter) (leave func(), err error) {
 	for {
 		lanes := make([]*gate.Lane, 0, len(filters))
@@ -367,7 +368,7 @@ func enterAll(filters ...*Filter) (leave func(), err error) {
 	}
 }
 
-// call is a call that returns BFS_OK or fails with words.
+// call runs a call that returns BFS_OK or fails with words.
 func (f *Filter) call(work func(*C.bfs_filter, *C.bfs_error) C.int32_t) error {
 	_, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
 		return C.int64_t(work(handle, words))
@@ -375,7 +376,7 @@ func (f *Filter) call(work func(*C.bfs_filter, *C.bfs_error) C.int32_t) error {
 	return err
 }
 
-// ask is a call that returns a number or fails with words.
+// ask runs a call that returns a number or fails with words.
 func (f *Filter) ask(work func(*C.bfs_filter, *C.bfs_error) C.int64_t) (int64, error) {
 	lane, err := f.enter()
 	if err != nil {
@@ -390,12 +391,13 @@ func (f *Filter) ask(work func(*C.bfs_filter, *C.bfs_error) C.int64_t) (int64, e
 	return int64(result), nil
 }
 
-// failed is the error of a call that gives no words.
+// failed returns the error of a call without words.
 func (f *Filter) failed(code C.int64_t) error {
 	made := &Error{Code: Code(code)}
 	made.Message = f.name + ": " + made.Code.Error()
 	return made
 }
 
-// text is the bytes of a key in the form that cgo passes without a check, and without a copy. C does not change them.
+// text returns the bytes of a key in the form that cgo passes without a check, and without a copy. C does not change
+// them.
 func text(key []byte) string { return *(*string)(unsafe.Pointer(&key)) }

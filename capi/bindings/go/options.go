@@ -1,4 +1,4 @@
-// What calls are given: structs whose zero means "not given".
+// Options of calls: structs whose zero means "not given".
 
 package bfstore
 
@@ -17,66 +17,66 @@ import (
 	"unsafe"
 )
 
-// How long a call waits for a lock that another process holds, beside any other time. Zero is the library's 5 seconds.
+// The time that a call waits for a lock of another process. Zero is the library's 5 seconds.
 const (
 	NoWait  time.Duration = -1            // EBUSY at once
 	Forever time.Duration = math.MaxInt64 // as long as it takes
 )
 
-// EachAdd is for WritebackCheck: each add that changes a bit asks the kernel whether it failed to write pages.
+// EachAdd is for WritebackCheck: each add that changes a bit checks whether the kernel failed to write pages.
 const EachAdd time.Duration = -1
 
-// Options say how a new filter is made. One of these pairs gives the size: Capacity and FPR, Capacity and BitsPerKey,
-// Capacity and MaxBytes, NumBits and NumProbes, or Like. With Capacity alone, FPR is 0.01.
+// Options describe a new filter. One of these pairs gives the size: Capacity and FPR, Capacity and BitsPerKey, Capacity
+// and MaxBytes, NumBits and NumProbes, or Like. With only Capacity, FPR is 0.01.
 type Options struct {
 	Capacity   uint64   // n: distinct keys
 	FPR        float64  // p: false-positive rate wanted at Capacity keys; 0 means 0.01
 	BitsPerKey float64  // m / n
-	MaxBytes   uint64   // of the whole file or buffer
+	MaxBytes   uint64   // the size of the whole file or buffer
 	NumBits    uint64   // m
 	NumProbes  int      // k: 1 to 64
 	Like       string   // the path of a filter file whose shape, hash and seed are copied
-	Layout     Layout   // where the bits of a key are; 0: Blocked
-	Hash       Hash     // what they are computed from; 0: XXH3
+	Layout     Layout   // 0: Blocked
+	Hash       Hash     // 0: XXH3
 	Seed       *uint64  // see SeedOf; nil: random
-	Seeds      []uint32 // of the Murmur3 hashes and JavaPolynomial
-	Secret     []byte   // 16 bytes, of SipHash; copied, never stored
-	Note       []byte   // the owner's own words, at most 1024 bytes
-	FileID     [16]byte // not zero: instead of a random one (see "Replicas" in bfstore.h)
+	Seeds      []uint32 // for the Murmur3 hashes and JavaPolynomial
+	Secret     []byte   // 16 bytes, for SipHash; copied, never stored
+	Note       []byte   // the owner's note, at most 1024 bytes
+	FileID     [16]byte // instead of a random one, if not zero (see "Replicas" in bfstore.h)
 
 	Mode           fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
 	LockTimeout    time.Duration // for each lock, as long as the filter is open
-	WritebackCheck time.Duration // how often a writer asks the kernel for failed writes; 0 is 100 ms
+	WritebackCheck time.Duration // time between a writer's checks for failed writes; 0 is 100 ms
 
 	Exclusive      bool // the only writer, as long as it is open; several times as fast
 	Populate       bool // read the whole file into memory now
 	Random         bool // small pages, no read-ahead: larger than memory, or synced often
-	Guard          bool // a page that cannot be read is doubt, and no SIGBUS
+	Guard          bool // a page that cannot be read is doubt, not SIGBUS
 	AnyFilesystem  bool // also a network or overlay filesystem, which may show an older file
 	Limit          bool // EFULL at the capacity
-	Replace        bool // take the place of another file, whose users learn of it
+	Replace        bool // replace an existing file, whose users learn of it
 	Unpublished    bool // no name in the file system until Publish
 	Filling        bool // every lookup answers maybe until FinishFilling
 	TutorialSizing bool // m and k as in most tutorials
-	Bare           bool // Format and RequiredBytes: a body and 8 bytes, nothing else
+	Bare           bool // Format and RequiredBytes: only a body and 8 bytes
 }
 
-// SeedOf is a seed for Options: Options{Seed: bfstore.SeedOf(7)}.
+// SeedOf returns a seed for Options: Options{Seed: bfstore.SeedOf(7)}.
 func SeedOf(seed uint64) *uint64 { return &seed }
 
-// OpenOptions say how a file or a buffer is opened. The zero value reads.
+// OpenOptions say how to open a file or a buffer. The zero value reads.
 type OpenOptions struct {
-	Write     bool // ask and add, concurrently with any number of other writers
-	Exclusive bool // ask and add as the only writer
+	Write     bool // look up and add, concurrently with any number of other writers
+	Exclusive bool // look up and add as the only writer
 
-	Secret         []byte        // of a filter with SipHash, the secret that it was made with
+	Secret         []byte        // for a filter with SipHash: the secret that it was made with
 	LockTimeout    time.Duration // for each lock, as long as the filter is open
-	WritebackCheck time.Duration // for writing: how often the kernel is asked for failed writes; 0 is 100 ms
+	WritebackCheck time.Duration // for writing: time between checks for failed writes; 0 is 100 ms
 
 	Populate       bool // read the whole file into memory now
 	Random         bool // small pages, no read-ahead
-	Copy           bool // into private memory: what happens to the file later does not reach the filter
-	Guard          bool // a page that cannot be read (a file that is truncated, an I/O error) is doubt, and no SIGBUS
+	Copy           bool // into private memory: later changes of the file do not reach the filter
+	Guard          bool // a page that cannot be read (a file that is truncated, an I/O error) is doubt, not SIGBUS
 	Recover        bool // an unclean, poisoned or recovering file, to recover it
 	AcceptLoss     bool // such a file as it is: it may lack keys after the marks
 	Strict         bool // a file whose writer was killed is unclean, too
@@ -84,28 +84,28 @@ type OpenOptions struct {
 	Limit          bool // EFULL at the capacity
 	NoFollow       bool // ESYMLINK if the last part of the path is a symbolic link
 	NoWrite        bool // write nothing at all, for audits and sandboxes
-	Follow         bool // follow the path to the file that takes the place of this one
-	Verify         bool // a sealed file is compared with its checksums first
-	TolerateDamage bool // the same, and where it is damaged every key is maybe
+	Follow         bool // follow the path to the file that replaces this one
+	Verify         bool // compare a sealed file with its checksums first
+	TolerateDamage bool // also compare, and answer maybe for every key if the file is damaged
 	Bare           bool // Wrap and Load: the bare form
 
 	Embedded bool   // an embedded filter in a file of any form:
-	Offset   uint64 // where it begins, a multiple of 64,
-	MaxBytes uint64 // and how long it is at most; 0: up to the end of the file
+	Offset   uint64 // its begin, a multiple of 64,
+	MaxBytes uint64 // and its greatest length; 0: up to the end of the file
 }
 
 // CopyOptions say how Save, Seal, Intersect and Join make their file.
 type CopyOptions struct {
 	Mode          fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
 	LockTimeout   time.Duration // for each lock
-	FPR           float64       // Save: as small as folding makes it while its rate is at most this
-	Replace       bool          // take the place of another file, whose users learn of it
+	FPR           float64       // Save: fold the copy as small as possible while its rate is at most this
+	Replace       bool          // replace an existing file, whose users learn of it
 	AnyFilesystem bool          // also a network or overlay filesystem
 	Filling       bool          // Save, Intersect, Join: the new file answers maybe until FinishFilling
 	SameFileID    bool          // Save: the file_id of the source, for a copy that takes no more keys
 }
 
-// bit is the flag where it is given.
+// bit returns the flag if it is given.
 func bit(given bool, flag C.uint64_t) C.uint64_t {
 	if given {
 		return flag
@@ -140,8 +140,8 @@ func (o *OpenOptions) flags() C.uint64_t {
 		bit(o.Embedded, C.BFS_OPEN_RANGE)
 }
 
-// milliseconds is a time in the library's form. Zero stays zero, which is the library's default; less than a
-// millisecond is one.
+// milliseconds converts a time for the library. Zero stays zero, the library's default; less than a millisecond becomes
+// one.
 func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, error) {
 	const longest = C.BFS_LOCK_NO_WAIT - 1
 	switch {
@@ -164,7 +164,7 @@ func permissions(mode fs.FileMode) (C.uint32_t, error) {
 	return C.uint32_t(mode), nil
 }
 
-// given is Options as C has them, without what they point to.
+// given returns Options in C's form, without their pointers.
 func (o *Options) given() (made C.bfs_options, err error) {
 	if o.NumProbes < 0 || o.NumProbes > math.MaxInt32 {
 		return made, invalid("a number of probes is out of range")
@@ -193,7 +193,7 @@ func (o *Options) given() (made C.bfs_options, err error) {
 	return made, nil
 }
 
-// like is the path in C's memory, or NULL.
+// like returns the path in C's memory, or NULL.
 func (o *Options) like() (*C.char, error) {
 	if o.Like == "" {
 		return nil, nil
@@ -227,7 +227,7 @@ func (o *CopyOptions) given() (made C.bfs_copy_options, err error) {
 	return made, nil
 }
 
-// pathOf is a path in C's memory, to be freed.
+// pathOf returns a path in C's memory, which the caller frees.
 func pathOf(path string) (*C.char, error) {
 	if strings.IndexByte(path, 0) >= 0 {
 		return nil, invalid("a path has a NUL byte: " + path)
@@ -237,8 +237,8 @@ func pathOf(path string) (*C.char, error) {
 
 func free(text *C.char) { C.free(unsafe.Pointer(text)) }
 
-// bytesOf points to the first byte; NULL for none. Its type keeps cgo from checking at each call whether there are
-// pointers in what is a part of something larger.
+// bytesOf returns the address of the first byte; NULL for none. Because of its type cgo does not check at each call for
+// pointers in the object around the bytes.
 func bytesOf(data []byte) *C.uint8_t {
 	if len(data) == 0 {
 		return nil

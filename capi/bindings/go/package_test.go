@@ -1,4 +1,4 @@
-// The module is packed, put into an empty module without a network, used, and removed. What uses it is README's program.
+// The module is packed, put into an empty module without a network, used by README's program, and removed.
 
 package bfstore_test
 
@@ -18,7 +18,7 @@ import (
 
 const module = "bfstore.example/bfstore"
 
-// pack makes a proxy of files that has this module alone.
+// pack makes a proxy of files that has only this module.
 func pack(t *testing.T, version string) (proxy string) {
 	proxy = t.TempDir()
 	folder := filepath.Join(proxy, module, "@v")
@@ -43,7 +43,7 @@ func pack(t *testing.T, version string) (proxy string) {
 	return proxy
 }
 
-// program is the one in README.
+// program returns the program in README.
 func program(t *testing.T) string {
 	text := string(must[[]byte](t)(os.ReadFile("README.md")))
 	found := regexp.MustCompile("(?s)\n```go\n(.*?)```").FindAllStringSubmatch(text, -1)

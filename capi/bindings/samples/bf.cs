@@ -6,13 +6,13 @@ using System.IO;
 using System.Runtime.InteropServices;
 using System.Text;
 
-sealed class Handle : SafeHandle {  // ends after the last call with it; where Dispose was forgotten, it is not synced
+sealed class Handle : SafeHandle {  // released after the last call with it; without Dispose it is not synced
   public Handle() : base(IntPtr.Zero, true) {}
   public override bool IsInvalid => handle == IntPtr.Zero;
   protected override bool ReleaseHandle() { C.bfs_abandon(handle); return true; }
 }
 
-static unsafe class C {  // what is used here of capi/bfstore.h; the fields that are left out stay zero
+static unsafe class C {  // the parts of capi/bfstore.h that are used here; other fields stay zero
   public struct Error { public int struct_bytes, code, errno, reserved; public fixed byte message[496]; }
   [StructLayout(LayoutKind.Sequential, Size = 160)]
   public struct Options { public uint struct_bytes, mode; public ulong flags, capacity; public double fpr; }
@@ -60,7 +60,7 @@ sealed unsafe class Filter : IDisposable {
     var how = new C.Options { struct_bytes = (uint)sizeof(C.Options), capacity = capacity, fpr = fpr };
     C.Check(C.bfs_create(utf8.GetBytes(path + "\0"), ref how, out handle, ref error), ref error);
   }
-  public void Dispose() {  // syncs what was added; other threads may be in calls, which answer "maybe" from now on
+  public void Dispose() {  // syncs the adds; calls of other threads answer "maybe" from now on
     if (handle.IsClosed) return;
     var error = C.NoError;
     using (handle) C.Check(C.bfs_shut(handle, ref error), ref error);
@@ -70,7 +70,7 @@ sealed unsafe class Filter : IDisposable {
   public bool Contains(string key) => C.Check(C.bfs_contains(handle, utf8.GetBytes(key), utf8.GetByteCount(key))) != 0;
   public void AddAll(params string[] keys) => Batch(keys, null);
   public byte[] ContainsAll(params string[] keys) => Batch(keys, new byte[keys.Length]);  // 1: maybe, 0: certainly not
-  byte[] Batch(string[] keys, byte[] answers) {  // a column: all bytes, and where each key begins and the last one ends
+  byte[] Batch(string[] keys, byte[] answers) {  // a column: all bytes, each key's begin, and the last one's end
     var text = utf8.GetBytes(string.Concat(keys));
     var ends = new int[keys.Length + 1];
     for (int i = 0; i < keys.Length; ++i) ends[i + 1] = ends[i] + utf8.GetByteCount(keys[i]);

@@ -1,7 +1,7 @@
 -- bfstore from LuaJIT, a page to copy. Debian: luajit. It needs libbfstore.so.0 where the loader finds it.
 --   luajit bf.lua    # prints: true 10
 local ffi = require "ffi"
-ffi.cdef [[ // what is used here of capi/bfstore.h; the fields in `rest` stay zero
+ffi.cdef [[ // the parts of capi/bfstore.h that are used here; the fields in `rest` stay zero
   typedef struct bfs_filter bfs_filter;
   typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t reserved; char message[496]; } bfs_error;
   typedef struct { uint32_t struct_bytes, mode; uint64_t flags, capacity; double fpr; char rest[128]; } bfs_options;
@@ -22,7 +22,7 @@ local PAIRS = 2
 local Filter = {READ = 1, WRITE = 2}
 Filter.__index = Filter
 
-local Error = {__name = "bfs.Error", __tostring = function(self) return self.message end} -- what error() is given
+local Error = {__name = "bfs.Error", __tostring = function(self) return self.message end} -- the argument of error()
 local function fail(code, os_errno, message)
   error(setmetatable({code = code, os_errno = os_errno, message = message}, Error), 0)
 end
@@ -36,7 +36,7 @@ end
 local function made(call, path, how)
   local out, failure = ffi.new("bfs_filter*[1]"), sized("bfs_error", {})
   if call(path, how, out, failure) ~= 0 then fail(failure.code, failure.os_errno, ffi.string(failure.message)) end
-  return setmetatable({handle = ffi.gc(out[0], lib.bfs_abandon)}, Filter) -- where close was forgotten: not synced
+  return setmetatable({handle = ffi.gc(out[0], lib.bfs_abandon)}, Filter) -- without close: not synced
 end
 
 function Filter.create(path, size) return made(lib.bfs_create, path, sized("bfs_options", size)) end

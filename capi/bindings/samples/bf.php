@@ -3,7 +3,7 @@
 //   php bf.php    # prints: true [1,0]
 declare(strict_types=1);
 
-// What is used here of capi/bfstore.h; the fields in `rest` stay zero.
+// The parts of capi/bfstore.h that are used here; the fields in `rest` stay zero.
 function bfs(): FFI { static $ffi; return $ffi ??= FFI::cdef(<<<'C'
     typedef struct bfs_filter bfs_filter;
     typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t reserved; char message[496]; } bfs_error;

@@ -2,7 +2,7 @@
 #   perl bf.pl    # prints: 1 10
 use v5.36;
 
-package BFS::Error;    # what die() is given: prints as its message
+package BFS::Error;    # the argument of die(): prints as its message
 use overload '""' => sub { "$_[0]{message}\n" }, fallback => 1;
 
 package BFS;
@@ -11,7 +11,7 @@ use FFI::Platypus 2.00;
 use FFI::Platypus::Buffer qw(scalar_to_pointer);
 use constant { READ => 1, WRITE => 2, COLUMN64 => 5 };
 
-my $ffi = FFI::Platypus->new(api => 2, lib => 'libbfstore.so.0');    # what is used here of capi/bfstore.h
+my $ffi = FFI::Platypus->new(api => 2, lib => 'libbfstore.so.0');    # the parts of capi/bfstore.h that are used here
 $ffi->attach(bfs_strerror => ['sint32'] => 'string');
 $ffi->attach(bfs_create => ['string', 'opaque', 'opaque*', 'opaque'] => 'sint32');
 $ffi->attach(bfs_open => ['string', 'uint64', 'opaque*', 'opaque'] => 'sint32');
@@ -44,7 +44,7 @@ sub close ($self) {    # everything that was added is on the disk when it return
     (my $handle, $$self) = ($$self, undef);
     try_call(\&bfs_close, $handle) if $handle;
 }
-sub DESTROY ($self) { bfs_abandon($$self) if $$self }    # where close was forgotten: not synced
+sub DESTROY ($self) { bfs_abandon($$self) if $$self }    # without close: not synced
 
 sub add ($self, $key) { my $bytes = bytes($key); checked(c_add($$self, $bytes, length $bytes)) }
 sub contains ($self, $key) { my $bytes = bytes($key); checked(c_contains($$self, $bytes, length $bytes)) != 0 }

@@ -2,7 +2,7 @@
 #   ruby bf.rb    # prints: true [1, 0]
 require "ffi"
 
-module Bfs # what is used here of capi/bfstore.h
+module Bfs # the parts of capi/bfstore.h that are used here
   extend FFI::Library
   ffi_lib "libbfstore.so.0"
   attach_function :bfs_strerror, [:int32], :string
@@ -37,7 +37,7 @@ module Bfs # what is used here of capi/bfstore.h
     end
     def initialize(function, *arguments)
       Bfs.try(function, *arguments, out = FFI::MemoryPointer.new(:pointer))
-      @handle = FFI::AutoPointer.new(out.read_pointer, Bfs.method(:bfs_abandon)) # where close was forgotten: not synced
+      @handle = FFI::AutoPointer.new(out.read_pointer, Bfs.method(:bfs_abandon)) # without close: not synced
     end
     def close # everything that was added is on the disk when it returns
       handle, @handle = @handle, nil

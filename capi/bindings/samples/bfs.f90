@@ -1,7 +1,7 @@
 ! bfstore from Fortran, a page to copy. Debian: gfortran. It needs libbfstore.so where linker and loader find it.
 !   gfortran bfs.f90 -lbfstore -o bfs
 !   ./bfs    # prints: 1 10
-module bfstore  ! what is used here of capi/bfstore.h; the fields in `rest` stay zero
+module bfstore  ! the parts of capi/bfstore.h that are used here; the fields in `rest` stay zero
   use iso_c_binding
   use iso_fortran_env, only: error_unit
   implicit none
@@ -51,7 +51,7 @@ module bfstore  ! what is used here of capi/bfstore.h; the fields in `rest` stay
     end function
   end interface
 contains
-  subroutine check(code, error)  ! a result below 0 ends the program: with the library's words, or with the BFS_E code
+  subroutine check(code, error)  ! if below 0, ends the program with the library's message, or the BFS_E code
     integer, intent(in) :: code
     type(bfs_error), intent(in), optional :: error
     if (code >= 0) return
@@ -59,7 +59,7 @@ contains
     if (.not. present(error)) write (error_unit, '(a, i0)') 'bfstore: error ', code
     stop 1, quiet=.true.
   end subroutine
-  function pairs(keys) result(list)  ! as bfstore takes many keys; without the blanks to which Fortran pads them
+  function pairs(keys) result(list)  ! the form in which bfstore takes many keys; without Fortran's padding blanks
     character(*), intent(in), target :: keys(:)
     type(bfs_key) :: list(size(keys))
     integer :: i

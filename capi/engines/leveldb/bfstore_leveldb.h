@@ -1,5 +1,5 @@
 // A filter policy for LevelDB: options.filter_policy = bfstore::NewLevelDBFilterPolicy(bits_per_key), instead of
-// leveldb::NewBloomFilterPolicy.  Header only, over bfstore.h alone.
+// leveldb::NewBloomFilterPolicy.  Header only; needs only bfstore.h.
 #ifndef BFSTORE_LEVELDB_H
 #define BFSTORE_LEVELDB_H
 
@@ -14,15 +14,15 @@
 
 namespace bfstore {
 
-// Filters in the bare form.  The trailer of each says its layout, so that databases whose filters were made with other
-// bits per key, or with the other layout, are read by any of these policies.
+// Builds filters in the bare form.  The trailer of each filter names its layout: so any of these policies reads filters
+// that were made with other bits per key, or with the other layout.
 class LevelDBFilterPolicy : public leveldb::FilterPolicy {
  public:
-  // layout: BFS_LAYOUT_CLASSIC, BFS_LAYOUT_BLOCKED, or 0 for the one that LayoutFor measured as the better one.
+  // layout: BFS_LAYOUT_CLASSIC, BFS_LAYOUT_BLOCKED, or 0 for the better one, which LayoutFor chooses.
   explicit LevelDBFilterPolicy(double bits_per_key, uint32_t layout = 0)
       : bits_per_key_(bits_per_key), layout_(layout) {}
 
-  // The version of the form.  LevelDB keeps filters under this name: those of another one are not read.
+  // The version of the form.  LevelDB stores filters under this name, and does not read those of another name.
   const char* Name() const override { return "bfstore.bare.1"; }
 
   void CreateFilter(const leveldb::Slice* keys, int n, std::string* dst) const override {
@@ -35,7 +35,7 @@ class LevelDBFilterPolicy : public leveldb::FilterPolicy {
     const size_t start = dst->size();
     dst->resize(start + bytes);
     if (bytes > 0 && bfs_bare_build(dst->data() + start, bytes, layout, &view) == BFS_OK) return;
-    // LevelDB takes an empty filter for one without keys.  One byte is no filter: "maybe".
+    // LevelDB treats an empty filter as one without keys.  One byte is no filter: "maybe".
     dst->resize(start);
     dst->push_back('\0');
   }
@@ -44,10 +44,10 @@ class LevelDBFilterPolicy : public leveldb::FilterPolicy {
     return bfs_bare_contains(filter.data(), filter.size(), key.data(), key.size()) != 0;
   }
 
-  // Blocked answers faster, and rounds up to lines of 512 bits.  With 33 keys at 10 bits, LevelDB's normal case, a key
-  // then has 15 bits, and half as many blocks are read as with the built-in policy and as many bytes.  Where lines
-  // would more than double a filter, or a filter of several lines has so many bits for each key that the built-in one
-  // needs fewer reads than blocked, it is classic (the test's --bench prints the table).
+  // Blocked answers faster, but rounds up to lines of 512 bits.  With 33 keys at 10 bits, LevelDB's normal case, a key
+  // then has 15 bits: half as many blocks are read as with the built-in policy, in as many bytes.  The choice is
+  // classic if lines would more than double a filter, or if a filter of several lines has so many bits for each key
+  // that the built-in policy needs fewer reads than blocked (the test's --bench prints the table).
   static uint32_t LayoutFor(uint64_t count, double bits_per_key) {
     const double bits = static_cast<double>(count) * bits_per_key;
     const double lines = std::ceil(bits / 512) * 512;

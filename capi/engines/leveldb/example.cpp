@@ -1,4 +1,4 @@
-// LevelDB with filters of bfstore.
+// LevelDB with bfstore filters.
 //
 //   c++ -std=c++20 example.cpp $(pkg-config --cflags --libs bfstore) -lleveldb -o example
 //   ./example FOLDER

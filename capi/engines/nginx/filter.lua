@@ -1,5 +1,6 @@
--- For nginx with OpenResty's Lua module: is a key certainly absent from a filter file?  nginx.conf shows the use.
--- Every doubt is "not certainly absent": no library, no file, a damaged one, one that is being replaced or recovered.
+-- Tells nginx, with OpenResty's Lua module, whether a key is certainly absent from a filter file. nginx.conf shows the
+-- use.  Every doubt is "not certainly absent": no library, no file, a file that is damaged, or being replaced or
+-- recovered.
 local ok, ffi = pcall(require, "ffi")
 ok = ok and pcall(ffi.cdef, [[ // the part of bfstore.h that is used here
   typedef struct bfs_filter bfs_filter;
@@ -15,7 +16,7 @@ ok = ok and pcall(ffi.cdef, [[ // the part of bfstore.h that is used here
   const char* bfs_code_name(int32_t code);
 ]])
 local loaded, lib = pcall(function() return ffi.load "libbfstore.so.0" end)
-local READ, GUARD, LOCK_NO_WAIT = 0x1, 0x80, 4294967294 -- an event loop waits for no lock, and outlives a truncation
+local READ, GUARD, LOCK_NO_WAIT = 0x1, 0x80, 4294967294 -- the event loop must not wait, nor die of a truncation
 
 local filter, reason = nil, nil
 
@@ -26,7 +27,7 @@ local function note(now)
   end
 end
 
--- BFS_OPEN_FOLLOW would not do: it follows only to a file with the seed of the old one.
+-- BFS_OPEN_FOLLOW does not suffice: it follows only to a file with the seed of the old one.
 local function look(path)
   if filter and lib.bfs_is_current(filter, nil) == 1 and lib.bfs_health(filter) == 0 then return end
   if filter then lib.bfs_close(filter, nil) end
@@ -41,15 +42,16 @@ end
 
 local M = {}
 
--- In each worker: the workers' maps of the file share its memory.  Asks every `seconds` whether the file is current.
+-- Call this in each worker: the workers' maps of the file share its memory.  Checks every `seconds` whether the file is
+-- current.
 function M.watch(path, seconds)
   if not (ok and loaded) then return note(tostring(lib)) end
   look(path)
   ngx.timer.every(seconds, function(premature) if not premature then look(path) end end)
 end
 
--- Another program may have moved a file to the path since the last look.  Asked after the key: a no is that of the file
--- that has the path.
+-- Checks the path after the lookup, since another program may have moved a file to it: so a no always comes from the
+-- file at the path.
 function M.certainly_absent(key)
   if filter == nil or lib.bfs_contains(filter, key, #key) ~= 0 then return false end
   return lib.bfs_is_current(filter, nil) == 1

@@ -4,8 +4,8 @@
 CREATE SCHEMA bfstore;
 COMMENT ON SCHEMA bfstore IS 'what the extension bfstore knows of the filters that this database keeps';
 
--- Of each path one row with a file_id, and one for each opening by a process that adds. registry.c writes it. `keeper` is the
--- database that wrote the row: another one that gets it (a subscription, a template) does not count it.
+-- One row of each path has a file_id; each opening by a process that adds has another row. registry.c writes the table.
+-- `keeper` is the database that wrote the row: another database that gets it (a subscription, a template) ignores it.
 CREATE TABLE bfstore.opened (
   path text NOT NULL,
   mark pg_lsn NOT NULL,
@@ -16,15 +16,15 @@ CREATE TABLE bfstore.opened (
   key_type regtype,
   definition text
 );
--- CREATE PUBLICATION ... FOR ALL TABLES has this one, too, and rows without an identity could not be deleted then.
+-- A publication FOR ALL TABLES includes this table, and rows without an identity could not be deleted then.
 ALTER TABLE bfstore.opened REPLICA IDENTITY FULL;
 CREATE INDEX ON bfstore.opened (path, mark);
 REVOKE ALL ON bfstore.opened FROM PUBLIC;
 
--- STABLE: other processes write to the file, so a plan may not keep the answer (IMMUTABLE), but within a statement every
--- key that its snapshot sees stays "maybe". Without VOLATILE a call with constants is a One-Time Filter. Not STRICT:
--- an argument that is NULL is "maybe", not NULL, which WHERE takes for false.
--- "any": the function has to know the type of what is asked, and a cast to one of its own would hide it.
+-- STABLE: other processes write to the file, so a plan must not keep the answer (IMMUTABLE), but within a statement
+-- every key that its snapshot sees stays "maybe". A call with constants is a One-Time Filter, as it is not VOLATILE.
+-- Not STRICT: for a NULL argument the answer is "maybe", not NULL, which WHERE would treat as false.
+-- "any": the function has to know the type of the asked key, and a cast to one of its own types would hide it.
 CREATE FUNCTION bf_maybe(path text, key "any") RETURNS bool AS 'MODULE_PATHNAME'
   LANGUAGE C STABLE PARALLEL SAFE COST 5;
 CREATE FUNCTION bf_count(path text, key "any") RETURNS int AS 'MODULE_PATHNAME'
@@ -63,8 +63,9 @@ CREATE FUNCTION bfstore.drop(path text) RETURNS void
 GRANT USAGE ON SCHEMA bfstore TO pg_write_server_files;
 CREATE FUNCTION bf_keep() RETURNS trigger AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 
--- The columns that have a trigger, and the paths of their filters. `fits` is false where the column has another name or number
--- than in the trigger, which refuses every row then: after RENAME, or in a restored dump of a table that had a dropped column.
+-- The columns that have a trigger, and the paths of their filters. `fits` is false if the column has another name or
+-- number than in the trigger, which then refuses every row: after RENAME, or in a restored dump of a table that had a
+-- dropped column.
 CREATE VIEW bfstore.kept AS
   SELECT tgrelid::regclass AS tab, number.attnum, name.col,
       convert_from(substring(tgargs FOR ends.path - 1), getdatabaseencoding()) AS path,
@@ -79,7 +80,7 @@ CREATE VIEW bfstore.kept AS
     WHERE tgfoid = '@extschema@.bf_keep'::regproc AND tgname ~ '^~bfstore after \d+$';
 GRANT SELECT ON bfstore.kept TO pg_write_server_files;
 
--- One transaction at a time says what a path is for.
+-- Only one transaction at a time decides what a path is for.
 CREATE FUNCTION bfstore.claim(path text) RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp
 AS $body$
 BEGIN
@@ -90,7 +91,7 @@ BEGIN
 END
 $body$;
 
--- A file of the rows that the query returns now. Rows that come later are not in it: see bf_attach.
+-- Builds a file of the rows that the query returns now. Later rows are not in it: see bf_attach.
 CREATE FUNCTION bf_build(path text, query text, capacity bigint DEFAULT NULL, fpr float8 DEFAULT 0.01,
     layout text DEFAULT 'blocked') RETURNS bigint
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -104,7 +105,7 @@ BEGIN
 END
 $body$;
 
--- Refuses what would have keys that are equal and have other bytes, or rows that no trigger sees.
+-- Refuses a column whose equal keys may have different bytes, or whose rows may bypass the trigger.
 CREATE FUNCTION bfstore.key_type(tab regclass, col name, OUT attnum smallint, OUT base oid)
   LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp
 AS $body$
@@ -143,10 +144,11 @@ BEGIN
 END
 $body$;
 
--- Builds the filter of a column, and keeps it in step from now on. Call it again to build the filter again. The lock waits
--- for the transactions that have written to the table, and holds off others until this one ends, so no row is in neither
--- part. Two triggers: the one before a row counts for a trigger of the user that asks for rows of its own statement; the
--- one after it sees what other triggers and generated columns made of the row. ALWAYS: for the rows of a replica, too.
+-- Builds the filter of a column, and keeps it in step from now on. Call it again to build the filter again. The lock
+-- waits for the transactions that have written to the table, and holds off others until this one ends, so each row is
+-- in the build or meets the triggers. Two triggers: the one before a row counts for a trigger of the user that asks for
+-- rows of its own statement; the one after it sees what other triggers and generated columns made of the row. ALWAYS:
+-- they also fire for the rows of a replica.
 CREATE FUNCTION bf_attach(tab regclass, col name, path text, capacity bigint DEFAULT NULL, fpr float8 DEFAULT 0.01,
     policy text DEFAULT 'error') RETURNS bigint
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET row_security = off SET search_path = pg_catalog, @extschema@, pg_temp
@@ -170,8 +172,8 @@ BEGIN
     RAISE EXCEPTION 'bfstore: % has another column''s filter, or column % has another filter', path, col
       USING HINT = 'Call bf_detach first.';
   END IF;
-  -- In a subtransaction of its own, whose number no other command gives to the rows of the triggers and of the column: see
-  -- definition.c. SET STATISTICS with the value that is there writes the column's row, and changes nothing.
+  -- A subtransaction of its own, whose number no other command gives to the rows of the triggers and of the column: see
+  -- definition.c. SET STATISTICS with the current value writes the column's row, and changes nothing.
   BEGIN
     EXECUTE format('ALTER TABLE ONLY %s ALTER COLUMN %I SET STATISTICS %s', tab, col,
                    (SELECT a.attstattarget FROM pg_attribute a WHERE a.attrelid = tab AND a.attnum = key.attnum));
@@ -192,8 +194,8 @@ BEGIN
 END
 $body$;
 
--- Every answer is "maybe" from the commit on, before the lock lets another transaction add a row. The file may be removed
--- then.
+-- From the commit on every answer is "maybe", before the lock lets another transaction add a row. The file may then be
+-- removed.
 CREATE FUNCTION bf_detach(tab regclass, col name) RETURNS void
   LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, @extschema@, pg_temp
 AS $body$
@@ -211,7 +213,7 @@ BEGIN
 END
 $body$;
 
--- Lookups check the role for themselves, as COPY does; all others have to be granted, too.
+-- Lookups check the role themselves, as COPY does; all other functions must also be granted.
 DO $$
 DECLARE
   f regprocedure;

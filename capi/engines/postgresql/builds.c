@@ -1,6 +1,6 @@
-/* The files that this transaction has built, and those that it drops.  A file gets its name, or is dropped, as the
- * transaction commits.  If that is rolled back, the old file has never lost its name, and takes rows as before.
- * Meanwhile the new file takes the keys of this transaction's rows: the lock of the table holds off others. */
+/* The files that this transaction builds or drops.  A file gets its name, or is dropped, when the transaction commits.
+ * If the transaction is rolled back, the old file has kept its name, and takes rows as before.  Until the commit the
+ * new file takes the keys of this transaction's rows: the table's lock holds off other transactions. */
 #include "internal.h"
 
 #include "access/xact.h"
@@ -34,8 +34,8 @@ void build_keep(const char* path, bfs_filter* filter) {
   newest = build;
 }
 
-/* Those of a subtransaction, or all: InvalidSubTransactionId.  A commit may fail when a file has its name already.  No
- * row counts on that file then, and the old one is gone. */
+/* Forgets the builds of one subtransaction, or all (InvalidSubTransactionId).  If a commit fails after a file got its
+ * name, no row counts on that file, and the old one is gone: so the file becomes a filling one. */
 static void forget(SubTransactionId made_in, bool aborts) {
   bfs_error ignored = BFS_ERROR_INIT;
   Build** place = &newest;
@@ -52,7 +52,7 @@ static void forget(SubTransactionId made_in, bool aborts) {
   }
 }
 
-/* Everything is in the file, and durable, before it has its name. */
+/* Gives the file its name.  Everything in it is durable before that. */
 static void publish(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
   if (entry->filter == NULL) {

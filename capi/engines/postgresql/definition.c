@@ -1,11 +1,11 @@
-/* The column whose rows a filter answers for, as the system's tables describe it.  bf_attach writes down what they said
- * when the file was built.  A "no" counts only while they say the same.
+/* The column whose rows a filter answers for, as the system catalog describes it.  bf_attach writes down that
+ * description when it builds the file.  A "no" counts only while the catalog still says the same.
  *
- * Rows come past a trigger while it is disabled, and no sign is left in the table when it is enabled again.  But the
- * trigger's row in pg_trigger is another one then: it has the number of the transaction that wrote it (xmin).  VACUUM
- * never changes that number: a row is frozen by a bit.  bf_attach writes both rows, and the column's row in
- * pg_attribute, in a subtransaction of its own.  So no other command has the same number, in the same transaction
- * either. */
+ * Rows get past a trigger while it is disabled, and enabling it again leaves no sign in the table.  But the trigger's
+ * row in pg_trigger is then another one: it has the number of the transaction that wrote it (xmin).  VACUUM never
+ * changes that number: it freezes a row by a bit.  bf_attach writes both triggers' rows, and the column's row in
+ * pg_attribute, in a subtransaction of its own.  So no other command has the same number, not even one in the same
+ * transaction. */
 #include "internal.h"
 
 #include "access/genam.h"
@@ -58,7 +58,7 @@ static bool read_table(Oid tab, Definition* out) {
 }
 
 static bool read_column(Oid tab, int attnum, Definition* out) {
-  HeapTuple row = SearchSysCacheAttNum(tab, (int16)attnum); /* none if the column was dropped */
+  HeapTuple row = SearchSysCacheAttNum(tab, (int16)attnum); /* not valid if the column was dropped */
   Form_pg_attribute facts;
   if (!HeapTupleIsValid(row)) return false;
   facts = (Form_pg_attribute)GETSTRUCT(row);
@@ -77,14 +77,15 @@ static bool may_change_the_row(const FormData_pg_trigger* facts) {
          (TRIGGER_FOR_INSERT(facts->tgtype) || TRIGGER_FOR_UPDATE(facts->tgtype));
 }
 
-/* A trigger that is not ALWAYS misses the rows of replicas. */
+/* A trigger that is not ALWAYS does not fire for the rows of replicas. */
 static TransactionId written_by(HeapTuple row) {
   bool always = ((Form_pg_trigger)GETSTRUCT(row))->tgenabled == TRIGGER_FIRES_ALWAYS;
   return always ? HeapTupleHeaderGetRawXmin(row->t_data) : InvalidTransactionId;
 }
 
-/* In the order of their names, which is the order in which they fire.  The snapshot is a new one: it sees all that the
- * transactions did whose rows any snapshot of this backend sees.  The caches may learn of a change a moment later. */
+/* Reads the triggers in the order of their names, which is the order in which they fire.  The snapshot is a new one: it
+ * sees all changes by the transactions whose rows any snapshot of this backend sees.  The caches may learn of a change
+ * a moment later. */
 static void read_triggers(Oid tab, int attnum, Definition* out) {
   char before[NAMEDATALEN], after[NAMEDATALEN];
   Oid own = InvalidOid;
@@ -123,7 +124,8 @@ bool definition_read(Oid tab, int attnum, Definition* out) {
   return true;
 }
 
-/* A command that alters the row marks it before it commits, whatever this backend was told. */
+/* A command that alters the row sets its xmax before it commits, even if this backend has not yet learned of the
+ * change. */
 static bool row_is_untouched(Relation triggers, const ItemPointerData* at, TransactionId written_by) {
   Buffer buffer = ReadBuffer(triggers, ItemPointerGetBlockNumber(at));
   Page page = BufferGetPage(buffer);
@@ -140,7 +142,7 @@ static bool row_is_untouched(Relation triggers, const ItemPointerData* at, Trans
 
 bool definition_is_untouched(const Definition* now, uint64 changes) {
   Relation triggers = table_open(TriggerRelationId, AccessShareLock);
-  bool untouched = definitions_changes == changes && /* otherwise the rows may have moved, too */
+  bool untouched = definitions_changes == changes && /* otherwise the rows may also have moved */
                    row_is_untouched(triggers, &now->before_at, now->before) &&
                    row_is_untouched(triggers, &now->after_at, now->after);
   table_close(triggers, AccessShareLock);
@@ -151,8 +153,8 @@ bool definition_has_triggers(const Definition* of) {
   return TransactionIdIsValid(of->before) && TransactionIdIsValid(of->after);
 }
 
-/* ALTER COLUMN TYPE with USING gives the rows other values.  It writes the rows of the table anew, and the column's row
- * in pg_attribute.  Commands that do one of the two leave the values as they are: VACUUM FULL, SET NOT NULL. */
+/* ALTER COLUMN TYPE with USING gives the rows other values.  It rewrites the table, and the column's row in
+ * pg_attribute.  Commands that do only one of the two leave the values as they are: VACUUM FULL, SET NOT NULL. */
 static bool has_other_values(const Definition* then, const Definition* now) {
   return then->column != now->column && then->storage != now->storage;
 }
@@ -168,7 +170,7 @@ const char* definition_difference(const Definition* then, const Definition* now)
   return now->has_children ? "has tables that inherit from it, or had one (then ANALYZE it)" : NULL;
 }
 
-/* --- As bfstore.opened has it ------------------------------------------------------------------------------------- */
+/* --- The text in bfstore.opened ----------------------------------------------------------------------------------- */
 
 #define FORM "%u %d %u %u %u %u %u %n"
 

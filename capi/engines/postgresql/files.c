@@ -1,4 +1,4 @@
-/* The files of filters: whose one is, the position in the server's log that it is marked with, and dropping it. */
+/* The files of filters: their owner, the position in the server's log that marks them, and dropping them. */
 #include "internal.h"
 
 #include <fcntl.h>
@@ -21,9 +21,9 @@ void canonical_path(const char* given, char* path) {
   canonicalize_path(path);
 }
 
-/* --- Whose file it is --------------------------------------------------------------------------------------------- */
+/* --- The owner of a file ------------------------------------------------------------------------------------------ */
 
-/* The data directory is in it: a copy of that directory has the same system identifier, and is another server. */
+/* The note has the data directory: a copy of that directory has the same system identifier, but is another server. */
 void own_note(char note[NOTE_BYTES]) {
   char directory[PATH_MAX];
   snprintf(note, NOTE_BYTES, "postgresql " UINT64_FORMAT " %u %s", GetSystemIdentifier(), MyDatabaseId,
@@ -47,7 +47,7 @@ bool is_own_note(const char* note) {
   return length_without_directory(note) == length && strncmp(note, own, (size_t)length) == 0;
 }
 
-/* The note of a file that cannot be opened is in its first page, as in that of any other: see FORMAT.md. */
+/* Reads the note from the first page: this works also for a file that cannot be opened (see FORMAT.md). */
 static bool read_note_of_others(const char* path, char note[NOTE_BYTES]) {
   char page[4096 + 1] = "";
   int file = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | PG_BINARY);
@@ -77,8 +77,7 @@ void refuse_file_of_others(const char* path) {
 /* The owner of the marks. */
 uint64 own_number(void) { return GetSystemIdentifier(); }
 
-/* A record of its own in the log: positions are never equal, and one that was flushed is not given again after a crash.
- */
+/* Writes a record to the log: so positions are never equal, and a flushed one is not given again after a crash. */
 uint64 next_position(void) {
   XLogRecPtr position = LogLogicalMessage("bfstore", "", 0, false);
   XLogFlush(position);

@@ -47,7 +47,7 @@ void _PG_init(void) {
   builds_begin();
 }
 
-/* As COPY does. */
+/* COPY requires the same roles. */
 static void require_role(Oid role, const char* name) {
   if (has_privs_of_role(GetUserId(), role)) return;
   ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("bfstore: permission denied for files of the server"),
@@ -72,7 +72,7 @@ pg_attribute_noreturn() static void fail_with(const char* path, int32_t code) {
           (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s: %s (%s)", path, bfs_strerror(code), bfs_code_name(code))));
 }
 
-/* Of functions that are not STRICT. */
+/* For functions that are not STRICT. */
 static void require_value(FunctionCallInfo fcinfo, int argument, const char* name) {
   if (PG_ARGISNULL(argument))
     ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("bfstore: the %s is null", name)));
@@ -90,7 +90,7 @@ static const char* path_argument(FunctionCallInfo fcinfo) { return text_argument
 typedef struct Key {
   const void* data;
   size_t bytes;
-  uint64 number; /* that `data` points to, for integers */
+  uint64 number; /* for integers: `data` points to it */
 } Key;
 
 static bool is_key_type(Oid type) {
@@ -133,8 +133,8 @@ static void key_of(Datum value, Oid type, Key* key) {
   }
 }
 
-/* Spaces at the end count for text, and not for character(n).  A varchar column may be compared as either, and a key
- * does not say as which.  So a file of rows has both keys, and is asked for the shorter one. */
+/* Trailing spaces count for text, but not for character(n).  A varchar column may be compared as either, and a key does
+ * not say which.  So a file of rows has both keys, and lookups ask for the shorter one. */
 static size_t trimmed(const Key* key) { return (size_t)bpchartruelen((char*)key->data, (int)key->bytes); }
 
 /* The SQL type whose keys have the same bytes as those of `type`. */
@@ -145,19 +145,19 @@ static Oid class_of(Oid type) {
 
 /* --- Lookups ------------------------------------------------------------------------------------------------------ */
 
-/* What the query asks for, before any cast: found out once for each call in a plan. */
+/* The type of the key in the query, before any cast; determined once for each call in a plan. */
 typedef struct Asked {
   Oid type; /* without its domain */
   bool deterministic;
 } Asked;
 
-/* A text without a collation is made of two that differ. */
+/* An expression without a collation joins two texts with different collations. */
 static bool is_deterministic(Oid type, Oid collation) {
   if (!OidIsValid(collation)) return !type_is_collatable(type);
   return collation == DEFAULT_COLLATION_OID || get_collation_isdeterministic(collation);
 }
 
-/* PG_GET_COLLATION() is that of all arguments: an explicit one of the path would hide that of the key. */
+/* PG_GET_COLLATION() is the collation of all arguments: an explicit one of the path would hide that of the key. */
 static bool is_key_deterministic(const Node* call) {
   const Node* key;
   if (call == NULL || !IsA(call, FuncExpr)) return false;
@@ -169,21 +169,21 @@ static const Asked* asked_by(FunctionCallInfo fcinfo) {
   Asked* asked = fcinfo->flinfo->fn_extra;
   if (asked != NULL) return asked;
   asked = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof *asked);
-  asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid: not called by a query */
+  asked->type = get_fn_expr_argtype(fcinfo->flinfo, 1); /* invalid if no query calls this */
   if (OidIsValid(asked->type) && !is_key_type(asked->type)) asked->type = getBaseType(asked->type);
   asked->deterministic = is_key_deterministic(fcinfo->flinfo->fn_expr);
   fcinfo->flinfo->fn_extra = asked;
   return asked;
 }
 
-/* An untyped literal has the column's type in a comparison, so here, too. */
+/* An untyped literal gets the column's type in a comparison, so it does here. */
 static Datum literal(Datum value, Oid type) {
   Oid input, parameter;
   getTypeInputInfo(type, &input, &parameter);
   return OidInputFunctionCall(input, DatumGetCString(value), parameter, -1);
 }
 
-/* False: keys of the column may be equal to this one and have other bytes. */
+/* Returns false if keys of the column may be equal to this one but have other bytes. */
 static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) {
   Oid column = entry->kept ? entry->key_type : InvalidOid; /* invalid: not known */
   Oid type = asked->type;
@@ -209,8 +209,8 @@ static bool lookup_key(Entry* entry, const Asked* asked, Datum value, Key* key) 
   return true;
 }
 
-/* Triggers after the row may still have to run in a transaction that has written.  In SERIALIZABLE the rows of others
- * matter, too: see is_absent(). */
+/* In a transaction that has written, triggers after the row may still have to run.  In SERIALIZABLE the rows of other
+ * transactions matter, too: see is_absent(). */
 static bool may_lack_keys(Entry* entry) {
   if (!entry->of_table || !entry->now.changes_late) return false;
   if (!TransactionIdIsValid(GetTopTransactionIdIfAny()) && !IsolationIsSerializable()) return false;
@@ -223,7 +223,7 @@ static bool may_lack_keys(Entry* entry) {
 
 static bool is_usable(Entry* entry) { return entry->counts && !may_lack_keys(entry); }
 
-/* As a scan of the table does that finds no row.  False: the table is gone. */
+/* Takes the lock that a scan of the table takes if it finds no row.  Returns false if the table is gone. */
 static bool lock_table_for_serializable(Entry* entry) {
   Relation table = try_relation_open(entry->table.tab, AccessShareLock);
   if (table == NULL) return false;
@@ -233,15 +233,15 @@ static bool lock_table_for_serializable(Entry* entry) {
   return true;
 }
 
-/* A "no" of SERIALIZABLE saves the scan whose lock a later row would meet, so it takes that lock.  A row that came
- * before the lock has its key in the file by then: so the file is asked again. */
+/* In SERIALIZABLE a "no" saves a scan, and the scan's lock would meet a later row: so this takes that lock.  A row that
+ * came before the lock has its key in the file by then: so the second lookup finds it. */
 static bool is_absent(Entry* entry, const Key* key) {
   bool absent = bfs_contains(entry->filter, key->data, key->bytes) == 0;
   if (!absent || !IsolationIsSerializable() || !entry->of_table || entry->locked) return absent;
   return lock_table_for_serializable(entry) && bfs_contains(entry->filter, key->data, key->bytes) == 0;
 }
 
-/* Never null, and never an error because of the file: only a certain no is false. */
+/* Never returns null, and raises no error because of the file: only a certain no is false. */
 PG_FUNCTION_INFO_V1(bf_maybe);
 extern PGDLLEXPORT Datum bf_maybe(PG_FUNCTION_ARGS);
 Datum bf_maybe(PG_FUNCTION_ARGS) {
@@ -260,7 +260,7 @@ Datum bf_maybe(PG_FUNCTION_ARGS) {
   PG_RETURN_BOOL(!is_absent(entry, &key));
 }
 
-/* 15 is also "15 or more", and every doubt. */
+/* Returns 15 for "15 or more", and for every doubt. */
 PG_FUNCTION_INFO_V1(bf_count);
 extern PGDLLEXPORT Datum bf_count(PG_FUNCTION_ARGS);
 Datum bf_count(PG_FUNCTION_ARGS) {
@@ -278,15 +278,15 @@ Datum bf_count(PG_FUNCTION_ARGS) {
 
 /* --- Adds --------------------------------------------------------------------------------------------------------- */
 
-/* 1: certainly new, 0: perhaps not.  Below 0 the key is not in the file that the path names, and entry->problem says
- * why. */
+/* Returns 1 if the key was certainly new, or 0.  Below 0 the key is not in the file that the path names, and
+ * entry->problem says why. */
 static int32_t add_key(Entry** entry, const char* path, const Key* key) {
   int32_t code = BFS_EINTERNAL;
   int tries;
   for (tries = 0; tries < 2; ++tries) {
     *entry = writer_of(path);
     if ((*entry)->filter == NULL) return BFS_ESYSTEM;
-    code = bfs_add((*entry)->filter, key->data, key->bytes); /* also if it is filling: another may have its place */
+    code = bfs_add((*entry)->filter, key->data, key->bytes); /* also when filling: fails if another file replaced it */
     if (code >= 0) return (*entry)->filling ? 0 : code;
     snprintf((*entry)->problem, sizeof(*entry)->problem, "%s: %s (%s)", (*entry)->path, bfs_strerror(code),
              bfs_code_name(code));
@@ -295,7 +295,7 @@ static int32_t add_key(Entry** entry, const char* path, const Key* key) {
   return code;
 }
 
-/* See trimmed(). */
+/* Adds the key of a row, and the trimmed one: see trimmed(). */
 static int32_t add_row_key(Entry** entry, const char* path, Oid type, Key* key) {
   int32_t code = add_key(entry, path, key);
   size_t bytes = class_of(type) == TEXTOID ? trimmed(key) : key->bytes;
@@ -317,8 +317,8 @@ static Datum add(FunctionCallInfo fcinfo, Oid type) {
   PG_RETURN_BOOL(code == 1);
 }
 
-/* A row of a deleted key is still there for transactions that began before the commit, and for all after a rollback.
- * So the transaction that deleted it has to be named, and must have ended for every snapshot. */
+/* Transactions that began before the commit still see the row of a deleted key, and all see it after a rollback.  So
+ * the caller names the transaction that deleted it, which must have ended for every snapshot. */
 static void require_gone(FullTransactionId deleted_by) {
   uint64 next = U64FromFullTransactionId(ReadNextFullTransactionId()), full = U64FromFullTransactionId(deleted_by);
   TransactionId xid = XidFromFullTransactionId(deleted_by);
@@ -363,7 +363,7 @@ FOR_KEY_TYPE(bf_remove_uuid, remove_key, UUIDOID)
 
 /* --- The trigger -------------------------------------------------------------------------------------------------- */
 
-/* By its name and its number: after DROP and ADD, or after two columns changed names, old rows are not in the file. */
+/* Checks name and number: after DROP and ADD, or after two columns swapped names, the old rows are not in the file. */
 static int key_column(TriggerData* fired, const char* name, const char* expected, Oid* type) {
   TupleDesc row = fired->tg_relation->rd_att;
   int number = SPI_fnumber(row, name);
@@ -386,8 +386,8 @@ static void check_call(FunctionCallInfo fcinfo) {
                     errmsg("bfstore: bf_keep is a trigger for INSERT and UPDATE of rows, which bf_attach makes")));
 }
 
-/* Arguments: the path, the column, its type when the file was built, what to do where the file takes no key ("error":
- * the statement fails; "drop": every key is "maybe" from then on), and the column's number. */
+/* Arguments: the path, the column, its type when the file was built, the policy if the file takes no key ("error": the
+ * statement fails; "drop": every key is "maybe" from then on), and the column's number. */
 PG_FUNCTION_INFO_V1(bf_keep);
 extern PGDLLEXPORT Datum bf_keep(PG_FUNCTION_ARGS);
 Datum bf_keep(PG_FUNCTION_ARGS) {
@@ -434,8 +434,8 @@ static uint32_t layout_argument(FunctionCallInfo fcinfo, int argument) {
   return (uint32_t)number;
 }
 
-/* The table would take no row with another file there.  `own` is the table that builds, or NULL: bf_attach has looked
- * at its columns. */
+/* Raises an error if a table keeps the file: with another file there, the table would take no row.  `own` is the table
+ * that builds, or NULL: bf_attach has checked its columns. */
 static void refuse_file_of_table(const char* path, const Definition* own) {
   Registered known;
   Definition now;
@@ -447,7 +447,7 @@ static void refuse_file_of_table(const char* path, const Definition* own) {
                   errhint("Call bf_attach to build it again, or bf_detach first.")));
 }
 
-/* bf_create(path, capacity, fpr, layout, replace): an empty file that no table keeps. */
+/* bf_create(path, capacity, fpr, layout, replace) creates an empty file that no table keeps. */
 PG_FUNCTION_INFO_V1(bf_create);
 extern PGDLLEXPORT Datum bf_create(PG_FUNCTION_ARGS);
 Datum bf_create(PG_FUNCTION_ARGS) {
@@ -473,7 +473,7 @@ static int64 count_rows(const char* query) {
   return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &is_null));
 }
 
-/* A batch of the query's rows.  A key that comes out of TOAST may be large, and is freed before the next. */
+/* Adds a batch of the query's rows.  A key that comes out of TOAST may be large, so it is freed before the next. */
 static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
   MemoryContext own = AllocSetContextCreate(CurrentMemoryContext, "bfstore key", ALLOCSET_DEFAULT_SIZES);
   MemoryContext outer = MemoryContextSwitchTo(own);
@@ -498,7 +498,7 @@ static int64 add_rows(bfs_filter* filter, const char* path, Oid type) {
   return keys;
 }
 
-/* The query's first column, whose type is `key_type`. */
+/* Adds the query's first column, whose type it stores in `key_type`. */
 static int64 add_query(bfs_filter* filter, const char* path, const char* query, Oid* key_type) {
   int64 keys = 0;
   Oid type, collation;
@@ -526,7 +526,7 @@ static int64 add_query(bfs_filter* filter, const char* path, const char* query, 
   return keys;
 }
 
-/* Until this transaction commits, the users of the file that has the name know of no other. */
+/* Until this transaction commits, users of the file that has the name see no other file. */
 static void register_file(bfs_filter* filter, const char* path, uint64 position, Oid key_type,
                           const Definition* table) {
   bfs_error error = BFS_ERROR_INIT;
@@ -537,7 +537,7 @@ static void register_file(bfs_filter* filter, const char* path, uint64 position,
 
 static void begin_build(const char* path) {
   may_write();
-  /* Its snapshot may be older than rows of others that have added their keys to the file that is there. */
+  /* The snapshot may be older than rows of other transactions that have added their keys to the current file. */
   if (IsolationUsesXactSnapshot())
     ereport(ERROR, (errcode(ERRCODE_INVALID_TRANSACTION_STATE),
                     errmsg("bfstore: filters are built in READ COMMITTED transactions")));
@@ -546,7 +546,7 @@ static void begin_build(const char* path) {
   forget_handles(path);
 }
 
-/* The owner alone, as in bf_attach: another caller could leave rows of the table out. */
+/* Only the owner may build, as in bf_attach: another caller could leave out rows of the table. */
 static void read_kept_table(FunctionCallInfo fcinfo, Definition* out) {
   Oid tab = PG_GETARG_OID(5);
   require_value(fcinfo, 6, "column");
@@ -556,8 +556,9 @@ static void read_kept_table(FunctionCallInfo fcinfo, Definition* out) {
                   errhint("Call bf_attach.")));
 }
 
-/* bfstore.build(path, query, capacity, fpr, layout, tab, attnum), for bf_build and bf_attach, which lock the path: the
- * rows that a snapshot of now sees.  `tab` is NULL if no trigger keeps the file.  Returns the number of keys. */
+/* bfstore.build(path, query, capacity, fpr, layout, tab, attnum) builds a file of the rows that a snapshot of now
+ * sees.  For bf_build and bf_attach, which lock the path.  `tab` is NULL if no trigger keeps the file.  Returns the
+ * number of keys. */
 PG_FUNCTION_INFO_V1(bf_build);
 extern PGDLLEXPORT Datum bf_build(PG_FUNCTION_ARGS);
 Datum bf_build(PG_FUNCTION_ARGS) {
@@ -602,7 +603,7 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   PG_RETURN_INT64(keys);
 }
 
-/* Every answer is "maybe" from the commit on, before another transaction can add a row. */
+/* From the commit on every answer is "maybe", before another transaction can add a row. */
 PG_FUNCTION_INFO_V1(bf_drop);
 extern PGDLLEXPORT Datum bf_drop(PG_FUNCTION_ARGS);
 Datum bf_drop(PG_FUNCTION_ARGS) {
@@ -617,8 +618,8 @@ Datum bf_drop(PG_FUNCTION_ARGS) {
   PG_RETURN_VOID();
 }
 
-/* Makes all keys durable.  The position before which every commit has its keys in the file, or NULL of a file that the
- * database does not keep. */
+/* Makes all keys durable.  Returns the position before which every commit has its keys in the file, or NULL if the
+ * database does not keep the file. */
 PG_FUNCTION_INFO_V1(bf_sync);
 extern PGDLLEXPORT Datum bf_sync(PG_FUNCTION_ARGS);
 Datum bf_sync(PG_FUNCTION_ARGS) {
@@ -635,7 +636,7 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
     if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
     PG_RETURN_NULL();
   }
-  /* A copy would get a mark that it must not have. */
+  /* An older copy must not get this mark. */
   if (is_older_copy(entry)) fail(psprintf("%s: the file is an older copy", entry->path));
   if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
   registry_add_opening(entry->path, position);
@@ -645,9 +646,9 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
 
 /* --- Facts -------------------------------------------------------------------------------------------------------- */
 
-#define NUM_FACTS 11 /* of bf_info */
+#define NUM_FACTS 11 /* columns of bf_info */
 
-/* What no lookup sees: README has the whole table. */
+/* Changes that no lookup sees: README has the whole table. */
 #define LIMITS_OF_TABLE                                                                                           \
   "a query that reads another table (search_path, a temporary table, a view), or that compares as another type "  \
   "or collation than the key has; rows that come past PostgreSQL's commands (pg_surgery, a loader that writes "   \
@@ -689,7 +690,7 @@ static void fill_in(Entry* entry, Datum* values, bool* nulls) {
   values[10] = CStringGetTextDatum(limits_of(entry));
 }
 
-/* One row.  Never an error because of the file: `health` says what is wrong. */
+/* Returns one row.  Raises no error because of the file: `health` says what is wrong. */
 PG_FUNCTION_INFO_V1(bf_info);
 extern PGDLLEXPORT Datum bf_info(PG_FUNCTION_ARGS);
 Datum bf_info(PG_FUNCTION_ARGS) {

@@ -1,6 +1,6 @@
-/* The filters that this backend has open, and whether a "no" of theirs counts.  A reader looks at the path and at the
- * table again in each statement of the client, and for each snapshot: a snapshot that sees a row sees what happened to
- * the file and to the triggers before.  A writer looks at the path in each statement, and in each transaction of it. */
+/* The filters that this backend has open, and whether their "no" counts.  A reader checks the path and the table again
+ * in each statement of the client, and for each snapshot: a snapshot that sees a row also sees what happened to the
+ * file and to the triggers before.  A writer checks the path in each statement of each transaction. */
 #include "internal.h"
 
 #include "access/transam.h"
@@ -21,7 +21,7 @@ bool trust_other_databases = false;
 static Entry entries[NUM_ENTRIES];
 static uint64 uses = 0;
 
-/* The last writer of a file marks it clean: it is not unclean after a power cut then. */
+/* The last writer that closes a file marks it clean: so a later power cut does not make it unclean. */
 static void close_all(int code, Datum argument) {
   int i;
   (void)code;
@@ -29,9 +29,9 @@ static void close_all(int code, Datum argument) {
   for (i = 0; i < NUM_ENTRIES; ++i) close_entry(&entries[i]);
 }
 
-/* An opening that did not commit is written down again, before the next add.  A file that was compared with a row that
- * did not commit is compared again.  Every path is looked at again: until here the lock of the table held off
- * bf_attach, and one CALL or DO has many transactions. */
+/* An opening that did not commit is registered again before the next add.  A file that was compared with a row that did
+ * not commit is compared again.  Every path is checked again: until here the table's lock held off bf_attach, and one
+ * CALL or DO may have many transactions. */
 static void end_openings_of_now(bool committed) {
   int i;
   for (i = 0; i < NUM_ENTRIES; ++i) {
@@ -94,9 +94,9 @@ void forget_handles(const char* path) {
   }
 }
 
-/* --- Whether the file is the table's ------------------------------------------------------------------------------ */
+/* --- Does the file belong to the table? --------------------------------------------------------------------------- */
 
-/* NULL, or why rows may be in the table that are not in the file. */
+/* Returns NULL, or why the table may have rows whose keys are not in the file. */
 static const char* doubt_of_table(Entry* entry) {
   const char* difference;
   if (!definition_read(entry->table.tab, entry->table.attnum, &entry->now))
@@ -107,7 +107,7 @@ static const char* doubt_of_table(Entry* entry) {
 
 static uint64 mark_of(const Entry* entry) { return bfs_get_mark(entry->filter, own_number(), (uint64)entry->timeline); }
 
-/* A writer that opens the file meanwhile stores its mark in the file before it writes it down.  So the mark is read
+/* A writer that opens the file concurrently stores its mark in the file before it registers it.  So the mark is read
  * again. */
 bool is_older_copy(Entry* entry) {
   uint64 before, mark = 0;
@@ -121,7 +121,7 @@ bool is_older_copy(Entry* entry) {
   return true;
 }
 
-/* What is known of the file in the registry. */
+/* Compares the file with the registry.  Returns NULL, or why a "no" does not count. */
 static const char* compare(Entry* entry, Snapshot snapshot) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   Registered known;
@@ -141,13 +141,13 @@ static const char* compare(Entry* entry, Snapshot snapshot) {
   entry->table = known.table;
   if (!entry->writes && known.of_table && (why = doubt_of_table(entry)) != NULL) return why;
   entry->built_by = XidFromFullTransactionId(known.built_by);
-  /* So long ago that 32 bits do not tell it any more. */
+  /* So long ago that 32 bits no longer identify the transaction. */
   if (U64FromFullTransactionId(ReadNextFullTransactionId()) - U64FromFullTransactionId(known.built_by) > (1u << 30))
     entry->built_by = InvalidTransactionId;
   return NULL;
 }
 
-/* NULL, or why a "no" of this file counts for nothing. */
+/* Returns NULL, or why a "no" of this file does not count. */
 static const char* doubt(Entry* entry, Snapshot snapshot) {
   char note[NOTE_BYTES] = "";
   Registered known;
@@ -206,7 +206,7 @@ static Moment moment(void) {
   return now;
 }
 
-/* No transaction has ended between the two. */
+/* No transaction has ended between the two moments. */
 static bool same_transactions(const Moment* one, const Moment* other) {
   return one->xmax == other->xmax && one->xcnt == other->xcnt && one->subxcnt == other->subxcnt;
 }
@@ -235,8 +235,8 @@ static bool table_is_as_it_was(Entry* entry, const Moment* now) {
   return doubt_of_table(entry) == NULL;
 }
 
-/* While no transaction ends, and this one has written nothing, no row that a snapshot sees is of a later opening than
- * the mark that was seen. */
+/* While no transaction ends, and this one has written nothing, a snapshot sees no row of an opening later than the mark
+ * that was seen. */
 static bool has_its_mark(Entry* entry, const Moment* now) {
   if (!entry->kept) return true;
   if (same_transactions(now, &entry->looked) && !TransactionIdIsValid(GetTopTransactionIdIfAny()))
@@ -248,8 +248,8 @@ static bool is_judged_otherwise(const Entry* entry) {
   return entry->on_standby != RecoveryInProgress() || (entry->of_others && !trust_other_databases);
 }
 
-/* A file that another one replaced, or whose table or server is not what it was, is opened again: what is known of it
- * may be newer, too. */
+/* Closes a file that another one replaced, or whose table or server has changed: it is opened again, for the registry
+ * may also be newer. */
 static void close_if_outdated(Entry* entry, const Moment* now) {
   if (entry->filter == NULL) return;
   if (is_judged_otherwise(entry) || is_in_doubt(entry->filter) || bfs_is_current(entry->filter, NULL) != 1 ||
@@ -273,8 +273,8 @@ static void look_at_reader(Entry* entry, const Moment* now) {
     ereport(WARNING, (errmsg("bfstore: %s", entry->problem), errdetail("Every key is answered \"maybe\".")));
 }
 
-/* READ COMMITTED checks the condition of a row that it waited for again, with the row's new values and no new snapshot.
- * What the row's transaction did to the triggers was told before it let go of the row. */
+/* READ COMMITTED checks the condition again for a row that it waited for, with the row's new values but no new
+ * snapshot.  The row's transaction sent its changes of the triggers before it unlocked the row. */
 static void hear_of_changes(const Entry* entry) {
   if (entry->of_table && !IsolationUsesXactSnapshot()) AcceptInvalidationMessages();
 }
@@ -293,8 +293,8 @@ Entry* reader_of(const char* given) {
   return entry;
 }
 
-/* Step 4 of the engine's protocol.  The position is read first: whatever committed before it has its keys in the
- * file. */
+/* Step 4 of the engine's protocol.  The position is read first: every transaction that committed before it has its keys
+ * in the file. */
 static void register_opening(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
   Registered known;
@@ -316,7 +316,7 @@ static void register_opening(Entry* entry) {
     }
     registry_add_opening(entry->path, position);
     entry->registered_just_now = true;
-    /* Who opened another file at the path before the row was there did not see the row. */
+    /* A process that opened another file at the path before the row existed did not see the row. */
     if (bfs_is_current(entry->filter, NULL) != 1) {
       refuse(entry, "the file was replaced while it was opened");
       return;

@@ -1,9 +1,9 @@
-/* What the files of the PostgreSQL extension share: filters that this backend has open (handles.c), files that it
- * builds (builds.c), whose a file is (files.c), what the database knows of the files that it keeps (registry.c), and
- * the columns that they are for (definition.c).
+/* Declarations that the files of the PostgreSQL extension share: the open filters of this backend (handles.c), the
+ * files that it builds (builds.c), the owner of a file (files.c), the registry of kept files (registry.c), and the
+ * columns whose rows they answer for (definition.c).
  *
- * A file is *kept* if bf_build or bf_attach made it: its note names the database.  Of a kept file a "no" counts only
- * where the registry, the table bfstore.opened, says that it is the file which has every key. */
+ * A file is *kept* if bf_build or bf_attach made it: its note names the database.  A "no" of a kept file counts only
+ * where the registry, the table bfstore.opened, says that this file has every key. */
 #ifndef BFSTORE_POSTGRESQL_INTERNAL_H
 #define BFSTORE_POSTGRESQL_INTERNAL_H
 
@@ -25,24 +25,24 @@ typedef struct Definition {
   int attnum;
   Oid type; /* without its domain */
   Oid collation;
-  TransactionId before, after; /* that wrote the row of the trigger; invalid: there is none, or it is not ALWAYS */
+  TransactionId before, after;         /* which wrote the trigger's row; invalid: no such row, or not ALWAYS */
   ItemPointerData before_at, after_at; /* where that row is */
-  TransactionId column;                /* that wrote the row of the column */
-  Oid storage;                         /* the file that has the table's rows */
+  TransactionId column;                /* which wrote the column's row */
+  Oid storage;                         /* pg_class.relfilenode */
   char name[6 * NAMEDATALEN + 16];     /* schema.table.column */
   bool has_triggers, has_children;
-  bool changes_late; /* the value that is stored may be another one than the trigger before the row has seen */
+  bool changes_late; /* the stored value may differ from the one that the BEFORE trigger saw */
 } Definition;
 
 extern void definitions_begin(void);
-/* Another number than before: a table or a schema may have changed, as far as this backend was told. */
+/* Changes when this backend learns that a table or a schema may have changed. */
 extern uint64 definitions_changes;
-/* False: the triggers' rows may be other ones than when `now` was read.  Costs a fraction of definition_read(). */
+/* Returns false if the triggers' rows may have changed since `now` was read.  Costs a fraction of definition_read(). */
 extern bool definition_is_untouched(const Definition* now, uint64 changes);
-/* As it is now.  False: no such column. */
+/* Reads the current definition.  Returns false if the column does not exist. */
 extern bool definition_read(Oid tab, int attnum, Definition* out);
 extern bool definition_has_triggers(const Definition* of);
-/* NULL, or what has happened to the table or the column, as the rest of a sentence. */
+/* Returns NULL, or what has happened to the table or the column, as the rest of a sentence. */
 extern const char* definition_difference(const Definition* then, const Definition* now);
 extern char* definition_text(const Definition* of);
 extern bool definition_parse(const char* text, Oid type, Definition* out);
@@ -53,31 +53,32 @@ typedef struct Registered {
   uint8 file_id[FILE_ID_BYTES];
   int64 timeline;
   FullTransactionId built_by;
-  Oid key_type; /* of the column, without its domain */
-  uint64 mark;  /* the highest one that a process wrote down when it opened the file to write */
+  Oid key_type; /* the column's type, without its domain */
+  uint64 mark;  /* the highest mark that a process registered when it opened the file for writing */
   bool of_table;
   Definition table; /* when the file was built */
 } Registered;
 
-/* As `snapshot` sees it; NULL is the active snapshot.  False: no such file. */
+/* Reads the file's row as `snapshot` sees it; NULL is the active snapshot.  Returns false if no row exists. */
 extern bool registry_read(const char* path, Snapshot snapshot, Registered* out);
-/* Also one of a transaction that is under way, or prepared: no snapshot sees it, and it may commit any time. */
+/* Also counts openings of transactions in progress or prepared: no snapshot sees them, but they may commit at any
+ * time. */
 extern bool registry_has_opening_after(const char* path, uint64 mark);
-/* In this transaction: what it adds to the file counts only if the row commits, too. */
+/* Adds a row in this transaction: keys that the process adds count only if the row commits, too. */
 extern void registry_add_opening(const char* path, uint64 mark);
-/* A new file takes the place of all that was known of the path.  `table` is NULL of a file that no trigger keeps. */
+/* Replaces all rows of the path by one for a new file.  `table` is NULL if no trigger keeps the file. */
 extern void registry_add_file(const char* path, const uint8* file_id, uint64 mark, Oid key_type,
                               const Definition* table);
 extern void registry_forget(const char* path);
-/* The openings before `mark`, which another one replaces. */
+/* Deletes the openings before `mark`, which a newer one replaces. */
 extern void registry_forget_openings(const char* path, uint64 mark);
 
 /* --- A filter at a path ------------------------------------------------------------------------------------------- */
 
-/* What a backend has to look again after: another statement of the client, another snapshot, another catalog. */
+/* A reader checks the file again if one of these differs: the statement of the client, the snapshot, the catalog. */
 typedef struct Moment {
   TimestampTz statement; /* 0: not in this transaction */
-  TransactionId xmax;    /* with the number of those that were under way: no other snapshot of MVCC has all three */
+  TransactionId xmax;    /* no other MVCC snapshot has the same xmax, xcnt and subxcnt */
   uint32 xcnt;
   int32 subxcnt;
   CommandId command;
@@ -89,26 +90,26 @@ typedef struct Entry {
   char path[MAXPGPATH];
   bool writes;
   bfs_filter* filter;    /* NULL: not usable in this statement; `problem` says why */
-  Moment looked;         /* readers: when the file was last compared with its path, and with its table */
-  TimestampTz statement; /* writers: the one in which it was; 0: not in this transaction */
+  Moment looked;         /* readers: the last comparison of the file with its path and its table */
+  TimestampTz statement; /* writers: the statement of the last check; 0: not in this transaction */
   bool kept;
   bool building;          /* this transaction has built the file, which has no name yet: see builds.c */
-  bool trimmed;           /* text keys are in the file without the spaces at their end, too */
+  bool trimmed;           /* the file also has text keys without their trailing spaces */
   bool filling;           /* writers: every answer is "maybe" until the file is built again */
-  TransactionId built_by; /* of a kept file: a snapshot that does not see it may see rows that the file never had */
-  int64 timeline;         /* of a kept file: the epoch of its mark */
-  uint64 mark;            /* of a kept file: the highest one that was seen */
-  Oid key_type;           /* of a kept file: see type_of_lookup in functions.c; InvalidOid: not known */
-  TimestampTz told;       /* the statement that has warned of answers that are "maybe" */
+  TransactionId built_by; /* kept file: a snapshot that does not see it may see rows that the file never had */
+  int64 timeline;         /* kept file: the epoch of its mark */
+  uint64 mark;            /* kept file: the highest mark that was seen */
+  Oid key_type;           /* kept file: see lookup_key in functions.c; InvalidOid: not known */
+  TimestampTz told;       /* the statement that last warned of "maybe" answers */
   bool of_table;
-  bool on_standby;          /* readers: when it was opened, and less was asked of the file */
-  bool of_others;           /* readers: another database keeps it, which counts while that is trusted */
-  bool counts;              /* readers: for the snapshot of `looked` */
-  bool locked;              /* readers: SERIALIZABLE has the table's lock in the transaction of `looked` */
+  bool on_standby;          /* readers: the file was opened on a standby, with fewer checks */
+  bool of_others;           /* readers: another database keeps it; it counts only with trust_other_databases */
+  bool counts;              /* readers: a "no" counts for the snapshot of `looked` */
+  bool locked;              /* readers: the transaction of `looked` is SERIALIZABLE and has locked the table */
   Definition table;         /* when the file was built */
-  Definition now;           /* readers: when the reader read it last */
+  Definition now;           /* readers: at the reader's last check */
   bool registered;          /* writers: an opening of this handle is in the registry */
-  bool registered_just_now; /* in this transaction, which may still be rolled back */
+  bool registered_just_now; /* registered in this transaction, which may still be rolled back */
   uint64 used;
   char problem[640];
 } Entry;
@@ -118,26 +119,28 @@ typedef struct Entry {
 extern void canonical_path(const char* given, char* path);
 extern void own_note(char note[NOTE_BYTES]);
 extern bool is_own_note(const char* note);
-/* Whatever the state of the file is. */
+/* True whatever the state of the file is. */
 extern bool is_file_of_others(const char* path);
-/* An error if it is. */
+/* Raises an error if another database keeps the file. */
 extern void refuse_file_of_others(const char* path);
 extern uint64 own_number(void);
-/* In the server's log: whatever committed before it has its keys in the files. */
+/* Returns a position in the server's log.  Every transaction that committed before it has its keys in the files. */
 extern uint64 next_position(void);
 extern void close_entry(Entry* entry);
-/* Handles of the file that it replaces answer "maybe" at once, and those of the new one until it is built again.  The
- * new one takes rows.  Raises no error. */
+/* Replaces the file by a filling one, which takes rows.  Handles of the old file answer "maybe" at once, and handles of
+ * the new one until the filter is built again.  Raises no error. */
 extern bool make_filling(Entry* entry, bfs_error* error);
-/* The same with an error, also if another database keeps the file. */
+/* Calls make_filling(), but raises errors, also if another database keeps the file. */
 extern void drop_filter(Entry* entry);
 
 /* --- builds.c ----------------------------------------------------------------------------------------------------- */
 
 extern void builds_begin(void);
-/* The file gets its name when this transaction commits.  Until then the old one has it.  NULL: that one is dropped. */
+/* Gives the file its name when this transaction commits; until then the old file has it.  With NULL the old file is
+ * dropped at commit. */
 extern void build_keep(const char* path, bfs_filter* filter);
-/* What this transaction has built or dropped last, or NULL.  It takes the keys of rows that follow in it. */
+/* Returns the last build or drop of this transaction for the path, or NULL.  A build takes the keys of later rows of
+ * this transaction. */
 extern Entry* build_of(const char* path);
 
 /* --- handles.c ---------------------------------------------------------------------------------------------------- */
@@ -146,16 +149,15 @@ extern bool trust_on_standby;
 extern bool trust_other_databases;
 
 extern void handles_begin(void);
-/* Never raises an error because of the file: entry->filter is NULL then, and a warning was given.  The entry is good
- * until the next call. */
+/* Raises no error because of the file: entry->filter is NULL then, and a warning was given.  The entry is valid until
+ * the next call. */
 extern Entry* reader_of(const char* given);
-/* The same without a warning.  Raises an error only where the registry cannot be written. */
+/* Gives no warning.  Raises an error only if the registry cannot be written. */
 extern Entry* writer_of(const char* given);
 extern void forget_handles(const char* path);
-/* Of a kept file: whether another process has written an older copy into it, which the kernel takes for the same file.
- */
+/* Returns true if another process wrote an older copy into a kept file; the inode is then the same. */
 extern bool is_older_copy(Entry* entry);
-/* Once in a statement for each entry. */
+/* Returns true once in a statement for each entry. */
 extern bool is_to_be_told(Entry* entry);
 
 #endif

@@ -1,8 +1,8 @@
-/* The table bfstore.opened: which file of a path has the keys of every row, and the marks that it must have.  Row by
- * row it is as transactional as the rows whose keys are in the file: a snapshot that sees a row sees the opening of the
+/* The table bfstore.opened: which file of a path has the keys of every row, and the marks that it must have.  Its rows
+ * are as transactional as the rows whose keys are in the file: a snapshot that sees a row sees the opening of the
  * process that added its key.  A file with a lower mark is an older copy.
  *
- * A publication FOR ALL TABLES has this table, too, so a row says which database wrote it. */
+ * A publication FOR ALL TABLES includes this table, so each row says which database wrote it. */
 #include "internal.h"
 
 #include "access/genam.h"
@@ -23,7 +23,7 @@
 #include "utils/snapmgr.h"
 #include "utils/xid8.h"
 
-/* As bfstore--1.0.sql makes the table. */
+/* As in bfstore--1.0.sql. */
 #define COLUMN_OF_FILE_ID 3
 #define COLUMN_OF_KEEPER 4
 
@@ -60,7 +60,7 @@ static Statement forget_openings = {"DELETE FROM bfstore.opened WHERE " OF_OWN_P
                                     {TEXTOID, TEXTOID, LSNOID},
                                     NULL};
 
-/* The system and the database, as the note of a file has them. */
+/* The system and the database, in the form of a file's note. */
 static const char* own_keeper(void) {
   static char name[64];
   if (name[0] == '\0') snprintf(name, sizeof name, UINT64_FORMAT " %u", GetSystemIdentifier(), MyDatabaseId);
@@ -73,7 +73,7 @@ static void prepare(Statement* statement) {
   if (statement->plan == NULL || SPI_keepplan(statement->plan) != 0) elog(ERROR, "bfstore: SPI_prepare failed");
 }
 
-/* As the owner of the table: the users of a filter have no rights to it. */
+/* Runs as the owner of the table: the users of a filter have no rights to it. */
 static void run(Statement* statement, Datum* values, Snapshot snapshot, bool only_reads, int expected) {
   Oid user;
   int context, result;
@@ -124,7 +124,7 @@ static bool is_own_opening(Relation opened, HeapTuple row) {
   Datum keeper = heap_getattr(row, COLUMN_OF_KEEPER, RelationGetDescr(opened), &is_null);
   if (strcmp(TextDatumGetCString(keeper), own_keeper()) != 0) return false;
   heap_getattr(row, COLUMN_OF_FILE_ID, RelationGetDescr(opened), &is_null);
-  return is_null; /* the row of a file is not of an opening */
+  return is_null; /* a row with a file_id is no opening */
 }
 
 bool registry_has_opening_after(const char* path, uint64 mark) {

@@ -1,5 +1,5 @@
-/* Attached files.  Opening one waits shortly for other processes' locks; a lookup never waits.  A file is opened with a
- * guard, so that a program that truncates it ends no server. */
+/* Attached files.  Opening one waits briefly for other processes' locks; a lookup never waits.  A file is opened with a
+ * guard, so a program that truncates it does not end the server. */
 #include "attach.h"
 
 #include <inttypes.h>
@@ -67,8 +67,8 @@ int attachment_is_allowed(const char* path) {
          strstr(path, "/..") == NULL;
 }
 
-/* The library's handler of SIGBUS, which it installs with the first guarded file, once.  The server sets the signal
- * again for CONFIG SET crash-log-enabled, and the guard would be gone. */
+/* The library's SIGBUS handler, which it installs once, with the first guarded file.  CONFIG SET crash-log-enabled
+ * makes the server set the signal again, which would remove the guard. */
 static struct sigaction guard;
 
 static int open_guarded(struct attachment* attachment, const bfs_open_options* options, bfs_error* error) {
@@ -92,7 +92,8 @@ static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* e
   return open_guarded(attachment, &options, error);
 }
 
-/* Does the path name the file that is open?  A program may have moved or removed it, without a word to its handles. */
+/* Compares the path with the open file.  Another program may have moved or removed the file, which its handles do not
+ * notice. */
 static int ask_path(struct attachment* attachment) {
   struct stat found = {.st_ino = 0};
   int is_known = stat(attachment->path, &found) == 0;
@@ -102,7 +103,7 @@ static int ask_path(struct attachment* attachment) {
   return attachment->is_there;
 }
 
-/* The same, at the price of one system call if nothing changed. */
+/* Answers as ask_path(), with one system call if nothing changed. */
 static int is_at_path(struct attachment* attachment) {
   struct stat found;
   return (attachment->inode != 0 && stat(attachment->path, &found) == 0 && found.st_ino == attachment->inode &&
@@ -117,7 +118,7 @@ static void close_file(struct attachment* attachment) {
 
 static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
 
-/* Mark 0 changes no mark of this epoch. */
+/* Makes the file know the owner.  Mark 0 changes no mark of this epoch. */
 static int make_known(struct attachment* attachment, bfs_error* error) {
   const struct attachment_state* state = &attachment->state;
   int code = BFS_OK;
@@ -146,7 +147,8 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
   return attachment;
 }
 
-/* Is this the file, with every key up to the position?  Where the server only asks, the path says which file it is. */
+/* Returns whether this is the file that has every key up to the position.  A file attached for reading needs no proof:
+ * the path says which file it is. */
 static int is_trusted(const struct attachment* attachment) {
   const struct attachment_state* state = &attachment->state;
   bfs_statistics facts = attachment_statistics(attachment);
@@ -181,16 +183,16 @@ struct attachment* attachment_restore(const char* path, const struct attachment_
   if (!attachment->state.doubted && open_again(attachment, &error) != BFS_OK) {
     RM_Log(NULL, "warning", "BF.ATTACH: every answer is maybe: %s", error.message);
     close_file(attachment);
-    /* Adds at the end of the log may be missing (appendfsync everysec, a snapshot), and then the right file alone has
-     * them.  An older one must not be taken for it later: the next snapshot, or the next log, tells of the doubt. */
+    /* Adds at the end of the log may be missing (appendfsync everysec, a snapshot), and then only the right file has
+     * them.  The server must not trust an older file later: so the next snapshot or log records the doubt. */
     attachment->state.doubted = !state->reads;
   }
   enlist(attachment);
   return attachment;
 }
 
-/* The server's log has been read: what it lacked is in the file again.  A file that other owners add to is recovered
- * when the last one has said so. */
+/* Records that the server's log has been read: the file has again what it lacked.  If other owners add to the file, it
+ * is recovered when the last of them has said so. */
 static void finish_recovery(struct attachment* attachment) {
   bfs_owner_mark marks[64];
   int64_t count = bfs_list_marks(attachment->filter, marks, 64, NULL);
@@ -212,8 +214,8 @@ void attachments_loaded(void) {
     if (attachment->recovers) finish_recovery(attachment);
     attachment->state.turn ^= 1;
     draw(&attachment->state.epoch);
-    /* The file may have adds that the log lacks.  The next snapshot or log asks for a mark that no older state of the
-     * file has, also where it knows of no add; and the server follows no other file. */
+    /* The file may have adds that the log lacks.  So the next snapshot or log asks for a mark that no older state of
+     * the file has, even if the log has no adds; and the server follows no other file. */
     ++attachment->state.position;
   }
   pthread_mutex_unlock(&list_lock);
@@ -221,8 +223,8 @@ void attachments_loaded(void) {
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
 
-/* Looks at the path, once in each command.  If it has another file, that one has what its maker added: it is ours only
- * if the server added nothing, or only asks.  Otherwise every answer is "maybe" while the path lacks our file. */
+/* Checks the path, once in each command.  A new file there has what its maker added: it is ours only if the server
+ * added nothing, or only reads.  Otherwise every answer is "maybe" while the path lacks our file. */
 static void follow(struct attachment* attachment) {
   bfs_filter* old = attachment->filter;
   if (attachment->looked == server_command()) return;
@@ -241,7 +243,7 @@ static void follow(struct attachment* attachment) {
   memcpy(attachment->state.file_id, facts.file_id, sizeof facts.file_id);
 }
 
-/* May the file answer, and take keys? */
+/* Returns whether the file may answer, and take keys. */
 static int is_ours(struct attachment* attachment) {
   if (attachment->filter != NULL) follow(attachment);
   return attachment->filter != NULL && attachment->is_there;
@@ -288,8 +290,8 @@ size_t attachment_memory(const struct attachment* attachment) {
 
 /* --- Durability --------------------------------------------------------------------------------------------------- */
 
-/* A sync that fails poisons the file: every answer is "maybe" from then on.  In the child of a fork it is refused, and
- * the process that forked does it. */
+/* A failed sync poisons the file: every answer is "maybe" from then on.  The library refuses a sync in the child of a
+ * fork; the process that forked does it. */
 void attachment_sync(struct attachment* attachment) {
   const struct attachment_state* state = &attachment->state;
   int code;
@@ -299,7 +301,7 @@ void attachment_sync(struct attachment* attachment) {
     RM_Log(NULL, "warning", "%s: not synced: %s", attachment->path, bfs_strerror(code));
 }
 
-/* An owner that never comes back would take one of 64 places in the file, and a recovery would wait for it. */
+/* An owner that never comes back would occupy one of 64 places in the file, and a recovery would wait for it. */
 static void drop_owners(struct attachment* attachment) {
   bfs_owner_mark marks[64];
   int64_t i, count;
@@ -362,7 +364,7 @@ void attachments_close(void) {
   pthread_mutex_unlock(&list_lock);
 }
 
-/* --- As bytes and text -------------------------------------------------------------------------------------------- */
+/* --- Bytes and text ----------------------------------------------------------------------------------------------- */
 
 int attachment_state_is_good(const struct attachment_state* state) {
   return state->turn <= 1 && state->reads <= 1 && state->doubted <= 1;

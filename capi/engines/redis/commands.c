@@ -1,6 +1,6 @@
-/* The BF commands: RedisBloom's, with its replies in both protocols, and those that are ours (BF.ATTACH, BF.MERGE,
- * BF.REM, BF.COUNT).  A command is kept in the log, and sent to replicas, as it came, adds as BF.MADD; where a value is
- * made the command that makes it goes first, with the seed that was drawn.  So every replica has the same bits. */
+/* The BF commands: RedisBloom's, with its replies in both protocols, and our own (BF.ATTACH, BF.MERGE, BF.REM,
+ * BF.COUNT).  The log keeps a command as it came, and replicas get it so; adds become BF.MADD.  A command that makes a
+ * value goes first, with the seed that was drawn.  So every replica has the same bits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "wish.h"
 
 RedisModuleType* value_type;
-struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's */
+struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's defaults */
 
 #define MESSAGE_BYTES 560
 
@@ -33,7 +33,7 @@ static int reply_yes_no(RedisModuleCtx* ctx, int code) {
   return code < 0 ? reply_code(ctx, code) : RM_ReplyWithBool(ctx, code);
 }
 
-/* Each command begins so. */
+/* Begins each command. */
 static void begin(RedisModuleCtx* ctx) {
   RM_AutoMemory(ctx);
   server_begin(ctx);
@@ -46,7 +46,7 @@ struct found {
   struct value* value; /* NULL: there is no such key */
 };
 
-/* 0, and an error was sent, where the key has a value of another type. */
+/* Returns 0 after sending an error if the key has a value of another type. */
 static int find(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct found* found) {
   found->value = NULL;
   found->key = RM_OpenKey(ctx, name, mode);
@@ -59,7 +59,7 @@ static int find(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct f
   return 1;
 }
 
-/* As find, and 0 where there is no such key. */
+/* Calls find(), and returns 0 also if the key does not exist. */
 static int find_there(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct found* found) {
   if (!find(ctx, name, mode, found)) return 0;
   if (found->value != NULL) return 1;
@@ -73,12 +73,12 @@ static int reply_wrong(RedisModuleCtx* ctx, const char* wrong) {
   return wrong[0] == 0 ? RM_WrongArity(ctx) : RM_ReplyWithError(ctx, wrong);
 }
 
-/* Makes the value, and propagates how.  17 digits are the same double again. */
+/* Makes the value, and propagates the command that makes it.  17 digits give the same double again. */
 static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
   char fpr[32], capacity[24], expansion[24], seed[24];
   int code;
   found->value = value_make(shape, &code);
-  if (found->value == NULL && server_repeats()) found->value = value_new(shape); /* it answers "maybe" */
+  if (found->value == NULL && server_repeats()) found->value = value_new(shape); /* answers "maybe" */
   if (found->value == NULL) {
     reply_code(ctx, code);
     return 0;
@@ -108,38 +108,38 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (wrong == NULL) wrong = wish_read(argv, argc, 4, 0, &wish);
   if (wrong != NULL) return reply_wrong(ctx, wrong);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
-  /* A primary that makes a filter had none: what a client of this replica made there is not the primary's. */
+  /* If a primary makes a filter, it had none: so a value here comes from a client of this replica, not from the
+   * primary. */
   if (found.value != NULL && !server_repeats()) return RM_ReplyWithError(ctx, "ERR item exists");
   if (!make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* Adds the items, each with its answer; the first error is the last answer.  What was added goes to the log and to
- * replicas, also where the answer is 0: a replica of another version or libm may have other false positives, and a file
- * may have the key from a process that did not sync it.  What was not added does not go: a replica could add it, and
- * grow otherwise. */
+/* Adds the items, each with its answer; the first error is the last answer.  Added items go to the log and to replicas,
+ * also if the answer is 0: a replica of another version or libm may have other false positives, and a file may have the
+ * key from a process that did not sync it.  Other items do not go: a replica could add them, and grow differently. */
 static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, RedisModuleString** items,
                       int count, int is_one) {
-  int is_told = server_repeats(); /* an error would be no answer to a client */
+  int is_told = server_repeats(); /* no client would get an error */
   int added = 0, answers = 0, code = 0;
   if (!is_one) RM_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
   for (; answers < count && code >= 0; ++answers) {
     size_t num_bytes;
     const char* key = RM_StringPtrLen(items[answers], &num_bytes);
     code = value_add(value, key, num_bytes);
-    /* What its master could do, and it cannot: a server without the memory for another filter, or without the file. */
+    /* The master could add, but this server cannot: it lacks the memory for another filter, or the file. */
     if (code < 0 && is_told) value_doubt(value);
-    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* it answers "maybe" to this key, too */
+    if (code == VALUE_IN_DOUBT && is_told) code = 0; /* the value answers "maybe" to this key, too */
     reply_yes_no(ctx, code);
     added += code >= 0;
   }
   if (!is_one) RM_ReplySetArrayLength(ctx, answers);
-  if (is_told) added = count; /* its own log tells what its master did */
+  if (is_told) added = count; /* its own log repeats what its master did */
   if (added > 0) RM_Replicate(ctx, "BF.MADD", "sv", name, items, (size_t)added);
 }
 
-/* The filter for the keys of an add, which makes one where there is none.  A primary says first that it makes one, and
- * how: where it does not, this server lost the key, and with it keys that the primary has. */
+/* Finds the filter for an add, or makes one.  A primary first says that it makes a filter, and with which numbers:
+ * without that, this server lost the key, and with it keys that the primary has. */
 static int make_to_add(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
   if (!server_repeats()) return make(ctx, name, shape, found);
   found->value = value_new(shape);
@@ -214,10 +214,10 @@ static const struct {
              {"filters", "Number of filters"},
              {"items", "Number of items inserted"},
              {"expansion", "Expansion rate"},
-             {"state", "State"}}; /* not RedisBloom's: only a client that asks for it gets it */
+             {"state", "State"}}; /* not in RedisBloom: only a client that asks for it gets it */
 #define NUM_FACTS ((int)(sizeof facts / sizeof facts[0]))
 
-/* Why a value answers "maybe" to every key, if it does. */
+/* Returns "good", or why the value answers "maybe" to every key. */
 static const char* state_of(const struct value* value) {
   if (value->attachment != NULL) return attachment_state(value->attachment);
   if (value_is_whole(value)) return "good";
@@ -276,8 +276,8 @@ int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
 
 /* --- Dumps -------------------------------------------------------------------------------------------------------- */
 
-/* BF.SCANDUMP key iterator: the next iterator and a chunk.  The first chunk has the numbers, the others the bits; a
- * chunk's iterator is 1 more than the offset of its end. */
+/* BF.SCANDUMP key iterator returns the next iterator and a chunk.  The first chunk has the numbers, the others the
+ * bits; a chunk's iterator is the offset of its end plus 1. */
 int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   const char* chunk = "";
@@ -304,7 +304,7 @@ int command_scandump(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return REDISMODULE_OK;
 }
 
-/* Keeps the time at which the key expires. */
+/* Sets the value.  Keeps the time at which the key expires. */
 static void set_value(struct found* found, struct value* value) {
   struct value* old = found->value;
   if (old == NULL) {
@@ -320,7 +320,7 @@ static int load_first_chunk(struct found* found, const char* chunk, size_t num_b
   int code;
   if (found->value != NULL && !server_repeats()) return VALUE_BAD_DATA;
   struct value* made = persist_read_header(chunk, num_bytes, &code);
-  if (made == NULL && server_repeats()) made = value_new(&default_shape); /* it answers "maybe" */
+  if (made == NULL && server_repeats()) made = value_new(&default_shape); /* answers "maybe" */
   if (made != NULL) set_value(found, made);
   return code;
 }
@@ -338,8 +338,9 @@ static int reply_chunk(RedisModuleCtx* ctx, const struct value* value, int is_fi
   return RM_ReplyWithError(ctx, message);
 }
 
-/* BF.LOADCHUNK key iterator chunk.  Until the last one is there every answer is "maybe".  A server that repeats what
- * its primary or its log did, and cannot, answers "maybe" for good.  What an error changed is repeated, too. */
+/* BF.LOADCHUNK key iterator chunk.  Every answer is "maybe" until the last chunk has arrived.  If a server cannot
+ * repeat what its primary or its log did, it answers "maybe" permanently.  Changes that end in an error are repeated,
+ * too. */
 int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   const char* chunk;
@@ -365,9 +366,9 @@ int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* --- Ours --------------------------------------------------------------------------------------------------------- */
+/* --- Our own commands --------------------------------------------------------------------------------------------- */
 
-/* BF.REM key item: 1, or 0 if it was certainly not there.  Only for keys that were added. */
+/* BF.REM key item: returns 1, or 0 if the item was certainly absent.  Only for keys that were added. */
 int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   size_t num_bytes;
@@ -383,7 +384,7 @@ int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return reply_yes_no(ctx, code);
 }
 
-/* BF.COUNT key item: how often it is there, at most; 15 is 15 or more. */
+/* BF.COUNT key item: returns the largest number of times that the item may have been added; 15 means 15 or more. */
 int command_count(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
   size_t num_bytes;
@@ -408,7 +409,8 @@ static int merge_sources(RedisModuleCtx* ctx, RedisModuleString** argv, int argc
   return 0;
 }
 
-/* A server whose master could merge answers "maybe" from now on, also after a restart from its own log. */
+/* If the master could merge and this server cannot, this server answers "maybe" from now on, also after a restart from
+ * its own log. */
 static int doubt_merge(RedisModuleCtx* ctx, struct found* into) {
   if (!server_repeats()) return REDISMODULE_OK;
   set_value(into, value_new(into->value != NULL ? &into->value->shape : &default_shape));
@@ -416,8 +418,8 @@ static int doubt_merge(RedisModuleCtx* ctx, struct found* into) {
   return REDISMODULE_OK;
 }
 
-/* BF.MERGE destination source ..: a destination that is not there is a copy of the first source.  All or nothing: the
- * union is made beside the destination. */
+/* BF.MERGE destination source ..: a destination that does not exist becomes a copy of the first source.  All or
+ * nothing: the union is made next to the destination. */
 int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found into, from;
   struct value* merged;
@@ -437,7 +439,7 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* What a log or a master tells, with the state that the value had. */
+/* Restores an attachment from a log or a master, with the state that the value had. */
 static struct attachment* restore_attachment(RedisModuleCtx* ctx, const char* path, int reads,
                                              RedisModuleString* text) {
   struct attachment_state state;

@@ -1,4 +1,4 @@
-/* The commands, and what the module's arguments say of them. */
+/* The commands, and the settings that the module's arguments give them. */
 #ifndef BFSTORE_ENGINES_REDIS_COMMANDS_H
 #define BFSTORE_ENGINES_REDIS_COMMANDS_H
 
@@ -6,7 +6,7 @@
 #include "value.h"
 
 extern RedisModuleType* value_type;
-extern struct shape default_shape; /* of values that BF.ADD makes */
+extern struct shape default_shape; /* for values that BF.ADD makes */
 
 int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_add(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);

@@ -1,5 +1,5 @@
-/* A client cannot take more of a server's memory than its operator allowed: for one filter, and in all.  Both are asked
- * before anything is allocated. */
+/* Limits on what clients may take of the server's memory: for one filter, and in all.  Both are checked before anything
+ * is allocated. */
 #include "memory.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ int memory_configure(RedisModuleCtx* ctx) {
          RM_LoadConfigs(ctx) == REDISMODULE_OK;
 }
 
-/* What maxmemory leaves.  A server that evicts keys makes room, and a filter must fit into that. */
+/* Returns what maxmemory leaves.  If the server evicts keys, it makes room, and a filter must fit into that. */
 static uint64_t room(void) {
   float used = RM_GetUsedMemoryRatio();
   RedisModuleServerInfoData* told;

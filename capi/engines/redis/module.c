@@ -1,4 +1,4 @@
-/* The module: its type of values, its commands and events, and the arguments with which a server loads it. */
+/* The module: its value type, its commands and events, and its arguments. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,11 +10,11 @@
 #include "value.h"
 #include "wish.h"
 
-/* Clients look for RedisBloom by this name, and for commands by the version that has them (2.8.0). */
+/* Clients identify RedisBloom by this name, and its commands by the version that introduced them (2.8.0). */
 #define NAME "bf"
 #define SPOKEN_VERSION 20800
 
-/* INFO bf */
+/* Fills in INFO bf. */
 static void tell(RedisModuleInfoCtx* info, int of_crash) {
   (void)of_crash;
   RM_InfoAddSection(info, "");
@@ -23,7 +23,7 @@ static void tell(RedisModuleInfoCtx* info, int of_crash) {
 
 static void on_event(RedisModuleCtx* ctx, RedisModuleEvent event, uint64_t part, void* data) {
   (void)ctx, (void)data;
-  /* The child writes the snapshot or the log that takes the place of the old one, which this process then drops. */
+  /* The child writes the snapshot or log that replaces the old one, which this process then drops. */
   if (event.id == REDISMODULE_EVENT_FORK_CHILD && part == REDISMODULE_SUBEVENT_FORK_CHILD_BORN) attachments_sync();
   if (event.id == REDISMODULE_EVENT_LOADING) persist_leave_snapshot();
   if (event.id == REDISMODULE_EVENT_LOADING && part == REDISMODULE_SUBEVENT_LOADING_ENDED) attachments_loaded();
@@ -41,7 +41,7 @@ static void* copy(RedisModuleString* from, RedisModuleString* to, const void* co
   server_begin(NULL);
   made = value_copy(value, &code);
   if (made == NULL) RM_Log(NULL, "warning", "COPY: %s", value_error(code));
-  if (made == NULL && server_repeats()) made = value_new(&value->shape); /* it answers "maybe" */
+  if (made == NULL && server_repeats()) made = value_new(&value->shape); /* answers "maybe" */
   return made;
 }
 
@@ -51,7 +51,7 @@ static void leave(RedisModuleString* name, const void* value) {
   if (left->attachment != NULL) attachment_leave(left->attachment);
 }
 
-/* The server unlinks a value from a key that is renamed or moved, too, and then says where it is. */
+/* The server also unlinks a value from a key that is renamed or moved, and then reports the new name. */
 static int on_key_event(RedisModuleCtx* ctx, int type, const char* event, RedisModuleString* name) {
   RedisModuleKey* key;
   struct value* value;
@@ -67,7 +67,7 @@ static int on_key_event(RedisModuleCtx* ctx, int type, const char* event, RedisM
   return REDISMODULE_OK;
 }
 
-/* In how many steps the server would free it: a chain of one filter is quick. */
+/* Returns the number of steps in which the server would free the value: a chain of one filter is quick. */
 static size_t free_effort(RedisModuleString* name, const void* value) {
   const struct value* freed = value;
   (void)name;
@@ -97,7 +97,7 @@ static const struct {
   RedisModuleCmdFunc run;
   const char* flags;
   int last_key;
-  const char* categories; /* where a module may make one (Redis 7.4, Valkey 8.0); before, the flags give them */
+  const char* categories; /* used where a module may add one (Redis 7.4, Valkey 8.0); older servers use the flags */
 } commands[] = {
     {"bf.reserve", command_reserve, "write deny-oom fast", 1, "write fast"},
     {"bf.add", command_add, "write deny-oom fast", 1, "write fast"},
@@ -136,8 +136,8 @@ static const char* read_folder(const RedisModuleString* word, struct wish* wish)
   return attach_folder[0] == '/' && length < (int)sizeof attach_folder ? NULL : "ATTACH_FOLDER begins with a /";
 }
 
-/* ERROR_RATE p, INITIAL_SIZE n: of keys that BF.ADD makes, as in RedisBloom.  ATTACH_FOLDER path: BF.ATTACH takes the
- * files in it. */
+/* Reads ERROR_RATE p and INITIAL_SIZE n, for keys that BF.ADD makes, as in RedisBloom; and ATTACH_FOLDER path, whose
+ * files BF.ATTACH takes. */
 static int read_arguments(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct wish wish = wish_new(&default_shape);
   const char* wrong = argc % 2 != 0 ? "an argument without its value" : NULL;
@@ -167,7 +167,7 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ct
   if (!read_arguments(ctx, argv, argc) || !make_type(ctx) || !make_commands(ctx) || !memory_configure(ctx) ||
       RM_RegisterInfoFunc(ctx, tell) != REDISMODULE_OK)
     return REDISMODULE_ERR;
-  /* Without a folder no file is opened, and the server's other commands need not pay for this. */
+  /* Without a folder no file is opened, so the server's other commands need not pay for this. */
   if (attach_folder[0] != 0 &&
       RM_SubscribeToKeyspaceEvents(ctx, REDISMODULE_NOTIFY_GENERIC, on_key_event) != REDISMODULE_OK)
     return REDISMODULE_ERR;

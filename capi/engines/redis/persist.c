@@ -1,4 +1,4 @@
-/* Values in snapshots, logs and dumps.  The bytes of a filter are those of its memory: an embedded filter of bfstore,
+/* Values in snapshots, logs and dumps.  The bytes of a filter are those of its memory: an embedded bfstore filter,
  * which every machine and version reads. */
 #include "persist.h"
 
@@ -28,8 +28,8 @@ int persist_load_border(RedisModuleIO* io, int version, int when) {
 
 void persist_leave_snapshot(void) { in_snapshot = 0; }
 
-/* Is this a RESTORE of the primary's, or of the server's own log?  It cannot be refused: the key would be missing, or
- * have its older value, and answer "no".  A snapshot can be: then the server does not start. */
+/* Returns whether the primary, or the server's own log, repeats a RESTORE.  It cannot be refused: the key would be
+ * missing, or keep its older value, and answer "no".  A snapshot can be refused: then the server does not start. */
 static int is_repeated_restore(void) {
   int flags = RM_GetContextFlags(NULL);
   if ((flags & REDISMODULE_CTX_FLAGS_LOADING) != 0) return !in_snapshot;
@@ -38,14 +38,14 @@ static int is_repeated_restore(void) {
 
 /* --- Headers ------------------------------------------------------------------------------------------------------ */
 
-/* Little-endian on every machine that bfstore is for. */
+/* Little-endian on every machine that bfstore supports. */
 struct dumped_value {
   uint64_t magic;
   double fpr;
   uint64_t capacity, expansion, seed, layout, num_links, proof;
 };
 
-/* Fletcher's sum of a header. */
+/* Returns the Fletcher checksum of a header. */
 static uint64_t sum_of(const char* bytes, size_t num_bytes) {
   uint64_t low = 1, high = 0;
   size_t i;
@@ -56,7 +56,7 @@ static uint64_t sum_of(const char* bytes, size_t num_bytes) {
   return high << 32 | low;
 }
 
-/* bfstore's digest of the bytes, XXH3 of 64 bits, which a filter takes of a key. */
+/* Returns bfstore's digest of the bytes: XXH3 with 64 bits, as for a key. */
 static uint64_t digest_of(const void* bytes, size_t num_bytes) {
   static _Alignas(64) char buffer[1024];
   static bfs_filter* digester;
@@ -70,7 +70,7 @@ static uint64_t digest_of(const void* bytes, size_t num_bytes) {
   return digest;
 }
 
-/* What every bit of the value decides. */
+/* Returns a proof that depends on every bit of the value. */
 static uint64_t proof_of(const struct value* value) {
   struct place place = {0, 0, 0};
   uint64_t state[2] = {0, 0};
@@ -172,14 +172,14 @@ size_t persist_chunk(const struct value* value, struct place* place, const char*
   return persist_bytes(value, place, CHUNK_BYTES, bytes);
 }
 
-/* Once the last byte is there: are they those that were dumped? */
+/* Compares the bytes with the dump, once the last byte has arrived. */
 static int finish(struct value* value) {
   if (value->proof != proof_of(value)) return VALUE_BAD_DATA;
   return value_wrap(value);
 }
 
-/* All chunks of its dump came, and this one is the next.  So the filter that was dumped got another link meanwhile, for
- * keys that this value lacks. */
+/* Returns whether this chunk follows the last one of the value's dump.  If so, the dumped filter got another link
+ * meanwhile, for keys that this value lacks. */
 static int is_after_its_dump(const struct value* value, uint64_t begin) {
   return value->dumped != 0 && begin == value->dumped;
 }
@@ -212,7 +212,7 @@ int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, siz
 /* --- Snapshots ---------------------------------------------------------------------------------------------------- */
 
 static void save_attachment(RedisModuleIO* io, struct attachment* attachment) {
-  attachment_sync(attachment); /* where this process did not fork to save */
+  attachment_sync(attachment); /* needed if this process did not fork to save */
   RM_SaveStringBuffer(io, attachment->path, strlen(attachment->path) + 1);
   RM_SaveStringBuffer(io, (const char*)&attachment->state, sizeof attachment->state);
 }
@@ -263,7 +263,7 @@ static struct value* load_header(RedisModuleIO* io, int* code) {
   void* aside;
   *code = VALUE_BAD_DATA;
   if (header == NULL) return NULL;
-  /* What the strings need is put aside before the filters take theirs. */
+  /* Reserves memory for the strings before the filters take theirs. */
   aside = is_repeated_restore() ? RM_TryAlloc(ASIDE_BYTES) : NULL;
   value = persist_read_header(header, num_bytes, code);
   RM_Free(aside);
@@ -287,7 +287,7 @@ static int load_bytes(RedisModuleIO* io, struct value* value) {
   return value->loaded < value->total ? 0 : finish(value);
 }
 
-/* Reads what follows the header of a value that was not made. */
+/* Reads the bytes after the header of a value that was not made. */
 static void skip_bytes(RedisModuleIO* io) {
   uint64_t rest = RM_LoadUnsigned(io);
   while (rest > 0 && !RM_IsIOError(io)) {
@@ -320,7 +320,7 @@ void* persist_load(RedisModuleIO* io, int version) {
   if (value != NULL) return value;
   RM_LogIOError(io, "warning", "a filter was not loaded: %s",
                 value_error(code) != NULL ? value_error(code) : bfs_strerror(code));
-  return is_repeated_restore() ? value_new(&no_shape) : NULL; /* it answers "maybe" */
+  return is_repeated_restore() ? value_new(&no_shape) : NULL; /* answers "maybe" */
 }
 
 /* --- The append-only file ----------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Finds the functions of the server's module API by their names, and what a command is run for. */
+/* Finds the functions of the server's module API by name, and learns for whom a command runs. */
 #include "server.h"
 
 #define DEFINE(result, name, parameters) result(*RM_##name) parameters

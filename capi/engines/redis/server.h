@@ -1,5 +1,5 @@
-/* What this module uses of the module API of Redis (7.0 or later) and Valkey: names, types and numbers, for Debian has
- * no package with the server's own header.  Both servers give the functions under these names to a module that asks. */
+/* The parts of the module API of Redis (7.0 or later) and Valkey that this module uses: names, types and numbers.
+ * Debian has no package with the server's own header.  Both servers give the functions under these names. */
 #ifndef BFSTORE_ENGINES_REDIS_SERVER_H
 #define BFSTORE_ENGINES_REDIS_SERVER_H
 
@@ -53,7 +53,7 @@ typedef void (*RedisModuleInfoFunc)(RedisModuleInfoCtx*, int);
 typedef int (*RedisModuleNotificationFunc)(RedisModuleCtx*, int, const char*, RedisModuleString*);
 typedef void (*RedisModuleEventCallback)(RedisModuleCtx*, RedisModuleEvent, uint64_t, void*);
 
-/* Version 3 of it, which Redis 6.2 and later take. */
+/* The version of the struct below, which Redis 6.2 and later take. */
 #define REDISMODULE_TYPE_METHOD_VERSION 3
 typedef struct RedisModuleTypeMethods {
   uint64_t version;
@@ -72,7 +72,7 @@ typedef struct RedisModuleTypeMethods {
   int (*defrag)(void*, RedisModuleString*, void**);
 } RedisModuleTypeMethods;
 
-/* Function(result, name, parameters): RM_name is RedisModule_name of the server. */
+/* Function(result, name, parameters): RM_name is the server's RedisModule_name. */
 #define REDISMODULE_FUNCTIONS(Function)                                                                               \
   Function(void*, TryAlloc, (size_t));                                                                                \
   Function(void*, Alloc, (size_t));                                                                                   \
@@ -137,7 +137,7 @@ typedef struct RedisModuleTypeMethods {
   Function(void, DigestAddLongLong, (RedisModuleDigest*, long long));                                                 \
   Function(void, DigestEndSequence, (RedisModuleDigest*))
 
-/* Not in every server: NULL in Redis 7.0. */
+/* Functions that some servers lack: NULL in Redis 7.0. */
 #define REDISMODULE_LATER_FUNCTIONS(Function)                                \
   Function(int, MustObeyClient, (RedisModuleCtx*));                          \
   Function(RedisModuleCommand*, GetCommand, (RedisModuleCtx*, const char*)); \
@@ -148,14 +148,14 @@ typedef struct RedisModuleTypeMethods {
 REDISMODULE_FUNCTIONS(REDISMODULE_DECLARE);
 REDISMODULE_LATER_FUNCTIONS(REDISMODULE_DECLARE);
 
-/* Finds the functions above.  0 where the server lacks one of the first list. */
+/* Finds the functions above.  Returns 0 if the server lacks one of the first list. */
 int server_connect(RedisModuleCtx* ctx);
 
-/* Learns whether the server repeats now what its primary or its own log did.  Then an error would reach no client. Each
- * command says so with its context.  A value that is loaded or copied has none (NULL): on a replica it may be the
- * primary's, or a client's of a writable replica. */
+/* Learns whether the server now repeats what its primary or its own log did.  Then an error would reach no client.
+ * Each command calls this with its context.  A value that is loaded or copied has no context (NULL): on a replica it
+ * may come from the primary, or from a client of a writable replica. */
 void server_begin(RedisModuleCtx* ctx);
 int server_repeats(void);
-uint64_t server_command(void); /* the number of this one, from 1 on */
+uint64_t server_command(void); /* the number of the current command, from 1 on */
 
 #endif

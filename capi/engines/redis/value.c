@@ -1,5 +1,5 @@
-/* Chains of filters in the server's memory.  A key is in the newest filter that it was added to and is looked for in
- * all, the newest first.  No filter ever leaves the chain, so that no growth makes a "no". */
+/* Chains of filters in the server's memory.  A key is added to the newest filter, and looked up in all, the newest
+ * first.  No filter ever leaves the chain, so growth makes no "no". */
 #include "value.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "server.h"
 
 #define ALIGNMENT 64
-#define LOWEST_FPR_OF_A_KEY 0x1p-61 /* of a filter of a long chain: four times what digests of 64 bits can keep */
+#define LOWEST_FPR_OF_A_KEY 0x1p-61 /* for a filter of a long chain: four times the limit of 64-bit digests */
 
 struct value* value_new(const struct shape* shape) {
   struct value* value = RM_Alloc(sizeof *value);
@@ -43,14 +43,14 @@ static int is_counting(const struct value* value) { return value->shape.layout =
 
 /* --- Links -------------------------------------------------------------------------------------------------------- */
 
-/* Of the chain's rate each filter has half of what those before it left, so that the sum stays below it. */
+/* Each filter gets half of the rate that the filters before it left, so the sum stays below the chain's rate. */
 static double link_fpr(const struct value* value, uint64_t capacity) {
   const double half = value->shape.fpr / 2;
   if (value->shape.expansion == 0) return value->shape.fpr;
   return fmax(ldexp(half, -(int)value->num_links), fmin((double)capacity * LOWEST_FPR_OF_A_KEY, half));
 }
 
-/* Equal on every replica: the numbers alone decide. */
+/* The options are equal on every replica: only the numbers decide. */
 static bfs_options link_options(const struct value* value, uint64_t capacity) {
   bfs_options options = BFS_OPTIONS_INIT;
   uint64_t id[2] = {value->shape.seed, value->num_links + 1};
@@ -63,7 +63,7 @@ static bfs_options link_options(const struct value* value, uint64_t capacity) {
   return options;
 }
 
-/* A client may have made the numbers up. */
+/* Checks the numbers: a client may have made them up. */
 static int is_measure(const struct measure* measure) {
   bfs_options options = BFS_OPTIONS_INIT;
   uint64_t needed;
@@ -105,7 +105,7 @@ static void drop_last_link(struct value* value) {
   value->loaded = value->total;
 }
 
-/* Its numbers, as the filter itself has them. */
+/* Reads the numbers from the filter itself. */
 static void learn(struct link* link) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   bfs_stats(link->filter, 0, &facts, NULL);
@@ -118,7 +118,7 @@ static int add_new_link(struct value* value, uint64_t capacity) {
   bfs_options options = link_options(value, capacity);
   uint64_t num_bytes;
   int code = bfs_required_bytes(&options, &num_bytes, NULL);
-  if (code == BFS_ESIZING && options.layout == 0) { /* below what the blocked layout reaches */
+  if (code == BFS_ESIZING && options.layout == 0) { /* the blocked layout does not reach such a low rate */
     options.layout = BFS_LAYOUT_CLASSIC;
     code = bfs_required_bytes(&options, &num_bytes, NULL);
   }
@@ -144,7 +144,7 @@ struct value* value_make(const struct shape* shape, int* code) {
   return NULL;
 }
 
-/* Is the filter what its numbers said?  Only one that counts removes keys, and it is alone. */
+/* Returns whether the filter has the announced numbers.  Only a counting filter removes keys, and it is alone. */
 static int is_announced(const struct value* value, const struct link* link) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   bfs_stats(link->filter, 0, &facts, NULL);
@@ -224,7 +224,7 @@ static int grow_if_full(struct value* value) {
   const struct link* newest = &value->links[value->num_links - 1];
   uint64_t capacity;
   if (newest->is.items < newest->is.capacity) return 0;
-  /* The primary had room for this key: what clients of a replica add to it takes none from the primary's keys. */
+  /* The primary had room for this key: keys that a replica's clients add take no room from the primary's keys. */
   if (value->shape.expansion == 0) return server_repeats() ? 0 : VALUE_FULL;
   if (value->num_links == MAX_LINKS) return server_repeats() ? 0 : VALUE_LONGEST;
   capacity = newest->is.capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
@@ -235,8 +235,8 @@ int value_add(struct value* value, const char* key, size_t key_bytes) {
   int code;
   if (value->attachment != NULL) return attachment_add(value->attachment, key, key_bytes);
   if (!value_is_whole(value)) return VALUE_LOADING;
-  /* A counting filter counts every add: one that was left out for a false positive would be missing once the key that
-   * it was mistaken for is removed. */
+  /* A counting filter counts every add: an add skipped for a false positive would be missing once the other key is
+   * removed. */
   if (!is_counting(value) && value_contains(value, key, key_bytes) != 0) return 0;
   code = grow_if_full(value);
   if (code != 0) return code;
@@ -248,7 +248,7 @@ int value_add(struct value* value, const char* key, size_t key_bytes) {
 
 int value_remove(struct value* value, const char* key, size_t key_bytes) {
   int code;
-  /* The server replays its log from a snapshot, and a file keeps what was removed: it would be removed twice. */
+  /* The server replays its log from a snapshot, and the file keeps a removal: so the key would be removed twice. */
   if (value->attachment != NULL) return VALUE_FIXED;
   if (!is_counting(value)) return BFS_EUNSUPPORTED;
   if (!value_is_whole(value)) return VALUE_LOADING;
@@ -266,7 +266,7 @@ int value_count(struct value* value, const char* key, size_t key_bytes) {
 
 /* --- Merging ------------------------------------------------------------------------------------------------------ */
 
-/* 1 if a link took the keys: it has the same size and seed, and room for as many. */
+/* Returns 1 if a link took the keys: it has the same size and seed, and room for them. */
 static int merge_in_place(struct value* into, const struct link* from) {
   uint32_t i;
   for (i = 0; i < into->num_links; ++i) {
@@ -281,7 +281,7 @@ static int merge_in_place(struct value* into, const struct link* from) {
   return 0;
 }
 
-/* A copy joins the chain before its newest link, which stays the one that takes adds. */
+/* A copy joins the chain before its newest link, which still takes the adds. */
 static int merge_as_link(struct value* into, const struct link* from) {
   uint32_t last = into->num_links;
   struct link swapped;
@@ -328,7 +328,7 @@ uint64_t value_items(const struct value* value) {
   return sum;
 }
 
-/* The pages of an attached file are the page cache's, not the server's. */
+/* The page cache owns the pages of an attached file, not the server. */
 size_t value_memory(const void* of) {
   const struct value* value = of;
   size_t sum = sizeof *value + value->num_links * sizeof *value->links + (size_t)value->total;
@@ -354,7 +354,7 @@ const char* value_error(int code) {
     case VALUE_BAD_DATA:
       return "ERR received bad data";
     case VALUE_BAD_OFFSET:
-      return "ERR invalid offset - no link found"; /* of a filter that takes no chunk */
+      return "ERR invalid offset - no link found"; /* for a filter that takes no chunk */
     case VALUE_GREW:
       return "ERR the filter grew while it was dumped, and lacks keys: it answers maybe; delete the key, and load a "
              "new dump";

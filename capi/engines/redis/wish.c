@@ -1,4 +1,4 @@
-/* Reads what a client says of a filter that is to be made: the words of BF.RESERVE and BF.INSERT. */
+/* Reads the options for a new filter from a client's words: BF.RESERVE and BF.INSERT. */
 #include "wish.h"
 
 #include <ctype.h>
@@ -42,7 +42,7 @@ static const char* read_expansion(const RedisModuleString* word, struct wish* wi
   return NULL;
 }
 
-/* The library's names are in small letters, and words of commands in any. */
+/* The library's names are lowercase; a client's words may be in any case. */
 static const char* read_layout(const RedisModuleString* word, struct wish* wish) {
   char name[32];
   size_t num_bytes, i;
@@ -77,7 +77,7 @@ static reader reader_of(const RedisModuleString* word, int of_insert) {
   return NULL;
 }
 
-/* Counting filters do not grow: of a chain no one could say which filter has the key that is to be removed. */
+/* Counting filters do not grow: in a chain it would be unknown which filter has the key to remove. */
 const char* wish_check(struct wish* wish) {
   if (wish->is_nonscaling && wish->is_expanding) return "ERR Nonscaling filters cannot expand";
   if (wish->shape.layout == BFS_LAYOUT_COUNTING && wish->is_expanding) return "ERR counting filters cannot expand";

@@ -1,4 +1,4 @@
-/* What a client says of a filter that is to be made. */
+/* A client's options for a new filter. */
 #ifndef BFSTORE_ENGINES_REDIS_WISH_H
 #define BFSTORE_ENGINES_REDIS_WISH_H
 
@@ -13,17 +13,17 @@ struct wish {
 
 struct wish wish_new(const struct shape* defaults);
 
-/* These return NULL, or what is wrong, as an error reply; "" is a wrong number of words. */
+/* Returns NULL, or the error as an error reply; "" is a wrong number of words. */
 const char* wish_read_fpr(const RedisModuleString* word, struct wish* wish);
 const char* wish_read_capacity(const RedisModuleString* word, struct wish* wish);
 
-/* The words from argv[at] on, and wish_check. */
+/* Reads the words from argv[at] on, and calls wish_check. */
 const char* wish_read(RedisModuleString** argv, int argc, int at, int of_insert, struct wish* wish);
 
-/* Do they go together?  Draws a seed where none was given. */
+/* Checks that the options fit together.  Draws a seed if none was given. */
 const char* wish_check(struct wish* wish);
 
-/* Is it this word, in letters of either case? */
+/* Compares in either case. */
 int is_word(const RedisModuleString* string, const char* word);
 
 #endif

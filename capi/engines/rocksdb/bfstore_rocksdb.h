@@ -1,18 +1,18 @@
-// A Bloom filter in a file in front of a whole RocksDB database: a key that it lacks costs no read of RocksDB.
-// Header only, over bfstore.h alone.  RocksDBFront is for the process that writes, RocksDBReader for the processes that
-// opened the database with OpenForReadOnly or OpenAsSecondary.  Both are a rocksdb::DB, which they own.
+// A Bloom filter in a file in front of a whole RocksDB database: a lookup of an absent key costs no read of RocksDB.
+// Header only; needs only bfstore.h.  RocksDBFront is for the process that writes, RocksDBReader for the processes that
+// opened the database with OpenForReadOnly or OpenAsSecondary.  Both are a rocksdb::DB, and own the database.
 //
-// The order is "The engine's protocol" of bfstore.h, with RocksDB's WAL as the log.  A batch is log and visible row in
-// one, so its keys are added before it is written.  Positions are sequence numbers.
+// The order is "The engine's protocol" of bfstore.h, with RocksDB's WAL as the log.  A batch is log and visible row at
+// once, so its keys are added before it is written.  Positions are sequence numbers.
 //
-// What is in the filter: a key of the default column family as it is; a key of another one with the family's id after
-// it (4 bytes, little-endian).  A program in any language can thus ask for keys of the default family.
+// Keys in the filter: a key of the default column family as it is; a key of another family with the family's id after
+// it (4 bytes, little-endian).  So a program in any language can look up keys of the default family.
 #ifndef BFSTORE_ROCKSDB_H
 #define BFSTORE_ROCKSDB_H
 
 #include <rocksdb/version.h>
 
-// Later ones have more ways to write (PutEntity with attribute groups), which would go past the front: a wrong no.
+// Later versions have more ways to write (PutEntity with attribute groups), which would bypass the front: a wrong no.
 #if ROCKSDB_MAJOR != 7
 #error "bfstore_rocksdb.h knows the ways to write of RocksDB 7 alone"
 #endif
@@ -42,10 +42,10 @@
 namespace bfstore {
 
 struct RocksDBFrontOptions {
-  std::string path;         // of the filter; empty: the database's folder with ".bf" after it
-  uint64_t capacity = 0;    // keys that a new filter is made for, if twice the database's estimate is not more
+  std::string path;         // the filter's; empty: the database's folder plus ".bf"
+  uint64_t capacity = 0;    // keys that a new filter is made for; twice the database's estimate if that is more
   double fpr = 0.001;       // at that many keys
-  uint64_t owner = 1;       // bfs_sync's
+  uint64_t owner = 1;       // the owner for bfs_sync
   uint32_t mode = 0;        // permission bits of a new filter file; 0: 0600
   uint64_t open_flags = 0;  // more flags of bfs_open, such as BFS_OPEN_GUARD
   // The front keeps one row of its own in the default column family, which iterators see.
@@ -65,7 +65,7 @@ inline Status StatusOf(int32_t code, const std::string& message) {
   return code == BFS_EBUSY ? Status::Busy("bfstore", message) : Status::IOError("bfstore", message);
 }
 
-// The bytes that stand for a key of a column family.
+// The bytes that a column family's key has in the filter.
 class FilterKey {
  public:
   FilterKey(uint32_t family, const Slice& key) : data_(key.data()), bytes_(key.size()) {
@@ -93,8 +93,9 @@ class FilterKey {
   std::string large_;
 };
 
-// Many threads pass at once; one closes it and is alone.  Slots, so that threads do not share a cache line.  The mark
-// that it closes goes first: a lock of the C library alone would let a stream of passers starve the one who closes.
+// A gate that many threads pass at once; one thread closes it, and is then alone.  Slots, so that threads do not share
+// a cache line.  The closing thread sets its mark first: with only a lock of the C library, a stream of passing threads
+// would starve it.
 class Gate {
   struct alignas(64) Slot {
     std::shared_mutex lock;
@@ -145,8 +146,8 @@ class Gate {
   std::mutex closers_;
 };
 
-// The families whose rows a filter has, by id.  RocksDB gives each family an id of its own, also one that has the name
-// of a dropped one.  Handles that were opened before a drop still show its rows, and a later filter does not have them.
+// The families whose rows a filter has, by id.  RocksDB gives each family a new id, even if it has the name of a
+// dropped one.  Handles that were opened before a drop still show the dropped rows, which a later filter does not have.
 class FamilyIds {
  public:
   bool Has(uint32_t id) const { return id < has_.size() && has_[id]; }
@@ -175,22 +176,22 @@ class FamilyIds {
   std::vector<bool> has_;
 };
 
-// The one row that the front keeps in the database: this, and the ids of the filter's families.  `epoch` is that of the
-// filter's mark, a new one at each opening: a filter with a mark in it was compared with this history of the database,
-// and not with one that was abandoned. Within an epoch the history may be abandoned, too: a copy of the database is
+// The one row that the front keeps in the database: this struct, and the ids of the filter's families.  `epoch` is that
+// of the filter's mark, a new one at each opening: a filter with a mark in it was compared with this history of the
+// database, not with an abandoned one.  Within an epoch the history may also be abandoned: a copy of the database is
 // older than the filter, or rows without a WAL are lost, and a program writes other rows at the same sequence numbers.
-// So the row is written before each mark: a database that has it had all rows of this epoch up to its `mark`, and no
-// higher mark of a filter counts.
+// So the row is written before each mark: a database that has the row had all rows of this epoch up to its `mark`, and
+// a higher mark of a filter does not count.
 struct Record {
   uint64_t epoch = 0;
-  uint64_t mark = 0;      // not above the row's own sequence number
-  uint64_t previous = 0;  // the filter has a mark of this one if the writer was killed before it stored the new one
-  uint64_t previous_mark = 0;  // what `mark` was in that one
+  uint64_t mark = 0;           // not above the row's own sequence number
+  uint64_t previous = 0;       // the epoch before: still the filter's if the writer died before it stored the new one
+  uint64_t previous_mark = 0;  // the mark in that epoch
   uint8_t file_id[16] = {};
 };
 
-// By an iterator, which compares all versions of the row: Get of a secondary instance takes the first one that it
-// finds, and its active memtable may have an older one than its files.
+// Reads the row by an iterator, which compares all versions of it: Get of a secondary instance takes the first version
+// that it finds, and its active memtable may have an older one than its files.
 inline Status ReadRecord(DB* db, const std::string& key, Record* record, FamilyIds* families) {
   ReadOptions all;
   all.total_order_seek = true;
@@ -206,7 +207,7 @@ inline Status ReadRecord(DB* db, const std::string& key, Record* record, FamilyI
   return row->status();
 }
 
-// No thread writes, so that the row has the number that it names.
+// Needs that no thread writes: then the row gets the sequence number that it names.
 inline Status WriteRecord(DB* db, const std::string& key, Record* record, const FamilyIds& families) {
   record->mark = db->GetLatestSequenceNumber() + 1;
   std::string row(reinterpret_cast<const char*>(record), sizeof *record);
@@ -214,8 +215,8 @@ inline Status WriteRecord(DB* db, const std::string& key, Record* record, const 
   return db->Put({}, key, row);
 }
 
-// Whether it is the filter that the record names, with all keys up to the record's mark.  An older copy of it has a
-// lower one.  So has the filter itself between WriteRecord and bfs_sync.
+// Returns whether the record names this filter, and the filter has all keys up to the record's mark.  An older copy has
+// a lower mark.  So has the filter itself between WriteRecord and bfs_sync.
 inline bool IsNamed(const bfs_filter* filter, uint64_t owner, const Record& record) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   return bfs_stats(filter, 0, &facts, nullptr) == BFS_OK &&
@@ -225,12 +226,12 @@ inline bool IsNamed(const bfs_filter* filter, uint64_t owner, const Record& reco
 
 inline uint64_t NewEpoch() {
   std::random_device random;
-  return (static_cast<uint64_t>(random()) << 32 | random()) | 1;  // 0 is none
+  return (static_cast<uint64_t>(random()) << 32 | random()) | 1;  // 0 means no epoch
 }
 
-// Adds the keys of a batch to one or two filters.  Deletes add nothing, and take nothing out: no kind of filter that
-// RocksDB's log could keep right can do that.  A batch of two-phase commit is an error (the base class's answer): its
-// sequence numbers are not those of its keys.
+// Adds the keys of a batch to one or two filters.  Deletes add and remove nothing: RocksDB's log could not keep a
+// counting filter right.  A batch of two-phase commit is an error (from the base class): its sequence numbers are not
+// those of its keys.
 class KeyAdder : public rocksdb::WriteBatch::Handler {
  public:
   KeyAdder(bfs_filter* filter, bfs_filter* next) : filter_(filter), next_(next) {}
@@ -260,18 +261,18 @@ class KeyAdder : public rocksdb::WriteBatch::Handler {
   bool next_refused_ = false;
 };
 
-// What the front of a writer and that of a reader have in common: they ask the filter before they read.
+// The common part of the fronts of writer and readers: they ask the filter before they read.
 class Asking : public rocksdb::StackableDB {
  public:
   Asking(DB* db, const RocksDBFrontOptions& options) : StackableDB(db), options_(options) {
     if (options_.path.empty()) options_.path = db->GetName() + ".bf";
   }
 
-  // For bfs_stats and bfs_health.  NULL: every answer is "maybe".  Not while Rebuild or Recover is called.
+  // For bfs_stats and bfs_health.  NULL: every answer is "maybe".  Do not call this during Rebuild or Recover.
   const bfs_filter* filter() const { return filter_; }
   const std::string& filter_path() const { return options_.path; }
 
-  // Whether RocksDB has no such key.  False is "maybe".
+  // Returns true if RocksDB certainly has no such key.  False is "maybe".
   virtual bool CertainlyAbsent(const ReadOptions& options, ColumnFamilyHandle* family, const Slice& key) = 0;
 
   using StackableDB::Get;
@@ -336,13 +337,13 @@ class Asking : public rocksdb::StackableDB {
   }
 
  protected:
-  // A comparator may take keys of different bytes for one key, or look at a part of the key alone (timestamps).
+  // A comparator may treat different bytes as one key, or compare only a part of the key (timestamps).
   static bool BytesAreTheKey(const ColumnFamilyHandle* family) {
     const rocksdb::Comparator* order = family->GetComparator();
     return !order->CanKeysWithDifferentByteContentsBeEqual() && order->timestamp_size() == 0;
   }
 
-  // While asks_ is passed, and filter_ is not NULL.
+  // Needs that asks_ is passed, and that filter_ is not NULL.
   bool Lacks(ColumnFamilyHandle* family, const Slice& key) const {
     const uint32_t id = family->GetID();
     if (!in_filter_.Has(id)) return false;
@@ -352,20 +353,21 @@ class Asking : public rocksdb::StackableDB {
 
   RocksDBFrontOptions options_;
   Gate asks_;                     // closed while filter_ and in_filter_ change
-  bfs_filter* filter_ = nullptr;  // NULL: there is none that can be trusted
+  bfs_filter* filter_ = nullptr;  // NULL: no filter can be trusted
   FamilyIds in_filter_;
 };
 
 }  // namespace rocksdb_front
 
-// How an opening made the filter current.
+// The way in which an opening made the filter current.
 enum class RocksDBRecovery { kNothingMissing, kFromWal, kFromAllRows };
 
-// For the process that writes.  Every write of every process goes through it, from the first one on: what is written or
-// ingested past it is answered "no" until its next Sync.  Before it is opened again no program may ingest past it,
-// either: ingested rows may have no sequence number of their own, and Open would not miss them.  If one did, remove the
-// filter first.  It takes no TransactionDB, whose commits do not pass through it.  Keys of families with another order
-// than that of bytes are not in the filter's answers: Get reads them always.
+// The front for the process that writes.  Every write of every process must go through it, from the first one on: a key
+// that is written or ingested past it is answered "no" until its next Sync.  No program may ingest past it before it is
+// opened again, either: ingested rows may have no sequence number of their own, and Open would not notice them.  If a
+// program did, remove the filter first.  The database must not be a TransactionDB, whose commits do not pass through
+// the front.  Keys of families with another order than that of bytes are not looked up in the filter: Get always reads
+// them.
 class RocksDBFront : public rocksdb_front::Asking {
   using Status = rocksdb::Status;
   using Slice = rocksdb::Slice;
@@ -374,10 +376,10 @@ class RocksDBFront : public rocksdb_front::Asking {
   using Gate = rocksdb_front::Gate;
 
  public:
-  // Compares the filter with the database, and adds what is missing: from the WAL, if that goes back to the filter's
+  // Compares the filter with the database, and adds what is missing: from the WAL, if that reaches back to the filter's
   // mark (DBOptions.WAL_ttl_seconds must cover the time between two calls of Sync), otherwise from all rows into a new
-  // filter.  `families` are those that DB::Open returned (for DB::Open without families: DefaultColumnFamily()).
-  // With OK *front owns `db`; otherwise the caller still does.
+  // filter.  `families` are those that DB::Open returned (for DB::Open without families: DefaultColumnFamily()).  With
+  // OK *front owns `db`; otherwise the caller still does.
   static Status Open(rocksdb::DB* db, const RocksDBFrontOptions& options, const Families& families,
                      RocksDBFront** front) {
     std::unique_ptr<RocksDBFront> made(new RocksDBFront(db, options));
@@ -397,8 +399,8 @@ class RocksDBFront : public rocksdb_front::Asking {
       bfs_abandon(filter_);
   }
 
-  // Makes the WAL, and then the filter, durable up to now.  An opening after a power cut adds what came later.
-  // After an error call Recover.
+  // Makes the WAL, and then the filter, durable up to now.  An opening after a power cut adds what came later.  After
+  // an error call Recover.
   Status Sync() {
     uint64_t epoch = 0, mark = 0;
     {
@@ -422,15 +424,16 @@ class RocksDBFront : public rocksdb_front::Asking {
     return stored;
   }
 
-  // A new filter of all rows takes the place of this one, for more keys or since many were deleted.  Other threads
-  // read and write meanwhile.  `families` are all families of the database.  After an error the old one is in use.
+  // Replaces the filter by a new one of all rows, for more keys or after many deletes.  Other threads may read and
+  // write meanwhile.  `families` are all families of the database.  After an error the old filter stays in use.
   Status Rebuild(const Families& families) {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
     if (filter_ == nullptr) return Refused();
     return Replace(families);
   }
 
-  // After a write or Sync returned an error of bfstore: opens the filter again, as Open does.  Other threads may read.
+  // Opens the filter again, as Open does.  Call this after a write or Sync returned an error of bfstore.  Other threads
+  // may read.
   Status Recover(const Families& families) {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
     {
@@ -461,13 +464,13 @@ class RocksDBFront : public rocksdb_front::Asking {
     if (!BytesAreTheKey(family)) return false;
     Gate::Pass pass(asks_);
     if (filter_ == nullptr) return false;
-    // A new filter lacks what was deleted before it was built, which an older snapshot still shows.
+    // A new filter lacks keys that were deleted before it was built, but an older snapshot still shows their rows.
     if (options.snapshot != nullptr && options.snapshot->GetSequenceNumber() < built_at_) return false;
     return Lacks(family, key);
   }
 
-  // The keys first, then the rows: a key without a row costs a false positive and no more.  An error of bfstore
-  // means that nothing was written.
+  // Adds the keys, then writes the rows: a key without a row costs only a false positive.  After an error of bfstore
+  // nothing was written.
   Status Write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch* batch) override {
     if (batch == nullptr) return Status::InvalidArgument("no batch");
     Gate::Pass pass(writes_);
@@ -502,7 +505,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return DB::Merge(options, family, key, value);
   }
 
-  // They have no keys to add.  Their sequence numbers are counted by Write.
+  // Deletes have no keys to add.  Write counts their sequence numbers.
   using StackableDB::Delete;
   Status Delete(const rocksdb::WriteOptions& options, Family* family, const Slice& key) override {
     return DB::Delete(options, family, key);
@@ -519,9 +522,9 @@ class RocksDBFront : public rocksdb_front::Asking {
     return DB::DeleteRange(options, family, begin, end);
   }
 
-  // These rows are not in the WAL: their keys are made durable first.  An older filter, which lacks them, may come
-  // back, and their sequence number may be 0, which leaves no gap: so the filter has a new epoch from here on, and what
-  // has a mark of an earlier one is not gone on with.  Waits for a Rebuild.
+  // Ingested rows are not in the WAL: so their keys are made durable first.  An older filter, which lacks them, may
+  // come back, and their sequence number may be 0, which leaves no gap: so the filter gets a new epoch here, and a
+  // filter with a mark of an earlier epoch does not continue.  Waits for a Rebuild.
   using StackableDB::IngestExternalFile;
   Status IngestExternalFile(Family* family, const std::vector<std::string>& files,
                             const rocksdb::IngestExternalFileOptions& options) override {
@@ -534,7 +537,7 @@ class RocksDBFront : public rocksdb_front::Asking {
 
   using StackableDB::IngestExternalFiles;
   Status IngestExternalFiles(const std::vector<rocksdb::IngestExternalFileArg>& args) override {
-    std::lock_guard<std::mutex> one_at_a_time(changing_);  // so filter_ stays, and there is no next_
+    std::lock_guard<std::mutex> one_at_a_time(changing_);  // so filter_ stays, and next_ is NULL
     if (filter_ == nullptr) return Refused();
     for (const auto& arg : args) {
       for (const std::string& file : arg.external_files) {
@@ -544,14 +547,15 @@ class RocksDBFront : public rocksdb_front::Asking {
     }
     const Status synced = NewEpoch();
     if (!synced.ok()) return synced;
-    Gate::Closed no_writes(writes_);  // RocksDB stops them, too
+    Gate::Closed no_writes(writes_);  // RocksDB also stops writes
     const uint64_t before = db_->GetLatestSequenceNumber();
     const Status ingested = db_->IngestExternalFiles(args);
     passed_ += db_->GetLatestSequenceNumber() - before;
     return ingested;
   }
 
-  // Families come and go while no Rebuild runs, so that a filter has all rows of those that it was built of.
+  // Families are created and dropped only while no Rebuild runs: so a filter has all rows of the families that it was
+  // built of.
   Status CreateColumnFamily(const rocksdb::ColumnFamilyOptions& options, const std::string& name,
                             Family** handle) override {
     std::lock_guard<std::mutex> one_at_a_time(changing_);
@@ -602,7 +606,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return Status::NotSupported("bfstore", "import before the front is opened, and remove the filter");
   }
 
-  // It would write to the database itself.
+  // Not supported: a replayer would write to the database itself.
   using StackableDB::NewDefaultReplayer;
   Status NewDefaultReplayer(const Families&, std::unique_ptr<rocksdb::TraceReader>&&,
                             std::unique_ptr<rocksdb::Replayer>*) override {
@@ -644,7 +648,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return rows->status();
   }
 
-  // No thread writes: the keys of all rows up to the record were added before them.
+  // Needs that no thread writes: the keys of all rows up to the record were added before.
   Status SyncHandle(bfs_filter* filter, rocksdb_front::Record* record) {
     const Status written = rocksdb_front::WriteRecord(db_, options_.record_key, record, in_filter_);
     if (!written.ok()) return written;
@@ -652,7 +656,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return StoreMark(filter, record->epoch, record->mark);
   }
 
-  // A lower mark is that of an older filter, which was copied over this one: a new mark would hide what it lacks.
+  // A lower mark is that of an older filter, copied over this one: a new mark would hide the keys that it lacks.
   Status HasItsMark() const {
     if (bfs_get_mark(filter_, options_.owner, record_.epoch) >= stored_mark_) return Status::OK();
     return Status::Aborted("bfstore", options_.path + " has lost its mark: call Recover");
@@ -663,7 +667,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     stored_mark_ = record.mark;
   }
 
-  // A mark above a row that was written past the front would hide it from every later opening.  No thread writes.
+  // A mark above a row that was written past the front would hide that row from every later opening.  Needs that no
+  // thread writes.
   Status AddWhatWentPast(bfs_filter* filter) {
     const uint64_t latest = db_->GetLatestSequenceNumber();
     if (passed_ == latest) return Status::OK();
@@ -673,7 +678,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return status.ok() ? status : Status::Aborted("bfstore", "rows were written past the front: call Recover");
   }
 
-  // The log first: the database has to know the epoch and the mark before the filter does.
+  // Flushes the WAL first: the database has to know the epoch and the mark before the filter does.
   Status StoreMark(bfs_filter* filter, uint64_t epoch, uint64_t mark) {
     const Status flushed = db_->FlushWAL(true);
     if (!flushed.ok()) return flushed;
@@ -687,11 +692,11 @@ class RocksDBFront : public rocksdb_front::Asking {
     return StartAlone(families);
   }
 
-  // No thread writes: filter_ is NULL.
+  // Needs that no thread writes; filter_ is NULL.
   Status StartAlone(const Families& families) {
     passed_ = db_->GetLatestSequenceNumber();
     rocksdb_front::Record record;
-    rocksdb_front::FamilyIds of_its_filter;  // a filter that continues has those that are there now
+    rocksdb_front::FamilyIds of_its_filter;  // a filter that continues has the current families
     Status status = rocksdb_front::ReadRecord(db_, options_.record_key, &record, &of_its_filter);
     if (!status.ok()) return status;
     bfs_filter* filter = nullptr;
@@ -708,8 +713,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     return status;
   }
 
-  // OK without a filter: there is none to go on with.  What a moment or a person can mend is an error, and no reason
-  // to throw a filter away.
+  // Returns OK without a filter if none can continue.  A failure that passes, or that a person can mend, is an error:
+  // it is no reason to throw a filter away.
   Status OpenFile(bfs_filter** filter, bool* recovers) {
     bfs_error error = BFS_ERROR_INIT;
     const uint64_t flags = BFS_OPEN_WRITE | options_.open_flags;
@@ -720,7 +725,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return rocksdb_front::StatusOf(code, error.message);
   }
 
-  // Step 4 of the protocol.  An error: the filter cannot be made current from the WAL.
+  // Does step 4 of the protocol.  Returns an error if the filter cannot be made current from the WAL.
   Status Continue(bfs_filter* filter, const rocksdb_front::Record& record, bool recovers) {
     const uint64_t latest = db_->GetLatestSequenceNumber();
     uint64_t base = 0, proved = 0, mark = 0;
@@ -745,8 +750,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     return Status::OK();
   }
 
-  // Every sequence number from the one after `mark` to `latest` has to be in a batch: rows that were written without a
-  // WAL, ingested, or in a file of the WAL that is gone, are a gap.
+  // Adds the keys of all batches after `mark`.  Every sequence number up to `latest` has to be in a batch: rows that
+  // were written without a WAL, or ingested, or are in a WAL file that is gone, leave a gap.
   Status AddFromWal(bfs_filter* filter, uint64_t mark, uint64_t latest) {
     if (mark == latest) return Status::OK();
     std::unique_ptr<rocksdb::TransactionLogIterator> log;
@@ -763,7 +768,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return next == latest + 1 ? Status::OK() : Status::Aborted("the WAL has a gap");
   }
 
-  // A record of a new epoch, for SyncHandle.  It is a row, too.
+  // Makes a record of a new epoch, for SyncHandle.  The record is a row, too.
   Status Announce(bfs_filter* filter, rocksdb_front::Record* next) {
     bfs_statistics facts = BFS_STATISTICS_INIT;
     int32_t code = bfs_stats(filter, 0, &facts, nullptr);
@@ -787,7 +792,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     for (const Family* family : families) in_filter_.Add(family->GetID());
   }
 
-  // Of each that was not dropped.
+  // Sets the ids of the families that were not dropped.
   void HasRowsOf(const Families& families) {
     rocksdb_front::FamilyIds ids;
     for (const Family* family : families) {
@@ -805,7 +810,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     if (!status.ok()) return status;
     HasRowsOf(families);
     {
-      Gate::Closed no_writes(writes_);  // every write that did not add to `fresh` is a row when this is closed
+      Gate::Closed no_writes(writes_);  // once this is closed, every write that did not add to `fresh` is a row
       next_ = fresh;
       next_refused_ = false;
     }
@@ -824,7 +829,7 @@ class RocksDBFront : public rocksdb_front::Asking {
     return status;
   }
 
-  // No thread writes.
+  // Needs that no thread writes.
   Status Publish(bfs_filter* fresh) {
     const uint64_t built_at = db_->GetLatestSequenceNumber();
     rocksdb_front::Record next;
@@ -848,7 +853,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     return status;
   }
 
-  // A published handle only reads.  Another program may have moved another file to the path.
+  // Opens the published file, since a published handle only reads.  Another program may have moved another file to the
+  // path.
   Status OpenPublished(const rocksdb_front::Record& record) {
     bfs_error error = BFS_ERROR_INIT;
     const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
@@ -890,26 +896,26 @@ class RocksDBFront : public rocksdb_front::Asking {
   }
 
   Gate writes_;                 // closed while filter_, in_filter_ or next_ changes; after changing_, before asks_
-  std::mutex changing_;         // Rebuild, Recover, Close, and families that come and go
-  bfs_filter* next_ = nullptr;  // a filter that is being built
+  std::mutex changing_;         // held by Rebuild, Recover, Close, and changes of families
+  bfs_filter* next_ = nullptr;  // the filter that Rebuild builds
   std::atomic<bool> next_refused_{false};
-  std::atomic<uint64_t> passed_{0};  // the last sequence number, if every row since record_ has passed through here
-  rocksdb_front::Record record_;     // as the database has it, of filter_; changes while writes_ is closed
-  std::atomic<uint64_t> stored_mark_{0};  // of record_'s epoch, in filter_
+  std::atomic<uint64_t> passed_{0};       // the last sequence number, if every row since record_ passed through here
+  rocksdb_front::Record record_;          // filter_'s, as in the database; changes while writes_ is closed
+  std::atomic<uint64_t> stored_mark_{0};  // filter_'s mark in record_'s epoch
   uint64_t built_at_ = 0;                 // the sequence number from which on filter_ has every key
-  std::set<uint32_t> dropped_;            // their names may be those of other families now
+  std::set<uint32_t> dropped_;            // ids; other families may have their names now
   RocksDBRecovery recovered_by_ = RocksDBRecovery::kNothingMissing;
 };
 
-// For the other processes.  It asks a filter only if the database, as this process sees it, names that filter:
-// otherwise every answer is "maybe", until TryCatchUpWithPrimary shows a state that does.
+// The front for other processes.  It asks a filter only if the database, as this process sees it, names that filter.
+// Otherwise every answer is "maybe", until TryCatchUpWithPrimary shows a state that does.
 class RocksDBReader : public rocksdb_front::Asking {
  public:
-  // Owns `db`, which is of OpenForReadOnly or OpenAsSecondary.  A secondary's GetName() is that of the primary.
+  // Owns `db`, which comes from OpenForReadOnly or OpenAsSecondary.  A secondary's GetName() is that of the primary.
   RocksDBReader(rocksdb::DB* db, const RocksDBFrontOptions& options) : Asking(db, options) {}
   ~RocksDBReader() override { bfs_close(filter_, nullptr); }
 
-  // One that failed may have changed a part of the view: every answer is "maybe" until a later one succeeds.
+  // A failed call may have changed a part of the view: every answer is "maybe" until a later call succeeds.
   rocksdb::Status TryCatchUpWithPrimary() override {
     const rocksdb::Status status = db_->TryCatchUpWithPrimary();
     rocksdb_front::Gate::Closed no_asks(asks_);
@@ -944,8 +950,8 @@ class RocksDBReader : public rocksdb_front::Asking {
   }
 
   // The view is read before the record: a record of a later state names a filter with at least the view's keys.  The
-  // mark itself is not compared with the view: a filter in use has keys after its mark.  So a reader, too, relies on it
-  // that nothing is written past the front.
+  // mark itself is not compared with the view, since a filter in use has keys after its mark.  So a reader also relies
+  // on it that no program writes past the front.
   void Trust() {
     rocksdb_front::Gate::Closed no_asks(asks_);
     rocksdb_front::Record record;
@@ -957,7 +963,7 @@ class RocksDBReader : public rocksdb_front::Asking {
     bfs_close(filter_, nullptr);
     filter_ = nullptr;
     if (!read) return;
-    // A copy would keep its moment, and lack what the writer adds later.
+    // A copy would not get the keys that the writer adds later.
     const uint64_t flags = BFS_OPEN_READ | (options_.open_flags & ~BFS_OPEN_COPY);
     if (bfs_open(options_.path.c_str(), flags, &filter_, nullptr) != BFS_OK) return;
     if (MayAsk(record)) return;
@@ -971,7 +977,7 @@ class RocksDBReader : public rocksdb_front::Asking {
   }
 
   bool caught_up_ = true;
-  uint64_t trusted_at_ = UINT64_MAX;  // the view for which filter_ is the one
+  uint64_t trusted_at_ = UINT64_MAX;  // the view that names filter_
   int64_t next_try_ = 0;
 };
 

@@ -2,7 +2,7 @@
 //
 //   c++ -std=c++20 example.cpp $(pkg-config --cflags --libs bfstore) -lrocksdb -o example
 //   ./example FOLDER put KEY VALUE
-//   ./example FOLDER get KEY          beside a process that writes, too
+//   ./example FOLDER get KEY          even while another process writes
 #include <bfstore_rocksdb.h>
 
 #include <iostream>
@@ -13,13 +13,13 @@ using rocksdb::Status;
 static int Put(const std::string& folder, const std::string& key, const std::string& value) {
   rocksdb::Options options;
   options.create_if_missing = true;
-  options.WAL_ttl_seconds = 24 * 3600;  // longer than from one Sync to the next
+  options.WAL_ttl_seconds = 24 * 3600;  // longer than the time between two calls of Sync
   DB* db = nullptr;
   Status status = DB::Open(options, folder + "/db", &db);
   bfstore::RocksDBFront* front = nullptr;
   if (status.ok()) status = bfstore::RocksDBFront::Open(db, {}, {db->DefaultColumnFamily()}, &front);
-  if (status.ok()) status = front->Put({}, key, value);  // front is a DB: everything else is as without a filter
-  if (status.ok()) status = front->Sync();               // a program that runs for long does this every minute
+  if (status.ok()) status = front->Put({}, key, value);  // front is a DB: use it as a DB without a filter
+  if (status.ok()) status = front->Sync();               // a long-running program does this every minute
   if (!status.ok()) std::cerr << status.ToString() << "\n";
   delete front;
   return status.ok() ? 0 : 1;

@@ -35,8 +35,9 @@ NAME = "bloom_journal"  # in Request.meta: the name of the request's record in t
 
 
 def _opened(path, capacity, fpr):
-    """accept_loss: what a power cut took is fetched again, which costs a page each. limit: a filter that is too full
-    would skip more pages than was promised. guard: a file that is truncated ends no crawler."""
+    """Opens the filter, or creates it. accept_loss: keys that a power cut took are fetched again, a page each. limit: a
+    filter that is too full would skip more pages than promised. guard: a file that is truncated does not end the
+    crawler."""
     while True:
         try:
             return bfstore.open(path, "r+", limit=True, accept_loss=True, guard=True)
@@ -48,16 +49,17 @@ def _opened(path, capacity, fpr):
 
 
 class Records:
-    """How the records of a journal are in its file. After the head comes a mark, which each record begins with. A reader finds
-    the next record after a damaged one by it; it is random, so that no site can have it in the bytes that a request keeps."""
-    HEAD, MARK_BYTES, FACTS = b"bloom_dupefilter journal 1\n", 16, struct.Struct("<II")  # of a record: length, CRC-32
+    """The format of a journal file. After the head comes a mark, which begins each record. A reader uses it to find the
+    next record after a damaged one. The mark is random, so that no site can have it in the bytes that a request
+    keeps."""
+    HEAD, MARK_BYTES, FACTS = b"bloom_dupefilter journal 1\n", 16, struct.Struct("<II")  # a record's length, CRC-32
 
     def __init__(self, path, mark):
         self.path, self.mark, self.first = path, mark, len(self.HEAD) + self.MARK_BYTES
 
     @classmethod
     def of(cls, path):
-        """Of a file that is there."""
+        """Returns the Records of an existing file."""
         with open(path, "rb") as file:
             if file.read(len(cls.HEAD)) != cls.HEAD:
                 raise RuntimeError(f"{path} is no journal: give BLOOM_JOURNAL another path, or remove the file")
@@ -67,12 +69,13 @@ class Records:
         return self.HEAD + self.mark
 
     def record(self, name, request):
-        """`request`: bytes, or None. They are not read where nothing is made of them: what they name may be gone."""
+        """Returns a record's bytes. `request`: bytes, or None. They are unpickled only when a request is made: their
+        classes may be gone."""
         words = pickle.dumps((name, request))
         return self.mark + self.FACTS.pack(len(words), zlib.crc32(words)) + words
 
     def read(self):
-        """(name, request) of each record that is whole."""
+        """Yields (name, request) of each whole record."""
         with open(self.path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as words:
             at = self.first
             while at < len(words):
@@ -84,7 +87,7 @@ class Records:
                     at = end
 
     def _end(self, words, at):
-        """None: no whole record is there."""
+        """Returns the end of the record at `at`, or None if no whole record is there."""
         begin = at + self.MARK_BYTES + self.FACTS.size
         if words[at:at + self.MARK_BYTES] != self.mark or begin > len(words):
             return None
@@ -103,8 +106,9 @@ class Records:
 
 
 class Journal:
-    """The requests that were scheduled (name, dict), and those whose page was handled (name, None). A name is a fingerprint and
-    bytes of its own: requests of one page may be under way at once, with different callbacks, and each is finished alone."""
+    """The requests that were scheduled (name, dict), and those whose page was handled (name, None). A name is a
+    fingerprint plus random bytes: requests for one page may run at once, with different callbacks, and each finishes
+    separately."""
 
     def __init__(self, path):
         self._lock = self._locked(path + ".lock")
@@ -122,13 +126,14 @@ class Journal:
             for name, request in self.unfinished.items():
                 new.write(self._records.record(name, request))
             new.flush()
-            os.fsync(new.fileno())  # else a power cut may leave neither
+            os.fsync(new.fileno())  # otherwise a power cut may leave neither file
         os.replace(path + ".new", path)
-        self._file = open(path, "ab", buffering=0)  # each record is the kernel's at once: a kill takes none
+        self._file = open(path, "ab", buffering=0)  # each record goes to the kernel at once: a kill loses none
 
     @staticmethod
     def _locked(path):
-        """Another crawler would leave out what this one writes from now on. The lock ends with the process."""
+        """Locks the journal: a second crawler would leave out the records that this one writes from now on. The lock
+        ends with the process."""
         lock = open(path, "ab")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -154,7 +159,7 @@ class Journal:
         self._write(name, None)
 
     def _write(self, name, request):
-        """OSError: nothing of it is in the file."""
+        """Raises OSError if the record cannot be written: then no part of it is in the file."""
         record, size = self._records.record(name, request), os.fstat(self._file.fileno()).st_size
         if self._file.write(record) != len(record):  # no space for the rest
             self._file.truncate(size)
@@ -176,24 +181,25 @@ class BloomDupeFilter(RFPDupeFilter):
         self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
                               settings.getfloat("BLOOM_FPR", 1e-4))
         self.warned = self.sent_again = False
-        self._handled = []  # records of pages that are finished when the request that is being scheduled is in the journal
-        self.failures = 0  # requests that the journal could not take
+        self._handled = []  # records of pages that finish when the current request is in the journal
+        self.failures = 0  # the number of requests that the journal could not take
         crawler.bloom_dupefilter = self  # for Unfinished
 
     @classmethod
     def from_crawler(cls, crawler):
         try:
             return cls(crawler)
-        except Exception as error:  # Scrapy may end with 0 and without a word
+        except Exception as error:  # Scrapy may end with 0 and without a message
             logger.critical("No page is fetched: %s", error)
             raise
 
     def request_seen(self, request):
-        """Log, add, schedule: a request that is killed between two of these is in the journal, and is sent again."""
+        """Logs, adds, schedules: a request that is killed between two of these steps is in the journal, and is sent
+        again."""
         key = self.fingerprinter.fingerprint(request)
         failures = self.failures
         logged = key not in self.filter and self.record(request)
-        if self.failures != failures:  # the filter does not get what no journal has: this process remembers by itself
+        if self.failures != failures:  # not in the journal: so this process remembers it, and not the filter
             return super().request_seen(request)
         new = self._add(key, request)
         if new and not logged:
@@ -205,7 +211,8 @@ class BloomDupeFilter(RFPDupeFilter):
         return not new
 
     def _add(self, key, request):
-        """True where the request was certainly not seen. In doubt this process remembers by itself: no page is skipped."""
+        """Returns True if the request was certainly not seen. In doubt this process remembers requests itself: no page
+        is skipped."""
         try:
             return self.filter.add(key)
         except bfstore.FullError as error:
@@ -222,8 +229,8 @@ class BloomDupeFilter(RFPDupeFilter):
         self.warned = True
 
     def record(self, request):
-        """Whether the journal has it now. The name that it may have had was that of a request whose meta the spider, a redirect
-        or a retry passed on."""
+        """Returns whether the journal has the request now. A name in its meta belonged to another request, whose meta
+        the spider, a redirect or a retry passed on."""
         if self.journal is None:
             return False
         request.meta.pop(NAME, None)
@@ -232,27 +239,27 @@ class BloomDupeFilter(RFPDupeFilter):
             request.meta[NAME] = self.journal.add(self.fingerprinter.fingerprint(request), words)
         except OSError as error:
             self.failures += 1
-            self._handled.clear()  # the page of this request may be among them
+            self._handled.clear()  # the page of this request may be one of them
             logger.warning("%s is not in the journal, and the page that it is on stays unfinished: %s", request, error)
             return False
-        except Exception as error:  # a callback that is no method, or whatever an object in its meta raises
+        except Exception as error:  # a callback that is not a method, or any error of an object in its meta
             logger.warning("%s is not in the journal: %s", request, error)
             return False
         return True
 
     def name(self, request):
-        """Of its record; None: it has none. A request of another page, which a redirect or an errback gave this one's meta, does
-        not finish it."""
+        """Returns the name of the request's record, or None. If a redirect or an errback passed the meta on to a
+        request for another page, that request does not finish the record."""
         name = request.meta.get(NAME)
         return name if name and name.startswith(self.fingerprinter.fingerprint(request)) else None
 
     def finish(self, name):
-        """With the next settle()."""
+        """Marks the record as finished at the next settle()."""
         if self.journal and name:
             self._handled.append(name)
 
     def settle(self):
-        """What cannot be written now is tried again."""
+        """Writes the finished records. Records that cannot be written now are tried again later."""
         try:
             while self._handled:
                 self.journal.remove(self._handled[-1])
@@ -261,7 +268,8 @@ class BloomDupeFilter(RFPDupeFilter):
             logger.warning("The journal cannot note that %d pages are finished: %s", len(self._handled), error)
 
     def unfinished(self):
-        """What the crawler that was killed had not finished. Its keys may be missing in the filter: they are added first."""
+        """Returns the requests that a killed crawler had not finished. The filter may lack their keys: they are added
+        first."""
         self.sent_again = True
         requests = list(self._made_again())
         for key, request in requests:
@@ -270,8 +278,8 @@ class BloomDupeFilter(RFPDupeFilter):
         yield from (request for _, request in requests)
 
     def _made_again(self):
-        """(fingerprint, request); None: the request passed by the filter, and was never added. What cannot be made stays in the
-        journal: a later start may have its callback, or its class, again."""
+        """Yields (fingerprint, request); None if the request bypassed the filter, and was never added. A request that
+        cannot be made stays in the journal: a later start may have its callback, or its class, again."""
         for name, words in self.journal.unfinished.items() if self.journal else ():
             what = f"The request {name.hex()}"
             try:
@@ -280,7 +288,7 @@ class BloomDupeFilter(RFPDupeFilter):
                 request = request_from_dict(facts, spider=self.crawler.spider)
                 key = None if request.dont_filter else self.fingerprinter.fingerprint(request)
                 request = request.replace(dont_filter=True, meta={**request.meta, NAME: name})
-            except Exception as error:  # whatever the spider's classes raise
+            except Exception as error:  # any error of the spider's classes
                 logger.error("%s stays in the journal, and is not sent: %s", what, error)
             else:
                 yield key, request
@@ -300,22 +308,23 @@ def _has_middleware(settings):
 
 
 class Page:
-    """Finished when the callback is at its end, and each request that it made has come to the scheduler: Scrapy may take many
-    requests from a callback before it schedules the first one. It stays unfinished if the journal refused a request meanwhile,
-    which may be one of this page."""
+    """A page, finished when its callback has ended, and each request that the callback made has reached the scheduler:
+    Scrapy may take many requests from a callback before it schedules the first one. The page stays unfinished if the
+    journal refused a request meanwhile, which may be one of this page."""
 
     def __init__(self, name, failures):
         self.name, self.failures, self.awaited = name, failures, 1  # the end of the callback
 
 
 class Unfinished:
-    """Sends the unfinished requests of a killed crawler again, and notes which are finished. Scrapy asks its duplicates filter
-    about requests without dont_filter alone: the others are logged here, before their page can be finished. Each step has two
-    forms: Scrapy's before 2.13 and its later ones call other methods, and callbacks may be coroutines."""
+    """Sends the unfinished requests of a killed crawler again, and notes which are finished. Scrapy asks its duplicates
+    filter only about requests without dont_filter: the others are logged here, before their page can be finished. Each
+    step has two forms: Scrapy before 2.13 and later versions call different methods, and callbacks may be
+    coroutines."""
 
     def __init__(self, crawler):
         self.crawler = crawler
-        self._pages = weakref.WeakKeyDictionary()  # of requests that have not come to the scheduler
+        self._pages = weakref.WeakKeyDictionary()  # keys: requests that have not reached the scheduler
         crawler.signals.connect(self._scheduled, signals.request_scheduled)
 
     @classmethod
@@ -367,7 +376,7 @@ class Unfinished:
         self._dupefilter.settle()
 
     def _scheduled(self, request):
-        """Right before the filter is asked, if it is asked: another handler may drop the request."""
+        """Runs right before the filter is asked, if it is asked: another handler may drop the request."""
         self._dupefilter.settle()
         page = self._pages.pop(request, None)
         if page:

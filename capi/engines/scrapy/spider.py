@@ -10,7 +10,7 @@ class Site(scrapy.Spider):
     name = "site"
     custom_settings = {"DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter",
                        "SPIDER_MIDDLEWARES": {"bloom_dupefilter.Unfinished": 50}}
-    if scrapy.version_info < (2, 12):  # the same for all crawlers of a file: later versions have this one alone
+    if scrapy.version_info < (2, 12):  # all crawlers of a file need the same one; later versions have only this one
         custom_settings["REQUEST_FINGERPRINTER_IMPLEMENTATION"] = "2.7"
 
     def __init__(self, site, **arguments):

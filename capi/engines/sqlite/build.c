@@ -1,19 +1,19 @@
 /* bfstore's extension of SQLite: bf_build(path, bf_keys(column)) writes a filter of a column.
  *
- * SQLite also calls the end of an aggregate where its query was interrupted or failed, and the aggregate cannot tell:
- * it would publish a filter that lacks keys.  So the aggregate bf_keys only collects, and bf_build, which SQLite calls
- * with the result of a whole query alone, writes the file. */
+ * SQLite also calls the end of an aggregate when its query was interrupted or failed, and the aggregate cannot tell: it
+ * would publish a filter that lacks keys.  So the aggregate bf_keys only collects.  SQLite calls bf_build only with the
+ * result of a whole query, so bf_build writes the file. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 SQLITE_EXTENSION_INIT3
 
-static const char TYPE[] = "bfstore keys"; /* of the pointer */
+static const char TYPE[] = "bfstore keys"; /* the pointer's type */
 
-/* The digests of all keys.  8 bytes each, whatever the keys' lengths. */
+/* The digests of all keys: 8 bytes each, whatever the length of the key. */
 struct digests {
-  bfs_filter* hash; /* an empty filter, whose seed the new one gets */
+  bfs_filter* hash; /* an empty filter; the new one gets its seed */
   void* memory;
   uint64_t seed;
   uint64_t* values;
@@ -97,10 +97,10 @@ static int by_value(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-/* The filter is sized for distinct keys. */
+/* Removes repeated digests, since the filter is sized for distinct keys. */
 static sqlite3_uint64 without_repeats(struct digests* digests) {
   sqlite3_uint64 i, kept = 0;
-  if (digests->count == 0) return 0; /* qsort takes no null */
+  if (digests->count == 0) return 0; /* qsort must not get NULL */
   qsort(digests->values, digests->count, sizeof *digests->values, by_value);
   for (i = 0; i < digests->count; ++i)
     if (i == 0 || digests->values[i] != digests->values[i - 1]) digests->values[kept++] = digests->values[i];
@@ -113,7 +113,8 @@ static int32_t write_filter(const char* path, const bfs_options* options, const 
   int64_t added;
   int32_t code = bfs_create(path, options, &filter, error);
   if (code != BFS_OK) return code;
-  /* A filter of no keys has the mark of one kind, which no other kind equals: it is known to have no other. */
+  /* A filter without keys gets the mark of BLOBS, which never equal another kind: so it is known to have no other
+   * kind. */
   added = mark_kinds(filter, digests->kinds == 0 ? BLOBS : digests->kinds);
   if (added >= 0) added = bfs_add_digests(filter, digests->values, digests->count);
   if (added < 0) {

@@ -1,4 +1,4 @@
-/* bfstore's extension of SQLite: SELECT load_extension('./bfstore').  The functions for one key, and the entry.
+/* bfstore's extension of SQLite: SELECT load_extension('./bfstore').  The functions for one key, and the entry point.
  * README.md says what each function does. */
 #include "internal.h"
 
@@ -7,15 +7,15 @@ SQLITE_EXTENSION_INIT1
 
 /* --- Adding ------------------------------------------------------------------------------------------------------- */
 
-/* LATE: a BEFORE trigger of a row whose key SQLite may make only afterwards. */
+/* LATE: a BEFORE trigger of a row whose key SQLite may make only after that trigger. */
 enum caller { STATEMENT, AFTER, BEFORE, LATE };
 
-/* What a BEFORE trigger of an INSERT sees as the rowid that SQLite has not given yet. */
+/* The rowid that a BEFORE trigger of an INSERT sees if SQLite has not given one yet. */
 enum { UNGIVEN = -1 };
 
-/* Whether the row may be at a position where bf_sync takes all rows for durable.  -1 after an error.  The rowid that
- * SQLite gives is not always a new one (sqlite_sequence can be changed).  The AFTER trigger tells it, and runs unless
- * another trigger has ended the row. */
+/* Returns whether the row may be at a position up to which bf_sync has made all rows durable; -1 after an error.  The
+ * rowid that SQLite gives is not always a new one (sqlite_sequence can be changed).  The AFTER trigger sees it, and
+ * runs unless another trigger has ended the row. */
 static int is_below(struct connection* connection, struct filter* filter, const struct kept* kept, enum caller caller,
                     sqlite3_value* position) {
   if (!kept->has_synced) return 0;
@@ -24,7 +24,7 @@ static int is_below(struct connection* connection, struct filter* filter, const 
   return sqlite3_value_int64(position) <= kept->synced;
 }
 
-/* The row's key may be in a page that is not on the disk. */
+/* Notes the row's position and kind, for its key may be in a page that is not on the disk. */
 static int note_row(struct connection* connection, struct filter* filter, struct kept* kept, enum caller caller,
                     sqlite3_value* position, int kind) {
   const int below = is_below(connection, filter, kept, caller, position);
@@ -35,8 +35,8 @@ static int note_row(struct connection* connection, struct filter* filter, struct
              filter->kinds, below ? ", synced = NULL" : "", filter->name);
 }
 
-/* A row's BEFORE and AFTER trigger count its key once.  A text and a blob of the same bytes are two keys: the text may
- * have a second form. */
+/* The BEFORE and the AFTER trigger of a row count its key once.  A text and a blob of the same bytes are two keys: the
+ * text may have a second form. */
 static int was_added_before(struct filter* filter, enum caller caller, const struct key* key) {
   uint64_t digest;
   if (caller == STATEMENT || bfs_digest(filter->handle, key->data, key->bytes, &digest) != BFS_OK) return 0;
@@ -79,7 +79,7 @@ static void add_to_plain(sqlite3_context* context, struct filter* filter, const 
     add_row(context, filter, STATEMENT, key);
 }
 
-/* A row that ends without its AFTER trigger would have a key that no trigger has seen. */
+/* Returns 0 if another trigger may end the row without its AFTER trigger: then no trigger would see the key. */
 static int may_be_late(struct connection* connection, struct filter* filter, const struct kept* kept,
                        bfs_error* error) {
   const int others = has_other_triggers(connection, filter, kept);
@@ -100,7 +100,7 @@ static void add_to_kept(sqlite3_context* context, struct filter* filter, struct 
     fail(context, filter->path, &error);
     return;
   }
-  if (caller != AFTER) filter->before_in = 0; /* that of another row, which may have ended before its AFTER trigger */
+  if (caller != AFTER) filter->before_in = 0; /* it may be that of a row that ended without its AFTER trigger */
   if (caller >= BEFORE) enter_row(filter, caller == LATE);
   if (caller == AFTER) leave_row(filter);
   if (key->kind == 0) return;
@@ -117,8 +117,8 @@ static enum caller caller_of(int count, sqlite3_value** values) {
   return count == 2 ? STATEMENT : count == 4 ? AFTER : word != NULL && strcmp(word, "before") == 0 ? BEFORE : LATE;
 }
 
-/* bf_add(path, key), and in the triggers of bf_keep bf_add(path, key, position, id [, 'before' or 'late']).  An error
- * takes the row back. */
+/* bf_add(path, key); the triggers of bf_keep call bf_add(path, key, position, id [, 'before' or 'late']).  An error
+ * undoes the row. */
 static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* name = text_of(context, values[0], "bf_add: the path");
   const enum caller caller = caller_of(count, values);
@@ -147,13 +147,13 @@ static void bf_add(sqlite3_context* context, int count, sqlite3_value** values) 
   }
 }
 
-/* --- Asking ------------------------------------------------------------------------------------------------------- */
+/* --- Looking up --------------------------------------------------------------------------------------------------- */
 
-/* What holds while one statement runs, since it sees one state of the database, and what its own connection writes. */
+/* Facts that hold while one statement runs: it sees one state of the database, and the writes of its own connection. */
 struct seen {
   struct filter* filter; /* NULL: every answer is "maybe" */
   unsigned generation;
-  sqlite3_int64 changes; /* of the connection: it may have written without the triggers, or dropped them before */
+  sqlite3_int64 changes; /* the connection's: it may have written without the triggers, or dropped them before */
 };
 
 static int holds(const struct seen* seen, sqlite3_int64 changes) {
@@ -184,7 +184,7 @@ static struct filter* key_and_filter(sqlite3_context* context, sqlite3_value** v
   return filter == NULL || has_late_row(sqlite3_user_data(context), filter) ? NULL : filter;
 }
 
-/* The kinds that an argument names, or -1 after an error of the statement. */
+/* Returns the kinds that an argument names, or -1 after an error of the statement. */
 static int kinds_named(sqlite3_context* context, sqlite3_value* value) {
   const char* word = (const char*)sqlite3_value_text(value);
   if (word != NULL && strcmp(word, "numbers") == 0) return NUMBERS;
@@ -193,8 +193,8 @@ static int kinds_named(sqlite3_context* context, sqlite3_value* value) {
   return -1;
 }
 
-/* bf_maybe(path, key [, kinds]): 0 is a certain no, everything else is 1, NULL too: x IS NULL finds rows that no filter
- * has. */
+/* bf_maybe(path, key [, kinds]): 0 is a certain no; every other answer is 1.  NULL gives 1, too: x IS NULL finds rows
+ * that no filter has. */
 static void bf_maybe(sqlite3_context* context, int count, sqlite3_value** values) {
   const int known = count == 3 ? kinds_named(context, values[2]) : 0;
   struct filter* filter;
@@ -206,7 +206,7 @@ static void bf_maybe(sqlite3_context* context, int count, sqlite3_value** values
   sqlite3_result_int(context, may_equal_another_kind(filter, known, &key, values[1]));
 }
 
-/* bf_count(path, key): 15 is "maybe". */
+/* bf_count(path, key) returns 15 for "maybe". */
 static void bf_count(sqlite3_context* context, int count, sqlite3_value** values) {
   struct filter* filter;
   struct key key;
@@ -257,8 +257,8 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
     fail(context, filter->path, &error);
 }
 
-/* bf_remove(path, key).  Not of a table's filter: a rollback, or a reader of an older state, would still have the row.
- */
+/* bf_remove(path, key).  Refuses the filter of a table: a rollback, or a reader of an older state, would still have the
+ * row. */
 static void bf_remove(sqlite3_context* context, int count, sqlite3_value** values) {
   const char* name = text_of(context, values[0], "bf_remove: the path");
   bfs_error error = BFS_ERROR_INIT;
@@ -288,12 +288,12 @@ static void bf_remove(sqlite3_context* context, int count, sqlite3_value** value
   }
 }
 
-/* --- The entry ---------------------------------------------------------------------------------------------------- */
+/* --- The entry point ---------------------------------------------------------------------------------------------- */
 
 typedef void function(sqlite3_context*, int, sqlite3_value**);
 
-/* Those that make and change files are for statements of the application alone, never for a trigger or a view of a
- * database that it opens.  bf_add cannot be: triggers call it. */
+/* Functions that make or change files may be called only by the application's own statements, not by a trigger or view
+ * of a database that it opens.  bf_add is an exception: triggers call it. */
 static const struct {
   const char* name;
   int count;
@@ -352,6 +352,6 @@ int sqlite3_bfstore_init(sqlite3* db, char** message, const sqlite3_api_routines
   connection->references = 1;
   code = register_all(db, connection);
   release(connection);
-  /* The handler of BFS_OPEN_GUARD stays, so its code must: also where the library is a part of the extension. */
+  /* The handler of BFS_OPEN_GUARD stays, so its code must stay loaded, also if the library is part of the extension. */
   return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

@@ -1,12 +1,11 @@
 /* bfstore's extension of SQLite: the handles of a connection, and which of them to trust.
  *
- * A filter is trusted where the database and the filter's file agree: both have the same epoch, a random number, and
- * the database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so a copy that was
- * made before has another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a
- * file_id of its own.  Written over the file in place, the first of these looks like the file in use.  The epoch is
- * durable in the file before the transaction that stores it in the database commits. The transaction may be rolled
- * back: therefore the file has two epochs, as two owners, and the new one replaces the one that the database does not
- * have. */
+ * A filter is trusted if the database and the filter's file agree: both have the same epoch, a random number, and the
+ * database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so an older copy has
+ * another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a file_id of its
+ * own.  An unclean copy that is written over the file in place looks like the file in use.  The epoch is durable in the
+ * file before the transaction that stores it in the database commits.  The transaction may be rolled back: therefore
+ * the file has two epochs, as two owners, and a new one replaces the one that the database does not have. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +55,7 @@ static void forget_databases(struct connection* connection) {
   }
 }
 
-/* After ATTACH and DETACH a schema's name may be that of another file: nothing that was known of it holds. */
+/* After ATTACH or DETACH a schema's name may mean another file, so all facts about it are forgotten. */
 static int know_databases(struct connection* connection) {
   const uint64_t attached = attached_now(connection->db);
   struct filter* filter;
@@ -82,15 +81,15 @@ static int know_databases(struct connection* connection) {
   return 0;
 }
 
-/* Statements that stay prepared would keep sqlite3_close() from its work.  It disconnects virtual tables first, and
- * that of bf_info then forgets them: so it has to be connected. */
+/* A prepared statement would make sqlite3_close() fail.  sqlite3_close() first disconnects virtual tables, and that of
+ * bf_info then finalizes the statements: so it has to be connected. */
 static int connect_info(struct connection* connection) {
   return sqlite3_exec(connection->db, "SELECT state FROM bf_info WHERE 0", NULL, NULL, NULL);
 }
 
 #define ROW "SELECT id, epoch, file_id, synced, kinds"
 
-/* SQLITE_OK with *out = NULL: the database has no table bfstore_filters. */
+/* Returns SQLITE_OK with *out = NULL if the database has no table bfstore_filters. */
 static int prepare(struct connection* connection, struct database* database, int check_triggers, sqlite3_stmt** out) {
   sqlite3_stmt** cached = check_triggers ? &database->checked : &database->row;
   sqlite3_stmt* statement = NULL;
@@ -140,15 +139,15 @@ static int look_up_once(struct connection* connection, struct database* database
   code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
   if (code == SQLITE_OK) code = sqlite3_step(statement);
   if (code == SQLITE_ROW) read_row(statement, kept);
-  /* SQLite prepares a statement again after each change of a schema. */
+  /* SQLite prepares a statement again after each change of a schema, so the count changes. */
   if (code == SQLITE_ROW)
     kept->schema = database->number << 32 | (uint32_t)sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_REPREPARE, 0);
   sqlite3_reset(statement);
   return code;
 }
 
-/* SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error.  A statement
- * that is prepared fails when its table was dropped or rolled back.  Then sqlite_schema is asked again. */
+/* Returns SQLITE_ROW: *kept is filled in; SQLITE_DONE: the database does not keep this filter; otherwise an error.  A
+ * prepared statement fails after its table was dropped or rolled back.  Then sqlite_schema is read again. */
 static int look_up(struct connection* connection, struct database* database, const char* name, int check_triggers,
                    struct kept* kept) {
   const int code = look_up_once(connection, database, name, check_triggers, kept);
@@ -157,7 +156,7 @@ static int look_up(struct connection* connection, struct database* database, con
   return look_up_once(connection, database, name, check_triggers, kept);
 }
 
-/* Of the table that has bf_keep's triggers now, whatever its name is. */
+/* Finds other triggers of the table that now has bf_keep's triggers, whatever its name is. */
 #define OTHER_TRIGGERS                                                                                              \
   "WITH its(name) AS (SELECT tbl_name FROM \"%w\".sqlite_schema WHERE type = 'trigger' AND name = 'bfstore before " \
   "insert ' || %Q) SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema, its WHERE type = 'trigger' AND tbl_name ="      \
@@ -165,7 +164,7 @@ static int look_up(struct connection* connection, struct database* database, con
   " s.tbl_name = its.name COLLATE NOCASE AND NOT EXISTS (SELECT 1 FROM \"%w\".bfstore_filters WHERE"                \
   " instr(definitions, s.sql)))"
 
-/* The integer that a query gives, or -1 after an error. */
+/* Returns the integer that a query gives, or -1 after an error. */
 static int ask_once(struct connection* connection, char* sql) {
   sqlite3_stmt* statement = NULL;
   int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
@@ -184,12 +183,12 @@ int has_other_triggers(struct connection* connection, struct filter* filter, con
   return filter->has_other_triggers;
 }
 
-/* A temporary table or view, which a query means that names no database. */
+/* Finds a temporary table or view with the table's name: a query that names no database would read it. */
 #define SHADOW                                                                                                    \
   "SELECT EXISTS (SELECT 1 FROM sqlite_temp_schema WHERE type IN ('table', 'view') AND name = (SELECT table_name" \
   " FROM \"%w\".bfstore_filters WHERE path = %Q) COLLATE NOCASE)"
 
-/* -1 after an error. */
+/* Returns -1 after an error. */
 static int is_shadowed(struct connection* connection, struct filter* filter, const struct kept* kept) {
   if (filter->shadow_then == kept->schema) return filter->is_shadowed;
   filter->is_shadowed = ask_once(connection, sqlite3_mprintf(SHADOW, filter->schema, filter->name));
@@ -212,7 +211,7 @@ int run(struct connection* connection, const char* format, ...) {
 /* --- Handles ------------------------------------------------------------------------------------------------------ */
 
 void close_filter(struct filter* filter) {
-  bfs_close(filter->handle, NULL); /* what fails here, the next open says again */
+  bfs_close(filter->handle, NULL); /* the next open reports what fails here */
   filter->handle = NULL;
   filter->writes_at = 0;
   ++filter->generation;
@@ -251,15 +250,15 @@ int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   return BFS_OK;
 }
 
-/* Both agree: see the beginning of this file.  The marks are read from the file each time: an older copy of the file
- * may have been written over it in place, and the handle, its inode and its health are as they were. */
+/* Both agree: see the beginning of this file.  The marks are read from the file each time: an older copy may have been
+ * written over the file in place, which leaves the handle, the inode and the health as they were. */
 int is_of_epoch(const struct filter* filter, const struct kept* kept) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   if (kept->epoch == 0 || !kept->has_file_id || bfs_stats(filter->handle, 0, &facts, NULL) != BFS_OK) return 0;
   return memcmp(facts.file_id, kept->file_id, sizeof facts.file_id) == 0 && has_epoch(filter->handle, kept->epoch);
 }
 
-/* A relative path is in the folder of the database's file. */
+/* A relative path starts in the folder of the database's file. */
 static char* path_of(sqlite3* db, const char* schema, const char* name) {
   const char* file = sqlite3_db_filename(db, schema);
   const char* end = file == NULL ? NULL : strrchr(file, '/');
@@ -317,7 +316,7 @@ enum found find_filter(struct connection* connection, const char* name, sqlite3_
 
 /* --- Trust -------------------------------------------------------------------------------------------------------- */
 
-/* Returns 0: not to be asked. */
+/* Returns 0: the filter must not be asked. */
 static int in_doubt(bfs_error* why, int32_t code, const char* text) {
   why->code = code;
   if (text != why->message) sqlite3_snprintf(sizeof why->message, why->message, "%s", text);
@@ -389,7 +388,7 @@ struct filter* filter_to_ask(struct connection* connection, const char* name, bf
   return NULL;
 }
 
-/* Not SQLite's own generator: two copies of a virtual machine would have one state of it. */
+/* Not SQLite's own generator: two copies of a virtual machine would have the same state of it. */
 static sqlite3_int64 new_epoch(void) {
   sqlite3_int64 number = 0;
   if (getentropy(&number, sizeof number) != 0) return 0;
@@ -411,14 +410,14 @@ static int store_epoch(struct connection* connection, const struct filter* filte
              filter->schema, kept->epoch, hex, filter->name);
 }
 
-/* Another number after each commit. */
+/* Returns a number that changes with each commit. */
 static unsigned version_of(const struct connection* connection, const struct filter* filter) {
   unsigned version = 0;
   sqlite3_file_control(connection->db, filter->schema, SQLITE_FCNTL_DATA_VERSION, &version);
   return version;
 }
 
-/* The file is compared once a transaction, and not for each row: a key that is added to an older copy is in a file of
+/* The file is compared once in a transaction, not for each row: a key added to an older copy goes into a file of
  * another epoch, which no reader trusts. */
 static void may_write_at(const struct connection* connection, struct filter* filter, sqlite3_int64 epoch) {
   filter->writes_at = epoch;
@@ -454,7 +453,8 @@ int finish_recovery(struct filter* filter, int lane, bfs_error* error) {
   return over == 1 ? 0 : set_error(error, BFS_ERECOVERING, "another owner of the filter has not finished its recovery");
 }
 
-/* An epoch that came into the file while this handle had it open is in no clean copy with the same file_id. */
+/* Returns whether the file had this epoch when the handle was opened.  An epoch that came later is in no clean copy
+ * with the same file_id. */
 static int has_been_there(const struct filter* filter, sqlite3_int64 epoch) {
   return filter->at_open[0] == epoch || filter->at_open[1] == epoch;
 }

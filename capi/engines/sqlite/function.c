@@ -1,4 +1,4 @@
-/* bfstore's extension of SQLite: what its functions take and how they fail. */
+/* bfstore's extension of SQLite: the arguments of its functions, and their errors. */
 #include "internal.h"
 
 #include <string.h>

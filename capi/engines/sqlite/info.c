@@ -1,5 +1,5 @@
-/* bfstore's extension of SQLite: SELECT * FROM bf_info('rows.bf'), one row with what is known of a filter file.  Its
- * end also ends the connection's prepared statements (see connect_info). */
+/* bfstore's extension of SQLite: SELECT * FROM bf_info('rows.bf') gives one row of facts about a filter file.  The end
+ * of this table also ends the connection's prepared statements (see connect_info). */
 #include <string.h>
 
 #include "internal.h"
@@ -78,7 +78,7 @@ static int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
     info->aConstraintUsage[i].omit = 1;
     info->estimatedCost = 1000;
     info->estimatedRows = 1;
-    /* Counting the bits reads the whole body: only for those columns that need it. */
+    /* Counting the bits reads the whole body, so it is done only for the columns that need it. */
     info->idxNum = 1 | ((info->colUsed >> FILL_RATIO & 7) != 0 ? 2 : 0);
     return SQLITE_OK;
   }
@@ -150,7 +150,7 @@ static void result_layout(sqlite3_context* context, uint32_t layout) {
     sqlite3_result_text(context, sqlite3_mprintf("%u", (unsigned)layout), -1, sqlite3_free);
 }
 
-/* What no database shows afterwards. */
+/* Changes that no database shows afterwards. */
 static const char NOT_SEEN_TEXT[] =
     "rows that were written with triggers off (SQLITE_DBCONFIG_ENABLE_TRIGGER), by sqlite3_blob_write, by an edit of"
     " the file or of bfstore_filters, by a program whose bf_add is its own, or while all that bf_keep made was dropped,"
@@ -164,7 +164,7 @@ static const char NOT_SEEN_PLAIN_TEXT[] =
     "numbers or texts that another program added to a filter whose first key SQLite added, where SQL takes a text for"
     " equal with a number; comparisons by a collation that is not SQLite's own";
 
-/* What a reader gets, and why, where it is "maybe" for every key. */
+/* Says what a reader gets, and why, if it gets "maybe" for every key. */
 static void state_of(struct cursor* cursor, const char** state, const char** message) {
   const int32_t health = cursor->error.code != BFS_OK ? cursor->error.code : cursor->facts.health;
   *state = health != BFS_OK ? bfs_code_name(health) : cursor->trusted ? "good" : "maybe";
@@ -174,7 +174,7 @@ static void state_of(struct cursor* cursor, const char** state, const char** mes
                                           : cursor->doubt.message;
 }
 
-/* What is known of every path, also where the file cannot be opened. */
+/* Columns that every path has, even if the file cannot be opened. */
 static int column_of_path(struct cursor* cursor, sqlite3_context* context, int number) {
   const char *state, *message;
   state_of(cursor, &state, &message);
@@ -214,7 +214,7 @@ static int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int numbe
   return SQLITE_OK;
 }
 
-/* Without xCreate: the table is there without CREATE VIRTUAL TABLE, and only so. */
+/* Without xCreate the table exists without CREATE VIRTUAL TABLE, and cannot be created by it. */
 const sqlite3_module bf_info_module = {
     .xConnect = connect_table,
     .xBestIndex = best_index,

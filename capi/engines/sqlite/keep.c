@@ -1,19 +1,19 @@
-/* bfstore's extension of SQLite: bf_keep, which makes the triggers that keep a filter in step with a table, and
- * bf_sync, which compares the two. */
+/* bfstore's extension of SQLite: bf_keep makes the triggers that keep a filter in step with a table; bf_sync compares
+ * the two. */
 #include <string.h>
 
 #include "internal.h"
 SQLITE_EXTENSION_INIT3
 
-/* A row's position is a rowid of AUTOINCREMENT: VACUUM does not change it, and a row that gets one of an older row is
- * noted (is_below). */
+/* A row's position is a rowid of AUTOINCREMENT: VACUUM does not change it, and is_below notices a row that gets an
+ * older row's rowid. */
 struct source {
   const char* schema;
   char* table;
   char* column;
   char* position;  /* NULL: a recovery adds the keys of all rows */
-  char* or_late;   /* of a generated column: " OR ...", where a default of another column may change it; else NULL */
-  int has_default; /* in the place of NULL */
+  char* or_late;   /* generated column: " OR ...", if a default of another column may change it; otherwise NULL */
+  int has_default; /* the column has a default that replaces NULL */
 };
 
 static void free_source(struct source* source) {
@@ -29,7 +29,7 @@ static int set_error(struct connection* connection, bfs_error* error, const char
   return -1;
 }
 
-/* Fills in *text with the first column of the first row, NULL if there is none. */
+/* Fills in *text with the first column of the first row, or NULL if no row exists. */
 static int ask_text(struct connection* connection, char** text, char* sql) {
   sqlite3_stmt* statement = NULL;
   int code = sql == NULL ? SQLITE_NOMEM : sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
@@ -44,7 +44,7 @@ static int ask_text(struct connection* connection, char** text, char* sql) {
 
 /* --- Comparing ---------------------------------------------------------------------------------------------------- */
 
-/* Adds the keys of the rows after kept->synced, or of all.  Returns how many, or -1. */
+/* Adds the keys of the rows after kept->synced, or of all.  Returns their number, or -1. */
 static sqlite3_int64 add_rows(struct connection* connection, struct filter* filter, const struct source* source,
                               struct kept* kept, bfs_error* error) {
   sqlite3_stmt* statement = NULL;
@@ -77,7 +77,8 @@ static sqlite3_int64 add_rows(struct connection* connection, struct filter* filt
   return code == SQLITE_DONE ? rows : -1;
 }
 
-/* The new epoch says that what `synced` says is durable.  So an older copy of the file, with less, has another one. */
+/* Stores that rows up to `synced` are durable, which is true at the new epoch: an older copy of the file has another
+ * one. */
 static int store_synced(struct connection* connection, struct filter* filter, const struct source* source,
                         const struct kept* kept) {
   if (source->position == NULL)
@@ -96,13 +97,14 @@ static int open_to_write(struct filter* filter, int* recovers, bfs_error* error)
   return open_filter(filter, BFS_OPEN_WRITE | BFS_OPEN_RECOVER, error);
 }
 
-/* The database is locked for writing: every row that is committed has returned from an add to the file that its epoch
- * is about.  Returns how many keys were added again, or -1. */
+/* Compares with the database locked for writing: the add of every committed row has returned, and went to the file with
+ * the database's epoch.  Returns the number of keys that were added again, or -1. */
 static sqlite3_int64 compare(struct connection* connection, struct filter* filter, const struct source* source,
                              struct kept* kept, bfs_error* error) {
   sqlite3_int64 rows = 0;
   int recovers = 0, same, lane;
-  /* A handle on a file that an older copy was written over took that file in use, and not this one. */
+  /* If an older copy was written over a file, an open handle treated that copy as the file in use: so the file is
+   * opened again. */
   if (filter->handle == NULL || !filter->writes || bfs_health(filter->handle) != BFS_OK ||
       bfs_is_current(filter->handle, NULL) != 1 || !is_of_epoch(filter, kept))
     if (open_to_write(filter, &recovers, error) != BFS_OK) return -1;
@@ -130,7 +132,7 @@ static int read_source(struct connection* connection, const struct filter* filte
   return source->table == NULL || source->column == NULL ? -1 : 0;
 }
 
-/* The row is read again under the lock. */
+/* Reads the row again under the lock, and compares. */
 static sqlite3_int64 locked_compare(struct connection* connection, const char* name, bfs_error* error) {
   struct filter* filter;
   struct source source;
@@ -158,7 +160,7 @@ static void end_savepoint(struct connection* connection, int good) {
   run(connection, "RELEASE bfstore");
 }
 
-/* A sync of a filter that no table has is a sync alone. */
+/* Syncs a filter that no table has, without a comparison. */
 static void sync_plain(sqlite3_context* context, struct filter* filter, bfs_error* error) {
   if ((filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1) &&
       open_filter(filter, BFS_OPEN_WRITE, error) != BFS_OK)
@@ -207,12 +209,11 @@ void bf_sync(sqlite3_context* context, int count, sqlite3_value** values) {
   "TEXT NOT NULL, column_name TEXT NOT NULL, position TEXT, epoch INTEGER, file_id BLOB, synced INTEGER, kinds "       \
   "INTEGER NOT NULL DEFAULT 0, definitions TEXT) WITHOUT ROWID"
 
-/* Compared as bytes: a key that a collation takes for equal is another key for other programs. */
+/* Compared as bytes: keys that are equal in a collation are different keys for other programs. */
 #define HAS_CHANGED "old.\"%w\" IS NOT new.\"%w\" COLLATE BINARY"
 
-/* A BEFORE trigger, since a RETURNING and other AFTER triggers may run before that of bf_keep, and may end the row's
- * triggers.  An AFTER trigger, since SQLite gives a row its number, and puts a default in the place of NULL, only then.
- */
+/* Two triggers.  BEFORE: RETURNING and other AFTER triggers may run before that of bf_keep, and may end the row's
+ * triggers.  AFTER: only then SQLite has given the row its number, and replaced NULL by a default. */
 static int make_trigger(struct connection* connection, const struct filter* filter, const struct source* source,
                         sqlite3_int64 id, const char* event) {
   const int before = strncmp(event, "before ", 7) == 0, updates = strstr(event, "update") != NULL;
@@ -242,7 +243,7 @@ static int make_trigger(struct connection* connection, const struct filter* filt
   return code;
 }
 
-/* See DEFINITIONS. */
+/* Makes the view that comes after the triggers: see DEFINITIONS. */
 static int make_last(struct connection* connection, const struct filter* filter, const struct source* source) {
   return run(connection,
              "DROP VIEW IF EXISTS \"%w\".\"bfstore last %w\";"
@@ -258,7 +259,7 @@ static int make_triggers(struct connection* connection, const struct filter* fil
   return code == SQLITE_OK ? make_last(connection, filter, source) : code;
 }
 
-/* A BEFORE trigger does not see the number that SQLite gives a row. */
+/* A BEFORE trigger does not see the number that SQLite gives to a row. */
 static int check_number(struct connection* connection, const struct source* source, bfs_error* error) {
   char* column = NULL;
   const int failed = ask_text(
@@ -277,7 +278,7 @@ static int is_builtin(const char* collation) {
          sqlite3_stricmp(collation, "RTRIM") == 0;
 }
 
-/* What SQLite makes of the column only after BEFORE triggers. */
+/* Finds out whether SQLite computes the column only after BEFORE triggers. */
 static int read_late(struct connection* connection, struct source* source) {
   char* late = NULL;
   if (ask_text(

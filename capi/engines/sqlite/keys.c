@@ -1,10 +1,10 @@
 /* bfstore's extension of SQLite: values as keys, and what a filter has of each.
  *
- * What SQL takes for equal has one key, as far as a value alone shows it: a real number that equals an integer has the
- * integer's.  How two values are compared is not the values' matter: a comparison may ignore case (NOCASE) or spaces at
- * the end (RTRIM), and a column's affinity may make a number of a text.  So a filter has a text twice, where the two
- * differ: as it is, and as all texts that a collation of SQLite takes for equal with it.  And it is known which kinds
- * of keys a filter has: where it has both numbers and texts, one may equal the other. */
+ * Values that are equal in SQL have one key, if the values alone decide that: a real number that equals an integer has
+ * the integer's key.  But a comparison decides more: it may ignore case (NOCASE) or trailing spaces (RTRIM), and a
+ * column's affinity may make a number of a text.  So a filter has a text twice, if the two differ: as it is, and in a
+ * form common to all texts that a collation of SQLite treats as equal.  Also, the kinds of a filter's keys are known:
+ * if it has both numbers and texts, one may equal the other. */
 #include <string.h>
 
 #include "internal.h"
@@ -50,7 +50,7 @@ int key_of(sqlite3_value* value, struct key* key) {
 
 /* --- Collations --------------------------------------------------------------------------------------------------- */
 
-/* NOCASE looks at no letter after a NUL. */
+/* NOCASE ignores letters after a NUL. */
 static size_t folded_bytes(const struct key* key) {
   const char* const end = memchr(key->data, 0, key->bytes);
   size_t bytes = end == NULL ? key->bytes : (size_t)(end - (const char*)key->data);
@@ -89,7 +89,7 @@ int32_t add_key(struct connection* connection, bfs_filter* handle, const struct 
   return bfs_add(handle, key->data, key->bytes);
 }
 
-/* What the filter may not give back of the second form costs a false positive. */
+/* If the filter cannot remove the second form, that costs only a false positive. */
 int32_t remove_key(struct connection* connection, bfs_filter* handle, const struct key* key) {
   struct key folded;
   const int differs = folded_of(connection, key, &folded);
@@ -116,9 +116,9 @@ int32_t count_of(struct connection* connection, const bfs_filter* handle, const 
 
 /* --- Kinds -------------------------------------------------------------------------------------------------------- */
 
-/* A filter that no table has says by keys of its own which kinds it has.  One of these keys may be there by chance, as
- * a false positive, in a filter of another program, which may have any kind.  So a filter whose first key SQLite added
- * has MADE words more, and what the others say counts only where all of these are there. */
+/* A filter that no table has stores its kinds as keys of its own (MARKS).  In a filter of another program one of these
+ * keys may be a false positive, and any kind may exist.  So when SQLite adds the first key, it also adds MADE words,
+ * and the marks count only if all these words are there. */
 static const struct {
   int kind;
   char word[32];
@@ -148,7 +148,7 @@ static int is_made(const bfs_filter* handle) {
   return 1;
 }
 
-/* Where another program has added keys no word is added: their kinds are not known. */
+/* Adds no word if another program has added keys: their kinds are not known. */
 static int32_t mark_made(bfs_filter* handle) {
   bfs_statistics facts = BFS_STATISTICS_INIT;
   struct word word;
@@ -182,13 +182,13 @@ static int marked_kinds(struct filter* filter) {
   return kinds == 0 ? NUMBERS | TEXTS | BLOBS : kinds;
 }
 
-/* An infinite number becomes the text "Inf" or "-Inf", which SQLite does not read as a number. */
+/* SQLite makes the text "Inf" or "-Inf" of an infinite number, but does not read this text as a number. */
 static int is_infinite(const char* text) {
   if (*text == '-' || *text == '+') ++text;
   return sqlite3_strnicmp(text, "Inf", 3) == 0;
 }
 
-/* The value's own text is not valid after this. */
+/* Invalidates the value's own text. */
 static int looks_like_number(sqlite3_value* value) {
   const char* const text = (const char*)sqlite3_value_text(value);
   return text == NULL || is_infinite(text) || sqlite3_value_numeric_type(value) != SQLITE_TEXT;

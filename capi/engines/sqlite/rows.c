@@ -1,9 +1,9 @@
-/* bfstore's extension of SQLite: which rows are between their triggers. */
+/* bfstore's extension of SQLite: rows between their BEFORE and AFTER triggers. */
 #include "internal.h"
 SQLITE_EXTENSION_INIT3
 
-/* A row may change within another one, by an action of a foreign key.  Every AFTER trigger comes after a BEFORE trigger
- * of its row. */
+/* Counts a row.  A row may change within another one, by a foreign key action.  Every AFTER trigger follows a BEFORE
+ * trigger of its row. */
 void enter_row(struct filter* filter, int is_late) {
   ++filter->depth;
   if (is_late && filter->late_at == 0) filter->late_at = filter->depth;
@@ -21,8 +21,8 @@ static int writes_now(sqlite3* db) {
   return 0;
 }
 
-/* A row may also end without its AFTER trigger: by a constraint, or in an UPDATE that changes no key.  It ends with its
- * statement at the latest. */
+/* A row may also end without its AFTER trigger: by a constraint, or in an UPDATE that changes no key.  It ends at the
+ * latest with its statement. */
 int has_late_row(const struct connection* connection, struct filter* filter) {
   if (filter->late_at != 0 && !writes_now(connection->db)) filter->late_at = filter->depth = 0;
   return filter->late_at != 0;

@@ -1,22 +1,24 @@
-// Package reader asks bfstore's filter files in Go alone, without cgo and without the library. It only reads.
+// Package reader looks up keys in bfstore's filter files only in Go, without cgo and without the library. It only
+// reads.
 //
 //	users, err := reader.Open("users.bf", reader.Options{})
 //	...
 //	defer users.Close()
 //	maybe, err := users.ContainsString("alice") // false is certain
 //
-// It was written from the format's specification (src/format/FORMAT.md), and refuses what it does not surely
+// It was written from the format's specification (src/format/FORMAT.md), and refuses everything that it does not surely
 // understand, with the code that the specification gives. It reads files of the layouts blocked and classic whose hash
 // is XXH3-64, on local filesystems, and opens them only while they are clean (closed by their last writer, or sealed).
-// A file that a writer has open, or that was not closed before a crash, is refused: the package
-// bfstore.example/bfstore opens these, after it has asked the kernel what became of their pages.
+// It refuses a file that a writer has open, or that was not closed before a crash: the package bfstore.example/bfstore
+// opens these, after it has asked the kernel what happened to their pages.
 //
 // A writer may open the file later, and add: each key is found once its add has returned. If the writer, or the file,
-// comes into doubt (a sync that failed, a recovery, a file that bfstore replaces, or that is cut, overwritten or cannot be
-// read), every answer is true, and Health says why: open the path again. A file that another program moves to the path is
-// not noticed by itself, and what is in that one alone is answered no: ask IsCurrent now and then. Like a library handle that was opened with NO_WRITE this
-// package does not ask the kernel whether it failed to write pages of a file in use. Between such a failure and the next
-// question of the writer, which then marks the file, a key in a dropped page is answered no.
+// comes into doubt (a sync failed; the file is recovered, replaced by bfstore, truncated, overwritten or cannot be
+// read), every answer is true, and Health returns the reason: open the path again. The package does not notice by
+// itself that another program moves a file to the path, and answers no for the keys of only that file: so call
+// IsCurrent now and then. Like a library handle opened with NO_WRITE this package does not ask the kernel whether it
+// failed to write pages of a file in use. Between such a failure and the next check by the writer, which then marks the
+// file, a key in a dropped page is answered no.
 //
 // Any number of goroutines may use a Filter at once, also while it is closed: a lookup that no longer finds the file
 // answers true. A fault in a page of the file is doubt. Other faults remain what they are.

@@ -1,6 +1,6 @@
 //go:build linux
 
-// Why a file is refused.
+// The reasons to refuse a file.
 
 package reader
 
@@ -10,20 +10,20 @@ import (
 	"syscall"
 )
 
-// Error is every error of this package. errors.Is finds the system's error in it, if there is one: fs.ErrNotExist.
+// Error is the type of all errors of this package. errors.Is finds the system's error in it, if any: fs.ErrNotExist.
 type Error struct {
 	Code    int32  // as in bfstore.h
 	Name    string // "BFS_EUNCLEAN"
 	Message string
-	Err     error // of the system call that failed, or nil
+	Err     error // from the failed system call, or nil
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap is for errors.Is and errors.As.
+// Unwrap supports errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is is for errors.Is.
+// Is supports errors.Is.
 func (e *Error) Is(target error) bool { return target == fs.ErrClosed && e.Code == shut.code }
 
 type kind struct {
@@ -70,12 +70,12 @@ var (
 	badLiveWord = kind{cELIVEWORD, "the live word or the end word is not the file's own"}
 )
 
-// of is the error of this kind, about a path.
+// of returns the error of this kind for a path.
 func (k kind) of(path string) error {
 	return &Error{Code: k.code, Name: names[k.code], Message: path + ": " + k.words}
 }
 
-// failed is the error of a system call.
+// failed returns the error of a system call.
 func failed(path, doing string, err error) error {
 	is := system
 	switch {

@@ -1,6 +1,6 @@
 //go:build linux
 
-// The file below a filter: where it may be, and what is read of it before it is mapped.
+// The file of a filter: the allowed filesystems, and the reads before it is mapped.
 
 package reader
 
@@ -12,8 +12,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Filesystems of the kernel that keep one page cache for all processes (linux/magic.h). On others, networks and
-// overlays among them, a reader might look at an older file than the one that a writer adds to.
+// Filesystems of the kernel that keep one page cache for all processes (linux/magic.h). On others, such as networks and
+// overlays, a reader might see an older file than the one that a writer adds to.
 var local = map[uint32]string{0xef53: "ext4", 0x58465342: "xfs", 0x9123683e: "btrfs", 0x01021994: "tmpfs", 0xf2f52010: "f2fs",
 	0x858458f6: "ramfs", 0x2fc12fc1: "zfs", 0x4d44: "vfat", 0xca451a4e: "bcachefs"}
 
@@ -63,7 +63,8 @@ func (f *file) read(into []byte, offset uint64) error {
 	return nil
 }
 
-// admit goes through the checklist. A slot that another process is writing looks torn for a moment: so it asks again.
+// admit checks the file by the checklist. A slot that another process is writing looks torn for a moment: so it tries
+// again.
 func (f *file) admit() (*identity, error) {
 	for tries := 0; ; tries++ {
 		is, broken, err := f.look()

@@ -1,6 +1,6 @@
 //go:build linux
 
-// The identity of a file: what page 0 says, and whether all of it is understood.
+// The identity of a file: the contents of page 0, and the check that all of it is understood.
 
 package reader
 
@@ -42,10 +42,10 @@ type identity struct {
 	fileID    [16]byte
 	note      []byte
 	seal      *seal
-	endAt     uint64 // of the end word
+	endAt     uint64 // the position of the end word
 }
 
-// seal says where the checksums of a sealed file are.
+// seal is the position of a sealed file's checksums, and their checksum.
 type seal struct {
 	chunks, sumsAt, sumsSum uint64
 }
@@ -59,7 +59,7 @@ type check struct {
 	kind  kind
 }
 
-// firstBroken is the kind of the first check that does not hold.
+// firstBroken returns the kind of the first check that does not hold.
 func firstBroken(checks ...check) *kind {
 	for i := range checks {
 		if !checks[i].holds {
@@ -78,7 +78,7 @@ func allZero(data []byte) bool {
 	return true
 }
 
-// readIdentity judges page 0 of a file of so many bytes, in the order of the specification's checklist.
+// readIdentity judges page 0 of a file of this length, in the order of the specification's checklist.
 func readIdentity(data []byte, fileBytes uint64) (*identity, *kind) {
 	if broken := firstBroken(
 		check{string(data[:8]) == "\x89BFS\r\n\x1a\n", badMagic},
@@ -125,7 +125,7 @@ func (i *identity) bitsArePossible() bool {
 	return i.numBits >= 1 && i.numBits <= 1<<48 && (i.layout == classic || i.numBits%512 == 0)
 }
 
-// bodyFits: no sum here overflows, since the number of bits is possible.
+// bodyFits checks the position of the body. No sum here overflows, since the number of bits is possible.
 func (i *identity) bodyFits(fileBytes uint64) bool {
 	return i.bodyBytes == (i.numBits+63)/64*8 && i.bodyAt%page == 0 && i.bodyAt >= headerBytes &&
 		i.bodyBytes <= fileBytes && i.bodyAt <= fileBytes-i.bodyBytes
@@ -162,7 +162,7 @@ func (i *identity) readRecords(left []byte) *kind {
 	return firstBroken(check{i.sealed == (i.seal != nil), badRecord})
 }
 
-// takeRecord: false for a known type that is not as it must be. Unknown ones that are not critical are skipped.
+// takeRecord returns false for a known type with wrong contents. It skips unknown types that are not critical.
 func (i *identity) takeRecord(type_ uint16, value []byte) bool {
 	switch type_ {
 	case 1:
@@ -175,13 +175,13 @@ func (i *identity) takeRecord(type_ uint16, value []byte) bool {
 			return false
 		}
 		i.seal = &seal{u64(value[8:]), u64(value[16:]), u64(value[24:])}
-	case 2, 4, 5: // of other hashes, and of a later version: critical
+	case 2, 4, 5: // for other hashes, and for a later version: critical
 		return false
 	}
 	return true
 }
 
-// canary is what the hash makes of keys of every kind of length.
+// canary returns the hash of keys of every kind of length.
 func canary(seed uint64) uint64 {
 	var key [1000]byte
 	for j := range key {

@@ -6,7 +6,8 @@ import "sync/atomic"
 
 var fence uint32
 
-// load: the race detector's own atomic loads are not in Go, so that a fault in them ends the program.
+// load replaces atomic.LoadUint64: the race detector's own atomic loads are not in Go, so a fault in them ends the
+// program.
 //
 //go:norace
 //go:noinline

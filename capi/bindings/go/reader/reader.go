@@ -20,22 +20,22 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// Options say how a file is opened.
+// Options say how to open a file.
 type Options struct {
-	Verify bool // a sealed file is compared with its checksums first: BFS_EDAMAGED, BFS_ENOTSEALED
+	Verify bool // compare a sealed file with its checksums first: BFS_EDAMAGED, BFS_ENOTSEALED
 }
 
 // Filter is an open filter file. Any number of goroutines may use one.
 type Filter struct {
-	path   string // as it was given, for messages
-	from   string // the same from the root on, whatever the working directory becomes
+	path   string // as given, for messages
+	from   string // the absolute path, independent of the working directory
 	facts  syscall.Stat_t
 	is     identity
 	mapped []byte
 	body   []uint64
 	live   *uint64
 	end    *uint64
-	right  uint64 // what live xor end is, in ownBits, while the file is whole and in no doubt
+	right  uint64 // live xor end, in ownBits, while the file is whole and in no doubt
 	faulty uint32 // 1 after a fault
 	closed uint32 // 1 after Close
 }
@@ -78,7 +78,7 @@ func Open(path string, options Options) (*Filter, error) {
 	return made, nil
 }
 
-// Close unmaps the file. Lookups that run meanwhile answer true where they no longer find it. A second Close is an error:
+// Close unmaps the file. Concurrent lookups answer true if they no longer find it. A second Close is an error:
 // errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
 	if !atomic.CompareAndSwapUint32(&f.closed, 0, 1) {
@@ -90,8 +90,8 @@ func (f *Filter) Close() error {
 	return nil
 }
 
-// withdraw takes the file away from its addresses, and keeps these: no other mapping gets them while a lookup may still
-// read there, so that it faults instead of reading something else. This costs lookups nothing; a lock would.
+// withdraw removes the file from its addresses, and keeps these: no other mapping gets them while a lookup may still
+// read there, so the lookup faults instead of reading something else. This costs lookups nothing; a lock would.
 func (f *Filter) withdraw() error {
 	switch runtime.GOARCH {
 	case "amd64", "arm64", "riscv64", "ppc64le", "loong64":
@@ -103,35 +103,35 @@ func (f *Filter) withdraw() error {
 		}
 		return nil
 	}
-	return syscall.Mprotect(f.mapped, syscall.PROT_NONE) // where mmap is another call; the finalizer unmaps the file
+	return syscall.Mprotect(f.mapped, syscall.PROT_NONE) // other mmap calls: the finalizer unmaps the file
 }
 
-// finish runs when nothing refers to the filter any more, a running lookup included.
+// finish runs when nothing refers to the filter any more, not even a running lookup.
 func (f *Filter) finish() { _ = syscall.Munmap(f.mapped) }
 
-// Contains reports whether the key may be in the filter. False is certain. With an error the answer is true.
+// Contains reports whether the key may be in the filter. False is certain. After an error the answer is true.
 func (f *Filter) Contains(key []byte) (bool, error) {
 	return f.ContainsDigest(xxh3.HashSeed(key, f.is.seed))
 }
 
-// ContainsString is Contains of the string's bytes.
+// ContainsString is Contains for the string's bytes.
 func (f *Filter) ContainsString(key string) (bool, error) {
 	return f.ContainsDigest(xxh3.HashStringSeed(key, f.is.seed))
 }
 
-// ContainsInteger is Contains of the integer's 8 bytes, little-endian.
+// ContainsInteger is Contains for the integer's 8 bytes, little-endian.
 func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 	key := [8]byte{byte(number), byte(number >> 8), byte(number >> 16), byte(number >> 24), byte(number >> 32), byte(number >> 40),
 		byte(number >> 48), byte(number >> 56)}
 	return f.ContainsDigest(xxh3.HashSeed(key[:], f.is.seed))
 }
 
-// ContainsDigest is Contains of a key by its digest in this filter.
+// ContainsDigest is Contains for a key's digest in this filter.
 func (f *Filter) ContainsDigest(digest uint64) (maybe bool, err error) {
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return true, shut.of(f.path)
 	}
-	maybe = true // what a fault leaves
+	maybe = true // the answer after a fault
 	defer f.leave(debug.SetPanicOnFault(true))
 	maybe = f.ask(digest)
 	return maybe, nil
@@ -144,7 +144,7 @@ func (f *Filter) ContainsKeys(keys [][]byte, answers []bool) ([]bool, error) {
 	}
 	answers = answers[:len(keys)]
 	for i := range answers {
-		answers[i] = true // what an error or a fault leaves
+		answers[i] = true // the answer after an error or a fault
 	}
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return answers, shut.of(f.path)
@@ -160,7 +160,7 @@ func (f *Filter) askAll(keys [][]byte, answers []bool) {
 	}
 }
 
-// leave ends a call, of which a fault in the file may have made a panic. It also keeps the filter alive until then.
+// leave ends a call, and recovers the panic of a fault in the file. It also keeps the filter alive until then.
 func (f *Filter) leave(panicked bool) {
 	debug.SetPanicOnFault(panicked)
 	if what := recover(); what != nil {
@@ -171,7 +171,7 @@ func (f *Filter) leave(panicked bool) {
 	}
 }
 
-// isOwn tells whether a panic is a fault in the mapping.
+// isOwn reports whether a panic is a fault in the mapping.
 func (f *Filter) isOwn(what any) bool {
 	faulted, is := what.(interface{ Addr() uintptr })
 	if !is {
@@ -181,9 +181,9 @@ func (f *Filter) isOwn(what any) bool {
 	return faulted.Addr() >= begin && faulted.Addr()-begin < uintptr(len(f.mapped))
 }
 
-// ask looks for the key's bits, and answers no only if the file is whole and in no doubt before it reads them and after.
-// Before, since a file that was poisoned and recovered while this goroutine stood still looks right after. The loads
-// are Go's atomic ones, which stay in this order.
+// ask looks up the key's bits, and answers no only if the file is whole and in no doubt both before and after it reads
+// them. Before, since a file that was poisoned and recovered while this goroutine stood still looks right after. The
+// loads are Go's atomic ones, which stay in this order.
 func (f *Filter) ask(digest uint64) bool {
 	if !f.sound() || f.hasBits(digest) {
 		return true
@@ -195,7 +195,7 @@ func (f *Filter) sound() bool {
 	return (word(f.live)^word(f.end))&ownBits == f.right && atomic.LoadUint32(&f.faulty) == 0
 }
 
-// littleEndian: words of the file are, on every machine.
+// littleEndian is true if this machine has the byte order of the file's words.
 var littleEndian = func() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1
@@ -236,13 +236,13 @@ func (f *Filter) hasClassic(x uint64) bool {
 	return true
 }
 
-// Digest is the key's digest in this filter.
+// Digest returns the key's digest in this filter.
 func (f *Filter) Digest(key []byte) uint64 { return xxh3.HashSeed(key, f.is.seed) }
 
-// Note is the owner's own words that the filter was made with.
+// Note returns the owner's note that the filter was made with.
 func (f *Filter) Note() []byte { return append([]byte(nil), f.is.note...) }
 
-// Facts are what the file says of its filter.
+// Facts are the numbers of the filter in the file.
 type Facts struct {
 	Layout    string // "blocked" or "classic"
 	NumProbes int    // k
@@ -254,7 +254,7 @@ type Facts struct {
 	Sealed    bool
 }
 
-// Facts tells them.
+// Facts returns them.
 func (f *Filter) Facts() Facts {
 	layout := "blocked"
 	if f.is.layout == classic {
@@ -263,8 +263,8 @@ func (f *Filter) Facts() Facts {
 	return Facts{layout, int(f.is.numProbes), f.is.numBits, f.is.capacity, f.is.fpr, f.is.seed, f.is.fileID, f.is.sealed}
 }
 
-// IsCurrent tells whether the path still names this file, as long as it must be, and no answer is in doubt. False: open the
-// path again. It asks the file system, so do not call it for every lookup.
+// IsCurrent reports whether the path still names this file, the file has its full length, and no answer is in doubt.
+// False: open the path again. It asks the file system, so do not call it for every lookup.
 func (f *Filter) IsCurrent() (bool, error) {
 	if err := f.Health(); err != nil {
 		if errors.Is(err, fs.ErrClosed) {
@@ -283,12 +283,13 @@ func (f *Filter) IsCurrent() (bool, error) {
 	return now.Dev == f.facts.Dev && now.Ino == f.facts.Ino && uint64(now.Size) >= f.is.endAt+8, nil
 }
 
-// Health is nil, or why every answer is true now. It reads memory alone, so a long-running program may ask often.
+// Health returns nil, or why every answer is true now. It reads only memory, so a long-running program may call it
+// often.
 func (f *Filter) Health() (err error) {
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return shut.of(f.path)
 	}
-	err = fault.of(f.path) // what a fault leaves
+	err = fault.of(f.path) // the result after a fault
 	defer f.leave(debug.SetPanicOnFault(true))
 	err = f.health()
 	return err

@@ -1,6 +1,6 @@
 //go:build linux
 
-// The reader gives the library's answers, refuses what it does not understand, and says maybe in every doubt.
+// The reader gives the library's answers, refuses files that it does not understand, and answers maybe in every doubt.
 
 package reader
 
@@ -101,7 +101,7 @@ func allThere(t testing.TB, filter *Filter) {
 	}
 }
 
-// noes is how many of 1000 absent keys are answered no.
+// noes counts the no answers for 1000 absent keys.
 func noes(t testing.TB, filter *Filter) (count int) {
 	t.Helper()
 	for i := 0; i < 1000; i++ {
@@ -182,7 +182,7 @@ func TestTheWorkedExampleOfTheSpecification(t *testing.T) {
 	equal(t, filter.hasBits(0x699b7243ff43b565), littleEndian)
 }
 
-// patched is a copy of a file with other bytes, whose checksums are right again if `again`.
+// patched returns the path of a copy with changed bytes, and with correct checksums if `again`.
 func patched(t testing.TB, path string, again bool, change func(data []byte) []byte) string {
 	t.Helper()
 	data := must[[]byte](t)(os.ReadFile(path))
@@ -212,7 +212,7 @@ func set64(at int, value uint64) func([]byte) []byte {
 	}
 }
 
-// record puts one parameter record into a file that has none.
+// record returns a change that puts one parameter record into a file that has none.
 func record(type_ uint16, flags uint16, value ...byte) func([]byte) []byte {
 	return func(data []byte) []byte {
 		binary.LittleEndian.PutUint16(data[128:], type_)
@@ -488,7 +488,7 @@ func TestAFileThatIsCutOrOverwrittenIsDoubt(t *testing.T) {
 		}
 		ok(t, filter.Close())
 	}
-	func() { // a fault that is not the file's stays what it is
+	func() { // a fault outside of the file stays a panic
 		defer func() {
 			if what := recover(); what == nil || !strings.Contains(fmt.Sprint(what), "nil pointer") {
 				t.Error(what)
@@ -503,14 +503,14 @@ func TestAFileThatIsCutOrOverwrittenIsDoubt(t *testing.T) {
 func TestAFaultIsDoubtForGood(t *testing.T) {
 	filter := open(t, closed(t, bfstore.Options{NumBits: 512 * 64, NumProbes: 5}))
 	body := filter.mapped[filter.is.bodyAt : filter.is.bodyAt+page]
-	ok(t, syscall.Mprotect(body, syscall.PROT_NONE)) // as a page that the disk does not give
+	ok(t, syscall.Mprotect(body, syscall.PROT_NONE)) // like a page that the disk cannot read
 	equal(t, must[bool](t)(filter.ContainsString("absent 1")), true)
 	ok(t, syscall.Mprotect(body, syscall.PROT_READ))
 	equal(t, noes(t, filter), 0)
 	refused(t, filter.Health(), "BFS_EFAULT")
 }
 
-// inMemory is a filter of one line that has the key with this digest, and is in no doubt.
+// inMemory returns a filter of one line that has the key with this digest, and is in no doubt.
 func inMemory(digest uint64) *Filter {
 	filter := &Filter{is: identity{layout: blocked, numBits: 512, numProbes: 1}, body: make([]uint64, 8), live: new(uint64), end: new(uint64)}
 	*filter.live, *filter.end = 1<<48|5, 9|1<<37
@@ -519,8 +519,8 @@ func inMemory(digest uint64) *Filter {
 	return filter
 }
 
-// The bits vanish after the file was poisoned, or are there again before it is no longer: a lookup that runs across either
-// looks at the live word before it reads the bits, and after.
+// The bits vanish after the file was poisoned, or return before it is recovered: a lookup that runs across either reads
+// the live word before it reads the bits, and after.
 func TestALookupThatRunsWhileAFileBecomesBadOrGood(t *testing.T) {
 	if !littleEndian {
 		t.Skip("the words in memory are those of a little-endian machine")

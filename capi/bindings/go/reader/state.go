@@ -1,6 +1,6 @@
 //go:build linux
 
-// The state of a file: what its slots and its live word say.
+// The state of a file, from its slots and its live word.
 
 package reader
 
@@ -15,7 +15,7 @@ const (
 	replacedBit   = 1 << 36
 	fillingBit    = 1 << 38
 
-	// ownBits are those of the live word and of the end word that tell whether a file is whole and in no doubt.
+	// ownBits are the bits of the live word and of the end word that tell whether a file is whole and in no doubt.
 	ownBits = 1<<40 - 1 - syncingBit
 )
 
@@ -44,7 +44,7 @@ func (i *identity) readSlot(data []byte) (*slot, *kind) {
 	return &made, nil
 }
 
-// judge says why a file with these header pages and this end word is not one that answers; nil: it is clean.
+// judge returns why a file with these header pages and this end word does not answer; nil: it is clean.
 func (i *identity) judge(header []byte, end uint64) *kind {
 	if end != i.endWord() {
 		return &badLiveWord
@@ -75,8 +75,8 @@ func (i *identity) livePageIsKnown(live []byte) bool {
 	return allZero(live[8:64]) && allZero(live[2112:])
 }
 
-// stateOf is the first state that holds, in the order of "When a dirty file may be used"; nil: clean. What could be in
-// use or be adopted is refused: that needs the kernel's word about pages that it failed to write.
+// stateOf returns the first state that holds, in the order of "When a dirty file may be used"; nil: clean. It refuses
+// files that could be in use or be adopted: for these the kernel must say whether it failed to write pages.
 func stateOf(a, b *slot, live uint64) *kind {
 	newest := a
 	if a == nil || b != nil && b.sequence > a.sequence {

@@ -1,4 +1,5 @@
-"""Runs the tests by both back ends at once, each in a JVM of its own, and prints what each said. Arguments go to JUnit."""
+"""Runs the tests with both back ends at once, each in a JVM of its own, and prints the output of each. Arguments go to
+JUnit."""
 
 import os
 import pathlib

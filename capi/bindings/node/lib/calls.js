@@ -4,25 +4,26 @@ import {begin, beginClose, beginPublish, end, endClose, endPublish, handleOf, li
 import {lib} from "./library.js";
 import {Struct} from "./struct.js";
 
-/** One call. bfs_error is not among the arguments: it is the last one of all these functions.
+/** One call. Its arguments do not include bfs_error, which is the last argument of all these functions.
  * @template T
  * @typedef {object} Call
  * @property {string} fn
  * @property {readonly object[]} uses  the filters
- * @property {(...handles: number[]) => unknown[]} args  koffi takes arrays for their memory
- * @property {unknown} [kept]  what has the memory that the arguments only point to
- * @property {string} name  of what the call is about
+ * @property {(...handles: number[]) => unknown[]} args  koffi passes arrays as their memory
+ * @property {unknown} [kept]  the object whose memory the arguments only point to
+ * @property {string} name  the name of the thing in errors
  * @property {(result: number) => T} finish
  */
 
-/** What the threads of koffi use now: nothing of it may be collected. @type {Set<unknown>} */
+/** Objects that koffi's threads use now, so that they are not collected. @type {Set<unknown>} */
 const underWay = new Set();
-/** So many are given to koffi at once, which refuses more than 256. @type {number} */
+/** The number of calls that koffi gets at once; it refuses more than 256. @type {number} */
 const MOST = 32;
 /** @type {(() => void)[]} */
 const waiting = [];
 
-/** What the call of this moment points to. A local variable that is not used again may be collected before the call ends.
+/** Keeps the memory of the current call: the collector may free a local variable that is not used again before the
+ * call ends.
  * @type {{what: unknown}} */
 export const held = {what: null};
 
@@ -37,7 +38,8 @@ export function now(call) {
   return call.finish(result);
 }
 
-/** koffi's .async as a promise. @param {string} fn @param {() => unknown[]} args @param {unknown} kept @returns {Promise<number>} */
+/** Calls koffi's .async, with a promise. @param {string} fn @param {() => unknown[]} args @param {unknown} kept
+ * @returns {Promise<number>} */
 function onThread(fn, args, kept) {
   return new Promise((resolve, reject) => {
     const run = () => {
@@ -74,7 +76,8 @@ export async function later(call) {
   }
 }
 
-/** Runs the steps of a generator, each of which is a call. @template T @param {Generator<Call<any>, T, any>} steps @returns {T} */
+/** Runs the steps of a generator; each step is a call. @template T @param {Generator<Call<any>, T, any>} steps
+ * @returns {T} */
 export function stepsNow(steps) {
   let step = steps.next();
   while (!step.done) {

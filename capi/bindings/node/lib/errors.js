@@ -1,4 +1,4 @@
-/* The exceptions: a class for each range of codes, and for the codes that a program tells apart most often. */
+/* The exceptions: a class for each range of codes, and for the codes that programs handle most often. */
 import os from "node:os";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
@@ -6,8 +6,8 @@ import {Struct} from "./struct.js";
 
 /** Any error of bfstore. Its message says what failed, on what, and what to do. */
 export class BfstoreError extends Error {
-  /** As in other errors of Node.js: "ENOENT", "EEXIST", "EACCES", "EBUSY", "ENOSPC" and so on, where a system call has that name for
-   * it. Otherwise `bfsName`: "BFS_EUNCLEAN".
+  /** As in other errors of Node.js: "ENOENT", "EEXIST", "EACCES", "EBUSY", "ENOSPC" and so on, if a system call has
+   * that name for the error. Otherwise `bfsName`: "BFS_EUNCLEAN".
    * @readonly @type {string} */
   code;
 
@@ -17,8 +17,8 @@ export class BfstoreError extends Error {
   /** Its name in bfstore.h: "BFS_EUNCLEAN". @readonly @type {string} */
   bfsName;
 
-  /** As in other errors of Node.js, below 0: of the system call that failed, or the one that says the same as the code; 0: none.
-   * @readonly @type {number} */
+  /** As in other errors of Node.js, below 0: from the failed system call, or the one that means the same as the code;
+   * 0: none. @readonly @type {number} */
   errno;
 
   /** @param {number} bfsCode @param {number} osErrno @param {string} message */
@@ -31,13 +31,13 @@ export class BfstoreError extends Error {
   }
 }
 
-/** The call, or the system: change it, or try again. */
+/** The call or the system is at fault: change the call, or try again. */
 export class CallError extends BfstoreError {}
 
-/** The file is good, and its state forbids this. */
+/** The file is good, but its state forbids this. */
 export class StateError extends BfstoreError {}
 
-/** What the path names is not a good filter file. */
+/** The file at the path is not a good filter file. */
 export class MalformedError extends BfstoreError {}
 
 /** The filter was closed. */
@@ -56,7 +56,7 @@ for (const kind of [BfstoreError, CallError, StateError, MalformedError, ClosedE
 const ERRNO_NAMES = new Map();
 for (const [name, number] of Object.entries(os.constants.errno)) if (!ERRNO_NAMES.has(number)) ERRNO_NAMES.set(number, name);
 
-/* The codes that say nothing more than an errno, for calls that have no bfs_error. EBADF for "read-only", or EIO for
+/* The codes that mean no more than an errno, for calls without a bfs_error. EBADF for "read-only", or EIO for
  * "poisoned", would say less than the code. */
 /** @type {Map<number, string>} */
 const NATURAL = new Map([
@@ -70,7 +70,8 @@ const CLASSES = new Map([
   [BFS.EUNCLEAN, RecoveryError], [BFS.EPOISONED, RecoveryError], [BFS.ERECOVERING, RecoveryError],
 ]);
 
-/** A code that this release does not know is treated as its range: see BFS_IS_CALL_ERROR. @param {number} code */
+/** Returns the class. A code that this release does not know is treated as its range: see BFS_IS_CALL_ERROR.
+ * @param {number} code */
 function classOf(code) {
   const byRange = code > -100 ? CallError : code > -200 ? StateError : code > -300 ? MalformedError : BfstoreError;
   return CLASSES.get(code) ?? byRange;
@@ -79,17 +80,17 @@ function classOf(code) {
 /** @param {number} code @param {number} osErrno @param {string} message @returns {BfstoreError} */
 export const errorOf = (code, osErrno, message) => new (classOf(code))(code, osErrno, message);
 
-/** The error of a call that has no bfs_error. @param {number} code @param {string} name */
+/** Makes the error of a call without a bfs_error. @param {number} code @param {string} name */
 export const errorOfCode = (code, name) => errorOf(code, 0, `${name}: ${strerror(code)}`);
 
-/** The error of a call that filled in its bfs_error. One that was left alone, which would be a bug here, still has words.
+/** Makes the error of a call with a bfs_error. If the call did not fill it in, a bug, the error still has words.
  * @param {number} code @param {Struct} error @param {string} name */
 export function errorOfStruct(code, error, name) {
   const message = error.text("message");
   return message === "" ? errorOfCode(code, name) : errorOf(code, error.number("os_errno"), message);
 }
 
-/** One sentence for a code of bfstore.h. @param {number} code @returns {string} */
+/** Returns one sentence for a code of bfstore.h. @param {number} code @returns {string} */
 export function strerror(code) {
   if (!Number.isInteger(code)) throw new TypeError("a code is an integer");
   return lib.bfs_strerror(code);

@@ -39,8 +39,8 @@ const nothing = () => {};
 
 // --- Making and opening ------------------------------------------------------------------------------------------------
 
-/** A call that gives a new handle. @param {string} fn @param {unknown[]} words @param {Struct} how @param {string} name
- * @param {unknown} [memory] @returns {Call<Filter>} */
+/** Makes a call that returns a new handle. @param {string} fn @param {unknown[]} words @param {Struct} how
+ * @param {string} name @param {unknown} [memory] @returns {Call<Filter>} */
 function making(fn, words, how, name, memory) {
   const out = new BigUint64Array(1);
   return {
@@ -67,7 +67,7 @@ function creatingPart(path, part, numParts, options) {
   };
 }
 
-/** create() of one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+/** Makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
  * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Filter} */
 export function createPart(path, part, numParts, options) {
   return now(creatingPart(path, part, numParts, options));
@@ -79,8 +79,8 @@ export async function createPartAsync(path, part, numParts, options) {
   return later(creatingPart(path, part, numParts, options));
 }
 
-/** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. The size is given by capacity
- * and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
+/** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. Give the size by
+ * capacity and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
  * @param {Path} path @param {CreateOptions} options @returns {Filter} */
 export function create(path, options) {
   return now(creating(path, options));
@@ -111,9 +111,10 @@ function openingSet(manifest, options) {
   return making("bfs_open_set", [pathBytes(manifest)], how, nameOf(manifest));
 }
 
-/** Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The file begins
- * with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A part that is not listed, or
- * is in doubt, may have each of its keys. Of the options it takes neither offset, maxBytes nor follow.
+/** Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The
+ * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
+ * part that is not listed, or is in doubt, may have each of its keys. The options are those of open(), except offset,
+ * maxBytes and follow.
  * @param {Path} manifest @param {OpenOptions} [options] @returns {Filter} */
 export function openSet(manifest, options = NONE) {
   return now(openingSet(manifest, options));
@@ -124,8 +125,9 @@ export async function openSetAsync(manifest, options = NONE) {
   return later(openingSet(manifest, options));
 }
 
-/** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" asks; "r+" also adds, concurrently with other
- * writers. @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
+/** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" only looks up; "r+" also adds,
+ * concurrently with other writers.
+ * @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
 export function open(path, mode = "r", options = NONE) {
   return now(opening(path, mode, options));
 }
@@ -136,7 +138,7 @@ export async function openAsync(path, mode = "r", options = NONE) {
   return later(opening(path, mode, options));
 }
 
-/** The keys of build(), which are read once, and its options for create() and addMany(). @param {Keys} keys
+/** Returns the keys of build(), which are read once, and its options for create() and addMany(). @param {Keys} keys
  * @param {CreateOptions & Width} options @returns {{list: Keys, width: Width, shape: CreateOptions}} */
 function building(keys, options) {
   const {width, stride, ...shape} = plain(options);
@@ -146,8 +148,9 @@ function building(keys, options) {
   return {list, width: {width, stride}, shape: {...shape, capacity, exclusive: true, unpublished: true}};
 }
 
-/** Makes a filter file of these keys, which appears when it is complete; open for reading. `capacity` is the number of the keys, if
- * nothing gives the size. @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
+/** Makes a filter file of these keys, which appears when it is complete, and is open for reading. `capacity` is the
+ * number of keys, if no option gives the size.
+ * @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
 export function build(path, keys, options = NONE) {
   const {list, width, shape} = building(keys, options);
   const made = create(path, shape);
@@ -161,7 +164,7 @@ export function build(path, keys, options = NONE) {
   return made;
 }
 
-/** build(), whose file is made and published on another thread. The keys are added on this one.
+/** build(), which makes and publishes the file on another thread. It adds the keys on this one.
  * @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Promise<Filter>} */
 export async function buildAsync(path, keys, options = NONE) {
   const {list, width, shape} = building(keys, options);
@@ -176,29 +179,30 @@ export async function buildAsync(path, keys, options = NONE) {
   return made;
 }
 
-/** An iterator can be read once alone. @param {Keys} keys @returns {keys is Iterable<Key>} */
+/** Returns whether the keys are an iterable that may be readable only once. @param {Keys} keys
+ * @returns {keys is Iterable<Key>} */
 const isList = (keys) =>
   typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys) && !Array.isArray(keys);
 
 // --- Filters of other programs -------------------------------------------------------------------------------------------
 
-/** The names of the formats that importForeign() reads and Filter.exportForeign() writes: "raw", "jaybird", and what a later library
- * has.
+/** Returns the names of the formats that importForeign() reads and Filter.exportForeign() writes: "raw", "jaybird", and
+ * those of a later library.
  *
- * raw: the bits and nothing else. The caller says what they are: `numBits` and `numProbes` (or `like`), `hash` and its seed or seeds,
+ * raw: only the bits. The caller describes them by `numBits` and `numProbes` (or `like`), `hash` and its seed or seeds,
  * and `order`.
  *
- * jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). Small filters need the hash
- * "jaybird", or "pybloom-live" if version 4 of pybloom-live or a later one made them. @returns {string[]} */
+ * jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). Small filters need
+ * the hash "jaybird", or "pybloom-live" if version 4 of pybloom-live or a later one made them. @returns {string[]} */
 export function foreignFormats() {
   const names = [];
   for (let name; (name = lib.bfs_foreign_name(names.length)) !== null;) names.push(name);
   return names;
 }
 
-/** What the bytes of another program's filter say, without importing it. The first 64 KiB are enough. With options of a filter: what
- * importForeign() would make of them. @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options]
- * @returns {Readonly<Foreign>} */
+/** Returns the facts in the bytes of another program's filter, without importing it. The first 64 KiB suffice. With
+ * options of a filter it describes the filter that importForeign() would make.
+ * @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Readonly<Foreign>} */
 export function inspectForeign(data, format, options = NONE) {
   const {order, name, ...shape} = plain(options);
   const form = formOf(format, {order, name});
@@ -221,23 +225,27 @@ function importing(path, data, format, options) {
   return {...making("bfs_foreign_import", words, how, nameOf(path)), kept: [how, form]};
 }
 
-/** Makes a filter file of the bytes of another program's filter; open for reading. It appears complete, or not at all. The options are
- * those of create(), as far as the bytes do not say them. Where the caller's word is wrong, the filter answers false for keys that it
- * has: so import with `unpublished: true`, ask for keys that are known to be in it, and then publish() it.
- * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Filter} */
+/** Makes a filter file of the bytes of another program's filter, open for reading. It appears complete, or not at all.
+ * The options are those of create(), if the bytes do not tell them. If the caller's options are wrong, the filter
+ * answers false for keys that it has: so import with `unpublished: true`, look up keys that are known to be in it, and
+ * then call publish().
+ * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options]
+ * @returns {Filter} */
 export function importForeign(path, data, format, options = NONE) {
   return now(importing(path, asBytes("data", data), format, options));
 }
 
-/** importForeign() on another thread, of a copy of the bytes: their own memory can be transferred at any time.
- * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Promise<Filter>} */
+/** importForeign() on another thread, with a copy of the bytes, since their memory can be transferred at any time.
+ * @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options]
+ * @returns {Promise<Filter>} */
 export async function importForeignAsync(path, data, format, options = NONE) {
   return later(importing(path, new Uint8Array(asBytes("data", data)), format, options));
 }
 
 // --- In memory -----------------------------------------------------------------------------------------------------------
 
-/** Memory for format() and wrap(), at a multiple of 64: a Uint8Array in a SharedArrayBuffer, which workers may share.
+/** Returns memory for format() and wrap(), at a multiple of 64: a Uint8Array in a SharedArrayBuffer, which workers
+ * may share.
  * @param {number} bytes @returns {Uint8Array} */
 export function alignedBuffer(bytes) {
   const room = new Uint8Array(new SharedArrayBuffer(unsigned("bytes", 2 ** 53, bytes) + ALIGNMENT));
@@ -245,8 +253,8 @@ export function alignedBuffer(bytes) {
   return room.subarray(start, start + bytes);
 }
 
-/** A filter in memory stays in it, so that memory must not go: an ArrayBuffer can be transferred to another thread at any time.
- * @param {unknown} buffer @returns {Uint8Array} */
+/** Checks that memory can stay: a filter in memory keeps it, but an ArrayBuffer can be transferred to another thread at
+ * any time. @param {unknown} buffer @returns {Uint8Array} */
 function lasting(buffer) {
   const bytes = asBytes("buffer", buffer);
   if (Object.prototype.toString.call(bytes.buffer) !== "[object SharedArrayBuffer]")
@@ -254,7 +262,7 @@ function lasting(buffer) {
   return bytes;
 }
 
-/** The bytes that format() needs for these options. @param {BufferOptions} options @returns {number} */
+/** Returns the bytes that format() needs for these options. @param {BufferOptions} options @returns {number} */
 export function requiredBytes(options) {
   const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
   const bytes = new BigUint64Array(1);
@@ -263,7 +271,8 @@ export function requiredBytes(options) {
   });
 }
 
-/** Makes a new, empty filter in a buffer of alignedBuffer(). @param {Uint8Array} buffer @param {BufferOptions} options
+/** Makes a new, empty filter in a buffer from alignedBuffer(). @param {Uint8Array} buffer
+ * @param {BufferOptions} options
  * @returns {Filter} */
 export function format(buffer, options) {
   const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
@@ -274,13 +283,14 @@ export function format(buffer, options) {
 const memoryOptions = (mode, options) =>
   structOf("bfs_open_options", options, TAKEN.memory, MEMORY_FLAGS, modeFlags(mode, false));
 
-/** Opens the filter in a buffer of alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
+/** Opens the filter in a buffer from alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
  * @param {MemoryOptions} [options] @returns {Filter} */
 export function wrap(buffer, mode = "r", options = NONE) {
   return now(making("bfs_wrap_with", [lasting(buffer), buffer.length], memoryOptions(mode, options), "the filter in a buffer", buffer));
 }
 
-/** Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed. @param {Uint8Array} data
+/** Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed.
+ * @param {Uint8Array} data
  * @param {"r" | "r+"} [mode] @param {MemoryOptions} [options] @returns {Filter} */
 export function load(data, mode = "r", options = NONE) {
   return now(making("bfs_load", [asBytes("data", data), data.length], memoryOptions(mode, options), "the loaded filter"));
@@ -320,7 +330,7 @@ function* verifying(path, {followSymlinks = true}) {
   }
 }
 
-/** The damaged ranges of a sealed file, ascending; none if it is as it was sealed.
+/** Returns the damaged ranges of a sealed file, ascending; none if it is unchanged.
  * @param {Path} path @param {{followSymlinks?: boolean}} [options] @returns {Range[]} */
 export function verify(path, options = NONE) {
   return stepsNow(verifying(path, options));
@@ -354,7 +364,7 @@ export async function intersectAsync(filters, path, options = NONE) {
   return later(ofFilters("bfs_intersect", filters, path, options));
 }
 
-/** Makes a new file of the whole filter of these parts, each of which is there once.
+/** Makes a new file of the whole filter. Each of its parts must occur once.
  * @param {Iterable<Filter>} parts @param {Path} path @param {IntersectOptions} [options] */
 export function join(parts, path, options = NONE) {
   now(ofFilters("bfs_join", parts, path, options));
@@ -366,7 +376,8 @@ export async function joinAsync(parts, path, options = NONE) {
   return later(ofFilters("bfs_join", parts, path, options));
 }
 
-/** From the numbers that are given to the others, without making anything. @param {PlanOptions} options @returns {Readonly<Plan>} */
+/** Computes the other numbers from the given ones, without making a filter. @param {PlanOptions} options
+ * @returns {Readonly<Plan>} */
 export function plan(options) {
   const request = new Struct("bfs_plan_request");
   setOptions(request, options, TAKEN.plan, {});
@@ -378,19 +389,19 @@ export function plan(options) {
 
 // --- Bare filters ----------------------------------------------------------------------------------------------------------
 
-/** false if the bare filter in `data` was certainly built without the key; true for every doubt.
+/** Returns false if the bare filter in `data` was certainly built without the key; true for every doubt.
  * @param {Uint8Array} data @param {Key} key @returns {boolean} */
 export function bareContains(data, key) {
   place(key);
   return lib.bfs_bare_contains(asBytes("data", data), data.length, one.address, one.bytes) !== 0;
 }
 
-/** The same of a key's digest. @param {Uint8Array} data @param {bigint} digest @returns {boolean} */
+/** bareContains() for a key's digest. @param {Uint8Array} data @param {bigint} digest @returns {boolean} */
 export function bareContainsDigest(data, digest) {
   return lib.bfs_bare_contains_digest(asBytes("data", data), data.length, digestOf(digest)) !== 0;
 }
 
-/** The bytes of a bare filter of so many keys; 0 if no such filter exists.
+/** Returns the bytes of a bare filter for this number of keys; 0 if no such filter exists.
  * @param {number | bigint} numKeys @param {number} bitsPerKey @param {{layout?: Layout}} [options] @returns {number} */
 export function bareBytes(numKeys, bitsPerKey, {layout = "blocked"} = NONE) {
   if (typeof bitsPerKey !== "number") throw new TypeError(`bitsPerKey is a number, not ${shown(bitsPerKey)}`);
@@ -404,7 +415,7 @@ function builtOrThrown(code, made) {
   return made;
 }
 
-/** A bare filter of these keys, exactly `size` bytes long (see bareBytes).
+/** Returns a bare filter of these keys, exactly `size` bytes long (see bareBytes).
  * @param {number} size @param {Keys} keys @param {Width & {layout?: Layout}} [options] @returns {Uint8Array} */
 export function bareBuild(size, keys, {layout = "blocked", ...width} = NONE) {
   const number = numberNamed("layout", LAYOUTS, layout);
@@ -414,7 +425,7 @@ export function bareBuild(size, keys, {layout = "blocked", ...width} = NONE) {
   return builtOrThrown(lib.bfs_bare_build(made, made.length, number, batch.keys.bytes), made);
 }
 
-/** A bare filter of these digests, exactly `size` bytes long. @param {number} size @param {Digests} digests
+/** Returns a bare filter of these digests, exactly `size` bytes long. @param {number} size @param {Digests} digests
  * @param {{layout?: Layout, hash?: "xxh3" | "external"}} [options] @returns {Uint8Array} */
 export function bareBuildDigests(size, digests, {layout = "blocked", hash = "xxh3"} = NONE) {
   const array = digestsOf(digests);

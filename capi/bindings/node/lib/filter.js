@@ -1,4 +1,4 @@
-/* The class Filter: keys one by one and in batches, and what a filter can do as a whole. */
+/* The class Filter: keys one by one and in batches, and operations on the whole filter. */
 import {BFS} from "./abi.js";
 import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
@@ -21,11 +21,13 @@ import {Struct, asBytes, u64, unsigned} from "./struct.js";
 /** @typedef {import("./results.js").Health} Health */
 /** @typedef {import("./results.js").Statistics} Statistics */
 /** @typedef {import("./results.js").Comparison} Comparison */
-/** Which bits of an embedded filter are wanted. @typedef {{bare?: boolean, sameFileId?: boolean}} DumpOptions */
-/** A position in a log of the owner's. @typedef {{owner?: number | bigint, epoch?: number | bigint, mark?: number | bigint}} SyncOptions */
+/** The form of a dump. @typedef {{bare?: boolean, sameFileId?: boolean}} DumpOptions */
+/** A position in a log of the owner.
+ * @typedef {{owner?: number | bigint, epoch?: number | bigint, mark?: number | bigint}} SyncOptions */
 /** @template T @typedef {import("./calls.js").Call<T>} Call */
 
-/* Where the runtime has none (Node.js before 18.18), as the standard has them: what transpilers make of `using` asks for these. */
+/* Defined as in the standard if the runtime lacks them (Node.js before 18.18): the code that transpilers make of
+ * `using` needs these. */
 for (const name of /** @type {const} */ (["dispose", "asyncDispose"]))
   if (!Symbol[name])
     Object.defineProperty(Symbol, name, {value: Symbol(`Symbol.${name}`), writable: false, enumerable: false, configurable: false});
@@ -36,7 +38,7 @@ const MOST_NOTE = 1024;
 const MOST_SEEDS = 64;
 const MOST_SELECTED = 2 ** 32;
 const NONE = {};
-/* What is called for each key is looked up once. */
+/* Functions that are called for each key are looked up once. */
 const {bfs_add, bfs_contains, bfs_count, bfs_digest, bfs_remove} = lib;
 
 /** @param {number} result @returns {boolean} */
@@ -45,13 +47,13 @@ const nothing = () => {};
 
 /** An open filter: create(), open(), build(), format(), wrap() and load() make one.
  *
- * `contains`: false is certain, true is "maybe". A filter that was closed throws ClosedError. Close it with close(), or declare it
- * with `using` or `await using`. One that is collected without that warns, and is left as by a killed process: nothing that was added
- * is lost, and nothing is synced.
+ * `contains`: false is certain, true is "maybe". A closed filter throws ClosedError. Close it with close(), or declare
+ * it with `using` or `await using`. A filter that is collected without that warns, and is left as after a killed
+ * process: no key that was added is lost, and nothing is synced.
  *
  * A filter belongs to its thread: a worker opens the path again, or a SharedArrayBuffer with wrap().
  *
- * The functions ...Async do the same on another thread, for what waits for a lock or the disk. */
+ * The functions ...Async do the same on another thread, for calls that wait for a lock or the disk. */
 export class Filter {
   /** @type {Life} */
   #life;
@@ -63,12 +65,12 @@ export class Filter {
     born(this, this.#life);
   }
 
-  /** The path as it was given; of a buffer, words. @returns {string} */
+  /** The path as given; for a buffer, a description. @returns {string} */
   get name() {
     return this.#life.name;
   }
 
-  /** Whether close() was called. @returns {boolean} */
+  /** True if close() was called. @returns {boolean} */
   get closed() {
     return this.#life.handle === 0 && !this.#life.publishing;
   }
@@ -81,7 +83,8 @@ export class Filter {
 
   // --- Closing ---------------------------------------------------------------------------------------------------------
 
-  /** Closes the filter. The last writer of a file syncs it, and marks it clean. Asynchronous calls that are under way end safely. */
+  /** Closes the filter. The last writer of a file syncs it, and marks it clean. Running asynchronous calls end
+   * safely. */
   close() {
     closeNow(this);
   }
@@ -114,7 +117,7 @@ export class Filter {
     throw errorOfCode(code, this.#life.name);
   }
 
-  /** Whether the key may be in the filter. false is certain. @param {Key} key @returns {boolean} */
+  /** Returns whether the key may be in the filter. false is certain. @param {Key} key @returns {boolean} */
   contains(key) {
     place(key);
     const code = bfs_contains(this.#life.handle, one.address, one.bytes);
@@ -122,12 +125,13 @@ export class Filter {
     return code !== 0;
   }
 
-  /** contains(), by the name that Set and Map have. @param {Key} key @returns {boolean} */
+  /** contains(), by the name in Set and Map. @param {Key} key @returns {boolean} */
   has(key) {
     return this.contains(key);
   }
 
-  /** Adds a key. true: it was certainly new. false: it may have been there. @param {Key} key @returns {boolean} */
+  /** Adds a key. Returns true if it was certainly new, false if it may have been present. @param {Key} key
+   * @returns {boolean} */
   add(key) {
     place(key);
     const code = bfs_add(this.#life.handle, one.address, one.bytes);
@@ -135,10 +139,10 @@ export class Filter {
     return code !== 0;
   }
 
-  /** Takes a key out again, in the layout "counting". false: it was certainly not there.
+  /** Removes a key, in the layout "counting". Returns false if it was certainly absent.
    *
-   * Remove only keys that were added, each as often as it was added: anything else can make the filter answer no for other keys.
-   * Never repeat a remove that threw an error. @param {Key} key @returns {boolean} */
+   * Remove only keys that were added, each at most as often: any other remove can make the filter answer no for other
+   * keys. Never repeat a remove that threw an error. @param {Key} key @returns {boolean} */
   remove(key) {
     place(key);
     const code = bfs_remove(this.#life.handle, one.address, one.bytes);
@@ -146,7 +150,8 @@ export class Filter {
     return code !== 0;
   }
 
-  /** How often the key was added and not removed, at most: 0 (a certain no) to 15, or more. @param {Key} key @returns {number} */
+  /** Returns an upper bound of the key's adds less its removes: 0 (a certain no) to 15, which means 15 or more.
+   * @param {Key} key @returns {number} */
   count(key) {
     place(key);
     const code = bfs_count(this.#life.handle, one.address, one.bytes);
@@ -154,7 +159,7 @@ export class Filter {
     return code;
   }
 
-  /** The key's 64-bit digest in this file. @param {Key} key @returns {bigint} */
+  /** Returns the key's 64-bit digest in this file. @param {Key} key @returns {bigint} */
   digest(key) {
     place(key);
     const digest = new BigUint64Array(1);
@@ -163,22 +168,22 @@ export class Filter {
     return digest[0];
   }
 
-  /** contains() of a key's digest. @param {bigint} digest @returns {boolean} */
+  /** contains() for a key's digest. @param {bigint} digest @returns {boolean} */
   containsDigest(digest) {
     return this.#ofDigest("bfs_contains_digest", digest) !== 0;
   }
 
-  /** add() of a key's digest. @param {bigint} digest @returns {boolean} */
+  /** add() for a key's digest. @param {bigint} digest @returns {boolean} */
   addDigest(digest) {
     return this.#ofDigest("bfs_add_digest", digest) !== 0;
   }
 
-  /** remove() of a key's digest. @param {bigint} digest @returns {boolean} */
+  /** remove() for a key's digest. @param {bigint} digest @returns {boolean} */
   removeDigest(digest) {
     return this.#ofDigest("bfs_remove_digest", digest) !== 0;
   }
 
-  /** count() of a key's digest. @param {bigint} digest @returns {number} */
+  /** count() for a key's digest. @param {bigint} digest @returns {number} */
   countDigest(digest) {
     return this.#ofDigest("bfs_count_digest", digest);
   }
@@ -192,29 +197,33 @@ export class Filter {
 
   // --- Many keys -------------------------------------------------------------------------------------------------------
 
-  /** Adds keys, and returns how many were certainly new. After an error some may be in the filter, and none counts as added.
+  /** Adds keys, and returns the number of certainly new ones. After an error some may be in the filter, and none
+   * counts as added.
    * @param {Keys} keys @param {Width} [width] @returns {number} */
   addMany(keys, width = NONE) {
     return this.#ofKeys("bfs_add_keys", batchOf(keys, width));
   }
 
-  /** remove() of many keys: how many were not certainly absent. After an error some may have been removed: do not repeat the call.
-   * @param {Keys} keys @param {Width} [width] @returns {number} */
+  /** Removes keys, and returns the number of keys that were not certainly absent. After an error some may have been
+   * removed: do not repeat the call. @param {Keys} keys @param {Width} [width] @returns {number} */
   removeMany(keys, width = NONE) {
     return this.#ofKeys("bfs_remove_keys", batchOf(keys, width));
   }
 
-  /** 0 for each key that is certainly absent (or null), otherwise 1. @param {Keys} keys @param {Width} [width] @returns {Uint8Array} */
+  /** Returns 0 for each key that is certainly absent (or null), otherwise 1. @param {Keys} keys @param {Width} [width]
+   * @returns {Uint8Array} */
   containsMany(keys, width = NONE) {
     return this.#answers(batchOf(keys, width));
   }
 
-  /** The numbers of the keys that may be present, ascending. @param {Keys} keys @param {Width} [width] @returns {Uint32Array} */
+  /** Returns the indexes of the keys that may be present, ascending. @param {Keys} keys @param {Width} [width]
+   * @returns {Uint32Array} */
   select(keys, width = NONE) {
     return this.#numbers(batchOf(keys, width));
   }
 
-  /** The digests of the keys, 0 for a null. @param {Keys} keys @param {Width} [width] @returns {BigUint64Array} */
+  /** Returns the digests of the keys, 0 for a null. @param {Keys} keys @param {Width} [width]
+   * @returns {BigUint64Array} */
   digestMany(keys, width = NONE) {
     const batch = batchOf(keys, width);
     const digests = new BigUint64Array(batch.count);
@@ -222,22 +231,22 @@ export class Filter {
     return digests;
   }
 
-  /** addMany() of digests. @param {Digests} digests @returns {number} */
+  /** addMany() for digests. @param {Digests} digests @returns {number} */
   addDigests(digests) {
     return this.#ofKeys("bfs_add_keys", batchOfDigests(digests));
   }
 
-  /** removeMany() of digests. @param {Digests} digests @returns {number} */
+  /** removeMany() for digests. @param {Digests} digests @returns {number} */
   removeDigests(digests) {
     return this.#ofKeys("bfs_remove_keys", batchOfDigests(digests));
   }
 
-  /** containsMany() of digests. @param {Digests} digests @returns {Uint8Array} */
+  /** containsMany() for digests. @param {Digests} digests @returns {Uint8Array} */
   containsDigests(digests) {
     return this.#answers(batchOfDigests(digests));
   }
 
-  /** select() of digests. @param {Digests} digests @returns {Uint32Array} */
+  /** select() for digests. @param {Digests} digests @returns {Uint32Array} */
   selectDigests(digests) {
     return this.#numbers(batchOfDigests(digests));
   }
@@ -278,8 +287,9 @@ export class Filter {
     return this.#call("bfs_sync", [u64("owner", owner), u64("epoch", epoch), u64("mark", mark)], nothing);
   }
 
-  /** Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`. The caller promises that
-   * every key up to the mark has returned from an add. Without arguments: a sync alone. @param {SyncOptions} [options] */
+  /** Makes all adds durable, then stores `mark`, a position in the log `epoch` of `owner`. The caller promises that
+   * every key up to the mark has returned from an add. Without arguments it only syncs.
+   * @param {SyncOptions} [options] */
   sync(options = NONE) {
     now(this.#sync(options));
   }
@@ -289,18 +299,18 @@ export class Filter {
     return later(this.#sync(options));
   }
 
-  /** The mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all rows.
+  /** Returns the mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all rows.
    * @param {number | bigint} owner @param {number | bigint} epoch @returns {bigint} */
   getMark(owner, epoch) {
     return BigInt(lib.bfs_get_mark(handleOf(this.#life), u64("owner", owner), u64("epoch", epoch)));
   }
 
-  /** A Mark for every owner that the filter knows, in no order. @returns {Mark[]} */
+  /** Returns a Mark for every owner that the filter knows, in no order. @returns {Mark[]} */
   marks() {
     return structsOf("bfs_owner_mark", MOST_OWNERS, (room) => now(this.#call("bfs_list_marks", [room, MOST_OWNERS], Number)), markOf);
   }
 
-  /** Forgets an owner of marks, durably. Drop one whose rows are gone. @param {number | bigint} owner */
+  /** Forgets an owner of marks, durably. Drop an owner whose rows are gone. @param {number | bigint} owner */
   dropOwner(owner) {
     now(this.#call("bfs_drop_owner", [u64("owner", owner)], nothing));
   }
@@ -310,8 +320,8 @@ export class Filter {
     return later(this.#call("bfs_drop_owner", [u64("owner", owner)], nothing));
   }
 
-  /** For a filter that was opened with `recover: true`: the owner has added again what came after its mark. true: the recovery is
-   * over. @param {number | bigint} owner @returns {boolean} */
+  /** For a filter that was opened with `recover: true`: the owner has added again all keys after its mark. Returns true
+   * if the recovery is over. @param {number | bigint} owner @returns {boolean} */
   finishRecovery(owner) {
     return now(this.#call("bfs_finish_recovery", [u64("owner", owner)], asBoolean));
   }
@@ -321,7 +331,7 @@ export class Filter {
     return later(this.#call("bfs_finish_recovery", [u64("owner", owner)], asBoolean));
   }
 
-  /** Ends an online build (create with `filling: true`): every key has returned from an add. */
+  /** Ends an online build (create with `filling: true`): the adds of all keys have returned. */
   finishFilling() {
     now(this.#call("bfs_finish_filling", [], nothing));
   }
@@ -341,7 +351,7 @@ export class Filter {
     return publishLater(this);
   }
 
-  /** Supersedes the file that has the name now, before publish(): its writers are refused from now on. */
+  /** Supersedes the file that has the name now, before publish(): adds by its writers are refused from now on. */
   supersede() {
     now(this.#call("bfs_supersede", [], nothing));
   }
@@ -351,7 +361,7 @@ export class Filter {
     return later(this.#call("bfs_supersede", [], nothing));
   }
 
-  /** Whether the path still names this file, whole. Asks the file system. @returns {boolean} */
+  /** Returns whether the path still names this file, whole. Asks the file system. @returns {boolean} */
   isCurrent() {
     return now(this.#call("bfs_is_current", [], asBoolean));
   }
@@ -361,14 +371,15 @@ export class Filter {
     return later(this.#call("bfs_is_current", [], asBoolean));
   }
 
-  /** The number of threads (1 to 64) of addMany() from now on, of an exclusive writer. @param {number} threads */
+  /** Sets the number of threads (1 to 64) of addMany(), for an exclusive writer. @param {number} threads */
   useThreads(threads) {
     now(this.#call("bfs_use_threads", [unsigned("threads", 2 ** 32, threads)], nothing));
   }
 
   // --- Facts -----------------------------------------------------------------------------------------------------------
 
-  /** Which part of a whole filter this is, from 0; a whole filter is part 0 of 1. @returns {{part: number, numParts: number}} */
+  /** Returns which part of a whole filter this is, from 0; a whole filter is part 0 of 1.
+   * @returns {{part: number, numParts: number}} */
   part() {
     const part = new Uint32Array(1);
     const numParts = new Uint32Array(1);
@@ -376,13 +387,13 @@ export class Filter {
     return {part: part[0], numParts: numParts[0]};
   }
 
-  /** The note that the filter was made with; empty if it has none. @returns {Uint8Array} */
+  /** Returns the note that the filter was made with; empty if it has none. @returns {Uint8Array} */
   note() {
     const room = new Uint8Array(MOST_NOTE);
     return room.slice(0, now(this.#call("bfs_get_note", [room, MOST_NOTE], Number)));
   }
 
-  /** The seeds of the filter's hash, if it takes a list of them. @returns {Uint32Array} */
+  /** Returns the seeds of the filter's hash, if it takes a list of them. @returns {Uint32Array} */
   seeds() {
     const room = new Uint32Array(MOST_SEEDS);
     return room.slice(0, now(this.#call("bfs_get_seeds", [room, MOST_SEEDS], Number)));
@@ -395,7 +406,7 @@ export class Filter {
     return this.#call("bfs_stats", [flags, facts.bytes], () => statisticsOf(facts));
   }
 
-  /** Statistics. `fill` counts the bits, which reads everything; `memory` asks which pages are in memory.
+  /** Returns Statistics. `fill` counts the bits, which reads everything; `memory` asks which pages are in memory.
    * @param {{fill?: boolean, memory?: boolean}} [wanted] @returns {Readonly<Statistics>} */
   stats(wanted = NONE) {
     return now(this.#stats(wanted));
@@ -425,8 +436,9 @@ export class Filter {
     return later(this.#save(path, options));
   }
 
-  /** The bytes that a function writes, which first says how many they are. A handle that follows its path may have another size at
-   * each call. @param {(room: Uint8Array | null, bytes: number, size: BigUint64Array) => Call<number>} writing
+  /** Yields the calls of a function that returns the number of bytes that it needs, and returns the bytes. A handle
+   * that follows its path may have another size at each call.
+   * @param {(room: Uint8Array | null, bytes: number, size: BigUint64Array) => Call<number>} writing
    * @returns {Generator<Call<number>, Uint8Array, number>} */
   *#written(writing) {
     const size = new BigUint64Array(1);
@@ -449,7 +461,7 @@ export class Filter {
     return this.#written((room, bytes, size) => this.#call("bfs_dump", [room, bytes, flags, size], Number));
   }
 
-  /** The filter as bytes, for load(): an embedded filter, or the bare form. Marks are not in them.
+  /** Returns the filter as bytes, for load(): an embedded filter, or the bare form. Marks are not in them.
    * @param {DumpOptions} [options] @returns {Uint8Array} */
   dump(options = NONE) {
     return stepsNow(this.#dump(options));
@@ -481,7 +493,7 @@ export class Filter {
     return this.#with("bfs_compare", other, [found.bytes], () => comparisonOf(found));
   }
 
-  /** In what this filter (A) and another (B) differ, and how many keys they have in common.
+  /** Compares this filter (A) with another (B): their differences, and the number of keys that they share.
    * @param {Filter} other @returns {Readonly<Comparison>} */
   compare(other) {
     return now(this.#compare(other));
@@ -492,9 +504,9 @@ export class Filter {
     return later(this.#compare(other));
   }
 
-  /** Takes in the bit array of another program, whose m, k, hash and seeds the filter has. Nothing in an array tells whether these
-   * are right: ask for keys that are known to be in it before the filter is used.
-   * @param {Uint8Array} bits @param {BitOrder} order  which bit of a byte comes first */
+  /** Takes in the bit array of another program, whose m, k, hash and seeds the filter has. An array does not tell
+   * whether these are right: look up keys that are known to be in it before you use the filter.
+   * @param {Uint8Array} bits @param {BitOrder} order  the bit of a byte that comes first */
   importBits(bits, order) {
     asBytes("bits", bits);
     now(this.#call("bfs_import_bits", [bits, bits.length, numberNamed("order", ORDERS, order)], nothing));
@@ -507,7 +519,7 @@ export class Filter {
     return this.#call("bfs_export_bits", [bits, bits.length, number], () => bits);
   }
 
-  /** The filter's bits as an array for another program. @param {BitOrder} order @returns {Uint8Array} */
+  /** Returns the filter's bits as an array for another program. @param {BitOrder} order @returns {Uint8Array} */
   exportBits(order) {
     return now(this.#exportBits(order));
   }
@@ -525,7 +537,7 @@ export class Filter {
     return this.#written((room, bytes, size) => this.#call("bfs_foreign_export", [form.bytes, room, bytes, size], Number, form));
   }
 
-  /** The filter for another program, in one of foreignFormats(). `order` is for the format "raw" alone.
+  /** Returns the filter for another program, in one of foreignFormats(). `order` is only for the format "raw".
    * @param {string} format @param {{order?: BitOrder}} [options] @returns {Uint8Array} */
   exportForeign(format, options = NONE) {
     return stepsNow(this.#exportForeign(format, options));
@@ -542,13 +554,15 @@ export class Filter {
   }
 }
 
-/** For the functions of files.js. @param {number} handle @param {string} name @param {unknown} memory  that it is in, if any
+/** Makes a filter, for the functions of files.js. @param {number} handle @param {string} name
+ * @param {unknown} memory  that it is in, if any
  * @returns {Filter} */
 // @ts-ignore: to users the constructor is private
 export const filterOf = (handle, name, memory) => new Filter(MAKING, handle, name, memory);
 
-/** The structs that a call fills in, at most `most`.
- * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill @param {(struct: Struct) => T} make
+/** Returns the structs that a call fills in, at most `most`.
+ * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill
+ * @param {(struct: Struct) => T} make
  * @returns {T[]} */
 export function structsOf(name, most, fill, make) {
   const bytes = new Struct(name).layout.bytes;

@@ -1,4 +1,4 @@
-/* Which bytes a key is, and in which form many keys go to the library. */
+/* The bytes of a key, and the form in which many keys go to the library. */
 import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {addressOf} from "./library.js";
@@ -9,34 +9,34 @@ import {Struct, asBytes, checkArray, shown, trueLength, u64, unsigned} from "./s
  * A number with a fraction is an error: 1 and 1.0 are one value in JavaScript, so that no rule for fractions could keep them apart.
  * @typedef {Uint8Array | string | bigint | number} Key */
 
-/** Text or binary in one piece: key i is data[offsets[i]] .. data[offsets[i + 1]], as in Apache Arrow. `validity` is Arrow's bitmap
- * (key i is there if bit validityOffset + i is 1, the lowest bit of a byte first). A null is not the empty key: it is not added,
- * and its answer is 0. Nothing is copied.
+/** Text or binary in one piece: key i is data[offsets[i]] .. data[offsets[i + 1]], as in Apache Arrow. `validity` is
+ * Arrow's bitmap (key i exists if bit validityOffset + i is 1, the lowest bit of a byte first). A null is not the empty
+ * key: it is not added, and its answer is 0. Nothing is copied.
  * @typedef {{data: Uint8Array, offsets: Int32Array | BigInt64Array, validity?: Uint8Array, validityOffset?: number}} Column */
 
-/** Many keys. Nothing is copied of a BigInt64Array or BigUint64Array (each integer is a key of 8 bytes), of a Column, and of a
- * Uint8Array, whose keys have the width that the call says.
+/** Many keys. A BigInt64Array or BigUint64Array (each integer is a key of 8 bytes), a Column, and a Uint8Array (whose
+ * keys have the width in the call) are not copied.
  * @typedef {(Iterable<Key> & object) | BigInt64Array | BigUint64Array | Uint8Array | Column} Keys  a string is one key, not many */
 
-/** Many digests. Nothing is copied of a BigUint64Array.
+/** Many digests. A BigUint64Array is not copied.
  * @typedef {BigUint64Array | Iterable<bigint>} Digests */
 
-/** Of keys in a Uint8Array: the bytes of each, and from the beginning of one to that of the next (default: width).
+/** For keys in a Uint8Array: the bytes of each, and from one to the next (default: width).
  * @typedef {{width?: number, stride?: number}} Width */
 
-/* instanceof would not know the arrays of another realm, such as those of a test runner's. */
+/* instanceof would not know the arrays of another realm, such as those of a test runner. */
 const {isBigInt64Array, isBigUint64Array, isInt32Array, isUint8Array} = types;
 
 const I64_MIN = -(2n ** 63n);
 const U64_END = 2n ** 64n;
 const SURROGATE = /\p{Surrogate}/u;
-const SHORT = 64; // so long, a loop over the units is faster than a call
+const SHORT = 64; // up to this length a loop over the units is faster than a call
 const ROOM = 1 << 14;
 const room = Buffer.alloc(ROOM);
 const roomNumbers = new DataView(room.buffer, room.byteOffset, ROOM);
 const ROOM_ADDRESS = addressOf(room);
 
-/** The key of the call that is made now. `held` keeps its memory.
+/** The key of the current call. `held` keeps its memory.
  * @type {{address: number, bytes: number, held: unknown}} */
 export const one = {address: ROOM_ADDRESS, bytes: 0, held: null};
 
@@ -56,7 +56,8 @@ function checkText(text) {
   if (SURROGATE.test(text)) throw new TypeError("a lone surrogate in a key: the text is not valid Unicode, and has no UTF-8");
 }
 
-/** The bytes written; there is room for three times the units. @param {Buffer} to @param {number} at @param {string} text */
+/** Writes a text, and returns the bytes written; there is room for three times the units. @param {Buffer} to
+ * @param {number} at @param {string} text */
 function writeText(to, at, text) {
   if (text.length <= SHORT && writeAscii(to, at, text)) return text.length;
   checkText(text);
@@ -87,7 +88,7 @@ function refuse(key) {
   throw new TypeError(`a key is a Uint8Array or Buffer, a string, a bigint or an integer, not ${shown(key)}`);
 }
 
-/** Where it is. @param {Uint8Array} key */
+/** Fills in `one` for bytes. @param {Uint8Array} key */
 function placeBytes(key) {
   const length = trueLength.call(key);
   if (length === 0) checkArray(key);
@@ -130,7 +131,7 @@ export function digestOf(digest) {
 
 // --- Many keys -------------------------------------------------------------------------------------------------------
 
-/** Keys in the form of the library, and how many. @typedef {{keys: Struct, count: number}} Batch */
+/** Keys in the form of the library, and their number. @typedef {{keys: Struct, count: number}} Batch */
 
 /** @param {number} kind @param {number} count @param {NodeJS.ArrayBufferView} data @returns {Batch} */
 function batch(kind, count, data) {
@@ -162,7 +163,7 @@ function fixedOf(data, {width, stride = width}) {
   return fixed(data, width, step, count);
 }
 
-/** An array that another thread can change is copied: what the library has checked must stay so.
+/** Copies an array that another thread can change: it must stay as the library has checked it.
  * @template {Int32Array | BigInt64Array | Uint8Array} Numbers @param {Numbers} numbers @returns {Numbers} */
 function steady(numbers) {
   const shared = Object.prototype.toString.call(numbers.buffer) === "[object SharedArrayBuffer]";
@@ -184,7 +185,7 @@ function columnOf({data, offsets, validity, validityOffset = 0}) {
   const large = isBigInt64Array(offsets);
   if (!large && !isInt32Array(offsets)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
   checkArray(offsets);
-  const some = offsets.length === 0 ? new Int32Array(1) : offsets; // as Arrow may have it of no keys
+  const some = offsets.length === 0 ? new Int32Array(1) : offsets; // Arrow may have no offsets for no keys
   const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
   made.keys.set("data_bytes", data.length);
   made.keys.set("offsets", steady(some));
@@ -192,13 +193,14 @@ function columnOf({data, offsets, validity, validityOffset = 0}) {
   return made;
 }
 
-/** The most bytes that a key of a list takes, before it is written. @param {Key} key */
+/** Returns an upper bound of the bytes of a list's key, before it is written. @param {Key} key */
 function mostBytes(key) {
   if (typeof key === "string") return key.length * 3;
   return isUint8Array(key) ? trueLength.call(key) : 8;
 }
 
-/** The bytes written. @param {Buffer} to @param {DataView} numbers  the same memory @param {number} at @param {Key} key */
+/** Writes a key, and returns the bytes written. @param {Buffer} to @param {DataView} numbers  the same memory
+ * @param {number} at @param {Key} key */
 function write(to, numbers, at, key) {
   if (typeof key === "string") return writeText(to, at, key);
   if (isUint8Array(key)) {
@@ -210,7 +212,8 @@ function write(to, numbers, at, key) {
   return typeof key === "bigint" || typeof key === "number" ? writeInteger(numbers, at, key) : refuse(key);
 }
 
-/** Twice the room, or what is needed. @param {Buffer} from @param {number} used @param {number} bytes */
+/** Returns a copy with twice the room, or more if needed. @param {Buffer} from @param {number} used
+ * @param {number} bytes */
 function larger(from, used, bytes) {
   const to = Buffer.allocUnsafeSlow(Math.max(from.length * 2, used + bytes));
   from.copy(to, 0, 0, used);
@@ -225,7 +228,7 @@ function listOf(list) {
   let numbers = new DataView(data.buffer);
   let end = 0;
   for (let i = 0; i < count; i++) {
-    const key = list[i]; // read once: a list may give another one the second time
+    const key = list[i]; // read once: a list may give another key the second time
     const most = mostBytes(key);
     if (end + most > data.length) {
       data = larger(data, end, most);
@@ -252,7 +255,7 @@ export function batchOf(keys, how) {
     return fixed(keys, 8, 8, keys.length);
   }
   if (Array.isArray(keys)) return listOf(keys);
-  if (isIterable(keys)) return listOf(Array.from(keys)); // all of them first: the iterator may be code that closes the filter
+  if (isIterable(keys)) return listOf(Array.from(keys)); // first: the iterator may be code that closes the filter
   if (typeof keys === "object" && keys !== null && "offsets" in keys) return columnOf(keys);
   throw new TypeError(`many keys are a list or another iterable, a column, or an array of 64-bit integers, not ${shown(keys)}`);
 }

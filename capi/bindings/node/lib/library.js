@@ -1,4 +1,4 @@
-/* The library itself, by koffi: each function of the ABI as a JavaScript function, which has .async. */
+/* The library itself, loaded by koffi: each function of the ABI is a JavaScript function, which has .async. */
 import fs from "node:fs";
 import {endianness} from "node:os";
 import {fileURLToPath} from "node:url";
@@ -8,10 +8,10 @@ import {BFS, FUNCTIONS} from "./abi.js";
 /** @typedef {{(...words: any[]): any, async: (...words: any[]) => void}} Native */
 
 /* The file that every program of glibc has mapped. Before 2.34 its name had the version. */
-const MAPS = "/proc/self/maps"; // without which it is assumed
+const MAPS = "/proc/self/maps"; // without it glibc is assumed
 const isGlibc = !fs.existsSync(MAPS) || /\/libc(\.so\.6|-2\.\d+\.so)$/m.test(fs.readFileSync(MAPS, "latin1"));
 
-/* The package brings its own. Without one for this processor and C library the system's is taken. */
+/* The package has its own library. Without one for this processor and C library it uses the system's. */
 const system = `${isGlibc ? "linux" : "linux-musl"}-${process.arch}`;
 const own = fileURLToPath(new URL(`../prebuilt/${system}/libbfstore.so`, import.meta.url));
 const library = koffi.load(fs.existsSync(own) ? own : "libbfstore.so.0");
@@ -20,22 +20,23 @@ const library = koffi.load(fs.existsSync(own) ? own : "libbfstore.so.0");
 export const lib = Object.fromEntries(
   Object.entries(FUNCTIONS).map(([name, [result, ...parameters]]) => [name, library.func(name, result, parameters)]));
 
-/** "1.2.3": the version of the library that runs. @type {string} */
+/** The version of the running library: "1.2.3". @type {string} */
 export const version = lib.bfs_version();
 
-/* Before 1.0 each minor version may lay out its structs anew, and numbers in typed arrays are taken as they are. */
+/* Before 1.0 each minor version may change the layout of structs; and the binding uses typed arrays' numbers
+ * unchanged. */
 if (Math.floor(lib.bfs_version_number() / 1000) !== BFS.VERSION_MAJOR * 1000 + BFS.VERSION_MINOR)
   throw new Error(`libbfstore ${version} is not the version that this package is for: ${BFS.VERSION_MAJOR}.${BFS.VERSION_MINOR}`);
 if (endianness() !== "LE") throw new Error("bfstore for Node.js runs on little-endian machines alone");
 
-/** A pointer as a number, which koffi takes faster than a bigint. Processors have up to 2^48 bytes of addresses for a program, unless
- * tags are in the upper bits. @param {bigint} pointer @returns {number} */
+/** Returns a pointer as a number, which koffi takes faster than a bigint. Processors have up to 2^48 bytes of addresses
+ * for a program, unless the upper bits have tags. @param {bigint} pointer @returns {number} */
 export function pointerOf(pointer) {
   const number = Number(pointer);
   if (!Number.isSafeInteger(number)) throw new Error("an address above 2^53: memory tagging is not supported");
   return number;
 }
 
-/** Where the memory of a typed array is. It stays there, but only as long as something holds the array.
+/** Returns the address of a typed array's memory. It stays valid only as long as something holds the array.
  * @param {NodeJS.ArrayBufferView} array @returns {number} */
 export const addressOf = (array) => pointerOf(koffi.address(array));

@@ -1,27 +1,27 @@
-/* The life of a handle: which calls use it, how it is closed, and what happens if it is not. JavaScript runs in one thread, so only
- * the functions ...Async, whose calls run on other threads, can use a handle while it is closed. */
+/* The life of a handle: the calls that use it, closing it, and the case that it is not closed. JavaScript runs in one
+ * thread, so only the functions ...Async, whose calls run on other threads, can use a handle while it is closed. */
 import {isMainThread} from "node:worker_threads";
 import {BFS} from "./abi.js";
 import {ClosedError, errorOfStruct} from "./errors.js";
 import {lib} from "./library.js";
 import {Struct, shown} from "./struct.js";
 
-/** What a finalizer gets when the filter is gone, and what everything that uses the handle asks. */
+/** The state of a handle, which a finalizer gets when the filter is gone. All users of the handle ask it. */
 export class Life {
-  /** @param {number} handle @param {string} name @param {unknown} memory  that the handle is in, or null */
+  /** @param {number} handle @param {string} name @param {unknown} memory  the memory of the handle, or null */
   constructor(handle, name, memory) {
     this.handle = handle; // 0: closed, or being published
     this.name = name;
     this.memory = memory;
-    this.calls = 0; // asynchronous ones, under way or waiting
-    this.ending = 0; // a handle that was shut, which the last call closes
+    this.calls = 0; // asynchronous calls that run or wait
+    this.ending = 0; // a shut handle, which the last call closes
     this.publishing = false;
   }
 }
 
 /** @type {WeakMap<object, Life>} */
 const lives = new WeakMap();
-/** The lives that have a handle, of this thread. @type {Set<Life>} */
+/** The lives of this thread that have a handle. @type {Set<Life>} */
 const open = new Set();
 
 const collected = new FinalizationRegistry((/** @type {Life} */ life) => {
@@ -51,7 +51,7 @@ export function lifeOf(filter) {
   return life;
 }
 
-/** The error of a handle that cannot be used. @param {Life} life */
+/** Returns the error for a handle that cannot be used. @param {Life} life */
 export function closedError(life) {
   const words = life.publishing ? "the filter is being published" : "the filter was closed; open the path again";
   return new ClosedError(BFS.ESHUT, 0, `${life.name}: ${words}`);
@@ -72,7 +72,7 @@ function taken(life) {
   return handle;
 }
 
-/** Waits for no lock and no disk, so it does not sync: see bfs_abandon. @param {Life} life */
+/** Ends a handle without waiting for a lock or the disk, so it does not sync: see bfs_abandon. @param {Life} life */
 function abandonHandle(life) {
   lib.bfs_abandon(taken(life));
   life.memory = null;
@@ -84,7 +84,7 @@ export function begin(life) {
   life.calls++;
 }
 
-/** The last call on a handle that was shut closes it. No caller waits for that, so an error is a warning.
+/** Ends a call. The last one on a shut handle closes it. No caller waits for that, so an error becomes a warning.
  * @param {Life} life */
 export function end(life) {
   if (--life.calls > 0 || life.ending === 0) return;
@@ -95,8 +95,8 @@ export function end(life) {
   if (code < 0) process.emitWarning(errorOfStruct(code, error, life.name));
 }
 
-/** What a close has to do now. null: nothing. Calls are under way: bfs_shut ends their work, and the last of them frees the handle.
- * @param {Life} life @returns {{fn: "bfs_close" | "bfs_shut", handle: number} | null} */
+/** Returns what a close has to do now; null: nothing. While calls run, bfs_shut ends their work, and the last of them
+ * frees the handle. @param {Life} life @returns {{fn: "bfs_close" | "bfs_shut", handle: number} | null} */
 export function beginClose(life) {
   if (life.publishing) throw closedError(life);
   const handle = life.handle === 0 ? 0 : taken(life);
@@ -107,15 +107,15 @@ export function beginClose(life) {
   return {fn: "bfs_shut", handle};
 }
 
-/** What bfs_close or bfs_shut returned. A buffer cannot be shut, since its memory is the caller's: it ends with its last call.
- * @param {Life} life @param {"bfs_close" | "bfs_shut"} fn @param {number} code @param {Struct} error */
+/** Takes the result of bfs_close or bfs_shut. A buffer cannot be shut, since the caller owns its memory: it ends with
+ * its last call. @param {Life} life @param {"bfs_close" | "bfs_shut"} fn @param {number} code @param {Struct} error */
 export function endClose(life, fn, code, error) {
   if (fn === "bfs_shut") end(life);
   else life.memory = null;
   if (code < 0 && !(fn === "bfs_shut" && code === BFS.EINVAL)) throw errorOfStruct(code, error, life.name);
 }
 
-/** @param {Life} life @returns {boolean}  false: calls are under way, so it has to be closed */
+/** @param {Life} life @returns {boolean}  false: calls run, so it has to be closed */
 export function abandon(life) {
   if (life.publishing) throw closedError(life);
   if (life.calls > 0) return false;
@@ -123,7 +123,7 @@ export function abandon(life) {
   return true;
 }
 
-/** bfs_publish needs the handle for itself. @param {Life} life @returns {number} */
+/** Begins a publish, which needs the handle alone. @param {Life} life @returns {number} */
 export function beginPublish(life) {
   const handle = handleOf(life);
   if (life.calls > 0) throw new TypeError(`${life.name}: other calls use the filter, which publish() needs for itself`);

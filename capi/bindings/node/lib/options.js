@@ -1,39 +1,40 @@
-/* Options by their names in JavaScript, and the fields and flags of the ABI that they become. */
+/* Options by their JavaScript names, and the fields and flags of the ABI that they become. */
 import {fileURLToPath} from "node:url";
 import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
 import {Struct, asBytes, shown, unsigned} from "./struct.js";
 
-/** A path, in the form in which Node.js takes it; bytes where a name is not UTF-8. @typedef {string | Buffer | URL} Path */
-/** @typedef {"blocked" | "classic" | "counting"} Layout  of the bits: counting can remove keys */
-/** "siphash" has a secret; "external" takes digests alone; the last five are those of other programs.
+/** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
+/** @typedef {"blocked" | "classic" | "counting"} Layout  counting can remove keys */
+/** "siphash" has a secret; "external" takes only digests; the last five are hashes of other programs.
  * @typedef {"xxh3" | "external" | "siphash" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live"} Hash */
-/** Which bit of a byte comes first. @typedef {"little" | "big"} BitOrder */
+/** The bit of a byte that comes first. @typedef {"little" | "big"} BitOrder */
 
-/** What the filter is for, and how its bits are found.
+/** The size of the filter, and the places of its bits.
  * @typedef {object} ShapeOptions
  * @property {number | bigint} [capacity]  n: distinct keys
  * @property {number} [fpr]  p: the false-positive rate wanted at `capacity` keys (default 0.01)
  * @property {number} [bitsPerKey]  m / n, instead of fpr
- * @property {number | bigint} [maxBytes]  of the whole file, instead of fpr
+ * @property {number | bigint} [maxBytes]  the size of the whole file, instead of fpr
  * @property {number | bigint} [numBits]  m, with numProbes
  * @property {number} [numProbes]  k: 1 to 64
- * @property {Path} [like]  a file whose shape, hash and seed are taken
+ * @property {Path} [like]  a file with the shape, hash and seed to use
  * @property {Layout} [layout]  default: "blocked"
  * @property {Hash} [hash]  default: "xxh3"
  * @property {number | bigint} [seed]  default: random
- * @property {readonly number[] | Uint32Array} [seeds]  of a hash that takes a list of them
+ * @property {readonly number[] | Uint32Array} [seeds]  for a hash that takes a list of them
  * @property {Uint8Array} [secret]  16 bytes, with the hash "siphash": for keys that strangers choose
- * @property {Uint8Array} [note]  at most 1,024 bytes of the owner's
+ * @property {Uint8Array} [note]  at most 1,024 bytes for the owner
  * @property {Uint8Array} [fileId]  16 bytes; default: random
  * @property {boolean} [tutorialSizing]  m and k of most tutorials, from capacity and fpr
  */
 
-/** How long the filter waits for others, and how often it asks for failed writes.
+/** Times: waits for locks, and checks for failed writes.
  * @typedef {object} TimeOptions
  * @property {number} [lockTimeout]  milliseconds for each lock: default 5000, 0 does not wait, Infinity
- * @property {number} [writebackCheck]  milliseconds between questions whether the kernel failed to write: default 100, 0: each add asks
+ * @property {number} [writebackCheck]  milliseconds between checks whether the kernel failed to write: default 100, 0:
+ *   each add
  */
 
 /** @typedef {object} CreateFlags
@@ -43,8 +44,8 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
  * @property {boolean} [random]  small pages, no read-ahead: larger than memory, or synced often
  * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
  * @property {boolean} [limit]  BFS_EFULL at the capacity
- * @property {boolean} [anyFilesystem]  a network or overlay filesystem too
- * @property {boolean} [replace]  takes the place of another file, whose users learn of it
+ * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
+ * @property {boolean} [replace]  replaces an existing file, whose users learn of it
  * @property {boolean} [unpublished]  no name until publish()
  * @property {boolean} [filling]  answers "maybe" until finishFilling()
  */
@@ -53,9 +54,9 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
 /** @typedef {object} OpenFlags
  * @property {boolean} [exclusive]  "r+": the only writer, several times as fast
  * @property {boolean} [followSymlinks]  default true; false: a symbolic link is an error
- * @property {Uint8Array} [secret]  of a filter with the hash "siphash"
+ * @property {Uint8Array} [secret]  for a filter with the hash "siphash"
  * @property {number | bigint} [offset]  reads an embedded filter that begins here, in a file of any other format
- * @property {number | bigint} [maxBytes]  with offset: the filter is at most so long
+ * @property {number | bigint} [maxBytes]  with offset: the greatest length of the filter
  * @property {boolean} [populate]  reads the whole file into memory now
  * @property {boolean} [random]  small pages, no read-ahead
  * @property {boolean} [copy]  "r": into private memory, for files that others may damage
@@ -63,38 +64,39 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
  * @property {boolean} [recover]  "r+": an unclean, poisoned or recovering file, to recover it
  * @property {boolean} [acceptLoss]  "r+": such a file as it is
  * @property {boolean} [strict]  a file whose writer was killed is unclean, too
- * @property {boolean} [anyFilesystem]  a network or overlay filesystem too
+ * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
  * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
  * @property {boolean} [noWrite]  "r": writes nothing at all
- * @property {boolean} [follow]  "r": opens the file that takes the place of this one
+ * @property {boolean} [follow]  "r": opens the file that replaces this one
  * @property {boolean} [verify]  "r": compares a sealed file with its checksums first
- * @property {boolean} [tolerateDamage]  the same, and where it is damaged every key is "maybe"
+ * @property {boolean} [tolerateDamage]  also compares, and answers "maybe" for every key if the file is damaged
  */
 /** @typedef {OpenFlags & TimeOptions} OpenOptions */
 
-/** How to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
+/** Options to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
 /** @typedef {ShapeOptions & {exclusive?: boolean, bare?: boolean}} BufferOptions */
 
-/** How to make a new file of a filter.
+/** Options to make a new file of a filter.
  * @typedef {object} CopyOptions
  * @property {number} [mode]  permission bits, less the umask: default those of the file that is replaced, or 0o600
- * @property {boolean} [replace]  takes the place of another file
+ * @property {boolean} [replace]  replaces an existing file
  * @property {boolean} [anyFilesystem]
  * @property {number} [lockTimeout]  milliseconds for each lock
  */
 /** @typedef {CopyOptions & {filling?: boolean}} IntersectOptions  filling: answers "maybe" until finishFilling() */
-/** @typedef {IntersectOptions & {sameFileId?: boolean, fpr?: number}} SaveOptions  fpr: as small as folding makes it with this rate */
+/** @typedef {IntersectOptions & {sameFileId?: boolean, fpr?: number}} SaveOptions  fpr: as small as this rate allows */
 
-/** What the bytes of another program's filter are: `order` is for the formats that need it, `name` is what messages call the bytes.
+/** The form of another program's filter: `order` is for formats that need it, `name` is the bytes' name in messages.
  * @typedef {{order?: BitOrder, name?: string}} ForeignForm */
-/** How foreign bytes become a file: the options of create() say what the bytes do not.
+/** Options to import foreign bytes: the options of create() give the facts that the bytes lack.
  * @typedef {CreateOptions & ForeignForm} ForeignOptions */
 
-/** What is known of a filter that is not made yet.
+/** The known numbers of a planned filter.
  * @typedef {Pick<ShapeOptions, "layout" | "capacity" | "fpr" | "bitsPerKey" | "maxBytes" | "numBits" | "numProbes">} PlanOptions */
 
-/** The numbers whose names begin so in bfstore.h, under the names that the library has for them.
- * @param {string} prefix @param {(number: number, name: string) => string} nameOf @returns {Readonly<Record<string, number>>} */
+/** Returns bfstore.h's numbers with this prefix, under the library's names for them.
+ * @param {string} prefix @param {(number: number, name: string) => string} nameOf
+ * @returns {Readonly<Record<string, number>>} */
 export const numbersUnder = (prefix, nameOf) => Object.fromEntries(Object.entries(BFS)
   .filter(([name]) => name.startsWith(prefix)).map(([name, number]) => [nameOf(number, name.slice(prefix.length)), number]));
 
@@ -142,7 +144,7 @@ export function numberNamed(what, names, name) {
   return names[name];
 }
 
-/** The bytes of a path and a NUL. @param {unknown} path @returns {Buffer} */
+/** Returns the bytes of a path and a NUL. @param {unknown} path @returns {Buffer} */
 export function pathBytes(path) {
   const said = path instanceof URL ? fileURLToPath(path) : path;
   if (typeof said === "string") {
@@ -157,7 +159,7 @@ export function pathBytes(path) {
 /** @param {Path} path */
 export const nameOf = (path) => pathBytes(path).toString("utf8").slice(0, -1);
 
-/** A text of the caller's and a NUL. @param {string} what @param {unknown} text @returns {Buffer} */
+/** Returns a text of the caller and a NUL. @param {string} what @param {unknown} text @returns {Buffer} */
 function textBytes(what, text) {
   if (typeof text !== "string") throw new TypeError(`${what} is a string, not ${shown(text)}`);
   if (text.includes("\0")) throw new TypeError(`${what} with a NUL`);
@@ -173,7 +175,7 @@ export function formOf(format, {order, name}) {
   return form;
 }
 
-/** A time of the ABI: some numbers have a meaning of their own there, and 0 would be the default.
+/** Converts a time for the ABI, which has special numbers for 0 and for no limit: its 0 is the default.
  * @param {string} what @param {number} zero @param {number | undefined} infinite @param {unknown} value */
 function milliseconds(what, zero, infinite, value) {
   if (typeof value !== "number") throw new TypeError(`${what} is a number of milliseconds, not ${shown(value)}`);
@@ -190,7 +192,8 @@ function seedsOf(seeds) {
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 
-/** How an option becomes fields, where it is not one field alone. @type {Record<string, (struct: Struct, value: any) => void>} */
+/** Conversions of options that are not exactly one field.
+ * @type {Record<string, (struct: Struct, value: any) => void>} */
 const SETTERS = {
   layout: (struct, value) => struct.set("layout", numberNamed("layout", LAYOUTS, value)),
   hash: (struct, value) => struct.set("hash", numberNamed("hash", HASHES, value)),
@@ -218,7 +221,7 @@ function setBytes(struct, what, pointer, bytes, value) {
   struct.set(bytes, copy.length);
 }
 
-/** Options that are the field of this name. @type {Record<string, string>} */
+/** Options that are exactly the field of this name. @type {Record<string, string>} */
 const PLAIN = {
   mode: "mode", capacity: "capacity", fpr: "fpr", bitsPerKey: "bits_per_key", maxBytes: "max_bytes", numBits: "num_bits",
   numProbes: "num_probes", seed: "seed", fileId: "file_id", offset: "offset",
@@ -228,7 +231,7 @@ const GIVEN = {seed: BFS.OPTION_SEED, fileId: BFS.OPTION_FILE_ID, offset: BFS.OP
 
 const SHAPE = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes", "layout"];
 const MAKING = [...SHAPE, "like", "hash", "seed", "seeds", "secret", "note", "fileId"];
-/** Which options each function takes besides its flags. @type {Readonly<Record<string, readonly string[]>>} */
+/** The options of each function, without its flags. @type {Readonly<Record<string, readonly string[]>>} */
 export const TAKEN = {
   create: [...MAKING, "mode", "lockTimeout", "writebackCheck"],
   buffer: MAKING,
@@ -253,7 +256,7 @@ function flagOf(name, value, flags) {
   return value ? flags[name] : 0;
 }
 
-/** The options, if they are an object whose own properties they are: those of a Map, or of a prototype, would be ignored.
+/** Returns the options if they are own properties of an object: those of a Map, or of a prototype, would be ignored.
  * @template {object} T @param {T} options @returns {T} */
 export function plain(options) {
   if (typeof options !== "object" || options === null) throw new TypeError(`options are an object, not ${shown(options)}`);
@@ -263,8 +266,9 @@ export function plain(options) {
   return options;
 }
 
-/** Fills in the fields, and returns the flags. undefined is "not given".
- * @param {Struct | null} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags @returns {number} */
+/** Fills in the fields, and returns the flags. undefined means "not given".
+ * @param {Struct | null} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags
+ * @returns {number} */
 export function setOptions(struct, options, taken, flags) {
   let bits = 0;
   for (const [name, value] of Object.entries(plain(options))) {
@@ -278,15 +282,16 @@ export function setOptions(struct, options, taken, flags) {
   return bits;
 }
 
-/** A struct with flags, from options.
- * @param {string} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags @param {number} [more]  flags */
+/** Makes a struct with flags from options.
+ * @param {string} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags
+ * @param {number} [more]  flags */
 export function structOf(struct, options, taken, flags, more = 0) {
   const made = new Struct(struct);
   made.set("flags", setOptions(made, options, taken, flags) | more);
   return made;
 }
 
-/** What the mode says: "r" asks, "r+" also adds. @param {unknown} mode @param {unknown} exclusive */
+/** Returns the flags of a mode: "r" looks up, "r+" also adds. @param {unknown} mode @param {unknown} exclusive */
 export function modeFlags(mode, exclusive) {
   if (mode !== "r" && mode !== "r+")
     throw new TypeError(`mode is "r" (asks) or "r+" (also adds), not ${shown(mode)}; create() makes a new file`);

@@ -1,19 +1,19 @@
-/* What the library tells in structs, as objects. Counts are numbers, exact up to 2^53; seeds, digests and marks, in which every bit
- * counts, are bigints. */
+/* The library's results in structs, as objects. Counts are numbers, exact up to 2^53; seeds, digests and marks, which
+ * use every bit, are bigints. */
 import {lib} from "./library.js";
 import {numbersUnder} from "./options.js";
 import {Struct} from "./struct.js";
 
-/** A number that is estimated, and the interval that has it in 95 of 100 cases; high is Infinity where there is no bound.
+/** An estimated number, and the interval that has it in 95 of 100 cases; high is Infinity if there is no bound.
  * @typedef {Readonly<{estimate: number, low: number, high: number}>} Interval */
-/** Bytes of a file. @typedef {Readonly<{offset: number, bytes: number}>} Range */
+/** A range of bytes in a file. @typedef {Readonly<{offset: number, bytes: number}>} Range */
 /** Every key of the owner's log `epoch` up to the position `mark` is durable.
  * @typedef {Readonly<{owner: bigint, mark: bigint, epoch: bigint, recovered: boolean}>} Mark */
 
 /** "ok", or why every answer is "maybe" now.
  * @typedef {"ok" | "poisoned" | "lost" | "superseded" | "recovering" | "filling" | "fault" | "shut" | (string & {})} Health */
 
-/** What a filter will be like.
+/** A planned filter.
  * @typedef {object} Plan
  * @property {string} layout
  * @property {number} numProbes  k
@@ -26,11 +26,11 @@ import {Struct} from "./struct.js";
  * @property {number} fileBytes
  * @property {number} fillRatio  the expected share of m that is set at n keys
  * @property {number} bloomFpr  Bloom's formula
- * @property {number} cacheLines  that a lookup of a present key reads, on average
- * @property {number} pageFaults  of a file that is not in memory, on average
+ * @property {number} cacheLines  read by a lookup of a present key, on average
+ * @property {number} pageFaults  of such a lookup in a file that is not in memory, on average
  */
 
-/** Facts about an open filter. undefined: was not asked for (see Filter.stats), or the kernel does not tell.
+/** Facts about an open filter. undefined: not requested (see Filter.stats), or the kernel does not tell.
  * @typedef {object} Statistics
  * @property {string} layout
  * @property {string} hash
@@ -44,7 +44,7 @@ import {Struct} from "./struct.js";
  * @property {number} keysRemoved
  * @property {Health} health
  * @property {boolean} saturated  more keys than `capacity` were added
- * @property {string} isa  of the kernel that answers
+ * @property {string} isa  the instruction set of the kernel in use
  * @property {Uint8Array} fileId
  * @property {number} [setBits]
  * @property {number} [fillRatio]
@@ -55,7 +55,7 @@ import {Struct} from "./struct.js";
  * @property {number} [residentBytes]
  */
 
-/** What two filters, A and B, have in common.
+/** A comparison of two filters, A and B.
  * @typedef {object} Comparison
  * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "key", "num-probes", "num-bits", "part"
  * @property {boolean} comparable  false: only keysA and keysB are known
@@ -74,7 +74,7 @@ import {Struct} from "./struct.js";
  * @property {Interval} jaccard
  */
 
-/** What the bytes of another program's filter say: see inspectForeign(). undefined: they do not say it.
+/** Facts in the bytes of another program's filter: see inspectForeign(). undefined: the bytes do not tell it.
  * @typedef {object} Foreign
  * @property {string} layout
  * @property {string} [hash]
@@ -82,10 +82,10 @@ import {Struct} from "./struct.js";
  * @property {number} [numBits]  m
  * @property {number} [capacity]  n
  * @property {number} [fpr]  at n keys
- * @property {number} [keys]  how many the other program counted
- * @property {number} [bytes]  how long all of the bytes have to be
- * @property {ReadonlySet<string>} needs  what importForeign() needs besides the bytes: "size" (numBits and numProbes, or another way),
- *   "order", "hash" (and its seed or seeds)
+ * @property {number} [keys]  the number that the other program counted
+ * @property {number} [bytes]  the length that all of the bytes must have
+ * @property {ReadonlySet<string>} needs  facts that importForeign() needs besides the bytes: "size" (numBits and
+ *   numProbes, or another way), "order", "hash" (and its seed or seeds)
  */
 
 const inWords = (/** @type {number} */ _, /** @type {string} */ name) => name.toLowerCase().replaceAll("_", "-");
@@ -94,7 +94,7 @@ const DIFFERENCES = numbersUnder("DIFFERS_", inWords);
 const NEEDS = numbersUnder("FOREIGN_NEEDS_", inWords);
 const UNKNOWN_BYTES = 2n ** 64n - 1n;
 
-/** The name of a number; of one that the library does not know, the number itself as text.
+/** Returns the name of a number, or the number as text if the library does not know it.
  * @param {(number: number) => string | null} nameOf @param {number} number */
 const nameBy = (nameOf, number) => nameOf(number) ?? String(number);
 

@@ -1,4 +1,4 @@
-/* A struct of the ABI in a buffer: its fields by their names, in the places that abi.js says. */
+/* A struct of the ABI in a buffer: its fields by name, at the offsets in abi.js. */
 import {types} from "node:util";
 import {STRUCTS} from "./abi.js";
 import {addressOf} from "./library.js";
@@ -12,7 +12,8 @@ export function unsigned(what, end, value) {
   return value;
 }
 
-/** 64 bits: a bigint, or a number that is exact. @param {string} what @param {unknown} value @returns {bigint} */
+/** Returns 64 bits from a bigint, or from a number that is exact. @param {string} what @param {unknown} value
+ * @returns {bigint} */
 export function u64(what, value) {
   if (typeof value !== "bigint" && !Number.isInteger(value))
     throw new TypeError(`${what} is an integer or a bigint, not ${shown(value)}`);
@@ -23,28 +24,28 @@ export function u64(what, value) {
   return exact;
 }
 
-/** A value in the words of an error. @param {unknown} value */
+/** Returns a value in the words of an error. @param {unknown} value */
 export function shown(value) {
   if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
   if (value === null || typeof value !== "object") return String(value);
   return value.constructor?.name ?? "an object";
 }
 
-/** A zero that is given is none that is not: the library knows it by its sign. @param {number} number */
+/** Makes a given zero differ from a missing number: the library recognizes it by its sign. @param {number} number */
 const given = (number) => (number === 0 ? -0 : number);
 
-/** One struct, zeros but for its size. */
+/** One struct: zeros, except for its size. */
 export class Struct {
-  /** @param {string} name @param {Buffer} [bytes]  of an array of structs: this one's bytes */
+  /** @param {string} name @param {Buffer} [bytes]  in an array of structs: the bytes of this one */
   constructor(name, bytes) {
     this.layout = STRUCTS[name];
     this.bytes = bytes ?? Buffer.alloc(this.layout.bytes);
-    /** What the pointers in it point to. @type {unknown[]} */
+    /** The memory of its pointers. @type {unknown[]} */
     this.kept = [];
     if (bytes === undefined && "struct_bytes" in this.layout.fields) this.bytes.writeUInt32LE(this.layout.bytes, 0);
   }
 
-  /** @param {string} name @param {unknown} value @param {string} [said]  what the caller calls the field */
+  /** @param {string} name @param {unknown} value @param {string} [said]  the caller's name of the field */
   set(name, value, said = name) {
     const {offset, kind} = this.layout.fields[name];
     if (kind === "u32") this.bytes.writeUInt32LE(unsigned(said, 2 ** 32, value), offset);
@@ -61,7 +62,7 @@ export class Struct {
     this.bytes.writeBigUInt64LE(BigInt(addressOf(array)), offset);
   }
 
-  /** A number; of 64 bits it is exact up to 2^53. @param {string} name @returns {number} */
+  /** Returns a number; one of 64 bits is exact up to 2^53. @param {string} name @returns {number} */
   number(name) {
     const {offset, kind} = this.layout.fields[name];
     if (kind === "u32") return this.bytes.readUInt32LE(offset);
@@ -74,7 +75,7 @@ export class Struct {
     return this.bytes.readBigUInt64LE(this.layout.fields[name].offset);
   }
 
-  /** A copy. @param {string} name @returns {Uint8Array} */
+  /** Returns a copy. @param {string} name @returns {Uint8Array} */
   array(name) {
     const {offset, kind} = this.layout.fields[name];
     return new Uint8Array(this.bytes.subarray(offset, offset + Number(kind)));
@@ -88,7 +89,7 @@ export class Struct {
     return bytes.toString("utf8", 0, end < 0 ? bytes.length : end);
   }
 
-  /** The struct in the struct. @param {string} name */
+  /** Returns the struct in the struct. @param {string} name */
   inner(name) {
     const {offset, kind} = this.layout.fields[name];
     return new Struct(String(kind), this.bytes.subarray(offset, offset + STRUCTS[kind].bytes));
@@ -101,7 +102,7 @@ function asNumber(what, value) {
   return value;
 }
 
-/** @param {string} what @param {unknown} value @param {number} [bytes]  exactly so many @returns {Uint8Array} */
+/** @param {string} what @param {unknown} value @param {number} [bytes]  the exact number @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
   if (!types.isUint8Array(value)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
   checkArray(value);
@@ -109,12 +110,12 @@ export function asBytes(what, value, bytes) {
   return value;
 }
 
-/** The getter of the length that the engine knows. A subclass can say another one, by which no memory is read. */
+/** The getter of the engine's own length. A subclass can give another length, which must not be used to read memory. */
 export const trueLength = /** @type {() => number} */ (
   Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), "length")?.get);
 
-/** The memory of an array that was transferred to another thread is gone, and the array looks as if it were empty. So does one whose
- * buffer was made smaller.
+/** Refuses an array whose memory was transferred to another thread: it looks as if it were empty. So does an array
+ * whose buffer was made smaller.
  * @param {NodeJS.TypedArray} array */
 export function checkArray(array) {
   const length = trueLength.call(array);

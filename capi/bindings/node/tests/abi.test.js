@@ -1,4 +1,4 @@
-/* Everything that the headers declare is used. */
+/* The package uses everything that the headers declare. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -19,7 +19,7 @@ test("every flag of the headers is used", () => {
 });
 
 test("every function is called", () => {
-  // The others do the same: open_with, wrap_with, add_keys and contains_keys; and the names of the numbers.
+  // These have another form here: open_with, wrap_with, add_keys and contains_keys; and the names of the numbers.
   const same = ["bfs_layout_named", "bfs_hash_named", "bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests"];
   assert.deepEqual(Object.keys(FUNCTIONS).filter((name) => !new RegExp(`\\b${name}\\b`).test(sources)), same);
 });
@@ -36,10 +36,10 @@ test("what waits for a lock or the disk is there twice", () => {
   const headers = fs.readdirSync(path.join(ROOT, "capi")).filter((name) => /^bfstore.*\.h$/.test(name));
   const text = headers.map((name) => fs.readFileSync(path.join(ROOT, "capi", name), "utf8")).join("\n");
   const documented = text.matchAll(/\/\*((?:(?!\*\/)[^])*)\*\/\s*BFS_API(?: BFS_CHECK)? [\w *]+?\b(bfs_\w+)\(/g);
-  const none = /\* Waits and codes: as bfs_(add|remove)\./; // which wait for no lock of the file
+  const none = /\* Waits and codes: as bfs_(add|remove)\./; // these wait for no lock of the file
   const waiting = [...documented].filter(([, words]) => /\* Waits( and codes)?: /.test(words) && !none.test(words)).map(([, , name]) => name);
   assert.ok(waiting.length > 20, waiting.join());
-  const said = { // close() shuts what is in use
+  const said = { // close() shuts a filter in use
     bfs_open_with: "open", bfs_shut: "close", bfs_foreign_import: "importForeign", bfs_foreign_export: "exportForeign",
   };
   for (const name of waiting) {

@@ -8,7 +8,7 @@ import {caseOf, numbers} from "./case.js";
 const KEYS = ["", "alice", "bob", "Zürich", "a\0b", "\0", "k".repeat(12), "k".repeat(64), "x".repeat(65), "ü".repeat(1000),
   ...numbers(100).map((i) => `key ${i}`)].map((key) => Buffer.from(key));
 
-/** Half of the keys are added one by one; asked and added in the form `keys`. expected: bytes, null for a null. */
+/** Adds half of the keys one by one; looks up and adds all in the form `keys`. expected: bytes, null for a null. */
 function check(filter, keys, expected, width) {
   const of = () => typeof keys === "function" ? keys() : keys;
   expected.filter((key, i) => key !== null && i % 2 === 0).forEach((key) => filter.add(key));
@@ -139,7 +139,7 @@ test("columns of data and offsets, as Arrow has them", (t) => {
     const shared = new Offsets(new SharedArrayBuffer(column.offsets.byteLength));
     shared.set(column.offsets);
     check(create({}, `${Offsets.name} shared`), {data: column.data, offsets: shared}, KEYS);
-    const {keys} = batchOf({data: column.data, offsets: shared}, {}); // what another thread changes after the library's check is not read
+    const {keys} = batchOf({data: column.data, offsets: shared}, {}); // a copy: no later change is read
     assert.notEqual(keys.number("offsets"), addressOf(shared));
   }
 });

@@ -1,4 +1,5 @@
-/* What the tests share: a folder for each test, filters that are closed after it, and programs that run in a process of their own. */
+/* The common part of the tests: a folder for each test, filters that are closed after it, and programs that run in a
+ * process of their own. */
 import {spawnSync} from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
@@ -10,10 +11,10 @@ import * as bfstore from "bfstore";
 export const PACKAGE = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** The repository. */
 export const ROOT = process.env.BFSTORE_ROOT;
-/** What the C compiler says: see tests/bindings/languages.py. */
+/** Facts from the C compiler: see tests/bindings/languages.py. */
 export const ABI = JSON.parse(fs.readFileSync(process.env.BFSTORE_ABI, "utf8"));
 
-/** The test's folder, and how it makes filters. @param {import("node:test").TestContext} t */
+/** Returns the test's folder, and functions that make filters in it. @param {import("node:test").TestContext} t */
 export function caseOf(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "bfstore-node-"));
   const made = [];
@@ -40,12 +41,13 @@ export function caseOf(t) {
   };
 }
 
-/** A program of its own, which may crash: {status, signal, stdout, stderr}. @param {string} program @param {string[]} [words] */
+/** Runs a program of its own, which may crash: {status, signal, stdout, stderr}. @param {string} program
+ * @param {string[]} [words] */
 export function run(program, words = [], more = {}) {
   const done = spawnSync(process.execPath, ["--input-type=module", ...(more.flags ?? []), "-e", program, "--", ...words],
     {encoding: "utf8", cwd: PACKAGE, timeout: 600_000, ...more});
   return {status: done.status, signal: done.signal, stdout: done.stdout, stderr: done.stderr};
 }
 
-/** n from 0 on. @param {number} count */
+/** Returns the numbers from 0 on. @param {number} count */
 export const numbers = (count) => Array.from({length: count}, (_, i) => i);

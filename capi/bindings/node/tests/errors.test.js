@@ -1,4 +1,4 @@
-/* Every code is an error with words, of the class of its range, with the errno's name where Node.js has one. */
+/* Every code is an error with words, of the class of its range, with the errno's name if Node.js has one. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import test from "node:test";

@@ -180,7 +180,7 @@ test("marks", async (t) => {
   assert.throws(() => made.sync({owner: "7"}), TypeError);
 });
 
-/** The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot. */
+/** Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot. */
 function goDown({path, create}) {
   const data = fs.readFileSync(path);
   const hash = create({seed: data.readBigUInt64LE(88)}, "xxh3");
@@ -232,7 +232,7 @@ test("an online build", async (t) => {
   }
 });
 
-/** A filter with these keys, whose seed is that of the others. */
+/** Makes a filter with these keys; all have the same seed. */
 function filled({create}, keys, name, options = {}) {
   const made = create({seed: 7, ...options}, name);
   made.addMany(keys);
@@ -427,7 +427,7 @@ test("a file of python-bloomfilter becomes a filter and comes back", async (t) =
 
 test("foreign bytes may go once the call has begun", async (t) => {
   const {file, kept} = caseOf(t);
-  // At most 32 calls are on threads at once: the last one waits, and reads its bytes after they are gone.
+  // At most 32 calls run at once: the last one waits, and reads its bytes after they are gone.
   const before = numbers(32).map((i) => bfstore.importForeignAsync(file(`${i}`), JAYBIRD, "jaybird"));
   const data = new Uint8Array(JAYBIRD);
   const last = bfstore.importForeignAsync(file("last"), data, "jaybird");

@@ -1,4 +1,4 @@
-/* Which bytes a key is: the table that programs in other languages have to agree with, and what is refused. */
+/* The bytes of each key: programs in other languages have to agree with this table; and refused keys. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
@@ -11,7 +11,7 @@ const {keys: rows, lists} = JSON.parse(fs.readFileSync(path.join(ROOT, "capi", "
 
 const bytesOf = (row) => Buffer.from(row.bytes.repeat(row.times ?? 1), "hex");
 
-/** The row's key, in each form in which it can be said. */
+/** Returns the row's key, in each form in which JavaScript has it. */
 function formsOf(row) {
   if ("utf16" in row) return [String.fromCharCode(...row.utf16.match(/..../g).map((unit) => parseInt(unit, 16)))];
   if ("text" in row) return [row.text.repeat(row.times ?? 1)];

@@ -1,5 +1,5 @@
-/* Handles: closed, closed in use, used after close, leaked to the collector, used by workers; and files that are cut while
- * they are asked. */
+/* Handles: closed, closed in use, used after close, leaked to the collector, used by workers; and files that are
+ * truncated during lookups. */
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import test from "node:test";
@@ -8,7 +8,7 @@ import {Worker} from "node:worker_threads";
 import * as bfstore from "bfstore";
 import {caseOf, numbers, run} from "./case.js";
 
-/** What this process has open. */
+/** Returns the files that this process has open. */
 const descriptors = () => fs.readdirSync("/proc/self/fd").map((fd) => {
   try {
     return fs.readlinkSync(`/proc/self/fd/${fd}`);
@@ -149,7 +149,7 @@ test("a filter that is not closed warns when it is collected, and loses nothing"
     const warning = await warned;
     clearInterval(soon);
     console.log(warning.name, warning.code, warning.message.includes(path), fs.readdirSync("/proc/self/fd").length < before);
-    const again = bfstore.open(path, "r+", {exclusive: true, lockTimeout: 0}); // its locks are gone
+    const again = bfstore.open(path, "r+", {exclusive: true, lockTimeout: 0}); // the first handle's locks are gone
     console.log(again.contains("a"));
     again.close();`, [path], {flags: ["--expose-gc"]});
   assert.equal(done.stdout, "BfstoreWarning BFSTORE_UNCLOSED true true\ntrue\n", done.stderr);
@@ -184,7 +184,7 @@ test("what a struct points to lasts as long as the struct", () => {
       structOf("bfs_options", {note: new Uint8Array(9), seeds: [1, 2], like: "path", secret: new Uint8Array(16)}, TAKEN.create, {}),
     ];
     held[4].kept.forEach(watched);
-    await new Promise((resolve) => setTimeout(resolve, 1)); // a WeakRef keeps what it was made of for the rest of a task
+    await new Promise((resolve) => setTimeout(resolve, 1)); // a WeakRef keeps its target for the rest of a task
     gc();
     console.log(seen.length, seen.filter((one) => one.deref() === undefined).length, held.length);`, [], {flags: ["--expose-gc"]});
   assert.equal(done.stdout, "10 0 5\n", done.stderr);
@@ -192,7 +192,7 @@ test("what a struct points to lasts as long as the struct", () => {
 
 // --- Workers -------------------------------------------------------------------------------------------------------------
 
-/** @returns {Promise<unknown>}  what the worker says last */
+/** @returns {Promise<unknown>}  the worker's last message */
 function worker(...words) {
   return new Promise((resolve, reject) => {
     let said;

@@ -15,7 +15,7 @@ const PROGRAM = `
   console.log(made.contains("alice"), made.contains("bob"), bfstore.version);
   made.close();`;
 
-/** npm, with nothing of this user's, and no network. */
+/** Runs npm without this user's settings, and without a network. */
 function npm(folder, ...words) {
   const done = spawnSync("npm", [...words, "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error"],
     {cwd: folder, encoding: "utf8", env: {...process.env, HOME: folder}, timeout: 600_000});
@@ -23,7 +23,7 @@ function npm(folder, ...words) {
   return done.stdout;
 }
 
-/** The packed packages of folders, and what is in each. */
+/** Packs the packages of folders, and returns the contents of each. */
 function pack(to, ...folders) {
   return JSON.parse(npm(to, "pack", ...folders, "--json"))
     .map(({filename, files}) => ({tarball: path.join(to, filename), files: files.map((file) => file.path).sort()}));

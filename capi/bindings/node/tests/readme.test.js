@@ -41,10 +41,10 @@ test("the example runs in CommonJS", {skip: !process.features.require_module && 
 test("the commands that make the package do so", {skip: spawnSync("npm", ["--version"]).status !== 0 && "npm is not installed"}, (t) => {
   const {folder, file} = caseOf(t);
   fs.symlinkSync(path.join(ROOT, "capi"), file("capi"));
-  fs.copyFileSync(path.join(ROOT, "LICENSE"), file("LICENSE")); // npm leaves out links
+  fs.copyFileSync(path.join(ROOT, "LICENSE"), file("LICENSE")); // npm omits links
   fs.mkdirSync(file("build/capi"), {recursive: true});
   fs.copyFileSync(process.env.BFSTORE_LIBRARY, file("build/capi/libbfstore.so.0"));
-  const cache = path.join(fs.realpathSync(path.join(PACKAGE, "node_modules")), "..", "cache"); // what was fetched: there is no network here
+  const cache = path.join(fs.realpathSync(path.join(PACKAGE, "node_modules")), "..", "cache"); // fetched
   const done = spawnSync("sh", ["-ec", packing], {cwd: folder, encoding: "utf8", timeout: 600_000,
     env: {...process.env, HOME: folder, npm_config_cache: cache, npm_config_offline: "true", npm_config_audit: "false", npm_config_loglevel: "error"}});
   assert.equal(done.status, 0, done.stdout + done.stderr);

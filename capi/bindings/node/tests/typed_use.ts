@@ -1,4 +1,4 @@
-// What tsc --strict accepts, and the mistakes that it has to find: a line after @ts-expect-error without a mistake is an error, too.
+// Code that tsc --strict accepts, and mistakes that it has to find: @ts-expect-error before a correct line is an error.
 import * as bfstore from "bfstore";
 import type {Column, Filter, Foreign, ForeignOptions, Key, Mark, Statistics} from "bfstore";
 

@@ -1,4 +1,5 @@
-/* The types that users get: tsc --strict accepts a typed use of the package, finds the mistakes in it, and what it makes of `using` runs. */
+/* The types that users get: tsc --strict accepts a typed use of the package, finds the mistakes in it, and its output
+ * for `using` runs. */
 import assert from "node:assert/strict";
 import {spawnSync} from "node:child_process";
 import fs from "node:fs";
@@ -18,7 +19,7 @@ test("a typed use is accepted, mistakes are found, and `using` closes", (t) => {
   const done = spawnSync(process.execPath, [tsc, "--strict", "--module", "nodenext", "--target", "es2022", "--lib", "es2022,esnext.disposable",
     "--types", "node", "--noUnusedLocals", "typed_use.ts"], {cwd: folder, encoding: "utf8"});
   assert.deepEqual([done.stdout, done.status], ["", 0]);
-  // The constructor and the wrong calls of the typed use throw when they run: what comes before them is what has to run.
+  // The constructor and the wrong calls of the typed use throw when they run: only the code before them has to run.
   const program = fs.readFileSync(file("typed_use.js"), "utf8").replace(/\/\/ @ts-expect-error: no fractions[^]*(?=return added)/, "");
   fs.writeFileSync(file("typed_use.js"), program);
   const ran = run(`

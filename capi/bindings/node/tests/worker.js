@@ -1,9 +1,9 @@
-/* What the tests let workers do: workerData is [verb, ...words]. */
+/* Jobs of the tests' workers: workerData is [verb, ...words]. */
 import {parentPort, workerData} from "node:worker_threads";
 import * as bfstore from "bfstore";
 
 const verbs = {
-  /** Adds and asks at once with others, and tells how many keys it missed. */
+  /** Adds and looks up concurrently with others, and reports the number of keys that it missed. */
   fill(path, name, count) {
     const opened = bfstore.open(path, "r+");
     let missing = 0;

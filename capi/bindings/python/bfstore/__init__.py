@@ -44,7 +44,7 @@ class Error(Exception):
     """Any error of bfstore.  Its text says what failed, on what, and what to do."""
 
     code = 0  #: the BFS_E number
-    os_errno = 0  #: errno of the system call that failed, or the one that says the same as the code; 0: none
+    os_errno = 0  #: errno of the failed system call, or the one that means the same as the code; 0: none
 
     @property
     def code_name(self):
@@ -59,7 +59,7 @@ class Error(Exception):
 
 
 class CallError(Error):
-    """The call, or the system: change it, or try again."""
+    """The call or the system is at fault: change the call, or try again."""
 
 
 class StateError(Error):
@@ -67,7 +67,7 @@ class StateError(Error):
 
 
 class MalformedError(Error):
-    """What the path names is not a good filter file."""
+    """The file at the path is not a good filter file."""
 
 
 class InvalidError(CallError, ValueError):
@@ -107,7 +107,7 @@ class NoSpaceError(CallError, OSError):
 
 
 class KindOfKeyError(CallError, TypeError):
-    """The file takes digests alone, or keys alone."""
+    """The file takes only digests, or only keys."""
 
 
 class PartError(CallError, ValueError):
@@ -155,7 +155,7 @@ class SealedError(StateError):
 
 
 class DamagedError(StateError):
-    """A sealed file has other bytes than those that were sealed."""
+    """A sealed file has other bytes than when it was sealed."""
 
 
 class FillingError(StateError):
@@ -182,7 +182,7 @@ def _class_of(code):
 
 
 def _error(code, os_errno, words):
-    """The exception of a code.  The extension raises what this returns."""
+    """Returns the exception of a code.  The extension raises it."""
     kind = _class_of(code)
     error = kind(os_errno, words) if issubclass(kind, OSError) and os_errno else kind(words)
     error.code, error.os_errno = code, os_errno
@@ -198,7 +198,7 @@ def strerror(code):
 
 @dataclasses.dataclass(frozen=True)
 class Interval:
-    """A number that is estimated, and the interval that has it in 95 of 100 cases; high is math.inf where there is no bound."""
+    """An estimated number, and the interval that has it in 95 of 100 cases; high is math.inf if there is no bound."""
 
     estimate: float
     low: float
@@ -225,7 +225,7 @@ class Mark:
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a filter will be like: see plan()."""
+    """The properties of a planned filter: see plan()."""
 
     layout: str
     num_probes: int
@@ -244,7 +244,7 @@ class Plan:
 
 @dataclasses.dataclass(frozen=True)
 class Foreign:
-    """What the bytes of another program's filter say: see inspect_foreign().  None: they do not say it.
+    """Facts in the bytes of another program's filter: see inspect_foreign().  None: the bytes do not tell it.
 
     needs: what import_foreign() needs besides the bytes: "size" (num_bits and num_probes, or another way), "order",
     "hash" (and its seed or seeds).
@@ -263,7 +263,7 @@ class Foreign:
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Facts about an open filter.  None: was not asked for (see Filter.stats), or the kernel does not tell."""
+    """Facts about an open filter.  None: not requested (see Filter.stats), or the kernel does not report it."""
 
     layout: str
     hash: str
@@ -290,7 +290,7 @@ class Statistics:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What two filters have in common: see Filter.compare."""
+    """The differences of two filters, and the keys that they share: see Filter.compare."""
 
     differs: frozenset
     comparable: bool
@@ -310,7 +310,7 @@ class Comparison:
 
 
 def _numbers(prefix):
-    """{name: number} of the extension's numbers that begin so."""
+    """Returns {name: number} of the extension's numbers with this prefix."""
     return {name.removeprefix(prefix).lower().replace("_", "-"): number
             for name, number in vars(_bfstore).items() if name.startswith(prefix)}
 
@@ -348,7 +348,8 @@ _MODES = {"r": _bfstore.OPEN_READ, "r+": _bfstore.OPEN_WRITE}
 
 
 def _milliseconds(seconds, zero, infinite, what):
-    """A time of bfs_options: these two numbers have a meaning of their own, and 0 would be the default."""
+    """Returns a time for bfs_options.  `zero` and `infinite` are the field's numbers for these times, since 0 is the
+    default."""
     if math.isnan(seconds) or seconds < 0:
         raise ValueError(f"{what} is a number of seconds, 0 or more")
     if seconds == 0:
@@ -364,7 +365,7 @@ def _seeds(seeds):
     return b"".join(seed.to_bytes(4, sys.byteorder) for seed in seeds)
 
 
-# How an option's value becomes the field's: (name of the field, function).
+# Conversion of an option's value: (name of the field, function).
 _CONVERTED = {
     "layout": ("layout", lambda name: _number_in(_LAYOUTS, name, "layout")),
     "hash": ("hash", lambda name: _number_in(_HASHES, name, "hash")),
@@ -381,7 +382,8 @@ _GIVEN = {"seed": _bfstore.OPTION_SEED, "file_id": _bfstore.OPTION_FILE_ID, "off
 
 
 def _fields(options, flags_by_name, flags=0):
-    """The fields of a struct from keywords.  None is "not given".  The extension refuses a name that is no field."""
+    """Returns the fields of a struct from keywords.  None means "not given".  The extension refuses a name that is not
+    a field."""
     fields = {}
     for name, value in options.items():
         if value is None:
@@ -416,8 +418,8 @@ def _name_of(path):
 class Filter(_bfstore.Handle):
     """An open filter: create(), open(), build(), format(), wrap() and load() make one.
 
-    `key in filter`: False is certain, True is "maybe".  A filter that was closed raises ClosedError.  One that is not
-    closed when it is collected warns (ResourceWarning), and is left as by a killed process: nothing that was added is
+    `key in filter`: False is certain, True is "maybe".  A closed filter raises ClosedError.  A filter that was not
+    closed when it is collected warns (ResourceWarning), and is left as after a killed process: no key that was added is
     lost, and nothing is synced.
     """
 
@@ -429,16 +431,17 @@ class Filter(_bfstore.Handle):
     def sync(self, owner=0, *, epoch=0, mark=0):
         """Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`.
 
-        The caller promises that every key up to the mark has returned from an add.  Without arguments: a sync alone.
+        The caller promises that every key up to the mark has returned from an add.  Without arguments it only syncs.
         """
         self._sync(owner, epoch, mark)
 
     def get_mark(self, owner, epoch):
-        """The mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all rows."""
+        """Returns the mark of the owner in this epoch, as of the last sync by any process; 0: add the keys of all
+        rows."""
         return self._get_mark(owner, epoch)
 
     def marks(self):
-        """A Mark for every owner that the filter knows, in no order."""
+        """Returns a Mark for every owner that the filter knows, in no order."""
         return [Mark(*one) for one in self._list_marks()]
 
     @property
@@ -447,7 +450,8 @@ class Filter(_bfstore.Handle):
         return _health(self._health())
 
     def stats(self, *, fill=False, memory=False):
-        """Statistics.  fill=True counts the bits, which reads everything; memory=True asks which pages are in memory."""
+        """Returns Statistics.  fill=True counts the bits, which reads everything; memory=True asks which pages are in
+        memory."""
         flags = (_bfstore.STATS_FILL if fill else 0) | (_bfstore.STATS_MEMORY if memory else 0)
         return _statistics(self._stats(flags))
 
@@ -455,15 +459,15 @@ class Filter(_bfstore.Handle):
              lock_timeout=None):
         """Makes a new file of the filter, complete and durable, while others may add.
 
-        fpr: as small as folding makes it while its rate is at most this.  filling: the new file answers "maybe" until its
-        owner calls finish_filling().
+        fpr: folds the copy as small as possible while its rate is at most this.  filling: the new file answers "maybe"
+        until its owner calls finish_filling().
         """
         self._save(path, _fields(
             {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "same_file_id": same_file_id,
              "fpr": fpr, "lock_timeout": lock_timeout}, _COPY_FLAGS))
 
     def dump(self, *, bare=False, same_file_id=False):
-        """The filter as bytes, for load(): an embedded filter, or the bare form.  Marks are not in them."""
+        """Returns the filter as bytes, for load(): an embedded filter, or the bare form.  Marks are not in them."""
         return self._dump((_bfstore.OPEN_BARE if bare else 0) | (_bfstore.OPTION_FILE_ID if same_file_id else 0))
 
     def merge(self, other):
@@ -477,9 +481,9 @@ class Filter(_bfstore.Handle):
         return self
 
     def __or__(self, other):
-        """A new filter in memory, of the keys of both.  It is made as this one is; merge() says which filters fit.
+        """Returns a new filter in memory with the keys of both, made like this one; merge() says which filters fit.
 
-        Of keyed filters: union = load(a.dump(), "r+", secret=...); union |= b."""
+        For keyed filters: union = load(a.dump(), "r+", secret=...); union |= b."""
         if not isinstance(other, Filter):
             return NotImplemented
         union = load(self.dump(), "r+")
@@ -491,25 +495,26 @@ class Filter(_bfstore.Handle):
         return union
 
     def compare(self, other):
-        """A Comparison of this filter (A) and another (B): in what they differ, and how many keys they have in common."""
+        """Returns a Comparison of this filter (A) and another (B): their differences, and the number of keys that they
+        share."""
         return _comparison(self._compare(other))
 
     def import_bits(self, bits, *, order):
         """Takes in the bit array of another program, whose m, k, hash and seeds the filter has.
 
-        order: "little" or "big", which bit of a byte comes first.  Nothing in an array tells whether these are right: ask
-        for keys that are known to be in it before the filter is used.
+        order: "little" or "big", which bit of a byte comes first.  An array does not tell whether these are right: look
+        up keys that are known to be in it before you use the filter.
         """
         self._import_bits(bits, _number_in(_ORDERS, order, "order"))
 
     def export_bits(self, *, order):
-        """The filter's bits as an array for another program: bytes."""
+        """Returns the filter's bits as an array for another program: bytes."""
         return self._export_bits((self.stats().num_bits + 7) // 8, _number_in(_ORDERS, order, "order"))
 
     def export_foreign(self, format, *, order=None):
-        """The filter for another program, in one of foreign_formats(): bytes.
+        """Returns the filter for another program, in one of foreign_formats(): bytes.
 
-        order: "little" or "big", for the format "raw" alone.
+        order: "little" or "big", only for the format "raw".
         """
         return self._export_foreign(format, _order_of(order))
 
@@ -523,7 +528,7 @@ def _health(code):
 
 
 def _shown(kind, found):
-    """Of what the extension found, what the class has a field for."""
+    """Makes a result of the fields that the class has."""
     return kind(**{field.name: found[field.name] for field in dataclasses.fields(kind)})
 
 
@@ -557,12 +562,13 @@ def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
     exclusive: adds as the only writer, several times as fast.
     secret: 16 bytes, of a filter with the hash "siphash".
     lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
-    writeback_check: seconds between questions whether the kernel failed to write (default 0.1; 0: at each add).
+    writeback_check: seconds between checks whether the kernel failed to write (default 0.1; 0: at each add).
     offset, max_bytes: reads an embedded filter in a file of any other format.
 
     Flags, all False: populate, random, copy, guard (how the file gets into memory); recover, accept_loss, strict,
-    any_filesystem, limit, no_write (what is allowed); follow (a file that takes the place of this one); verify,
-    tolerate_damage (of a sealed file).  follow_symlinks=False refuses a symbolic link.  bfstore.h says what each costs.
+    any_filesystem, limit, no_write (what is allowed); follow (open a file that replaces this one); verify,
+    tolerate_damage (for a sealed file).  follow_symlinks=False refuses a symbolic link.  bfstore.h says what each
+    costs.
     """
     fields = _fields(options, _OPEN_FLAGS, _open_flags(mode, exclusive, follow_symlinks))
     if isinstance(path, int):
@@ -575,8 +581,8 @@ def open_set(manifest, *, follow_symlinks=True, **options):
     """Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key.
 
     The file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder.
-    A part that is not listed, or is in doubt, answers True for its keys.  Options and flags: those of open() for reading,
-    but offset, max_bytes and follow.
+    A part that is not listed, or is in doubt, answers True for its keys.  Options and flags are those of open() for
+    reading, except offset, max_bytes and follow.
     """
     fields = _fields(options, _OPEN_FLAGS, _open_flags("r", False, follow_symlinks))
     return _bfstore.open_set(Filter, _name_of(manifest), manifest, fields)
@@ -592,21 +598,22 @@ def _pair(part):
 def create(path, *, part=None, **options):
     """Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
 
-    The size is given by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
-    num_probes, or like (the path of a filter whose shape is taken).
+    Give the size by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
+    num_probes, or like (the path of a filter with the shape to use).
 
     layout: "blocked" (default), "classic", "counting" (can remove).
-    hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (digests alone),
+    hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (only digests),
         or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
-        "pybloom-live" (its version 4 or later).  Where python-bloomfilter has the key k, say str(k) to the last two:
+        "pybloom-live" (its version 4 or later).  If python-bloomfilter has the key k, pass str(k) to the last two:
         an int or bytes is another key here.
-    seed, file_id: random if not given.  note: at most 1,024 bytes of the owner's.
+    seed, file_id: random if not given.  note: at most 1,024 bytes for the owner.
     mode: permission bits, less the umask (if not given: those of the file that is replaced, or 0o600).
-    part: (i, n) makes part i, from 0, of n of the filter that the others describe: it takes the keys of that part alone.
+    part: (i, n) makes part i, from 0, of n of the filter that the other options describe: it takes only that part's
+    keys.
     lock_timeout, writeback_check: as in open().
 
-    Flags, all False: exclusive, populate, random, guard, limit, any_filesystem; replace (take the place of another file),
-    unpublished (no name until publish()), filling (answers "maybe" until finish_filling()), tutorial_sizing.
+    Flags, all False: exclusive, populate, random, guard, limit, any_filesystem; replace (an existing file), unpublished
+    (no name until publish()), filling (answers "maybe" until finish_filling()), tutorial_sizing.
     """
     if part is not None:
         return _bfstore.create_part(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), *_pair(part))
@@ -614,9 +621,9 @@ def create(path, *, part=None, **options):
 
 
 def build(path, keys, *, capacity=None, width=0, **options):
-    """Makes a filter file of these keys, which appears when it is complete; open for reading.
+    """Makes a filter file of these keys, which appears when it is complete, and is open for reading.
 
-    capacity: the number of the keys, if it is not given and nothing else gives the size.  Other options as in create().
+    capacity: if not given, and no other option gives the size, the number of the keys.  Other options as in create().
     """
     sized = {"capacity", "num_bits", "like"} & {name for name, value in options.items() if value is not None}
     if capacity is None and not sized:
@@ -632,7 +639,7 @@ def build(path, keys, *, capacity=None, width=0, **options):
 
 
 def _counted(keys, width):
-    """Keys whose number is known, and the number, at least 1."""
+    """Returns keys whose number is known, and the number, at least 1."""
     if not hasattr(keys, "__len__"):
         if hasattr(keys, "__arrow_c_array__") or hasattr(keys, "__arrow_c_stream__"):
             raise TypeError("capacity= is needed for keys without a length")
@@ -645,8 +652,8 @@ def _counted(keys, width):
 def foreign_formats():
     """The names of the formats that import_foreign() reads and Filter.export_foreign() writes: "raw", "jaybird", ...
 
-    raw: the bits and nothing else, as bitarray.tofile() writes them.  The caller says what they are: num_bits and
-        num_probes (or like), hash and seeds, and order.
+    raw: only the bits, as bitarray.tofile() writes them.  The caller describes them by num_bits and num_probes (or
+        like), hash and seeds, and order.
     jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live).  Small filters need
         hash="jaybird", or hash="pybloom-live" if version 4 of pybloom-live or a later one made them.
     """
@@ -654,9 +661,9 @@ def foreign_formats():
 
 
 def inspect_foreign(data, format, *, order=None, name=None, **options):
-    """What the bytes of another program's filter say, without importing it: a Foreign.  The first 64 KiB are enough.
+    """Returns facts in the bytes of another program's filter, as a Foreign, without importing it.  64 KiB suffice.
 
-    With options, those of import_foreign(): what that would make of them.
+    With the options of import_foreign(): describes the filter that it would make.
     """
     fields = _fields(options, _CREATE_FLAGS) if options else None
     found = _bfstore.inspect_foreign(fields, format, _order_of(order), name, data)
@@ -668,12 +675,12 @@ def inspect_foreign(data, format, *, order=None, name=None, **options):
 
 
 def import_foreign(path, data, format, *, order=None, name=None, **options):
-    """Makes a filter file of the bytes of another program's filter; open for reading.  It appears whole, or not at all.
+    """Makes a filter file of the bytes of another program's filter, open for reading.  It appears whole, or not at all.
 
     format: one of foreign_formats(), which says what each needs.  order: "little" or "big", which bit of a byte comes
-    first.  name: what messages call the bytes.  The other options are those of create(), as far as the bytes do not say
-    them.  Where the caller's word is wrong, the filter answers False for keys that it has: so import with
-    unpublished=True, ask for keys that are known to be in it, and publish() it then.
+    first.  name: the bytes' name in messages.  Other options are those of create(), if the bytes do not tell them.  If
+    the caller's options are wrong, the filter answers False for keys that it has: so import with unpublished=True, look
+    up keys that are known to be in it, and then call publish().
     """
     return _bfstore.import_foreign(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), format, _order_of(order), name, data)
 
@@ -681,14 +688,14 @@ def import_foreign(path, data, format, *, order=None, name=None, **options):
 # --- In memory --------------------------------------------------------------------------------------------------------
 
 def required_bytes(**options):
-    """The bytes that format() needs for these options: those of create()."""
+    """Returns the bytes that format() needs for these options of create()."""
     return _bfstore.required_bytes(_fields(options, _CREATE_FLAGS))
 
 
 def format(buffer, **options):
-    """Makes a new, empty filter in a writable buffer at a multiple of 64 (as mmap.mmap has it).  Options as in create().
+    """Makes a new, empty filter in a writable buffer at a multiple of 64, such as that of mmap.mmap.
 
-    The buffer cannot be resized or closed while the filter is open.
+    Options as in create().  The buffer cannot be resized or closed while the filter is open.
     """
     return _bfstore.format(Filter, "the filter in a buffer", buffer, _fields(options, _CREATE_FLAGS))
 
@@ -701,7 +708,7 @@ def wrap(buffer, mode="r", *, secret=None, bare=False):
 
 
 def load(data, mode="r", *, secret=None, bare=False):
-    """Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed."""
+    """Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed."""
     fields = _fields({"secret": secret, "bare": bare}, _OPEN_FLAGS, _open_flags(mode, False))
     return _bfstore.load(Filter, "the loaded filter", data, fields)
 
@@ -715,7 +722,7 @@ def seal(source, to, *, mode=None, replace=False, any_filesystem=False, lock_tim
 
 
 def verify(path, *, follow_symlinks=True):
-    """The damaged Ranges of a sealed file, ascending; [] if it is as it was sealed."""
+    """Returns the damaged Ranges of a sealed file, ascending; [] if it is unchanged."""
     flags = 0 if follow_symlinks else _bfstore.OPEN_NOFOLLOW
     found, ranges = _bfstore.verify(path, flags, 100)
     if found > len(ranges):
@@ -731,14 +738,14 @@ def intersect(filters, path, *, mode=None, replace=False, any_filesystem=False, 
 
 
 def join(parts, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
-    """Makes a new file of the whole filter of these parts, each of which is there once."""
+    """Makes a new file of the whole filter.  Each of its parts must occur once."""
     _bfstore.join(_bfstore.Handle, tuple(parts), path, _fields(
         {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
         _COPY_FLAGS))
 
 
 def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=None, num_bits=None, num_probes=None):
-    """From the numbers that are given to the others, without making anything: a Plan."""
+    """Computes the missing numbers from the given ones, without making a filter: returns a Plan."""
     given = {"layout": layout, "capacity": capacity, "fpr": fpr, "bits_per_key": bits_per_key, "max_bytes": max_bytes,
              "num_bits": num_bits, "num_probes": num_probes}
     fields = _fields(given, {})
@@ -751,25 +758,25 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
 # --- Bare filters -----------------------------------------------------------------------------------------------------
 
 def bare_contains(data, key):
-    """False if the bare filter in `data` was certainly built without the key; True for every doubt."""
+    """Returns False if the bare filter in `data` was certainly built without the key; True for every doubt."""
     return _bfstore.bare_contains(data, key)
 
 
 def bare_contains_digest(data, digest):
-    """The same of a key's digest."""
+    """Answers as bare_contains(), for a key's digest."""
     return _bfstore.bare_contains_digest(data, digest)
 
 
 def bare_bytes(num_keys, bits_per_key, *, layout="blocked"):
-    """The bytes of a bare filter of so many keys; 0 if no such filter exists."""
+    """Returns the bytes of a bare filter for this number of keys; 0 if no such filter exists."""
     return _bfstore.bare_bytes(num_keys, bits_per_key, _number_in(_LAYOUTS, layout, "layout"))
 
 
 def bare_build(size, keys, *, layout="blocked", width=0):
-    """A bare filter of these keys, exactly `size` bytes long (see bare_bytes)."""
+    """Returns a bare filter of these keys, exactly `size` bytes long (see bare_bytes)."""
     return _bfstore.bare_build(size, _number_in(_LAYOUTS, layout, "layout"), 0, keys, width)
 
 
 def bare_build_digests(size, digests, *, layout="blocked", hash="xxh3"):
-    """A bare filter of these digests, exactly `size` bytes long."""
+    """Returns a bare filter of these digests, exactly `size` bytes long."""
     return _bfstore.bare_build(size, _number_in(_LAYOUTS, layout, "layout"), _number_in(_HASHES, hash, "hash"), digests, 0)

@@ -1,4 +1,4 @@
-"""The types of bfstore. What each name does is said in __init__.py."""
+"""The types of bfstore. __init__.py documents each name."""
 
 import io
 import os

@@ -44,7 +44,8 @@ static int unsound(const char* words) {
 
 /* --- One array ---------------------------------------------------------------------------------------------------- */
 
-/* Arrow passes no length of the data: the last offset is all that there is.  The library refuses a negative one. */
+/* Adds a column.  Arrow passes no length of the data: the last offset has to suffice.  The library refuses a negative
+ * one. */
 static int add_column(Source* source, const struct ArrowArray* array, bfs_keys* part, int wide) {
   if (array->n_buffers != 3 || array->buffers[1] == NULL) return unsound("a column of text has three buffers");
   int64_t end = 0;
@@ -81,7 +82,7 @@ static int add_digests(Source* source, const struct ArrowArray* array, bfs_keys*
   return source_add(source, part);
 }
 
-/* A view of 16 bytes: the length, and then the bytes (at most 12), or 4 of them, the buffer and the offset in it. */
+/* A view has 16 bytes: the length, and then the bytes (at most 12), or 4 of them, the buffer and the offset in it. */
 static int key_of_view(const struct ArrowArray* array, const char* view, bfs_key* key) {
   const int64_t num_data = array->n_buffers - 3;
   const int64_t* lengths = (const int64_t*)array->buffers[array->n_buffers - 1];
@@ -158,7 +159,7 @@ static int add_array(Source* source, const struct ArrowSchema* schema, const str
 
 /* --- Arrays and streams ------------------------------------------------------------------------------------------- */
 
-/* Keeps what a capsule holds until the source is closed. */
+/* Keeps the object of a capsule until the source is closed. */
 static int keep(Source* source, PyObject* object) {
   if (object == NULL) return -1;
   int done = PyList_Append(source->kept, object);
@@ -187,7 +188,7 @@ static void release_array(PyObject* capsule) {
   PyMem_Free(array);
 }
 
-/* Zeroed memory that the source keeps, and that `end` gives back. */
+/* Returns zeroed memory, which the source keeps, and `end` frees. */
 static void* keep_struct(Source* source, size_t bytes, PyCapsule_Destructor end) {
   void* made = PyMem_Calloc(1, bytes);
   if (made == NULL) return PyErr_NoMemory();

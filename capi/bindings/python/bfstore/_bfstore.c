@@ -1,10 +1,10 @@
-/* The extension bfstore._bfstore: the functions of the module.  bfstore/__init__.py calls them, and is what users read.
- */
+/* The extension bfstore._bfstore: the functions of the module.  Users read and call bfstore/__init__.py, which calls
+ * these. */
 #include "_internal.h"
 
 /* --- Making and opening ------------------------------------------------------------------------------------------- */
 
-/* What makes a filter: a path (NULL for none), a buffer, and the options as a dict. */
+/* The parts of a call that makes a filter: a path (NULL for none), a buffer, and the options as a dict. */
 typedef struct Making {
   Handle* handle;
   PyObject* path;
@@ -32,7 +32,7 @@ static int making_begin(Making* making, PyObject* arguments) {
   return -1;
 }
 
-/* The same with a buffer instead of the path. */
+/* Arguments: those of making_begin, with a buffer instead of the path. */
 static int making_begin_in(Making* making, PyObject* arguments, int flags) {
   PyObject *type = NULL, *name = NULL, *buffer = NULL;
   memset(making, 0, sizeof *making);
@@ -53,7 +53,7 @@ static PyObject* making_end(Making* making, int32_t code, const bfs_error* error
   return PyErr_Occurred() ? NULL : raise_code(code, error);
 }
 
-/* A set refuses BFS_OPEN_FOLLOW. */
+/* Opens a file or a set.  A set refuses BFS_OPEN_FOLLOW. */
 static PyObject* open_file(PyObject* arguments, int is_set) {
   Making making;
   bfs_open_options options;
@@ -90,7 +90,7 @@ static PyObject* module_create(PyObject* self, PyObject* arguments) {
   return making_end(&making, code, &error);
 }
 
-/* Arguments: those of create, the number of the part, and how many there are. */
+/* Arguments: those of create, the number of the part, and the number of parts. */
 static PyObject* module_create_part(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -106,7 +106,7 @@ static PyObject* module_create_part(PyObject* self, PyObject* arguments) {
   PyObject* rest = PyTuple_GetSlice(arguments, 0, before);
   if (rest == NULL) return NULL;
   const int begun = making_begin(&making, rest);
-  Py_DECREF(rest); /* `arguments` has what is in it */
+  Py_DECREF(rest); /* `arguments` keeps its items */
   if (begun < 0) return NULL;
   if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
@@ -129,8 +129,8 @@ static PyObject* module_foreign_formats(PyObject* self, PyObject* unused) {
   return names;
 }
 
-/* The last arguments of the functions for foreign bytes: the format, the order or 0, the bytes' name or None, and the
- * bytes.  -1: an exception is set.  After 0, PyBuffer_Release of the bytes follows. */
+/* Reads the last arguments of the functions for foreign bytes: the format, the order or 0, the bytes' name or None, and
+ * the bytes.  Returns -1 with an exception.  After 0 the caller releases the bytes with PyBuffer_Release. */
 static int foreign_begin(bfs_foreign_form* form, Py_buffer* bytes, PyObject* arguments) {
   unsigned int order = 0;
   *form = (bfs_foreign_form)BFS_FOREIGN_FORM_INIT;
@@ -139,7 +139,7 @@ static int foreign_begin(bfs_foreign_form* form, Py_buffer* bytes, PyObject* arg
   return 0;
 }
 
-/* Arguments: options or None, and those of foreign_begin. */
+/* Arguments: options or None, then those of foreign_begin. */
 static PyObject* module_inspect_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
   PyObject* given = PyTuple_GetItem(arguments, 0);
@@ -165,7 +165,7 @@ static PyObject* module_inspect_foreign(PyObject* self, PyObject* arguments) {
   return code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
 }
 
-/* Arguments: those of create, and those of foreign_begin. */
+/* Arguments: those of create, then those of foreign_begin. */
 static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -207,7 +207,7 @@ static PyObject* module_format(PyObject* self, PyObject* arguments) {
   return making_end(&making, code, &error);
 }
 
-/* A reader of a buffer never writes to it, which lets it be read-only. */
+/* A reader of a buffer never writes to it, so the buffer may be read-only. */
 static PyObject* wrap(PyObject* arguments, int flags) {
   Making making;
   bfs_open_options options;
@@ -230,7 +230,7 @@ static PyObject* module_wrap_to_write(PyObject* self, PyObject* arguments) {
   return wrap(arguments, PyBUF_WRITABLE);
 }
 
-/* The library copies the bytes, so the buffer is let go at once. */
+/* The library copies the bytes, so the buffer is released at once. */
 static PyObject* module_load(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
@@ -300,7 +300,7 @@ static PyObject* list_of_ranges(const bfs_range* ranges, uint64_t count) {
   return list;
 }
 
-/* Arguments: the path, flags, how many ranges at most.  (number of all ranges, list of these). */
+/* Arguments: the path, flags, the highest number of ranges.  Returns (number of all ranges, list of these). */
 static PyObject* module_verify(PyObject* self, PyObject* arguments) {
   (void)self;
   PyObject* path = NULL;
@@ -327,7 +327,7 @@ static PyObject* module_verify(PyObject* self, PyObject* arguments) {
   return result;
 }
 
-/* How many of the handles were begun; fewer than all: an exception is set. */
+/* Begins a call on each handle, and returns the number of begun ones; if fewer than all, an exception is set. */
 static Py_ssize_t begin_all(PyObject* handles, PyObject* type, const bfs_filter** filters) {
   const Py_ssize_t count = PyTuple_Size(handles);
   Py_ssize_t begun = 0;
@@ -425,7 +425,7 @@ static int32_t build_bare(void* bytes, uint64_t size, uint32_t layout, uint32_t 
                                 : bfs_bare_build_digests(bytes, size, layout, hash, keys->data, keys->count);
 }
 
-/* Arguments: the size, the layout, the hash (of digests; 0: keys are given), the keys, their width. */
+/* Arguments: the size, the layout, the hash (for digests; 0: keys are given), the keys, their width. */
 static PyObject* module_bare_build(PyObject* self, PyObject* arguments) {
   (void)self;
   Py_ssize_t size = 0, width = 0;
@@ -476,7 +476,7 @@ static PyObject* module_code_name(PyObject* self, PyObject* code) {
   return !PyArg_Parse(code, "i", &number) ? NULL : PyUnicode_FromString(bfs_code_name(number));
 }
 
-/* A number that the library does not know as text. */
+/* Returns the name, or the number as text if the library does not know it. */
 static PyObject* name_or_number(PyObject* object, const char* (*name_of)(uint32_t)) {
   const unsigned long number = PyLong_AsUnsignedLong(object);
   if (PyErr_Occurred()) return NULL;

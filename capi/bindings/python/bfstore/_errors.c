@@ -1,4 +1,4 @@
-/* From a code to an exception.  The classes are in __init__.py, in which a user reads them. */
+/* Raises the exception that belongs to a code.  The classes are in __init__.py, where users read them. */
 #include "_internal.h"
 
 static PyObject* raise_words(int32_t code, int os_errno, PyObject* words) {

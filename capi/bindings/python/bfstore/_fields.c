@@ -7,7 +7,7 @@ typedef struct Field {
   const char* name;
   enum kind kind;
   size_t offset;
-  size_t length_offset; /* of BYTES and SEEDS: where their length or number is */
+  size_t length_offset; /* for BYTES and SEEDS: the offset of their length or number */
 } Field;
 
 typedef struct Number {
@@ -45,7 +45,7 @@ static int fill_number(char* record, const Field* field, PyObject* value) {
   return 0;
 }
 
-/* 0 would be "not given". */
+/* Refuses 0, which would mean "not given". */
 static int fill_double(char* record, const Field* field, PyObject* value) {
   double number = PyFloat_AsDouble(value);
   if (PyErr_Occurred()) return -1;
@@ -54,7 +54,7 @@ static int fill_double(char* record, const Field* field, PyObject* value) {
   return 0;
 }
 
-/* The struct points into the bytes object.  A path ends at its NUL: one inside is a ValueError. */
+/* Makes the struct point into the bytes object.  A path ends at its NUL, so a NUL inside is a ValueError. */
 static int fill_bytes(char* record, const Field* field, PyObject* value) {
   char* data = NULL;
   Py_ssize_t bytes = 0;

@@ -3,7 +3,7 @@
 
 /* --- Marks, forms, facts ------------------------------------------------------------------------------------------ */
 
-/* A method whose body is one call of the library, without the GIL. */
+/* Defines the body of a method: one call of the library, without the GIL. */
 #define CALL(call)                                  \
   bfs_error error = BFS_ERROR_INIT;                 \
   int64_t done;                                     \
@@ -86,7 +86,7 @@ static PyObject* handle_is_current(PyObject* self, PyObject* unused) {
 static PyObject* handle_use_threads(PyObject* self, PyObject* object) {
   uint64_t threads = 0;
   if (digest_of(object, &threads) < 0) return NULL;
-  CALL(bfs_use_threads(filter, threads > 65 ? 65 : (uint32_t)threads, &error)); /* 65 is too many, too */
+  CALL(bfs_use_threads(filter, threads > 65 ? 65 : (uint32_t)threads, &error)); /* 65 is already too many */
   Py_RETURN_NONE;
 }
 
@@ -114,7 +114,7 @@ static PyObject* handle_save(PyObject* self, PyObject* arguments) {
   return result;
 }
 
-/* A handle that follows may need another size at each call, and the call says which. */
+/* Dumps the filter.  With "follow" each call may need another size, so the call returns the size. */
 static PyObject* handle_dump(PyObject* self, PyObject* object) {
   uint64_t flags = 0, bytes = 0;
   if (digest_of(object, &flags) < 0) return NULL;
@@ -137,8 +137,8 @@ static PyObject* handle_dump(PyObject* self, PyObject* object) {
   }
 }
 
-/* The other filter of a call, counted like the first.  NULL: an exception is set.  Its type is asked, and not
- * __class__, with which an object may pretend to be a filter. */
+/* Returns the other filter of a call, counted like the first, or NULL with an exception.  Checks its type, not its
+ * __class__: with __class__ an object may pretend to be a filter. */
 static bfs_filter* other_begin(PyObject* self, PyObject* other) {
   PyObject* package = PyImport_ImportModule("bfstore._bfstore");
   PyObject* type = package == NULL ? NULL : PyObject_GetAttrString(package, "Handle");
@@ -227,7 +227,7 @@ static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
   PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
   if (made == NULL) return NULL;
   char* data = PyBytes_AsString(made);
-  uint64_t written = 0; /* fewer, if the handle follows its path, and another file is there by now */
+  uint64_t written = 0; /* fewer if the handle follows its path to another file */
   error = (bfs_error)BFS_ERROR_INIT;
   filter = handle_begin((Handle*)self);
   if (filter != NULL) {
@@ -242,7 +242,7 @@ static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
 
 static PyObject* handle_note(PyObject* self, PyObject* unused) {
   (void)unused;
-  char note[1024]; /* the most that a file can have */
+  char note[1024]; /* the longest note */
   CALL(bfs_get_note(filter, note, sizeof note, &error));
   return PyBytes_FromStringAndSize(note, (Py_ssize_t)(done < 1024 ? done : 1024));
 }

@@ -1,5 +1,5 @@
-/* The handle of a filter: what is called once for each key, or for very many.  bfstore.Filter, in __init__.py, has it
- * as its base, and says in words what the methods with an underscore do. */
+/* The handle of a filter: its life.  bfstore.Filter, in __init__.py, is a subclass, and documents the methods with an
+ * underscore. */
 #include "_internal.h"
 
 /* --- Life --------------------------------------------------------------------------------------------------------- */
@@ -22,7 +22,8 @@ static void let_go_of_memory(Handle* handle) {
   if (handle->view.obj != NULL) PyBuffer_Release(&handle->view);
 }
 
-/* The last call on a handle that was shut: what bfs_shut could not do is done now, and cannot be raised any more. */
+/* Closes a filter that was shut, at the end of the last call on it.  An error cannot be raised to the caller any
+ * more. */
 static void finish_ending(Handle* handle) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = handle->ending;
@@ -49,7 +50,8 @@ void handle_end(Handle* handle) {
   if (--handle->calls == 0 && handle->ending != NULL) finish_ending(handle);
 }
 
-/* Other threads are in calls: bfs_shut ends their work, and the last of them closes.  A buffer cannot be shut. */
+/* Shuts a filter that other threads are using: bfs_shut ends their work, and the last of them closes it.  A buffer
+ * cannot be shut. */
 static int32_t shut(Handle* handle, bfs_filter* filter, bfs_error* error) {
   int32_t code;
   handle->ending = filter;
@@ -76,7 +78,7 @@ static PyObject* handle_close(PyObject* self, PyObject* unused) {
   return none_or_raise(code, &error);
 }
 
-/* The collector waits for no lock and no disk, so it does not sync: see bfs_abandon. */
+/* The collector must not wait for a lock or the disk, so this does not sync: see bfs_abandon. */
 void handle_dealloc(PyObject* self) {
   Handle* handle = (Handle*)self;
   PyTypeObject* type = Py_TYPE(self);
@@ -96,14 +98,14 @@ void handle_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-/* With calls under way in other threads it would free what they use: they end first, with a shut. */
+/* If other threads are in calls, abandoning would free their memory: so a shut ends these calls first. */
 static PyObject* handle_abandon(PyObject* self, PyObject* unused) {
   (void)unused;
   Handle* handle = (Handle*)self;
   if (handle->calls > 0) return handle_close(self, NULL);
   if (handle->publishing) return raise_closed(handle);
   bfs_filter* filter = handle->filter;
-  if (filter == NULL) Py_RETURN_NONE; /* another thread may still be in its close, which needs the memory */
+  if (filter == NULL) Py_RETURN_NONE; /* another thread may still be closing it, and needs the memory */
   handle->filter = NULL;
   bfs_abandon(filter);
   let_go_of_memory(handle);
@@ -150,7 +152,7 @@ static PyObject* handle_name(PyObject* self, void* unused) {
   return Py_NewRef(((Handle*)self)->name);
 }
 
-/* Only a process that has the file's memory can use a handle. */
+/* Refuses pickling: only a process that has the file's memory can use a handle. */
 static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   (void)unused;
   PyErr_Format(
@@ -160,7 +162,7 @@ static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   return NULL;
 }
 
-/* --- What the type has of this file ------------------------------------------------------------------------------- */
+/* --- This file's part of the type --------------------------------------------------------------------------------- */
 
 const PyMethodDef life_methods[] = {
     NONE("close", handle_close,

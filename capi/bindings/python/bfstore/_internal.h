@@ -1,4 +1,4 @@
-/* What the sources of the extension share: the handle, one key, many keys, structs as dicts, errors. */
+/* Declarations that the sources of the extension share: the handle, one key, many keys, structs as dicts, errors. */
 #ifndef BFSTORE_PYTHON_INTERNAL_H
 #define BFSTORE_PYTHON_INTERNAL_H
 
@@ -12,7 +12,7 @@
 #include "bfstore.h"
 #include "bfstore_interop.h"
 
-/* Other threads run during the statement. */
+/* Runs the statement while other threads may run Python. */
 #define WITHOUT_GIL(...)                        \
   do {                                          \
     PyThreadState* saved = PyEval_SaveThread(); \
@@ -22,19 +22,19 @@
 
 /* --- Errors (_errors.c) ------------------------------------------------------------------------------------------- */
 
-/* Each raises the exception of bfstore/__init__.py that belongs to the code, and returns NULL. */
+/* Raise the exception of bfstore/__init__.py that belongs to the code, and return NULL. */
 PyObject* raise_code(int32_t code, const bfs_error* error);
 PyObject* raise_code_of(PyObject* name, int32_t code); /* for functions without a bfs_error */
 PyObject* none_or_raise(int32_t code, const bfs_error* error);
 
 /* --- A handle (_handle.c) ----------------------------------------------------------------------------------------- */
 
-/* The GIL guards every field.  `calls` counts the calls that run without the GIL: while there are any, the filter is
- * shut and not freed, and the last of them frees it. */
+/* The GIL guards every field.  `calls` counts the calls that run without the GIL: while it is not 0, the filter may be
+ * shut but not freed; the last call frees it. */
 typedef struct Handle {
   PyObject base;
-  bfs_filter* filter; /* NULL: closed, or one thread has it for itself */
-  bfs_filter* ending; /* shut, and other threads are in calls */
+  bfs_filter* filter; /* NULL: closed, or one thread uses it alone */
+  bfs_filter* ending; /* shut while other threads are in calls */
   PyObject* name;     /* for messages */
   Py_buffer view;     /* the memory of format() and wrap() */
   Py_ssize_t calls;
@@ -42,19 +42,19 @@ typedef struct Handle {
   int follows; /* a lookup may open a file */
 } Handle;
 
-/* NULL: an exception is set. */
+/* Returns NULL with an exception. */
 PyObject* handle_new(PyTypeObject* type, PyObject* name);
-/* The filter for a call without the GIL, which handle_end follows.  NULL: an exception is set. */
+/* Returns the filter for a call without the GIL, or NULL with an exception.  handle_end must follow. */
 bfs_filter* handle_begin(Handle* handle);
 void handle_end(Handle* handle);
 PyObject* raise_closed(const Handle* handle);
 
 /* --- The handle's type (_type.c) ---------------------------------------------------------------------------------- */
 
-/* NULL: an exception is set. */
+/* Returns NULL with an exception. */
 PyObject* handle_type_new(PyObject* module);
 
-/* What the type has of each source.  A table ends with a method without a name. */
+/* The parts of the type in each source.  A table ends with a method without a name. */
 void handle_dealloc(PyObject* self); /* _handle.c */
 extern PyGetSetDef handle_properties[];
 extern const PyMethodDef life_methods[];
@@ -62,7 +62,7 @@ int handle_in(PyObject* self, PyObject* key); /* `key in filter` (_lookups.c) */
 extern const PyMethodDef lookup_methods[];
 extern const PyMethodDef form_methods[]; /* _forms.c */
 
-/* A row of such a table: with one argument, with none, with keywords. */
+/* A row of such a table: a method with one argument, without arguments, or with keywords. */
 #define ONE(name, function, text) \
   { name, function, METH_O, PyDoc_STR(text) }
 #define NONE(name, function, text) \
@@ -75,14 +75,14 @@ extern const PyMethodDef form_methods[]; /* _forms.c */
 typedef struct OneKey {
   const void* data;
   size_t bytes;
-  unsigned char number[8]; /* of an int */
-  Py_buffer view;          /* of a buffer; obj is NULL otherwise */
+  unsigned char number[8]; /* the bytes of an int */
+  Py_buffer view;          /* for a buffer; otherwise obj is NULL */
 } OneKey;
 
-/* -1: an exception is set.  After 0, key_close follows. */
+/* Returns -1 with an exception.  After 0, key_close must follow. */
 int key_open_other(OneKey* key, PyObject* object);
 
-/* -1 with an exception for a masked array, whose buffer has what is under the mask, too. */
+/* Returns -1 with an exception for a masked array, whose buffer also has the values under the mask. */
 int refuse_masked(PyObject* object);
 
 static inline int key_open(OneKey* key, PyObject* object) {
@@ -106,7 +106,7 @@ static inline void key_close(OneKey* key) {
   if (key->view.obj != NULL) PyBuffer_Release(&key->view);
 }
 
-/* -1: an exception is set. */
+/* Returns -1 with an exception. */
 int digest_of(PyObject* object, uint64_t* digest);
 
 /* --- Many keys (_parts.c, _arrow.c, _source.c) -------------------------------------------------------------------- */
@@ -122,21 +122,21 @@ typedef struct Source {
 } Source;
 
 void source_close(Source* source);
-/* -1: an exception is set. */
+/* Returns -1 with an exception. */
 int source_add(Source* source, const bfs_keys* part);
-/* Memory that lasts as long as the source.  NULL: an exception is set. */
+/* Returns memory that lasts as long as the source, or NULL with an exception. */
 void* source_memory(Source* source, size_t count, size_t item_bytes);
-/* 1: the object had an Arrow column, whose parts were added.  0: it has none.  -1: an exception is set. */
+/* Returns 1 if the object had an Arrow column, and adds its parts; 0 if it has none; -1 with an exception. */
 int source_add_arrow(Source* source, PyObject* keys);
-/* -1: an exception is set, and there is nothing to close. */
+/* Returns -1 with an exception; then there is nothing to close. */
 int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
 
 /* --- Numbers, and structs as dicts (_fields.c) -------------------------------------------------------------------- */
 
-/* Those of bfstore.h, under their names without BFS_.  -1: an exception is set. */
+/* Adds the numbers of bfstore.h, under their names without BFS_.  Returns -1 with an exception. */
 int add_numbers(PyObject* module);
 
-/* -1: an exception is set.  The dict's values must last as long as the struct. */
+/* Return -1 with an exception.  The dict's values must last as long as the struct. */
 int fill_options(bfs_options* options, PyObject* given);
 int fill_open_options(bfs_open_options* options, PyObject* given);
 int fill_copy_options(bfs_copy_options* options, PyObject* given);

@@ -1,5 +1,4 @@
-/* One key, as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian.
- */
+/* One key as bytes: bytes and buffers of bytes are themselves, a str is its UTF-8, an int is 8 bytes, little-endian. */
 #include "_internal.h"
 
 static int refuse(PyObject* object) {
@@ -7,7 +6,7 @@ static int refuse(PyObject* object) {
   return -1;
 }
 
-/* -2**63 .. 2**64 - 1.  A negative number is its two's complement, so -1 and 2**64 - 1 are one key. */
+/* Takes -2**63 .. 2**64 - 1.  A negative number becomes its two's complement, so -1 and 2**64 - 1 are one key. */
 static int open_int(OneKey* key, PyObject* number) {
   uint64_t value = PyLong_AsUnsignedLongLong(number);
   if (PyErr_Occurred()) {
@@ -25,7 +24,7 @@ static int open_int(OneKey* key, PyObject* number) {
   return 0;
 }
 
-/* The numbers of NumPy, and others that are no int but exactly a whole number. */
+/* Takes NumPy's numbers, and other objects that are not an int but exactly an integer. */
 static int open_index(OneKey* key, PyObject* object) {
   PyObject* number = PyNumber_Index(object);
   if (number == NULL) return -1;
@@ -39,8 +38,8 @@ static int is_bytes(const Py_buffer* view) {
          (view->format == NULL || strcmp(view->format, "B") == 0 || strcmp(view->format, "c") == 0);
 }
 
-/* An array of numbers is no key: its bytes depend on the numbers' width.  Nor is a number that shows its bytes, such as
- * NumPy's datetime64, for equal times of different units have different ones.  What has bytes is a sequence of them. */
+/* Takes a sequence of bytes.  An array of numbers is not a key: its bytes depend on the numbers' width.  Nor is a
+ * number that shows its bytes, such as NumPy's datetime64: equal times in different units have different bytes. */
 static int open_buffer(OneKey* key, PyObject* object) {
   if (refuse_masked(object) < 0) return -1;
   if (PyObject_GetBuffer(object, &key->view, PyBUF_ND | PyBUF_FORMAT) < 0) {
@@ -57,7 +56,7 @@ static int open_buffer(OneKey* key, PyObject* object) {
   return PyIndex_Check(object) ? open_index(key, object) : refuse(object);
 }
 
-/* NumPy's masked arrays show what is under the mask. */
+/* Refuses NumPy's masked arrays, which show the values under the mask. */
 int refuse_masked(PyObject* object) {
   if (PyBytes_Check(object) || PyByteArray_Check(object) || PyMemoryView_Check(object)) return 0;
   PyObject* mask = NULL;
@@ -81,7 +80,7 @@ int key_open_other(OneKey* key, PyObject* object) {
     key->bytes = (size_t)bytes;
     return key->data == NULL ? -1 : 0;
   }
-  if (PyBytes_Check(object)) { /* of a subclass, such as NumPy's, whose buffer is of another kind */
+  if (PyBytes_Check(object)) { /* a subclass, such as NumPy's, whose buffer has another format */
     char* data = NULL;
     const int done = PyBytes_AsStringAndSize(object, &data, &bytes);
     key->data = data;

@@ -1,4 +1,4 @@
-/* The methods of a handle that are called once for each key, or for very many. */
+/* The methods of a handle that look up or change one key, or many. */
 #include "_internal.h"
 
 /* --- One key ------------------------------------------------------------------------------------------------------ */
@@ -31,12 +31,13 @@ static inline int32_t of_digest(bfs_filter* filter, enum verb verb, uint64_t dig
   }
 }
 
-/* An exclusive writer waits for the other threads that use it, and a handle that follows may open a file. */
+/* Returns whether the call may wait: an exclusive writer waits for other threads in calls, and a handle that follows
+ * may open a file. */
 static inline int may_wait(const Handle* handle, enum verb verb) {
   return handle->follows || (handle->calls > 0 && (verb == ADD || verb == REMOVE));
 }
 
-/* The code.  Without a wait the GIL stays: to let go of it costs more than the lookup. */
+/* Returns the code.  Keeps the GIL if the call cannot wait: releasing it costs more than the lookup. */
 static inline int32_t one_key(Handle* handle, enum verb verb, const OneKey* key) {
   if (!may_wait(handle, verb)) return of_key(handle->filter, verb, key);
   int32_t code;
@@ -55,7 +56,7 @@ static inline int32_t one_digest(Handle* handle, enum verb verb, uint64_t digest
   return code;
 }
 
-/* At least 0; -1: an exception is set.  The key first: to make it may run code that closes the handle. */
+/* Returns at least 0, or -1 with an exception.  Makes the key first: that may run code that closes the handle. */
 static inline int ask(PyObject* self, enum verb verb, PyObject* object) {
   OneKey key;
   Handle* handle = (Handle*)self;
@@ -136,12 +137,12 @@ static size_t answer_bytes(enum verb verb) {
   return verb == CONTAINS ? 1 : verb == SELECT ? 4 : verb == DIGEST ? 8 : 0;
 }
 
-/* The numbers of a part are counted from the part's first key. */
+/* Makes a part's indexes count from the first key of the whole source. */
 static void move_numbers(uint32_t* numbers, int64_t count, uint64_t first) {
   for (int64_t i = 0; first != 0 && i < count; i++) numbers[i] += (uint32_t)first;
 }
 
-/* The sum of what the parts return; of SELECT they follow each other in `out`. */
+/* Returns the sum of the parts' results; for SELECT the parts' results follow each other in `out`. */
 static int64_t of_parts(bfs_filter* filter, enum verb verb, const Source* source, char* out) {
   int64_t sum = 0;
   uint64_t asked = 0;
@@ -156,7 +157,7 @@ static int64_t of_parts(bfs_filter* filter, enum verb verb, const Source* source
   return sum;
 }
 
-/* An empty list has no part: the filter still says whether it can be asked. */
+/* Runs a batch.  An empty list has no part, but the filter must still report whether it can be asked. */
 static int64_t run(Handle* handle, enum verb verb, Source* source, char* out) {
   const bfs_keys none = bfs_keys_pairs(NULL, 0);
   if (source->num_parts == 0 && source_add(source, &none) < 0) return BFS_ENOMEM;
@@ -168,7 +169,7 @@ static int64_t run(Handle* handle, enum verb verb, Source* source, char* out) {
   return done;
 }
 
-/* uint32 or uint64 numbers in `room`, as a memoryview, which NumPy and array take without copying. */
+/* Returns the uint32 or uint64 numbers in `room` as a memoryview, which NumPy and array take without copying. */
 static PyObject* numbers_in(PyObject* room, const char* format) {
   PyObject* bytes = PyMemoryView_FromObject(room);
   PyObject* numbers = bytes == NULL ? NULL : PyObject_CallMethod(bytes, "cast", "s", format);
@@ -208,13 +209,13 @@ static PyObject* batch(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_
   return answers;
 }
 
-/* Keys that exist one after the other, and not as a buffer or a column. */
+/* Returns whether the keys come one after the other, and not as a buffer or a column. */
 static int is_stream(PyObject* keys) {
   return PyIter_Check(keys) && !PyObject_CheckBuffer(keys) && !PyObject_HasAttrString(keys, "__arrow_c_stream__") &&
          !PyObject_HasAttrString(keys, "__arrow_c_array__");
 }
 
-/* The next keys of an iterator, at most `most`. */
+/* Returns the next keys of an iterator, at most `most`. */
 static PyObject* next_keys(PyObject* iterator, Py_ssize_t most) {
   PyObject* keys = PyList_New(0);
   while (keys != NULL && PyList_Size(keys) < most) {
@@ -226,7 +227,7 @@ static PyObject* next_keys(PyObject* iterator, Py_ssize_t most) {
   return keys;
 }
 
-/* A piece at a time, so that the memory does not grow with the keys. */
+/* Adds a piece at a time, so that the memory does not grow with the keys. */
 static PyObject* add_stream(PyObject* self, PyObject* iterator, int digests) {
   enum { PIECE = 1 << 16 };
   long long sum = 0;

@@ -22,7 +22,7 @@ void* source_memory(Source* source, size_t count, size_t item_bytes) {
   return kept < 0 ? NULL : PyBytes_AsString(room);
 }
 
-/* To give back what was kept may run code of the caller, which must not see an exception that is on its way. */
+/* Releasing the kept objects may run code of the caller, which must not see a pending exception. */
 void source_close(Source* source) {
   PyObject *kind, *value, *trace;
   PyErr_Fetch(&kind, &value, &trace);

@@ -3,7 +3,7 @@
 
 /* --- Lists -------------------------------------------------------------------------------------------------------- */
 
-/* A key in a buffer is copied: the buffer is let go before the call. */
+/* Copies a key that is in a buffer, since the buffer is released before the call. */
 static int copy_key(Source* source, OneKey* key, bfs_key* pair) {
   void* room = source_memory(source, key->bytes, 1);
   if (room == NULL) return -1;
@@ -28,7 +28,7 @@ static int add_pair(Source* source, PyObject* object, bfs_key* pair, unsigned ch
   return done;
 }
 
-/* One block of numbers holds all ints of the list; a list without an int has none. */
+/* Adds the keys of a list.  One block of numbers holds all ints of the list; a list without an int needs none. */
 static int add_keys_of(Source* source, PyObject* tuple, size_t count) {
   bfs_key* pairs = source_memory(source, count, sizeof *pairs);
   unsigned char* numbers = NULL;
@@ -53,7 +53,7 @@ static int add_digests_of(Source* source, PyObject* tuple, size_t count) {
   return source_add(source, &part);
 }
 
-/* A tuple, since another thread may change a list as soon as the GIL is released. */
+/* Makes a tuple, since another thread may change a list as soon as the GIL is released. */
 static int add_iterable(Source* source, PyObject* keys) {
   PyObject* tuple = PySequence_Tuple(keys);
   if (tuple == NULL) return -1;
@@ -76,8 +76,8 @@ static int host_is_little(void) {
   return *(const unsigned char*)&one == 1;
 }
 
-/* The letter of the format of an item, whose bytes are in little-endian order (or, with `native`, in that of the host);
- * 0 for any other format. */
+/* Returns the letter of an item's format, if its bytes are little-endian (or, with `native`, in the host's order); 0
+ * for any other format. */
 static char letter_of(const Py_buffer* view, int native) {
   const char* format = view->format == NULL ? "B" : view->format;
   int is_native = view->itemsize == 1 || *format != '<';
@@ -87,7 +87,7 @@ static char letter_of(const Py_buffer* view, int native) {
   return format[0] != 0 && format[1] == 0 ? format[0] : 0;
 }
 
-/* Bytes from one item of a dimension to the next.  ctypes gives no strides, though it is asked for them. */
+/* Returns the bytes from one item of a dimension to the next.  ctypes gives no strides, even if asked for them. */
 static Py_ssize_t stride_of(const Py_buffer* view, int dimension) {
   if (view->strides != NULL) return view->strides[dimension];
   return dimension == view->ndim - 1 ? view->itemsize : view->shape[view->ndim - 1] * view->itemsize;
@@ -127,7 +127,8 @@ static int add_digest_buffer(Source* source) {
   return source_add(source, &part);
 }
 
-/* What the buffer has decides: rows of bytes, 64-bit integers, or text that NumPy padded.  0: iterate over it. */
+/* Adds a buffer as rows of bytes, 64-bit integers, or text that NumPy padded.  Returns 0 if the caller must iterate
+ * over it. */
 static int add_key_buffer(Source* source, Py_ssize_t width) {
   const Py_buffer* view = &source->view;
   const char letter = letter_of(view, 0);
@@ -159,7 +160,7 @@ static int add_buffer(Source* source, PyObject* keys, Py_ssize_t width) {
   return add_key_buffer(source, width);
 }
 
-/* --- Any of them -------------------------------------------------------------------------------------------------- */
+/* --- All kinds ---------------------------------------------------------------------------------------------------- */
 
 static int add_any(Source* source, PyObject* keys, Py_ssize_t width) {
   if (PyUnicode_Check(keys)) return refuse(PyExc_TypeError, "a str is one key, and these are methods for many");

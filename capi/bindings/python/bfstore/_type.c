@@ -1,4 +1,4 @@
-/* The type bfstore._bfstore.Handle, of what the other sources have for it. */
+/* The type bfstore._bfstore.Handle, made of the parts in the other sources. */
 #include "_internal.h"
 
 /* The methods of every source, one table after the other. */

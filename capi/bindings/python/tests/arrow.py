@@ -1,4 +1,4 @@
-"""Arrow columns by ctypes, as pyarrow and polars hand them out, and a count of those that were not given back."""
+"""Arrow columns by ctypes, in the form in which pyarrow and polars export them, and a count of the unreleased ones."""
 
 import ctypes
 import struct
@@ -28,7 +28,7 @@ _new_capsule.restype, _new_capsule.argtypes = py_object, [c_void_p, c_char_p, c_
 
 
 class Column:
-    """One array: its format, its buffers (bytes or None), how many keys, the first of them."""
+    """One array: its format, its buffers (bytes or None), the number of its keys, its first key."""
 
     def __init__(self, format_, buffers, length, *, offset=0, null_count=0, dictionary=None):
         self.format, self.length, self.offset, self.null_count = format_.encode(), length, offset, null_count
@@ -58,7 +58,7 @@ class Column:
 
 
 class Chunks:
-    """Several columns of one format, as a stream that fails with an errno before the end, if one is given."""
+    """Several columns of one format, as a stream. With a failure, an errno, the stream fails with it before the end."""
 
     def __init__(self, columns, failure=0):
         self.columns, self.failure, self.kept = columns, failure, []
@@ -88,12 +88,12 @@ class Chunks:
 
 
 def bitmap(there):
-    """Arrow's validity of a list of bools, the lowest bit first."""
+    """Returns Arrow's validity bitmap of a list of bools, the lowest bit first."""
     return bytes(sum(bit << i for i, bit in enumerate(there[at:at + 8])) for at in range(0, len(there), 8))
 
 
 def text(keys, format_="u", **more):
-    """A column of these keys; None is a null, whose bytes are not empty."""
+    """Returns a column of these keys; None is a null, whose bytes are not empty."""
     wide = format_ in "UZ"
     words = [b"null" if key is None else key for key in keys]
     offsets, end = [0], 0
@@ -107,7 +107,7 @@ def text(keys, format_="u", **more):
 
 
 def views(keys, format_="vu", **more):
-    """A column of views, whose long keys are in two buffers by turns."""
+    """Returns a column of views, whose long keys are in two buffers in turn."""
     data, packed = [b"..", b""], []
     for number, key in enumerate(keys):
         key = b"" if key is None else key

@@ -1,4 +1,4 @@
-"""What the tests share: a folder for each test, and where the sources of the library are."""
+"""The common part of the tests: a folder for each test, and the path of the library's sources."""
 
 import pathlib
 import tempfile
@@ -27,7 +27,7 @@ class Case(unittest.TestCase):
         self.path = self.folder / "filter.bf"
 
     def create(self, path=None, **options):
-        """A filter that is open for writing until the test ends."""
+        """Returns a filter that is open for writing until the test ends."""
         if not {"num_bits", "like"} & set(options):
             options.setdefault("capacity", 10_000)
         made = bfstore.create(path or self.path, **options)

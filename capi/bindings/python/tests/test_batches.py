@@ -21,7 +21,8 @@ class Batch(Case):
         self.filter = self.create()
 
     def check(self, keys, expected, **how):
-        """Half of the keys are added one by one; asked and added in the form `keys`. expected: bytes, None for a null."""
+        """Adds half of the keys one by one; looks up and adds all in the form `keys`. expected: bytes, None for a
+        null."""
         there = [key for i, key in enumerate(expected) if key is not None and i % 2 == 0]
         for key in there:
             self.filter.add(key)

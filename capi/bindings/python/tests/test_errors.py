@@ -1,4 +1,4 @@
-"""Every code is an exception with words, of the class of the code, and of Python's own class where there is one."""
+"""Every code is an exception with words, of the class of the code, and of Python's own class if one exists."""
 
 import io
 import os

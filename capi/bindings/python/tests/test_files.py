@@ -25,7 +25,8 @@ class Header(unittest.TestCase):
     def test_every_function_is_called(self):
         declared = set(re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", TEXT))
         self.assertGreater(len(declared), 50)
-        # These are others in another form: open_with, wrap_with, add_keys, contains_keys, the version, and the names of all numbers.
+        # These have another form here: open_with, wrap_with, add_keys, contains_keys, the version, and the names of all
+        # numbers.
         same = {"bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests", "bfs_version_number", "bfs_layout_named",
                 "bfs_hash_named"}
         self.assertEqual({name for name in declared if not re.search(rf"\b{name}\b", self.sources)}, same)
@@ -191,7 +192,7 @@ class Marks(Case):
                 made.sync(wrong)
 
     def go_down(self):
-        """The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot."""
+        """Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot."""
         data = bytearray(self.path.read_bytes())
         with bfstore.create(self.folder / "xxh3", capacity=1, seed=struct.unpack_from("<Q", data, 88)[0]) as hash_:
             for at in (4096, 8192):
@@ -426,7 +427,7 @@ class Forms(Case):
                 file.seek(at + 100)
                 file.write(b"x")
         ranges = bfstore.verify(self.path)
-        self.assertGreater(len(ranges), 100)  # more than are asked for at first
+        self.assertGreater(len(ranges), 100)  # more than the first call returns
         self.assertEqual(ranges, sorted(ranges, key=lambda one: one.offset))
 
     def test_bits_of_another_program(self):

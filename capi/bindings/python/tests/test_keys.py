@@ -1,4 +1,4 @@
-"""Which bytes a key is: the table that programs in other languages have to agree with."""
+"""The bytes of each key: programs in other languages have to agree with this table."""
 
 import array
 import json
@@ -10,7 +10,7 @@ import bfstore
 from case import Case, ROOT, needs_numpy, numpy
 
 MEBIBYTE = b"\x00\xff" * 2**19
-# (what is said in Python, the bytes that it is)
+# (the key in Python, its bytes)
 SAME = [
     (b"", b""),
     ("", b""),
@@ -49,7 +49,7 @@ class OfNumber(int):
 
 
 class Index:
-    """Like the integers of NumPy."""
+    """An integer like those of NumPy."""
 
     def __init__(self, number):
         self.number = number
@@ -163,7 +163,7 @@ class KeysOfPythonBloomfilter(Case):
                 self.assertTrue(made.add("foo"))
                 self.assertEqual(made.add_many(["foo", "4711", str(b"x")]), 2)
                 self.assertEqual(list(made.contains_many([b"foo", "4711", "b'x'", "bar"])), [1, 1, 1, 0])
-                for other in ("bar", 4711, b"x"):  # python-bloomfilter takes str(key) where it says 4711 or b"x"
+                for other in ("bar", 4711, b"x"):  # for 4711 and b"x" python-bloomfilter takes str(key)
                     self.assertNotIn(other, made)
                 self.assertEqual(made.stats(fill=True).set_bits, 3 * 7)
                 bits.add(made.export_bits(order="little"))
@@ -171,7 +171,7 @@ class KeysOfPythonBloomfilter(Case):
                     with self.assertRaises(bfstore.KindOfKeyError) as raised:
                         call()
                     self.assertEqual(raised.exception.code_name, "BFS_EKEYONLY")
-        self.assertEqual(len(bits), 2)  # they differ in the digest of filters as small as these
+        self.assertEqual(len(bits), 2)  # the two hashes differ in the digest of small filters
 
 
 class Table(Case):
@@ -202,12 +202,12 @@ class Table(Case):
                         self.assertEqual(digest(bytes.fromhex(row["bytes"]) * row.get("times", 1)), digest(key))
 
     def many(self, row):
-        """The row's keys, and the keywords of a call that gets them."""
+        """Returns the row's keys, and the keywords of a call that gets them."""
         if "fixed" in row:
             return bytes.fromhex(row["fixed"]), {"width": row["width"]}
         first, offsets = row.get("first", 0), row["offsets"]
         valid = bytes.fromhex(row["validity"]) if "validity" in row else None
-        # Arrow has one offset for the bitmap and the offsets.
+        # Arrow has one offset for both the bitmap and the offsets.
         packed = struct.pack(f"{first + len(offsets)}i", *[0] * first, *offsets)
         return arrow.Column("z", [valid, packed, bytes.fromhex(row["column"])], len(offsets) - 1, offset=first,
                             null_count=0 if valid is None else -1), {}

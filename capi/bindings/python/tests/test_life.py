@@ -1,4 +1,5 @@
-"""Handles: closed in use, used after close, leaked to the collector, forked, pickled; and who waits for whom."""
+"""Handles: closed in use, used after close, leaked to the collector, forked, pickled; and which thread waits for
+which."""
 
 import array
 import copy
@@ -75,7 +76,7 @@ class Collected(Case):
         with self.assertWarnsRegex(ResourceWarning, "filter.bf"):
             del made
             gc.collect()
-        with self.open(self.path, "r+", exclusive=True, lock_timeout=0) as again:  # its locks are gone
+        with self.open(self.path, "r+", exclusive=True, lock_timeout=0) as again:  # the first handle's locks are gone
             self.assertIn("a", again)
 
     def test_the_warning_as_an_error_is_only_told(self):
@@ -129,8 +130,8 @@ class Collected(Case):
             refused(lambda: bfstore.verify(self.path))
             refused(lambda: bfstore.seal(self.path, "a\0b"))
         growths = []
-        # One object lost by one of the calls makes each growth 60 and more. What the interpreter keeps for later use grows
-        # more slowly each time: 650, 290, 150, 90, 50, ...
+        # An object lost in one of the calls makes each growth at least 60. The memory that the interpreter keeps for
+        # later grows more slowly each time: 650, 290, 150, 90, 50, ...
         while len(growths) < 30 and not (growths and growths[-1] < 40):
             gc.collect()
             before = sys.getallocatedblocks()
@@ -167,12 +168,12 @@ class Threads(Case):
                 ticks[0] += 1
                 time.sleep(0.0001)
         interval = sys.getswitchinterval()
-        sys.setswitchinterval(1000)  # no thread is asked to let go of the GIL: it does so by itself
+        sys.setswitchinterval(1000)  # no thread is asked to release the GIL, so only releases by the calls count
         self.addCleanup(sys.setswitchinterval, interval)
         thread = threading.Thread(target=tick)
         thread.start()
         before = after = 0
-        for _ in range(2000):  # a busy machine may leave the thread out for a while
+        for _ in range(2000):  # a busy machine may not run the thread for a while
             before = ticks[0]
             made.contains_many(keys)
             after = ticks[0]
@@ -183,7 +184,8 @@ class Threads(Case):
         self.assertGreater(after, before)
 
     def check_close_in_use(self, made, ask):
-        """Threads ask without end; another closes. Each thread gets answers, "maybe" or ClosedError, and nothing crashes."""
+        """Threads look up keys without end; another thread closes. Each thread gets answers, "maybe" or ClosedError,
+        and nothing crashes."""
         begun, failed = threading.Semaphore(0), []
 
         def work():
@@ -229,7 +231,7 @@ class Threads(Case):
         made = bfstore.format(memoryview(memory)[start:], capacity=50_000)
         self.check_close_in_use(made, lambda one: one.add_many(range(5_000)))
         gc.collect()
-        memory.append(0)  # no thread has the memory any more
+        memory.append(0)  # no thread uses the memory any more
 
     def test_publish_refuses_a_handle_in_use(self):
         made = self.create(unpublished=True, capacity=1000)

@@ -1,6 +1,6 @@
 """A wheel and an sdist are built without a network, installed into an empty environment, used, and removed.
 
-With BFSTORE_ARCHIVE, the path of a libbfstore.a that is built, they take that; without it each builds the library.
+With BFSTORE_ARCHIVE, the path of a built libbfstore.a, they use that; without it each builds the library.
 """
 
 import os
@@ -35,7 +35,7 @@ def run(*command, **more):
 
 
 def backend(call):
-    """What a build frontend does: the backend in a process of its own, in the folder of pyproject.toml."""
+    """Acts as a build frontend: runs the backend in a process of its own, in the folder of pyproject.toml."""
     return run(sys.executable, "-B", "-c", f"import backend; print(backend.{call})", cwd=HERE).strip()
 
 

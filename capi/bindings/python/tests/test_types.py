@@ -1,4 +1,4 @@
-"""The type stubs: mypy --strict finds the mistakes in typed_use.py and nothing else, and the stubs name what is there."""
+"""The type stubs: mypy --strict finds exactly the mistakes in typed_use.py, and the stubs name everything public."""
 
 import importlib.util
 import os

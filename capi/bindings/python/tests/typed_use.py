@@ -1,4 +1,4 @@
-"""Not run: mypy --strict must accept every line, but those that say which error it must find."""
+"""Not run: mypy --strict must accept every line, except those that name the error that it must find."""
 
 import array
 import errno

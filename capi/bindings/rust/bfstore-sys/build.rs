@@ -1,6 +1,6 @@
-//! Where libbfstore comes from: BFSTORE_ARCHIVE (the path of a libbfstore.a), or pkg-config's bfstore of this version,
-//! or the sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler, pkg-config, and the headers
-//! of Boost and xxHash).  BFSTORE_VENDORED=1 leaves out pkg-config.
+//! Finds libbfstore: BFSTORE_ARCHIVE (the path of a libbfstore.a), or pkg-config's bfstore of this version, or the
+//! sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler, pkg-config, and the headers of
+//! Boost and xxHash).  BFSTORE_VENDORED=1 skips pkg-config.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -22,13 +22,13 @@ fn main() {
     }
 }
 
-/// Ends the build with words that cargo shows.
+/// Ends the build with a message that cargo shows.
 fn fail(words: &str) -> ! {
     eprintln!("bfstore-sys: {words}");
     process::exit(1)
 }
 
-/// The library and what it needs, so that the program needs no libbfstore.so.
+/// Links the archive and its libraries, so that the program needs no libbfstore.so.
 fn link_archive(archive: &Path) {
     if !archive.is_file() {
         fail(&format!("{} is no file: BFSTORE_ARCHIVE is the path of libbfstore.a", archive.display()));
@@ -42,7 +42,8 @@ fn link_archive(archive: &Path) {
     }
 }
 
-/// An installed library of exactly this version: before 1.0 each release may change the ABI.
+/// Links an installed library of exactly this version: before 1.0 each release may change the ABI.  Returns whether it
+/// exists.
 fn link_installed() -> bool {
     let wanted = format!("bfstore = {}", env!("CARGO_PKG_VERSION"));
     let pkg_config = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
@@ -60,7 +61,7 @@ fn link_installed() -> bool {
     true
 }
 
-/// libbfstore.a, built in cargo's folder: nothing is written next to the sources.
+/// Builds libbfstore.a in cargo's folder: nothing is written next to the sources.
 fn build_vendored() -> PathBuf {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor");
     println!("cargo:rerun-if-changed={}", sources.display());

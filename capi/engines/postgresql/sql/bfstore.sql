@@ -1,4 +1,4 @@
--- What each function answers. The variable :folder is a folder of the server; tests/engines/postgresql_test.py runs this with pg_regress.
+-- The answers of each function. The variable :folder is a folder of the server; tests/engines/postgresql_test.py runs this with pg_regress.
 \getenv folder BFSTORE_FOLDER
 \set plain :folder '/plain.bf'
 \set kept :folder '/kept.bf'
@@ -17,7 +17,7 @@ SELECT bf_maybe(:'plain', '\x0700000000000000'::bytea), bf_maybe(:'plain', 'text
 SELECT health, layout, num_probes, capacity, fpr, keys_added, saturated, kept FROM bf_info(:'plain');
 SELECT bf_sync(:'plain') IS NULL AS plain;
 
--- Only a certain no is false.
+-- Only a certain no gives false.
 SELECT bf_maybe(NULL, 'text'), bf_maybe(:'plain', NULL::text), bf_add(:'plain', NULL::text);
 SET client_min_messages = error;
 SELECT bf_maybe(:'folder' || '/missing.bf', 'text'), bf_maybe(:'folder', 'text');
@@ -48,7 +48,7 @@ COPY people FROM stdin;
 1004	copied	0
 \.
 SELECT bf_maybe(:'kept', 'copied');
--- Without the trigger's own order: another trigger that sorts after it changes the key.
+-- The order of triggers: another trigger that sorts after it changes the key.
 CREATE FUNCTION shout() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.name := upper(NEW.name); RETURN NEW; END $$;
 CREATE TRIGGER "~~" BEFORE INSERT ON people FOR EACH ROW EXECUTE FUNCTION shout();
 INSERT INTO people VALUES (1005, 'loud', 0);
@@ -96,7 +96,7 @@ ROLLBACK;
 SELECT bf_maybe(:'kept', 'other');
 INSERT INTO people VALUES (1009, 'after the rollback', 0);
 SELECT bf_maybe(:'kept', 'other'), bf_maybe(:'kept', 'after the rollback');
--- An opening that is rolled back is written down again.
+-- An opening that is rolled back is registered again.
 \c
 BEGIN;
 SAVEPOINT a;
@@ -106,7 +106,7 @@ INSERT INTO people VALUES (1011, 'after it', 0);
 COMMIT;
 SELECT count(*) FROM bfstore.opened;
 
--- What bf_attach refuses.
+-- Tables and columns that bf_attach refuses.
 CREATE TABLE parts (id int) PARTITION BY RANGE (id);
 SELECT bf_attach('parts', 'id', '/nowhere/x.bf');
 SELECT bf_attach('people', 'nothing', '/nowhere/x.bf');
@@ -125,7 +125,7 @@ ROLLBACK;
 SELECT bf_build(:'folder' || '/x.bf', 'SELECT 1.5');
 SELECT bf_build(:'folder' || '/x.bf', 'DROP TABLE people');
 
--- A file of a query, which no trigger keeps. A plain file in its place is not believed, nor is one without its table.
+-- A file of a query, which no trigger keeps. A plain file that replaces it is not trusted, nor is one without its table.
 SELECT bf_build(:'folder' || '/built.bf', 'SELECT id FROM people', fpr => 1e-6);
 SELECT count(*) FROM people WHERE NOT bf_maybe(:'folder' || '/built.bf', id);
 SELECT bf_maybe(:'folder' || '/built.bf', -1), bf_maybe(:'folder' || '/built.bf', 1);

@@ -1,7 +1,7 @@
-// Package gate lets any number of calls use a thing at once, and one goroutine take the thing away when no call has it.
+// Package gate lets any number of calls use a resource at once, and one goroutine take it away when no call uses it.
 //
-// It is a sync.RWMutex for readers that are short and many: readers on different processors write to different cache
-// lines, and a reader that comes too late is told so instead of waiting.
+// It is like a sync.RWMutex for many short readers: readers on different processors write to different cache lines, and
+// a reader that comes after Close gets an error instead of waiting.
 package gate
 
 import (
@@ -21,24 +21,24 @@ const (
 // Lane counts the calls of some goroutines.
 type Lane struct {
 	calls int64
-	_     [56]byte // a cache line for each
+	_     [56]byte // each lane fills a cache line
 }
 
-// Gate is open when it is zero.
+// Gate is open as its zero value.
 type Gate struct {
 	lanes  [16]Lane
 	state  uint32
 	change sync.Mutex // held by Alone and Close
 }
 
-// Enter begins a call; nil: the gate is closed. The call ends with Leave of what it returns. A pointer to a lane keeps
-// the whole object alive that the gate is in, so that no finalizer runs during a call.
+// Enter begins a call; nil: the gate is closed. Leave of the returned lane ends the call. The pointer to the lane keeps
+// the object alive that contains the gate, so no finalizer runs during a call.
 func (g *Gate) Enter() *Lane {
-	// Goroutines differ in the address of their stack, and one goroutine has the same for a long time.
+	// Goroutines differ in the address of their stack, and a goroutine keeps its address for a long time.
 	var here byte
 	place := uintptr(unsafe.Pointer(&here))
 	lane := &g.lanes[(place>>11^place>>15)%16]
-	// First the count, then the state: Close does it the other way round, so one of the two sees the other.
+	// First the count, then the state. Close uses the opposite order, so one of the two sees the other.
 	atomic.AddInt64(&lane.calls, 1)
 	if atomic.LoadUint32(&g.state) == open {
 		return lane
@@ -46,7 +46,7 @@ func (g *Gate) Enter() *Lane {
 	return g.enterLater(lane)
 }
 
-// TryEnter is Enter without waiting. nil: the gate is closed, or someone is alone.
+// TryEnter is Enter without waiting. nil: the gate is closed, or another goroutine is in Alone.
 func (g *Gate) TryEnter() *Lane {
 	lane := &g.lanes[0] // for calls that are long and few
 	atomic.AddInt64(&lane.calls, 1)
@@ -75,7 +75,7 @@ func (g *Gate) enterLater(lane *Lane) *Lane {
 // Leave ends a call.
 func (l *Lane) Leave() { atomic.AddInt64(&l.calls, -1) }
 
-// Alone runs work while no call has the thing; calls that come meanwhile wait. False: the gate is closed.
+// Alone runs work while no call uses the resource; new calls wait. False: the gate is closed.
 func (g *Gate) Alone(work func()) bool {
 	g.change.Lock()
 	defer g.change.Unlock()
@@ -89,7 +89,7 @@ func (g *Gate) Alone(work func()) bool {
 	return true
 }
 
-// Close lets no call begin any more, and returns when the last one has ended. False: the gate was closed before.
+// Close lets no new call begin, and returns when the last one has ended. False: the gate was already closed.
 func (g *Gate) Close() bool {
 	g.change.Lock()
 	defer g.change.Unlock()
@@ -101,7 +101,7 @@ func (g *Gate) Close() bool {
 	return true
 }
 
-// Closed tells whether Close was called.
+// Closed reports whether Close was called.
 func (g *Gate) Closed() bool { return atomic.LoadUint32(&g.state) == closed }
 
 func (g *Gate) drain() {

@@ -1,4 +1,4 @@
-// The program by which tests/bindings/ speaks to this language: its interface is in languages.py there.
+// The program that tests/bindings/ runs for this language: languages.py there has its interface.
 package main
 
 import (

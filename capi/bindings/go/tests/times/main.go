@@ -1,5 +1,5 @@
-// The times of Go, for bench/bindings.py: `times FOLDER`. Its lines are those of bench/bindings/c.c, and one of the package
-// reader.
+// The times of Go, for bench/bindings.py: `times FOLDER`. It prints the lines of bench/bindings/c.c, and one for the
+// package reader.
 package main
 
 import (
@@ -27,7 +27,7 @@ func check(err error) {
 	}
 }
 
-// cpu is the time of this thread, in nanoseconds: getrusage counts it in ticks.
+// cpu returns the time of this thread, in nanoseconds: getrusage counts it in ticks.
 func cpu() int64 {
 	const ofThisThread = 3 // CLOCK_THREAD_CPUTIME_ID
 	var used syscall.Timespec

@@ -1,7 +1,7 @@
-//! bfstore's C ABI, as it is: constants, structs and functions of its headers, with their names. Programs use the crate
-//! `bfstore`, which is safe; this one is for other bindings of the kind, and for what is not in `bfstore`.
+//! bfstore's C ABI, unchanged: constants, structs and functions of its headers, with their names. Programs use the
+//! crate `bfstore`, which is safe; this crate is for other bindings, and for functions that `bfstore` lacks.
 //!
-//! What each item means, its threads, its errors, and what a crash does, the headers say once, for all languages:
+//! The headers define once, for all languages, what each item means, its threads, its errors, and what a crash does:
 //!
 //! ```c
 #![doc = include_str!("../vendor/capi/bfstore.h")]

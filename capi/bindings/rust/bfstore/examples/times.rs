@@ -1,4 +1,5 @@
-//! What a lookup costs, for bench/bindings.py of the repository: `times FOLDER`. Its lines are those of bench/bindings/c.c.
+//! Measures the cost of a lookup, for bench/bindings.py of the repository: `times FOLDER`. Prints the lines of
+//! bench/bindings/c.c.
 
 use bfstore::{Filter, Keys};
 use std::fs;
@@ -18,11 +19,11 @@ extern "C" {
     fn clock_gettime(clock: c_int, time: *mut TimeSpec) -> c_int;
 }
 
-/// Seconds of CPU time of this process: std has no clock for that.
+/// Returns the seconds of CPU time of this process: std has no clock for that.
 fn cpu_seconds() -> f64 {
     const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
     let mut now = TimeSpec { seconds: 0, nanoseconds: 0 };
-    // SAFETY: the struct is that of Linux with 64 bits, and lives until the call returns.
+    // SAFETY: the struct is that of 64-bit Linux, and lives until the call returns.
     assert_eq!(unsafe { clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &mut now) }, 0);
     now.seconds as f64 + now.nanoseconds as f64 * 1e-9
 }

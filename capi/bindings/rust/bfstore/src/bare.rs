@@ -5,8 +5,8 @@ use bfstore_sys as sys;
 use crate::error::checked;
 use crate::{AsKey, Hash, Keys, Layout, Result};
 
-/// `false`: the bare filter in `buffer` was certainly built without the key.  `true` for every doubt, also if the
-/// buffer is no bare filter.
+/// Returns `false` if the bare filter in `buffer` was certainly built without the key.  Returns `true` for every doubt,
+/// also if the buffer is not a bare filter.
 #[inline]
 pub fn contains(buffer: &[u8], key: impl AsKey) -> bool {
     let (data, bytes) = (buffer.as_ptr().cast(), buffer.len() as u64);
@@ -14,27 +14,27 @@ pub fn contains(buffer: &[u8], key: impl AsKey) -> bool {
     key.with_key(|key| unsafe { sys::bfs_bare_contains(data, bytes, key.as_ptr().cast(), key.len()) != 0 })
 }
 
-/// The same of a key's digest, which is XXH3-64 with seed 0; with [`Hash::External`] it is the program's own.
+/// Answers as [`contains`] for a key's digest: XXH3-64 with seed 0, or the program's own with [`Hash::External`].
 #[inline]
 pub fn contains_digest(buffer: &[u8], digest: u64) -> bool {
     // SAFETY: the buffer is borrowed until the call returns.
     unsafe { sys::bfs_bare_contains_digest(buffer.as_ptr().cast(), buffer.len() as u64, digest) != 0 }
 }
 
-/// The bytes of a bare filter of so many keys; `None` if no such filter exists.
+/// Returns the bytes of a bare filter for this number of keys; `None` if no such filter exists.
 pub fn bytes(num_keys: u64, bits_per_key: f64, layout: Layout) -> Option<u64> {
-    // SAFETY: numbers alone.
+    // SAFETY: only numbers.
     match unsafe { sys::bfs_bare_bytes(num_keys, bits_per_key, layout.number()) } {
         0 => None,
         bytes => Some(bytes),
     }
 }
 
-/// Overwrites the buffer with a bare filter of these keys, exactly as long as it: see [`bytes`].
+/// Overwrites the buffer with a bare filter of these keys, which has the buffer's length: see [`bytes`].
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid): no filter of the layout is so long, or something is wrong with the keys.
-/// Then the buffer is as before.
+/// [`Error::Invalid`](crate::Error::Invalid): no filter of the layout has this length, or something is wrong with the
+/// keys.  The buffer is unchanged.
 pub fn build<'k>(buffer: &mut [u8], layout: Layout, keys: impl Into<Keys<'k>>) -> Result<()> {
     let keys = keys.into();
     let (data, bytes) = (buffer.as_mut_ptr().cast(), buffer.len() as u64);
@@ -43,7 +43,7 @@ pub fn build<'k>(buffer: &mut [u8], layout: Layout, keys: impl Into<Keys<'k>>) -
     checked(code, "the bare filter").map(drop)
 }
 
-/// The same of digests.
+/// Overwrites the buffer with a bare filter of these digests.
 ///
 /// # Errors
 /// As [`build`], and for a hash that is not for bare filters.

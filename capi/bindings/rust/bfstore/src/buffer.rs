@@ -1,4 +1,4 @@
-//! Memory at a multiple of 64, as filters in buffers need it.
+//! Memory at a multiple of 64, for filters in buffers.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -16,7 +16,7 @@ pub struct AlignedBytes {
 }
 
 impl AlignedBytes {
-    /// So many zeros.
+    /// Makes this number of zeros.
     pub fn zeroed(length: usize) -> AlignedBytes {
         let lines = length / 64 + usize::from(length % 64 != 0);
         AlignedBytes { lines: vec![Line([0; 64]); lines], length }

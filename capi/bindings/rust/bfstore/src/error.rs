@@ -1,4 +1,4 @@
-//! Errors: one variant for what a program does about it, and the library's own code, errno and words in each.
+//! Errors: variants by which a program decides, each with the library's code, errno and message.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::os::raw::c_char;
 
 use bfstore_sys as sys;
 
-/// What failed: the code, the errno, and a sentence that names the thing and the way out.
+/// A failure: the code, the errno, and a sentence that names the thing and the way out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     code: i32,
@@ -15,15 +15,15 @@ pub struct Failure {
     message: String,
 }
 
-/// What a function of this crate returns that can fail.
+/// The result of a function of this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
 macro_rules! errors {
     ($($(#[$words:meta])* $name:ident: $($code:ident)*;)*) => {
         /// Any error of bfstore.  Its text says what failed, on what, and what to do.
         ///
-        /// The variants are what a program decides by.  [`code`](Error::code) is finer: `BFS_ESUPERSEDED` means that
-        /// the path has another file now.
+        /// A program decides by the variant.  [`code`](Error::code) is finer: `BFS_ESUPERSEDED` means that the path has
+        /// another file now.
         ///
         /// ```
         /// use bfstore::{Error, Filter};
@@ -39,14 +39,14 @@ macro_rules! errors {
         }
 
         impl Error {
-            /// What failed, whatever the variant.
+            /// Returns the failure, whatever the variant.
             pub fn failure(&self) -> &Failure {
                 match self {
                     $(Error::$name(failure) => failure,)*
                 }
             }
 
-            /// A code that this release does not know is treated as its range: see `BFS_IS_CALL_ERROR`.
+            /// Treats a code that this release does not know as its range: see `BFS_IS_CALL_ERROR`.
             fn of_failure(failure: Failure) -> Error {
                 match failure.code {
                     $($(sys::$code => Error::$name(failure),)*)*
@@ -61,7 +61,7 @@ macro_rules! errors {
 }
 
 errors! {
-    /// An argument is out of range, or contradicts another, or no filter can be so.
+    /// An argument is out of range, or contradicts another, or no filter can have this shape.
     Invalid: BFS_EINVAL BFS_ESIZING;
     /// Out of memory.
     MemoryShort: BFS_ENOMEM;
@@ -79,7 +79,7 @@ errors! {
     ReadOnly: BFS_EREADONLY;
     /// The disk, the quota or the file size limit is full.
     NoSpace: BFS_ENOSPC;
-    /// The file takes digests alone, or keys alone.
+    /// The file takes only digests, or only keys.
     KindOfKey: BFS_EDIGESTONLY BFS_EKEYONLY;
     /// The filter's layout cannot do this.
     Unsupported: BFS_EUNSUPPORTED;
@@ -103,37 +103,37 @@ errors! {
     Full: BFS_EFULL;
     /// The file is sealed, and takes no key; or it is not, and has no checksums.
     Sealed: BFS_ESEALED BFS_ENOTSEALED;
-    /// A sealed file has other bytes than those that were sealed.
+    /// A sealed file has other bytes than when it was sealed.
     Damaged: BFS_EDAMAGED;
     /// Not every key was added yet: every answer is "maybe".
     Filling: BFS_EFILLING;
-    /// What the path names is not a good filter file.
+    /// The file at the path is not a good filter file.
     Malformed: ;
     /// Another error of the call, or of the system.
     Call: ;
     /// Another state of a good file that forbids this.
     State: ;
-    /// A code of no range that this release knows.
+    /// A code outside of the ranges that this release knows.
     Other: ;
 }
 
 impl Error {
-    /// The `BFS_E` code, as in [`sys`](crate::sys).
+    /// Returns the `BFS_E` code, as in [`sys`](crate::sys).
     pub fn code(&self) -> i32 {
         self.failure().code
     }
 
-    /// The name of the code: `"BFS_EUNCLEAN"`.
+    /// Returns the name of the code: `"BFS_EUNCLEAN"`.
     pub fn code_name(&self) -> &'static str {
         code_name(self.code())
     }
 
-    /// errno of the system call that failed, or the one that says the same as the code; 0: there is none.
+    /// Returns errno of the failed system call, or the one that means the same as the code; 0: none.
     pub fn os_errno(&self) -> i32 {
         self.failure().os_errno
     }
 
-    /// The kind that `std::io` has for it.
+    /// Returns the matching kind of `std::io`.
     pub fn kind(&self) -> io::ErrorKind {
         match self {
             Error::Invalid(_) | Error::KindOfKey(_) | Error::Mismatch(_) => io::ErrorKind::InvalidInput,
@@ -151,13 +151,13 @@ impl Error {
         }
     }
 
-    /// The error of a code without a `bfs_error`: `name` is what it is about.
+    /// Makes the error of a code without a `bfs_error`.  `name` names the thing that failed.
     #[cold]
     pub(crate) fn of_code(code: i32, name: &str) -> Error {
         Error::of_failure(Failure { code, os_errno: 0, message: format!("{name}: {}", strerror(code)) })
     }
 
-    /// What the binding itself refuses, before the library is called.
+    /// Makes an error that the binding itself finds, before it calls the library.
     pub(crate) fn invalid(message: impl Into<String>) -> Error {
         Error::Invalid(Failure { code: sys::BFS_EINVAL, os_errno: 0, message: message.into() })
     }
@@ -185,9 +185,9 @@ impl From<Error> for io::Error {
     }
 }
 
-/// One sentence for a `BFS_E` code.
+/// Returns one sentence for a `BFS_E` code.
 pub fn strerror(code: i32) -> &'static str {
-    // SAFETY: any number is allowed; the text is static and has an end.
+    // SAFETY: any number is allowed; the text is static and ends with a zero.
     static_text(unsafe { sys::bfs_strerror(code) })
 }
 
@@ -197,24 +197,24 @@ pub(crate) fn code_name(code: i32) -> &'static str {
 }
 
 pub(crate) fn static_text(text: *const c_char) -> &'static str {
-    // SAFETY: the library's texts are static and end with a zero; a caller has looked at one that may be NULL.
+    // SAFETY: the library's texts are static and end with a zero; the caller has checked a text that may be NULL.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?")
 }
 
-/// The text in an array of the library, up to its zero.
+/// Returns the text in an array of the library, up to its zero.
 pub(crate) fn text(array: &[c_char]) -> String {
     let bytes: Vec<u8> = array.iter().take_while(|&&unit| unit != 0).map(|&unit| unit as u8).collect();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Calls a function of the library with a place for its error.  Returns what it returned, if that is no code.
+/// Calls a function of the library with a record for its error.  Returns the function's result if that is not a code.
 pub(crate) fn call<T: Into<i64>>(function: impl FnOnce(*mut sys::bfs_error) -> T) -> Result<u64> {
     let mut record = sys::bfs_error::default();
     let returned = function(&mut record).into();
     u64::try_from(returned).map_err(|_| Error::of_record(returned as i32, &record))
 }
 
-/// What a function without a place for its error returned.
+/// Checks the result of a function without a record for its error.
 #[inline]
 pub(crate) fn checked(returned: impl Into<i64>, name: &str) -> Result<u64> {
     let returned = returned.into();

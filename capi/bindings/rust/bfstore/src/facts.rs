@@ -1,4 +1,4 @@
-//! What filters are like: layouts, hashes, statistics, plans, comparisons, marks.
+//! Properties of filters: layouts, hashes, statistics, plans, comparisons, marks.
 
 use std::ffi::CString;
 use std::fmt;
@@ -40,7 +40,7 @@ macro_rules! numbers {
             }
         }
 
-        /// The name that all tools and languages write, or the number that the library does not know.
+        /// Writes the name that all tools and languages use, or the number if the library does not know it.
         impl fmt::Display for $name {
             fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
                 // SAFETY: a static text, or NULL.
@@ -51,13 +51,13 @@ macro_rules! numbers {
             }
         }
 
-        /// From the name that all tools and languages write.
+        /// Reads the name that all tools and languages use.
         impl FromStr for $name {
             type Err = Error;
 
             fn from_str(name: &str) -> Result<Self> {
                 let text = CString::new(name).unwrap_or_default(); // no name has a NUL, or is empty
-                // SAFETY: a text that ends with a zero.
+                // SAFETY: the text ends with a zero.
                 let number = checked(unsafe { sys::$named(text.as_ptr()) }, name)?;
                 Ok($name::of_number(number as u32))
             }
@@ -66,7 +66,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// Where the bits of a key are.
+    /// The place of a key's bits.
     Layout (bfs_layout_name, bfs_layout_named) {
         /// One line of 64 bytes a key, so a lookup costs one cache miss.  The default.
         Blocked = BFS_LAYOUT_BLOCKED,
@@ -78,33 +78,33 @@ numbers! {
 }
 
 numbers! {
-    /// What a key's bits are computed from.
+    /// The function that computes a key's bits.
     Hash (bfs_hash_name, bfs_hash_named) {
         /// XXH3-64 with the file's seed.  The default.
         Xxh3 = BFS_HASH_XXH3,
-        /// The program passes digests of its own, well mixed hash.
+        /// The program passes its own digests, which must be well mixed.
         External = BFS_HASH_EXTERNAL,
         /// SipHash-2-4 with a secret, for keys that strangers choose.
         SipHash = BFS_HASH_SIPHASH,
-        /// That of Python's `mmh3.hash(key, seed) % m`.
+        /// The hash of Python's `mmh3.hash(key, seed) % m`.
         Murmur3 = BFS_HASH_MURMUR3,
-        /// That of Python's `mmh3.hash(key, seed, signed=False) % m`.
+        /// The hash of Python's `mmh3.hash(key, seed, signed=False) % m`.
         Murmur3Unsigned = BFS_HASH_MURMUR3_UNSIGNED,
-        /// That of tutorials in Java: its seeds have to be given.
+        /// The hash of tutorials in Java: its seeds must be given.
         JavaPolynomial = BFS_HASH_JAVA_POLYNOMIAL,
-        /// That of Jay Baird's python-bloomfilter.
+        /// The hash of Jay Baird's python-bloomfilter.
         Jaybird = BFS_HASH_JAYBIRD,
-        /// That of pybloom-live 4 or later.
+        /// The hash of pybloom-live 4 or later.
         PybloomLive = BFS_HASH_PYBLOOM_LIVE,
     }
 }
 
-/// Which bit of a byte comes first in a bit array.
+/// The bit of a byte that comes first in a bit array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BitOrder {
     /// The lowest: most programs in C, Java's `BitSet`, Python's `bitarray(endian="little")`.
     Little,
-    /// The highest: Python's `bitarray`, unless it is told otherwise.
+    /// The highest: Python's `bitarray` by default.
     Big,
 }
 
@@ -117,7 +117,7 @@ impl BitOrder {
     }
 }
 
-/// A set of the library's bits, each with a question of its own.
+/// A set of the library's bits, with a method for each.
 macro_rules! bits {
     ($(#[$words:meta])* $name:ident { $($(#[$item_words:meta])* $item:ident = $bit:ident,)* }) => {
         $(#[$words])*
@@ -125,7 +125,7 @@ macro_rules! bits {
         pub struct $name(u32);
 
         impl $name {
-            /// The bits, as in `bfstore.h`.
+            /// Returns the bits, as in `bfstore.h`.
             pub fn bits(self) -> u32 {
                 self.0
             }
@@ -139,47 +139,47 @@ macro_rules! bits {
 }
 
 bits! {
-    /// What a filter of a layout can do.
+    /// The abilities of a layout's filters.
     Abilities {
-        /// Keys are added, by any number of processes at once.
+        /// True if keys can be added, by any number of processes at once.
         add = BFS_CAN_ADD,
-        /// Keys are removed.
+        /// True if keys can be removed.
         remove = BFS_CAN_REMOVE,
-        /// It takes the keys of another filter.
+        /// True if it can take the keys of another filter.
         merge = BFS_CAN_MERGE,
-        /// It is folded into a smaller one.
+        /// True if it can be folded into a smaller filter.
         fold = BFS_CAN_FOLD,
-        /// It grows beyond the size that it was made with.
+        /// True if it can grow beyond its first size.
         grow = BFS_CAN_GROW,
-        /// Keys expire by their age.
+        /// True if keys expire by their age.
         expire = BFS_CAN_EXPIRE,
-        /// It is intersected with another filter, into a new one.
+        /// True if it can be intersected with another filter, into a new one.
         intersect = BFS_CAN_INTERSECT,
     }
 }
 
 bits! {
-    /// In which of the values that decide where the bits of a key are two filters differ.
+    /// The differences of two filters in the values that decide the places of a key's bits.
     Differences {
-        /// In the layout.
+        /// True if the layouts differ.
         layout = BFS_DIFFERS_LAYOUT,
-        /// In the hash.
+        /// True if the hashes differ.
         hash = BFS_DIFFERS_HASH,
-        /// In the seed, or the list of seeds.
+        /// True if the seeds differ, or the lists of seeds.
         seed = BFS_DIFFERS_SEED,
-        /// In the secret.
+        /// True if the secrets differ.
         secret = BFS_DIFFERS_KEY,
-        /// In the number of bits of a key.
+        /// True if the numbers of bits for a key differ.
         num_probes = BFS_DIFFERS_NUM_PROBES,
-        /// In the number of bits of the filter.
+        /// True if the numbers of bits of the filters differ.
         num_bits = BFS_DIFFERS_NUM_BITS,
-        /// In which part of a whole filter they are, or of how many.
+        /// True if they are different parts of a whole filter, or of different numbers of parts.
         part = BFS_DIFFERS_PART,
     }
 }
 
 bits! {
-    /// What the bytes of another program's filter do not say, so that an import needs it from its caller.
+    /// Facts that the bytes of another program's filter lack, so that an import needs them from its caller.
     ForeignNeeds {
         /// m and k: [`num_bits`](crate::CreateOptions::num_bits) and [`num_probes`](crate::CreateOptions::num_probes),
         /// or another way to give them.
@@ -191,7 +191,7 @@ bits! {
     }
 }
 
-/// A number that is estimated, and the interval that has it in 95 of 100 cases.
+/// An estimated number, and the interval that has it in 95 of 100 cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Interval {
@@ -199,7 +199,7 @@ pub struct Interval {
     pub estimate: f64,
     /// The lower end.
     pub low: f64,
-    /// The upper end; infinite where the bits set no bound.
+    /// The upper end; infinite if the bits set no bound.
     pub high: f64,
 }
 
@@ -209,8 +209,8 @@ impl Interval {
     }
 }
 
-/// What a filter keeps for an owner, a program that has a log of its keys: every key of the log `epoch` up to the
-/// position `mark` is durable.
+/// A mark for an owner, a program that has a log of its keys: every key of the log `epoch` up to the position `mark` is
+/// durable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Mark {
@@ -218,7 +218,7 @@ pub struct Mark {
     pub owner: u64,
     /// The position; 0: none yet.
     pub mark: u64,
-    /// Which log: a new number whenever positions begin anew.
+    /// The log: a new number whenever positions begin anew.
     pub epoch: u64,
     /// In a recovery: the owner has finished it.
     pub recovered: bool,
@@ -230,7 +230,7 @@ impl Mark {
     }
 }
 
-/// What [`Filter::stats_with`](crate::Filter::stats_with) finds out besides what costs nothing.
+/// Further facts for [`Filter::stats_with`](crate::Filter::stats_with), which cost time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Measure {
     /// Counts the bits: reads the whole filter.
@@ -250,9 +250,9 @@ impl Measure {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Where the bits of a key are.
+    /// The place of a key's bits.
     pub layout: Layout,
-    /// What they are computed from.
+    /// The function that computes them.
     pub hash: Hash,
     /// k: the bits that one key sets.
     pub num_probes: u32,
@@ -260,31 +260,31 @@ pub struct Statistics {
     pub num_bits: u64,
     /// n: the keys that it is sized for; 0 in the bare form.
     pub capacity: u64,
-    /// p: the rate that is promised at n keys; 0 in the bare form.
+    /// p: the promised rate at n keys; 0 in the bare form.
     pub fpr: f64,
     /// The seed of the hash.
     pub seed: u64,
-    /// The bytes of the bits alone.
+    /// The bytes of the body: only the bits.
     pub body_bytes: u64,
-    /// Adds that changed a bit; of the counting layout: all adds.  0 in buffers.
+    /// Adds that changed a bit; counting layout: all adds.  0 in buffers.
     pub keys_added: u64,
     /// Counting: removes that returned `true`.
     pub keys_removed: u64,
     /// 0, or the code of [`Filter::health`](crate::Filter::health).
     pub health: i32,
-    /// Whether more keys were added (less those removed) than `capacity`: the rate is above the promise.
+    /// True if more keys were added (less those removed) than `capacity`: the rate is above the promise.
     pub saturated: bool,
-    /// Of the kernel that answers: "avx512", "avx2", "neon" or "scalar".
+    /// The instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar".
     pub isa: String,
-    /// What tells the filter from every other one; zeros in the bare form.
+    /// The identity of the filter; zeros in the bare form.
     pub file_id: [u8; 16],
-    /// With [`Measure::fill`]: what was counted.
+    /// With [`Measure::fill`]: the counts.
     pub fill: Option<Fill>,
-    /// With [`Measure::memory`], of a file: what the kernel says.
+    /// With [`Measure::memory`], for a file: the kernel's answer.
     pub memory: Option<Memory>,
 }
 
-/// What counting the bits tells.
+/// Facts from counting the bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Fill {
@@ -292,7 +292,7 @@ pub struct Fill {
     pub set_bits: u64,
     /// `set_bits` / m.
     pub ratio: f64,
-    /// How many keys are in the filter.
+    /// The number of keys in the filter.
     pub estimated_keys: Interval,
     /// The false-positive rate now.
     pub estimated_fpr: f64,
@@ -300,13 +300,13 @@ pub struct Fill {
     pub counters_at_15: u64,
 }
 
-/// How much of the mapped file is in memory.
+/// The amount of the mapped file that is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Memory {
-    /// In huge pages.
+    /// Bytes in huge pages.
     pub huge_page_bytes: u64,
-    /// In memory at all; `None` where the kernel does not tell: it tells the owner of the file, and a process that may
+    /// Bytes in memory; `None` if the kernel does not tell: it tells only the owner of the file, and a process that may
     /// write to it.
     pub resident_bytes: Option<u64>,
 }
@@ -360,24 +360,24 @@ impl Memory {
     }
 }
 
-/// What two filters, A and B, have in common: see [`Filter::compare`](crate::Filter::compare).  Where their sizes
-/// differ, the larger one counts as folded to the size of the smaller one.
+/// A comparison of two filters, A and B: see [`Filter::compare`](crate::Filter::compare).  If their sizes differ, the
+/// larger one counts as folded to the size of the smaller one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// In what they differ.
+    /// The values in which they differ.
     pub differs: Differences,
-    /// Whether they can be compared.  If not, only `keys_a` and `keys_b` are known.
+    /// True if they can be compared.  If not, only `keys_a` and `keys_b` are known.
     pub comparable: bool,
-    /// Whether both give every key the same answer.
+    /// True if both give every key the same answer.
     pub equal: bool,
-    /// Nothing shows that A has a key that B lacks.
+    /// True if nothing shows that A has a key that B lacks.
     pub a_in_b: bool,
-    /// Nothing shows that B has a key that A lacks.
+    /// True if nothing shows that B has a key that A lacks.
     pub b_in_a: bool,
-    /// `keys_both` is more than 3 of its standard deviations above 0.
+    /// True if `keys_both` is more than 3 of its standard deviations above 0.
     pub some_in_both: bool,
-    /// m of the smaller one.
+    /// m of the smaller filter.
     pub num_bits: u64,
     /// Bits that are 1 in A.
     pub set_bits_a: u64,
@@ -385,13 +385,13 @@ pub struct Comparison {
     pub set_bits_b: u64,
     /// Bits that are 1 in both; 0: certainly no key is in both.
     pub set_bits_both: u64,
-    /// How many keys A has.
+    /// The number of keys in A.
     pub keys_a: Interval,
-    /// How many keys B has.
+    /// The number of keys in B.
     pub keys_b: Interval,
-    /// How many keys are in one of them at least.
+    /// The number of keys in at least one of them.
     pub keys_either: Interval,
-    /// How many keys are in both.
+    /// The number of keys in both.
     pub keys_both: Interval,
     /// `keys_both` / `keys_either`.
     pub jaccard: Interval,
@@ -419,16 +419,16 @@ impl Comparison {
     }
 }
 
-/// What the bytes of another program's filter say: see [`inspect_foreign`](crate::inspect_foreign).  `None`: they do not
-/// say it.
+/// Facts in the bytes of another program's filter: see [`inspect_foreign`](crate::inspect_foreign).  `None`: the bytes
+/// do not tell it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Foreign {
-    /// What they do not say, and an import needs, whatever the options are.
+    /// Facts that the bytes lack, and an import needs, whatever the options are.
     pub needs: ForeignNeeds,
     /// The layout of every filter of the format.
     pub layout: Layout,
-    /// What the bits of a key are computed from.
+    /// The function that computes a key's bits.
     pub hash: Option<Hash>,
     /// k: the bits that one key sets.
     pub num_probes: Option<u32>,
@@ -438,13 +438,13 @@ pub struct Foreign {
     pub capacity: Option<u64>,
     /// p: the rate at n keys.
     pub fpr: Option<f64>,
-    /// How many keys the other program counted.
+    /// The number of keys that the other program counted.
     pub keys: Option<u64>,
-    /// How long all of the bytes have to be.
+    /// The length that all of the bytes must have.
     pub bytes: Option<u64>,
 }
 
-/// In these facts the library says 0 for "not said".
+/// Converts the library's 0, which means "not told".
 fn said<T: PartialEq + Default>(number: T) -> Option<T> {
     Some(number).filter(|number| *number != T::default())
 }
@@ -465,7 +465,7 @@ impl Foreign {
     }
 }
 
-/// What is known of a filter that is not made yet.  From these numbers [`plan`](PlanRequest::plan) finds the others.
+/// The known numbers of a planned filter.  [`plan`](PlanRequest::plan) finds the others from them.
 ///
 /// ```
 /// let plan = bfstore::PlanRequest::new().capacity(1_000_000).fpr(0.01).plan()?;
@@ -482,57 +482,57 @@ impl Default for PlanRequest {
 }
 
 impl PlanRequest {
-    /// Nothing is known.
+    /// Makes a request without numbers.
     pub fn new() -> PlanRequest {
         PlanRequest(sys::bfs_plan_request::default())
     }
 
-    /// The layout.
+    /// Sets the layout.
     pub fn layout(&mut self, layout: Layout) -> &mut PlanRequest {
         self.0.layout = layout.number();
         self
     }
 
-    /// n: distinct keys.
+    /// Sets n: distinct keys.
     pub fn capacity(&mut self, capacity: u64) -> &mut PlanRequest {
         self.0.capacity = capacity;
         self
     }
 
-    /// p: the highest false-positive rate at n keys.  1 in 100 if n alone is given.
+    /// Sets p: the highest false-positive rate at n keys.  1 in 100 if only n is given.
     pub fn fpr(&mut self, fpr: f64) -> &mut PlanRequest {
         self.0.fpr = given(fpr);
         self
     }
 
-    /// Bits of the body for each of the n keys.
+    /// Sets the bits of the body for each of the n keys.
     pub fn bits_per_key(&mut self, bits_per_key: f64) -> &mut PlanRequest {
         self.0.bits_per_key = given(bits_per_key);
         self
     }
 
-    /// Bytes of the whole file.
+    /// Sets the bytes of the whole file.
     pub fn max_bytes(&mut self, max_bytes: u64) -> &mut PlanRequest {
         self.0.max_bytes = max_bytes;
         self
     }
 
-    /// m: 1 to 2^48.
+    /// Sets m: 1 to 2^48.
     pub fn num_bits(&mut self, num_bits: u64) -> &mut PlanRequest {
         self.0.num_bits = num_bits;
         self
     }
 
-    /// k: 1 to 64.
+    /// Sets k: 1 to 64.
     pub fn num_probes(&mut self, num_probes: u32) -> &mut PlanRequest {
         self.0.num_probes = num_probes;
         self
     }
 
-    /// The filter that these numbers make, without making it.
+    /// Computes the filter that these numbers describe, without making it.
     ///
     /// # Errors
-    /// [`Error::Invalid`](crate::Error::Invalid): what is missing, out of range, or one too many.
+    /// [`Error::Invalid`](crate::Error::Invalid): a number is missing, out of range, or one too many.
     pub fn plan(&self) -> Result<Plan> {
         let mut out = sys::bfs_plan_result::default();
         // SAFETY: both structs know their size, and live until the call returns.
@@ -541,15 +541,15 @@ impl PlanRequest {
     }
 }
 
-/// What a filter will be like.  Its `num_bits`, `num_probes` and `capacity` make it.
+/// A planned filter.  Its `num_bits`, `num_probes` and `capacity` make it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Where the bits of a key are.
+    /// The place of a key's bits.
     pub layout: Layout,
     /// k: the bits that one key sets.
     pub num_probes: u32,
-    /// What a filter of the layout can do.
+    /// The abilities of the layout's filters.
     pub abilities: Abilities,
     /// m: a size that the layout can have.
     pub num_bits: u64,
@@ -559,17 +559,17 @@ pub struct Plan {
     pub fpr: f64,
     /// Bits of the body / n.
     pub bits_per_key: f64,
-    /// The bytes of the bits alone.
+    /// The bytes of the body: only the bits.
     pub body_bytes: u64,
     /// The bytes of the file.
     pub file_bytes: u64,
     /// The expected share of m that is set at n keys.
     pub fill_ratio: f64,
-    /// The rate of Bloom's formula, which agrees with `fpr` in large filters of the classic layout.
+    /// The rate of Bloom's formula, nearly equal to `fpr` for large filters of the classic layout.
     pub bloom_fpr: f64,
     /// Lines of 64 bytes that a lookup of a present key reads, on average.
     pub cache_lines: f64,
-    /// Pages of 4 KiB that it reads from a file that is not in memory, on average.
+    /// Pages of 4 KiB that this lookup reads from a file that is not in memory, on average.
     pub page_faults: f64,
 }
 
@@ -593,7 +593,7 @@ impl Plan {
     }
 }
 
-/// 0 or why not, as a `Result`.
+/// Returns Ok for 0, or else the error of the code.
 pub(crate) fn health(code: i32, name: &str) -> Result<()> {
     checked(code, name).map(drop)
 }

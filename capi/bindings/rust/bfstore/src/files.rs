@@ -1,4 +1,4 @@
-//! Functions of files that are not open: sealing, verifying; and the intersection of filters.
+//! Functions of files that are not open: seal and verify; and the intersection and joining of filters.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::{CopyOptions, Filter, Result};
 /// Makes a sealed copy of the filter file `from` at `to`, with checksums, that is never written to again.
 ///
 /// # Errors
-/// [`Error::Exists`](crate::Error::Exists), [`Error::Busy`](crate::Error::Busy) while it has a writer, and others: then
-/// nothing has appeared.
+/// [`Error::Exists`](crate::Error::Exists), [`Error::Busy`](crate::Error::Busy) while it has a writer, and others: no
+/// file has appeared.
 pub fn seal(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
     seal_with(from, to, &CopyOptions::new())
 }
 
-/// The same with options; with [`replace`](CopyOptions::replace), `to` may be `from`.
+/// Seals a file with options.  With [`replace`](CopyOptions::replace), `to` may be `from`.
 ///
 /// # Errors
 /// As [`seal`].
@@ -28,7 +28,7 @@ pub fn seal_with(from: impl AsRef<Path>, to: impl AsRef<Path>, options: &CopyOpt
     call(|error| unsafe { sys::bfs_seal(from.as_ptr(), to.as_ptr(), &raw, error) }).map(drop)
 }
 
-/// The damaged ranges of a sealed file, ascending; none if it is as it was sealed.
+/// Returns the damaged ranges of a sealed file, ascending; none if the file is unchanged.
 ///
 /// # Errors
 /// [`Error::Sealed`](crate::Error::Sealed) if it is not sealed, [`Error::NotFound`](crate::Error::NotFound) and others.
@@ -36,7 +36,7 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Vec<Range<u64>>> {
     verify_flags(path.as_ref(), 0)
 }
 
-/// The same, and the last part of the path must not be a symbolic link.
+/// Verifies a file; the last part of the path must not be a symbolic link.
 ///
 /// # Errors
 /// As [`verify`], and [`Error::Malformed`](crate::Error::Malformed) for a symbolic link.
@@ -48,7 +48,7 @@ fn verify_flags(path: &Path, flags: u64) -> Result<Vec<Range<u64>>> {
     let path = c_path(path)?;
     let mut damaged = vec![sys::bfs_range { offset: 0, bytes: 0 }; 100];
     loop {
-        // SAFETY: there is room for as many ranges as are said.
+        // SAFETY: there is room for `damaged.len()` ranges.
         let found =
             call(|error| unsafe { sys::bfs_verify(path.as_ptr(), flags, damaged.as_mut_ptr(), damaged.len(), error) })?
                 as usize;
@@ -62,13 +62,13 @@ fn verify_flags(path: &Path, flags: u64) -> Result<Vec<Range<u64>>> {
 /// Makes a new file of the keys that each of the filters has, with the same layout, hash, seed and number of probes.
 ///
 /// # Errors
-/// [`Error::Mismatch`](crate::Error::Mismatch), [`Error::Exists`](crate::Error::Exists) and others: then nothing has
+/// [`Error::Mismatch`](crate::Error::Mismatch), [`Error::Exists`](crate::Error::Exists) and others: no file has
 /// appeared.
 pub fn intersect(filters: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
     intersect_with(filters, path, &CopyOptions::new())
 }
 
-/// The same with options.
+/// Intersects filters with options.
 ///
 /// # Errors
 /// As [`intersect`].
@@ -79,15 +79,15 @@ pub fn intersect_with(filters: &[&Filter], path: impl AsRef<Path>, options: &Cop
     call(|error| unsafe { sys::bfs_intersect(filters.as_ptr(), filters.len(), path.as_ptr(), &raw, error) }).map(drop)
 }
 
-/// Makes a new file of the whole filter of these parts, each of which is there once.
+/// Makes a new file of the whole filter.  Each of its parts must occur once.
 ///
 /// # Errors
-/// [`Error::Mismatch`](crate::Error::Mismatch) names the part that is missing or there twice; others as [`intersect`].
+/// [`Error::Mismatch`](crate::Error::Mismatch) names the part that is missing or occurs twice; others as [`intersect`].
 pub fn join(parts: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
     join_with(parts, path, &CopyOptions::new())
 }
 
-/// The same with options.
+/// Joins parts with options.
 ///
 /// # Errors
 /// As [`join`].

@@ -1,4 +1,4 @@
-//! An open filter: one key, many keys, and everything else that a handle does.
+//! An open filter: one key, many keys, and all other functions of a handle.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,8 +24,8 @@ use crate::{
 /// Any number of threads may share one (`&Filter`, `Arc<Filter>`), and any number of processes one file.
 ///
 /// A filter that is dropped is closed: a writer syncs the file and marks it clean, which may wait for the disk, and for
-/// a lock as long as `lock_timeout`.  Drop cannot tell that this failed; [`close`](Filter::close) does.  It takes the
-/// filter, so that no program uses a closed one:
+/// a lock as long as `lock_timeout`.  Drop cannot report a failure; [`close`](Filter::close) does.  `close` takes the
+/// filter, so no program can use a closed one:
 ///
 /// ```compile_fail
 /// let users = bfstore::Filter::open("users.bf").unwrap();
@@ -33,23 +33,23 @@ use crate::{
 /// users.contains("alice"); // error[E0382]: borrow of moved value
 /// ```
 ///
-/// After a fork the child asks through the filters that it inherits, and drops them.  Adding is [`Error::Forked`]: it
-/// opens the path again.
+/// After a fork the child may look up keys through the filters that it inherits, and drop them.  Adding is
+/// [`Error::Forked`]: the child opens the path again.
 pub struct Filter {
     raw: NonNull<sys::bfs_filter>,
-    name: Box<str>, // for the words of errors
+    name: Box<str>, // for error messages
 }
 
 // SAFETY: the library keeps nothing of the thread that made a handle: any thread may use and end it (bfstore.h,
 // "Threads").
 unsafe impl Send for Filter {}
-// SAFETY: any number of threads may use one handle at once, in every function but bfs_close, bfs_abandon and
-// bfs_publish. Those need it for themselves, and take `self` or `&mut self` here.
+// SAFETY: any number of threads may use one handle at once, in every function except bfs_close, bfs_abandon and
+// bfs_publish.  These need it alone, so they take `self` or `&mut self` here.
 unsafe impl Sync for Filter {}
 
 /// Making, opening, ending.
 impl Filter {
-    /// Opens a filter file for reading.  [`options`](Filter::options) has all the rest.
+    /// Opens a filter file for reading.  [`options`](Filter::options) has all other ways.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Recovery`] (not closed cleanly before a crash), [`Error::Malformed`] and others.
@@ -57,17 +57,18 @@ impl Filter {
         OpenOptions::new().open(path)
     }
 
-    /// How to open a filter: [`OpenOptions`].
+    /// Returns options to open a filter: [`OpenOptions`].
     pub fn options<'a>() -> OpenOptions<'a> {
         OpenOptions::new()
     }
 
-    /// How to make a filter: [`CreateOptions`].
+    /// Returns options to make a filter: [`CreateOptions`].
     pub fn options_to_create<'a>() -> CreateOptions<'a> {
         CreateOptions::new()
     }
 
-    /// Opens a copy of the filter in bytes from anywhere, for reading: of [`dump`](Filter::dump), or of a whole file.
+    /// Opens a copy of the filter in bytes from anywhere, for reading: from [`dump`](Filter::dump), or from a whole
+    /// file.
     ///
     /// # Errors
     /// As [`OpenOptions::load`].
@@ -75,7 +76,7 @@ impl Filter {
         OpenOptions::new().load(bytes)
     }
 
-    /// What a function of the library made.  `name` is what its errors are about.
+    /// Wraps the handle that a function of the library makes.  `name` names it in errors.
     ///
     /// # Safety
     /// The function stores a handle that no other code ends, or returns an error.
@@ -89,12 +90,12 @@ impl Filter {
         NonNull::new(out).map(|raw| Filter { raw, name }).ok_or_else(|| Error::of_code(sys::BFS_EINTERNAL, "bfstore"))
     }
 
-    #[inline] // into programs: a call for each key would show
+    #[inline] // into programs: a call for each key would cost time
     fn raw(&self) -> *mut sys::bfs_filter {
         self.raw.as_ptr()
     }
 
-    /// What a call without a place for its error returned.
+    /// Checks the result of a call without a record for its error.
     #[inline]
     fn checked(&self, returned: impl Into<i64>) -> Result<u64> {
         checked(returned, &self.name)
@@ -103,14 +104,14 @@ impl Filter {
     /// Closes the filter.  The last writer of a file syncs it and marks it clean.
     ///
     /// # Errors
-    /// Why that failed.  The filter is closed all the same, and the next open says so, too.
+    /// Why that failed.  The filter is closed anyway, and the next open also reports it.
     pub fn close(self) -> Result<()> {
         let raw = self.into_raw();
         // SAFETY: `self` was the only owner.
         call(|error| unsafe { sys::bfs_close(raw, error) }).map(drop)
     }
 
-    /// Ends the filter as if its process had been killed: waits for no lock and no disk.  Nothing that was added is
+    /// Ends the filter as if its process had been killed: waits for no lock and no disk.  No key that was added is
     /// lost, and nothing is synced.
     pub fn abandon(self) {
         let raw = self.into_raw();
@@ -118,7 +119,7 @@ impl Filter {
         unsafe { sys::bfs_abandon(raw) };
     }
 
-    /// The handle, which the caller ends now.
+    /// Returns the handle, which the caller must end.
     fn into_raw(self) -> *mut sys::bfs_filter {
         let mut filter = ManuallyDrop::new(self);
         // SAFETY: the rest of the filter is not dropped, and the name is not used again.
@@ -127,8 +128,8 @@ impl Filter {
     }
 
     /// Ends the work of a filter that other threads use: they may be in calls, and may begin more.  From now on lookups
-    /// answer "maybe", [`health`](Filter::health) is [`Error::Shut`], and adds are refused.  A writer syncs and lets go
-    /// of its locks, as in [`close`](Filter::close).  A filter that was shut is shut.
+    /// answer "maybe", [`health`](Filter::health) is [`Error::Shut`], and adds are refused.  A writer syncs and
+    /// releases its locks, as in [`close`](Filter::close).  Shutting a filter again does nothing.
     ///
     /// # Errors
     /// As [`close`](Filter::close); [`Error::Invalid`] in a buffer.
@@ -141,14 +142,14 @@ impl Filter {
     /// clean file.  From then on it only reads.
     ///
     /// # Errors
-    /// Then nothing has appeared, and the filter is as before.
+    /// No file has appeared, and the filter is unchanged.
     pub fn publish(&mut self) -> Result<()> {
         // SAFETY: `&mut self`: no other thread uses the handle.
         call(|error| unsafe { sys::bfs_publish(self.raw(), error) }).map(drop)
     }
 
     /// For a filter created unpublished and with [`replace`](CreateOptions::replace): supersedes the file that has the
-    /// name now, before [`publish`](Filter::publish).  What its writers add from now on is refused.
+    /// name now, before [`publish`](Filter::publish).  Adds by its writers are refused from now on.
     ///
     /// # Errors
     /// As [`publish`](Filter::publish).
@@ -160,7 +161,7 @@ impl Filter {
 
 impl Drop for Filter {
     fn drop(&mut self) {
-        // SAFETY: `&mut self` of the only owner.  The error has nowhere to go: close() tells it.
+        // SAFETY: `&mut self` of the only owner.  Drop cannot return the error: close() does.
         unsafe { sys::bfs_close(self.raw(), null_mut()) };
     }
 }
@@ -174,15 +175,15 @@ impl fmt::Debug for Filter {
 
 /// One key.
 impl Filter {
-    /// `false`: the key is certainly absent.  `true`: it may be there, or the filter is in doubt
-    /// ([`health`](Filter::health)), or cannot be asked for keys ([`try_contains`](Filter::try_contains) says so).
+    /// Returns `false` if the key is certainly absent.  Returns `true` if it may be present, or if the filter is in
+    /// doubt ([`health`](Filter::health)), or takes only digests ([`try_contains`](Filter::try_contains) reports that).
     #[inline]
     pub fn contains(&self, key: impl AsKey) -> bool {
         // SAFETY: the key lives until the call returns.
         key.with_key(|key| unsafe { sys::bfs_contains(self.raw(), key.as_ptr().cast(), key.len()) != 0 })
     }
 
-    /// The same, with the error of a filter that takes digests alone.
+    /// Looks up a key, with the error of a filter that takes only digests.
     ///
     /// # Errors
     /// [`Error::KindOfKey`].
@@ -193,15 +194,15 @@ impl Filter {
         self.checked(answer).map(|answer| answer != 0)
     }
 
-    /// [`contains`](Filter::contains) of a key's digest.
+    /// Looks up a key's digest: see [`contains`](Filter::contains).
     #[inline]
     pub fn contains_digest(&self, digest: u64) -> bool {
         // SAFETY: a handle and a number.
         unsafe { sys::bfs_contains_digest(self.raw(), digest) != 0 }
     }
 
-    /// Adds a key.  `true`: it was certainly new.  It survives a killed process at once, and a power cut once a later
-    /// [`sync`](Filter::sync) has returned.
+    /// Adds a key.  Returns `true` if it was certainly new.  It survives a killed process at once, and a power cut once
+    /// a later [`sync`](Filter::sync) has returned.
     ///
     /// # Errors
     /// [`Error::ReadOnly`], [`Error::Doubt`], [`Error::Full`], [`Error::Forked`] and others: the key is not added.
@@ -212,7 +213,7 @@ impl Filter {
         self.checked(added).map(|new| new != 0)
     }
 
-    /// [`add`](Filter::add) of a key's digest.
+    /// Adds a key's digest: see [`add`](Filter::add).
     ///
     /// # Errors
     /// As [`add`](Filter::add).
@@ -222,10 +223,10 @@ impl Filter {
         self.checked(unsafe { sys::bfs_add_digest(self.raw(), digest) }).map(|new| new != 0)
     }
 
-    /// Takes a key out again, of the counting layout.  `false`: it was certainly not there.
+    /// Removes a key from a filter with the counting layout.  Returns `false` if it was certainly absent.
     ///
-    /// Remove only keys that were added, and each at most as often.  To remove another one can make the filter say no
-    /// to keys that are in it: the one way in which a caller can make a wrong no.  Never repeat a remove that failed.
+    /// Remove only keys that were added, and each at most as often as it was added.  Otherwise the filter may answer no
+    /// for keys that it has: only this way can a caller make a wrong no.  Never repeat a remove that failed.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for another layout, and those of [`add`](Filter::add).
@@ -235,7 +236,7 @@ impl Filter {
         self.checked(removed).map(|there| there != 0)
     }
 
-    /// [`remove`](Filter::remove) of a key's digest.
+    /// Removes a key's digest: see [`remove`](Filter::remove).
     ///
     /// # Errors
     /// As [`remove`](Filter::remove).
@@ -244,7 +245,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_remove_digest(self.raw(), digest) }).map(|there| there != 0)
     }
 
-    /// How often the key was added and not removed, at most, of the counting layout; 15: or more often, or in doubt.
+    /// Returns an upper bound of the key's adds less its removes, in the counting layout; 15: 15 or more, or in doubt.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::KindOfKey`].
@@ -254,7 +255,7 @@ impl Filter {
         self.checked(count).map(|count| count as u32)
     }
 
-    /// [`count`](Filter::count) of a key's digest.
+    /// Counts a key's digest: see [`count`](Filter::count).
     ///
     /// # Errors
     /// As [`count`](Filter::count).
@@ -263,7 +264,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_count_digest(self.raw(), digest) }).map(|count| count as u32)
     }
 
-    /// The key's digest in this filter.  Filters with equal hash and seed (or secret) have equal digests.
+    /// Returns the key's digest in this filter.  Filters with equal hash and seed (or secret) have equal digests.
     ///
     /// # Errors
     /// [`Error::KindOfKey`].
@@ -280,7 +281,7 @@ impl Filter {
 /// Many keys: slices, arrays and vectors of byte strings, texts and integers of 64 bits, and the other forms of
 /// [`Keys`].
 impl Filter {
-    /// Adds keys.  Returns how many were certainly new.
+    /// Adds keys.  Returns the number of certainly new ones.
     ///
     /// # Errors
     /// As [`add`](Filter::add).  [`Error::Invalid`] and [`Error::KindOfKey`]: nothing was added.  After another error
@@ -291,7 +292,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_add_keys(self.raw(), &keys.form()) })
     }
 
-    /// Removes keys.  Returns how many were not certainly absent.  See [`remove`](Filter::remove).
+    /// Removes keys.  Returns the number of keys that were not certainly absent.  See [`remove`](Filter::remove).
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::Unsupported`] and [`Error::KindOfKey`]: nothing was removed.  After another error
@@ -302,7 +303,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_remove_keys(self.raw(), &keys.form()) })
     }
 
-    /// An answer for each key, as [`contains`](Filter::contains) gives it; `false` for a null.
+    /// Returns an answer for each key, as [`contains`](Filter::contains) does; `false` for a null.
     ///
     /// # Errors
     /// [`Error::Invalid`], [`Error::KindOfKey`].
@@ -312,11 +313,11 @@ impl Filter {
         self.contains_into(keys, &mut answers).map(|_| answers)
     }
 
-    /// The same in the caller's memory.  Returns how many keys may be present.
+    /// Looks up keys, with the answers in the caller's memory.  Returns the number of keys that may be present.
     ///
     /// # Errors
-    /// As [`contains_many`](Filter::contains_many), and if `answers` has not the length of `keys`.  Every answer is
-    /// `true` then.
+    /// As [`contains_many`](Filter::contains_many), and if `answers` and `keys` have different lengths.  Then every
+    /// answer is `true`.
     pub fn contains_into<'k>(&self, keys: impl Into<Keys<'k>>, answers: &mut [bool]) -> Result<usize> {
         let keys = keys.into();
         answers.fill(true);
@@ -328,14 +329,14 @@ impl Filter {
         self.checked(found).map(|found| found as usize)
     }
 
-    /// The numbers of the keys that may be present, ascending.
+    /// Returns the indexes of the keys that may be present, ascending.
     ///
     /// # Errors
     /// As [`contains_many`](Filter::contains_many), and for more than 2^32 keys.
     pub fn select<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<u32>> {
         let keys = keys.into();
         let mut numbers = Vec::with_capacity(keys.len());
-        // SAFETY: there is room for a number of each key, and the library fills in as many as it returns.
+        // SAFETY: there is room for an index of each key, and the library returns the number that it fills in.
         let found = unsafe { sys::bfs_select_keys(self.raw(), &keys.form(), numbers.as_mut_ptr()) };
         let found = self.checked(found)?;
         // SAFETY: as above.
@@ -343,7 +344,7 @@ impl Filter {
         Ok(numbers)
     }
 
-    /// The digest of each key in this filter; 0 for a null.
+    /// Returns the digest of each key in this filter; 0 for a null.
     ///
     /// # Errors
     /// As [`contains_many`](Filter::contains_many).
@@ -354,7 +355,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_digest_keys(self.raw(), &keys.form(), digests.as_mut_ptr()) }).map(|_| digests)
     }
 
-    /// Adds the keys of an iterator, many at once.  Returns how many were certainly new.
+    /// Adds the keys of an iterator, many at once.  Returns the number of certainly new ones.
     ///
     /// # Errors
     /// As [`add_many`](Filter::add_many): the keys that were taken before may have been added.
@@ -370,8 +371,8 @@ impl Filter {
         Ok(new + self.add_many(chunk.keys())?)
     }
 
-    /// Those items of an iterator that may be present, asked for many at once: it reads up to 1,024 items ahead.  Where
-    /// the filter cannot be asked, every item is there.
+    /// Returns the items of an iterator that may be present.  Looks up many at once: it reads up to 1,024 items ahead.
+    /// If the filter cannot be asked, it returns every item.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-select-iter-{}.bf", std::process::id()));
@@ -390,7 +391,7 @@ impl Filter {
         SelectIter { filter: self, items: items.into_iter(), chunk, ready }
     }
 
-    /// Adds digests.  As [`add_many`](Filter::add_many) of [`Keys::digests`].
+    /// Adds digests: as [`add_many`](Filter::add_many) with [`Keys::digests`].
     ///
     /// # Errors
     /// As [`add_many`](Filter::add_many).
@@ -399,7 +400,7 @@ impl Filter {
         self.checked(unsafe { sys::bfs_add_digests(self.raw(), digests.as_ptr(), digests.len()) })
     }
 
-    /// An answer for each digest.  As [`contains_many`](Filter::contains_many) of [`Keys::digests`].
+    /// Returns an answer for each digest: as [`contains_many`](Filter::contains_many) with [`Keys::digests`].
     ///
     /// # Errors
     /// [`Error::KindOfKey`].
@@ -413,7 +414,7 @@ impl Filter {
         self.checked(found).map(|_| answers)
     }
 
-    /// How many threads (1 to 64) a call with many keys to add uses from now on, where this handle is the only writer.
+    /// Sets the number of threads (1 to 64) for a call that adds many keys, if this handle is the only writer.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a filter that adds concurrently with others.
@@ -435,7 +436,7 @@ impl<I: Iterator> SelectIter<'_, I>
 where
     I::Item: AsKey,
 {
-    /// The next items, which may all be absent; `None` at the end.
+    /// Looks up the next items, which may all be absent.  Returns `None` at the end.
     fn refill(&mut self) -> Option<()> {
         let mut items = Vec::new();
         self.chunk.clear();
@@ -502,13 +503,13 @@ impl Filter {
         call(|error| unsafe { sys::bfs_sync(self.raw(), owner, epoch, mark, error) }).map(drop)
     }
 
-    /// The owner's mark in this epoch, as of the last sync by any process; 0: add the keys of all rows.
+    /// Returns the owner's mark in this epoch, as of the last sync by any process; 0: add the keys of all rows.
     pub fn get_mark(&self, owner: u64, epoch: u64) -> u64 {
         // SAFETY: any thread may call it.
         unsafe { sys::bfs_get_mark(self.raw(), owner, epoch) }
     }
 
-    /// The mark of every owner that the filter knows, in no order.
+    /// Returns the mark of every owner that the filter knows, in no order.
     ///
     /// # Errors
     /// [`Error::Invalid`] in a buffer, and others.
@@ -529,8 +530,8 @@ impl Filter {
         call(|error| unsafe { sys::bfs_drop_owner(self.raw(), owner, error) }).map(drop)
     }
 
-    /// In a recovery: the owner has added again every key of its log that came after its mark.  `true`: the recovery is
-    /// over, and answers are answers again.
+    /// For a recovery: the owner promises that it has added again every key of its log after its mark.  Returns `true`
+    /// if the recovery is over, and answers count again.
     ///
     /// # Errors
     /// As [`sync`](Filter::sync).
@@ -540,10 +541,10 @@ impl Filter {
     }
 
     /// Ends the filling of a filter that was created with [`filling`](CreateOptions::filling): the caller promises that
-    /// every key that it is to have has returned from an add.  The order of the steps is in `bfstore.h`.
+    /// the adds of all its keys have returned.  The order of the steps is in `bfstore.h`.
     ///
     /// # Errors
-    /// As [`sync`](Filter::sync); every answer is "maybe" as before.
+    /// As [`sync`](Filter::sync); every answer stays "maybe".
     pub fn finish_filling(&self) -> Result<()> {
         // SAFETY: any thread may call it.
         call(|error| unsafe { sys::bfs_finish_filling(self.raw(), error) }).map(drop)
@@ -552,7 +553,7 @@ impl Filter {
 
 /// Facts.
 impl Filter {
-    /// Whether answers are answers.
+    /// Returns Ok if answers count.
     ///
     /// # Errors
     /// Why every answer is "maybe" now: [`Error::Recovery`], [`Error::Doubt`], [`Error::Filling`] (adds are not refused
@@ -562,8 +563,8 @@ impl Filter {
         health(unsafe { sys::bfs_health(self.raw()) }, &self.name)
     }
 
-    /// Whether the path still names this file, whole, and no process is putting another in its place.  If not, open the
-    /// path again.  Asks the file system: not for every lookup.
+    /// Returns whether the path still names this file, whole, and no process is replacing it.  If not, open the path
+    /// again.  Asks the file system, so do not call it for every lookup.
     ///
     /// # Errors
     /// [`Error::Invalid`] in a buffer, and others.
@@ -572,7 +573,7 @@ impl Filter {
         call(|error| unsafe { sys::bfs_is_current(self.raw(), error) }).map(|current| current != 0)
     }
 
-    /// The note that the filter was made with.
+    /// Returns the note that the filter was made with.
     ///
     /// # Errors
     /// [`Error::MemoryShort`].
@@ -585,7 +586,7 @@ impl Filter {
         Ok(note)
     }
 
-    /// Which part of a whole filter this is, from 0, and of how many; a whole filter is part 0 of 1.
+    /// Returns which part of a whole filter this is, from 0, and the number of parts; a whole filter is part 0 of 1.
     ///
     /// # Errors
     /// [`Error::MemoryShort`].
@@ -596,7 +597,7 @@ impl Filter {
         Ok((part, num_parts))
     }
 
-    /// The seeds of the filter's hash, where it takes a list of them.
+    /// Returns the seeds of the filter's hash, if it takes a list of them.
     ///
     /// # Errors
     /// [`Error::MemoryShort`].
@@ -608,7 +609,7 @@ impl Filter {
         Ok(seeds)
     }
 
-    /// What memory alone tells.
+    /// Returns the facts that are in memory.
     ///
     /// # Errors
     /// [`Error::MemoryShort`].
@@ -616,7 +617,7 @@ impl Filter {
         self.stats_with(Measure::default())
     }
 
-    /// The same, and what takes longer to find out.
+    /// Also returns facts that take longer to find out.
     ///
     /// # Errors
     /// [`Error::MemoryShort`].
@@ -638,7 +639,7 @@ impl Filter {
         self.save_with(path, &CopyOptions::new())
     }
 
-    /// The same with options.
+    /// Saves the filter with options.
     ///
     /// # Errors
     /// As [`save`](Filter::save).
@@ -648,7 +649,7 @@ impl Filter {
         call(|error| unsafe { sys::bfs_save(self.raw(), path.as_ptr(), &raw, error) }).map(drop)
     }
 
-    /// The filter as bytes, for [`load`](Filter::load): an embedded filter.  Marks are not in them.
+    /// Returns the filter as bytes, for [`load`](Filter::load): an embedded filter.  Marks are not in them.
     ///
     /// # Errors
     /// As [`save`](Filter::save).
@@ -656,7 +657,7 @@ impl Filter {
         self.dump_with(DumpOptions::default())
     }
 
-    /// The same with options.
+    /// Returns the filter as bytes, with options.
     ///
     /// # Errors
     /// As [`save`](Filter::save).
@@ -664,7 +665,8 @@ impl Filter {
         self.written(|bytes| self.dump_into(bytes, options))
     }
 
-    /// All that a function writes.  The function returns how many bytes it needs, and without room writes none.
+    /// Returns all bytes that `write` writes.  `write` returns the number of bytes that it needs, and without room
+    /// writes none.
     fn written(&self, write: impl Fn(&mut [u8]) -> Result<usize>) -> Result<Vec<u8>> {
         const TRIES: usize = 10;
         let mut wanted = write(&mut [])?;
@@ -673,7 +675,7 @@ impl Filter {
             match write(&mut bytes) {
                 Ok(written) if written == bytes.len() => return Ok(bytes),
                 Ok(other) => wanted = other,
-                // A filter that follows its path may be of another size by now.
+                // A filter that follows its path may have another size by now.
                 Err(error) => match write(&mut [])? {
                     same if same == bytes.len() => return Err(error),
                     other => wanted = other,
@@ -686,7 +688,7 @@ impl Filter {
     fn dump_into(&self, bytes: &mut [u8], options: DumpOptions) -> Result<usize> {
         let (place, room) = place_of(bytes);
         let (flags, mut taken) = (options.flags(), 0);
-        // SAFETY: there is room for as many bytes as are said.
+        // SAFETY: there is room for `room` bytes.
         call(|error| unsafe { sys::bfs_dump(self.raw(), place, room, flags, &mut taken, error) })?;
         Ok(taken as usize)
     }
@@ -694,13 +696,13 @@ impl Filter {
     /// Adds every key of another filter with the same layout, hash, seed and number of probes.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] and others.  Some keys may have been added, which does no harm: call again.
+    /// [`Error::Mismatch`] and others.  Some keys may have been added, which is harmless: call again.
     pub fn merge(&self, from: &Filter) -> Result<()> {
         // SAFETY: any thread may call it, with any two handles.
         call(|error| unsafe { sys::bfs_merge(self.raw(), from.raw(), error) }).map(drop)
     }
 
-    /// In what this filter (A) and another (B) differ, and how many keys they have in common.
+    /// Compares this filter (A) with another (B): their differences, and the number of keys that they share.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for this layout, and others.
@@ -711,8 +713,8 @@ impl Filter {
         Ok(Comparison::new(&found))
     }
 
-    /// Takes in the bit array of another program, whose m, k, hash and seeds the filter has.  Nothing in an array tells
-    /// whether these are right: ask for keys that are known to be in it before the filter is used.
+    /// Takes in the bit array of another program, whose m, k, hash and seeds the filter has.  An array does not tell
+    /// whether these are right: look up keys that are known to be in it before you use the filter.
     ///
     /// # Errors
     /// [`Error::Invalid`] for another length, [`Error::Unsupported`] and others.
@@ -722,44 +724,44 @@ impl Filter {
         call(|error| unsafe { sys::bfs_import_bits(self.raw(), data, length, order.number(), error) }).map(drop)
     }
 
-    /// The filter's bits as an array for another program.
+    /// Returns the filter's bits as an array for another program.
     ///
     /// # Errors
     /// [`Error::Unsupported`] and others.
     pub fn export_bits(&self, order: BitOrder) -> Result<Vec<u8>> {
         let bytes = (self.stats()?.num_bits + 7) / 8;
         let mut bits = vec![0xFF; bytes as usize];
-        // SAFETY: there is room for as many bytes as are said.
+        // SAFETY: there is room for `bytes` bytes.
         call(|error| unsafe {
             sys::bfs_export_bits(self.raw(), bits.as_mut_ptr().cast(), bytes, order.number(), error)
         })?;
         Ok(bits)
     }
 
-    /// The filter for another program, in one of [`foreign_formats`](crate::foreign_formats).  The bytes have every key
-    /// whose add returned before this call.
+    /// Returns the filter for another program, in one of [`foreign_formats`](crate::foreign_formats).  The bytes have
+    /// every key whose add returned before this call.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where the format has no such filter, [`Error::Invalid`] for a format that the library does
-    /// not know, or an order that is missing or one too many; and others as [`save`](Filter::save).
+    /// [`Error::Unsupported`] if the format has no such filter, [`Error::Invalid`] for a format that the library does
+    /// not know, or an order that is missing or not wanted; and others as [`save`](Filter::save).
     pub fn export_foreign(&self, form: &ForeignForm<'_>) -> Result<Vec<u8>> {
         form.with_raw(|form| self.written(|bytes| self.export_into(bytes, form)))
     }
 
     fn export_into(&self, bytes: &mut [u8], form: &sys::bfs_foreign_form) -> Result<usize> {
         let ((place, room), mut taken) = (place_of(bytes), 0);
-        // SAFETY: there is room for as many bytes as are said, and the form lives until the call returns.
+        // SAFETY: there is room for `room` bytes, and the form lives until the call returns.
         call(|error| unsafe { sys::bfs_foreign_export(self.raw(), form, place, room, &mut taken, error) })?;
         Ok(taken as usize)
     }
 
-    /// For functions of many filters.
+    /// Returns the handle, for functions of many filters.
     pub(crate) fn as_raw(&self) -> *const sys::bfs_filter {
         self.raw()
     }
 }
 
-/// Where the library writes, and how much; NULL if there is no room at all, which asks how much it takes.
+/// Returns the address and length that the library writes to; NULL without room, which asks for the needed length.
 fn place_of(bytes: &mut [u8]) -> (*mut c_void, u64) {
     (if bytes.is_empty() { null_mut() } else { bytes.as_mut_ptr().cast() }, bytes.len() as u64)
 }
@@ -806,7 +808,7 @@ impl BufferFilter<'_> {
         BufferFilter { filter, _memory: Borrow(PhantomData) }
     }
 
-    /// As [`Filter::close`].  Nothing is written anywhere: the buffer has the filter.
+    /// Closes the filter like [`Filter::close`].  It writes no file: the buffer has the filter.
     ///
     /// # Errors
     /// As [`Filter::close`].

@@ -1,4 +1,4 @@
-//! Filters of other programs: what their bytes say, a file of them, and their bytes of a filter.
+//! Filters of other programs: facts in their bytes, importing them, and exporting a filter.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -10,10 +10,10 @@ use crate::error::{call, static_text};
 use crate::options::c_path;
 use crate::{BitOrder, CreateOptions, Error, Filter, Foreign, Result};
 
-/// The names of the formats that the library knows: `"raw"`, `"jaybird"`, and maybe those of a later library.
+/// Returns the names of the formats that the library knows: `"raw"`, `"jaybird"`, and maybe those of a later library.
 ///
-/// - `raw`: the bits and nothing else, as C's `fwrite`, Java's `BitSet` and Python's `bitarray` leave them.  The caller
-///   says what they are: [`num_bits`](CreateOptions::num_bits) and [`num_probes`](CreateOptions::num_probes) (or
+/// - `raw`: only the bits, as C's `fwrite`, Java's `BitSet` and Python's `bitarray` write them.  The caller describes
+///   them by [`num_bits`](CreateOptions::num_bits) and [`num_probes`](CreateOptions::num_probes) (or
 ///   [`like`](CreateOptions::like)), [`hash`](CreateOptions::hash), its seed or seeds, and
 ///   [`order`](ForeignForm::order).
 /// - `jaybird`: the file that `BloomFilter.tofile()` of python-bloomfilter writes (pybloom, pybloom-live).  A small
@@ -25,7 +25,7 @@ pub fn foreign_formats() -> Vec<&'static str> {
     names.take_while(|name| !name.is_null()).map(static_text).collect()
 }
 
-/// Which format the bytes of another program's filter have, or are to have.
+/// The format of the bytes of another program's filter.
 #[derive(Debug, Clone)]
 pub struct ForeignForm<'a> {
     format: &'a str,
@@ -34,18 +34,18 @@ pub struct ForeignForm<'a> {
 }
 
 impl<'a> ForeignForm<'a> {
-    /// One of [`foreign_formats`].
+    /// Takes one of [`foreign_formats`].
     pub fn new(format: &'a str) -> ForeignForm<'a> {
         ForeignForm { format, order: None, name: None }
     }
 
-    /// Which bit of a byte comes first: for the format `raw` alone, which needs it.
+    /// Sets the bit of a byte that comes first: only for the format `raw`, which needs it.
     pub fn order(&mut self, order: BitOrder) -> &mut Self {
         self.order = Some(order);
         self
     }
 
-    /// What errors call the bytes, a path for instance.
+    /// Sets the name of the bytes in errors, a path for instance.
     pub fn name(&mut self, name: &'a str) -> &mut Self {
         self.name = Some(name);
         self
@@ -67,7 +67,7 @@ fn c_text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| Error::invalid(format!("{text:?}: a foreign format or name has no zero byte")))
 }
 
-/// What the bytes of another program's filter say.  Nothing is made.  The first 64 KiB are enough.
+/// Returns facts in the bytes of another program's filter, without making one.  The first 64 KiB suffice.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a format that the library does not know, [`Error::Malformed`], and [`Error::Unsupported`] for
@@ -87,21 +87,22 @@ fn inspect(first: &[u8], form: &ForeignForm<'_>, options: Option<&sys::bfs_optio
     Ok(Foreign::new(&found))
 }
 
-/// From the bytes of another program's filter.
+/// Imports of other programs' filters.
 impl CreateOptions<'_> {
-    /// What [`import_foreign`](CreateOptions::import_foreign) would make of the bytes with these options.
+    /// Describes the filter that [`import_foreign`](CreateOptions::import_foreign) would make of the bytes with these
+    /// options.
     ///
     /// # Errors
-    /// As [`inspect_foreign`]; [`Error::Invalid`] where the options contradict the bytes, or lack something.
+    /// As [`inspect_foreign`]; [`Error::Invalid`] if the options contradict the bytes, or lack something.
     pub fn inspect_foreign(&self, first: &[u8], form: &ForeignForm<'_>) -> Result<Foreign> {
         self.with_raw(|options| inspect(first, form, Some(options)))
     }
 
-    /// Makes a filter file of the bytes of another program's filter; open for reading.  It appears complete and
-    /// durable, or not at all.  The options say what the bytes do not ([`Foreign::needs`]).
+    /// Makes a filter file of the bytes of another program's filter, open for reading.  It appears complete and
+    /// durable, or not at all.  The options give the facts that the bytes lack ([`Foreign::needs`]).
     ///
-    /// Where the caller's word is wrong, the filter answers `false` for keys that are in it, and no program can check
-    /// that.  So import [`unpublished`](CreateOptions::unpublished), ask for keys that are known to be in the filter,
+    /// If the caller's options are wrong, the filter answers `false` for keys that are in it, and no program can check
+    /// that.  So import [`unpublished`](CreateOptions::unpublished), look up keys that are known to be in the filter,
     /// and [`publish`](Filter::publish) it if none of them is absent.
     ///
     /// ```
@@ -120,13 +121,13 @@ impl CreateOptions<'_> {
     ///
     /// # Errors
     /// As [`create`](CreateOptions::create); [`Error::Malformed`] for the bytes, and [`Error::Invalid`] also for an
-    /// array of another length than the options say.  Then nothing has appeared.
+    /// array of another length than in the options.  No file has appeared.
     pub fn import_foreign(&self, path: impl AsRef<Path>, bytes: &[u8], form: &ForeignForm<'_>) -> Result<Filter> {
         let path = path.as_ref();
         let c_path = c_path(path)?;
         let (data, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
         self.with_raw(|options| {
-            // SAFETY: all of them live until the call returns, which copies what it keeps.
+            // SAFETY: all arguments live until the call returns, which copies what it keeps.
             form.with_raw(|form| unsafe {
                 Filter::made(path.display(), |out, error| {
                     sys::bfs_foreign_import(c_path.as_ptr(), form, data, length, options, out, error)

@@ -1,14 +1,14 @@
-//! One key: which bytes it is.
+//! One key, as bytes.
 
 use std::borrow::Cow;
 
-/// What can be a key, and the bytes that it is, alike in every language that bfstore speaks.
+/// A type that can be a key.  Its bytes are the same in every language that bfstore supports.
 ///
 /// - Bytes (`[u8]`, `[u8; N]`, `Vec<u8>`) are themselves.
 /// - Text (`str`, `String`) is its UTF-8, without a terminator and without normalization.
 /// - An integer of 16, 32 or 64 bits is 8 bytes, little-endian; a negative one its two's complement.  `5u16`, `5i32`
-///   and `5u64` are one key.  A single byte (`u8`) is no key: `b"abc"` would become three integers where it is iterated
-///   over.
+///   and `5u64` are one key.  A single byte (`u8`) is not a key: an iteration over `b"abc"` would make three integers
+///   of it.
 /// - No floats, no `bool`, no integers of more than 64 bits, no `char`:
 ///
 /// ```compile_fail
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// filter.contains(1u128);
 /// ```
 ///
-/// A type of yours that is a key says which bytes it is:
+/// Your own type can be a key, if it defines its bytes:
 ///
 /// ```
 /// struct UserId(u64);

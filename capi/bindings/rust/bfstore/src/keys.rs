@@ -9,9 +9,9 @@ use bfstore_sys as sys;
 
 use crate::{AsKey, Error, Result};
 
-/// Many keys, where they are in memory.
+/// Many keys, at their place in memory.
 ///
-/// A slice of byte strings or of texts, of integers of 64 bits, or of arrays of bytes becomes one by itself.  The other
+/// A slice of byte strings or texts, of integers of 64 bits, or of arrays of bytes converts into `Keys`.  The other
 /// forms have functions here.  None of them copies a key.
 ///
 /// ```
@@ -29,16 +29,16 @@ use crate::{AsKey, Error, Result};
 #[derive(Debug, Clone)]
 pub struct Keys<'a> {
     form: sys::bfs_keys,
-    integers: Cow<'a, [u64]>, // of a big-endian machine: they are turned round, and so are a copy
+    integers: Cow<'a, [u64]>, // on a big-endian machine: a copy in little-endian order
     memory: PhantomData<&'a [u8]>,
 }
 
-// SAFETY: a view of memory that is borrowed as shared, like &[u8].
+// SAFETY: a view of memory with a shared borrow, like &[u8].
 unsafe impl Send for Keys<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Keys<'_> {}
 
-// A slice of bytes has the form of a bfs_key on this compiler: the language does not promise it.
+// A slice of bytes has the form of a bfs_key with this compiler: the language does not promise it.
 const _: () = {
     assert!(size_of::<&[u8]>() == size_of::<sys::bfs_key>());
     assert!(align_of::<&[u8]>() == align_of::<sys::bfs_key>());
@@ -57,10 +57,10 @@ impl<'a> Keys<'a> {
         Keys::new(sys::BFS_KEYS_PAIRS, slices.len(), slices.as_ptr().cast())
     }
 
-    /// Keys of one width, one after the other in `data`.
+    /// Makes keys of one width, one after the other in `data`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the width is 0, or `data` is no whole number of keys.
+    /// [`Error::Invalid`] if the width is 0, or `data` is not a whole number of keys.
     pub fn fixed(data: &'a [u8], width: usize) -> Result<Keys<'a>> {
         if width == 0 || data.len() % width != 0 {
             return Err(Error::invalid(format!("{} bytes are no whole number of keys of {width} bytes", data.len())));
@@ -68,10 +68,10 @@ impl<'a> Keys<'a> {
         Ok(Keys::of_width(data.as_ptr(), width, data.len() / width))
     }
 
-    /// The key of `width` bytes at `offset` of each record of `stride` bytes.
+    /// Takes the key of `width` bytes at `offset` of each record of `stride` bytes.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the key is not within the record, or `records` is no whole number of them.
+    /// [`Error::Invalid`] if the key is not within the record, or `records` is not a whole number of records.
     pub fn strided(records: &'a [u8], stride: usize, offset: usize, width: usize) -> Result<Keys<'a>> {
         let within = matches!(offset.checked_add(width), Some(end) if end <= stride);
         if width == 0 || !within || records.len() % stride != 0 {
@@ -90,16 +90,16 @@ impl<'a> Keys<'a> {
         keys
     }
 
-    /// A string column of Apache Arrow: key i is `data[offsets[i]..offsets[i + 1]]`.
+    /// Takes a string column of Apache Arrow: key i is `data[offsets[i]..offsets[i + 1]]`.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there is no offset.  Offsets that descend or leave `data` are refused by the call that
-    /// takes the keys, before it looks at any.
+    /// [`Error::Invalid`] if `offsets` is empty.  The call that takes the keys refuses offsets that descend or leave
+    /// `data`, before it uses any key.
     pub fn column32(data: &'a [u8], offsets: &'a [i32]) -> Result<Keys<'a>> {
         Keys::column(sys::BFS_KEYS_COLUMN32, data, offsets)
     }
 
-    /// A large string column of Apache Arrow: as [`column32`](Keys::column32), with offsets of 64 bits.
+    /// Takes a large string column of Apache Arrow: as [`column32`](Keys::column32), with offsets of 64 bits.
     ///
     /// # Errors
     /// As [`column32`](Keys::column32).
@@ -116,14 +116,14 @@ impl<'a> Keys<'a> {
         Ok(keys)
     }
 
-    /// Digests of the filter's hash ([`Filter::digest`](crate::Filter::digest)), or of the program's own with
+    /// Takes digests of the filter's hash ([`Filter::digest`](crate::Filter::digest)), or the program's own with
     /// [`Hash::External`](crate::Hash::External).
     pub fn digests(digests: &'a [u64]) -> Keys<'a> {
         Keys::new(sys::BFS_KEYS_DIGESTS, digests.len(), digests.as_ptr().cast())
     }
 
-    /// Which keys there are: Arrow's bitmap, key i at bit `offset + i`, the lowest bit of a byte first.  A null is not
-    /// the empty key: it is not added, and its answer is no.
+    /// Sets Arrow's validity bitmap: key i exists if bit `offset + i` is set, the lowest bit of a byte first.  A null
+    /// is not the empty key: it is not added, and its answer is no.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the bitmap is too short.
@@ -141,17 +141,17 @@ impl<'a> Keys<'a> {
         Ok(self)
     }
 
-    /// How many keys there are, nulls included.
+    /// Returns the number of keys, including nulls.
     pub fn len(&self) -> usize {
         self.form.count as usize
     }
 
-    /// Whether there are none.
+    /// Returns whether no key exists.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What the library reads: it is good as long as `self`.
+    /// Returns the struct that the library reads: valid as long as `self`.
     pub(crate) fn form(&self) -> sys::bfs_keys {
         let mut form = self.form;
         if !self.integers.is_empty() {
@@ -169,7 +169,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// What becomes keys by itself: a slice, an array or a vector of it.
+/// Types that convert into keys: each as a slice, an array or a vector.
 macro_rules! forms {
     ($([$($parameter:tt)*] $of:ty, $keys:ident => $made:expr;)*) => {$(
         impl<'a, $($parameter)*> From<&'a [$of]> for Keys<'a> {
@@ -200,7 +200,7 @@ forms! {
 }
 
 impl<'a> Keys<'a> {
-    /// Arrays of bytes: keys of one width, except that the width may be 0.
+    /// Takes arrays of bytes: keys of one width, except that the width may be 0.
     fn rows<const WIDTH: usize>(rows: &'a [[u8; WIDTH]]) -> Keys<'a> {
         Keys::of_width(rows.as_ptr().cast(), WIDTH, rows.len())
     }
@@ -211,7 +211,7 @@ macro_rules! integer_forms {
         impl<'a> From<&'a [$of]> for Keys<'a> {
             #[inline]
             fn from(keys: &'a [$of]) -> Keys<'a> {
-                // SAFETY: u64 and i64 have one size and alignment, and any bits are both.
+                // SAFETY: u64 and i64 have the same size and alignment, and any bits are both.
                 Keys::of_integers(unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) })
             }
         }
@@ -231,7 +231,7 @@ macro_rules! integer_forms {
 }
 integer_forms! { u64 i64 }
 
-/// Up to some keys of an iterator, as one column: how an iterator's keys go through the library many at once.
+/// Some keys of an iterator, as one column: so the library gets an iterator's keys many at once.
 #[derive(Debug)]
 pub(crate) struct Chunk {
     data: Vec<u8>,

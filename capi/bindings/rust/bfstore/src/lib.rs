@@ -27,7 +27,7 @@ pub use key::AsKey;
 pub use keys::Keys;
 pub use options::{CopyOptions, CreateOptions, DumpOptions, OpenOptions};
 
-/// "1.2.3": the version of the library that runs.
+/// Returns "1.2.3", the version of the running library.
 pub fn version() -> &'static str {
     // SAFETY: no arguments; the text is static.
     error::static_text(unsafe { sys::bfs_version() })

@@ -1,4 +1,4 @@
-//! How filters are made, opened and copied: builders, in the manner of `std::fs::OpenOptions`.
+//! Options to make, open and copy filters: builders, like `std::fs::OpenOptions`.
 
 use std::ffi::CString;
 use std::fmt;
@@ -14,7 +14,7 @@ use bfstore_sys as sys;
 use crate::error::call;
 use crate::{BufferFilter, Error, Filter, Hash, Keys, Layout, Result};
 
-/// The path as the library takes it.
+/// Converts the path for the library.
 pub(crate) fn c_path(path: &Path) -> Result<CString> {
     CString::new(path.as_os_str().as_bytes())
         .map_err(|_| Error::invalid(format!("{}: a path has no zero byte", path.display())))
@@ -22,7 +22,7 @@ pub(crate) fn c_path(path: &Path) -> Result<CString> {
 
 const IN_BUFFER: &str = "the filter in a buffer";
 
-/// A time in milliseconds.  `zero` is the number that means 0, which itself means the default.
+/// Converts a time to milliseconds.  `zero` is the number that means 0, since 0 means the default.
 fn milliseconds(time: Duration, zero: u32, what: &str) -> Result<u32> {
     const MOST: u128 = 4_000_000_000;
     match (time.as_nanos() + 999_999) / 1_000_000 {
@@ -46,7 +46,7 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
     })
 }
 
-/// A zero that is given is none that is not: the library knows it by its sign.
+/// Makes a given zero differ from a missing number: the library recognizes it by its sign.
 pub(crate) fn given(number: f64) -> f64 {
     if number == 0.0 {
         -0.0
@@ -55,7 +55,7 @@ pub(crate) fn given(number: f64) -> f64 {
     }
 }
 
-/// A secret: a log that shows options shows that there is one, and not its bytes.
+/// A secret: a log of the options shows that it exists, but not its bytes.
 #[derive(Clone, Copy)]
 struct Secret<'a>(&'a [u8]);
 
@@ -65,8 +65,8 @@ impl fmt::Debug for Secret<'_> {
     }
 }
 
-/// The secret's address and length.  Of an empty one the address is not null: the library refuses it, and does not take
-/// it for none.
+/// Returns the secret's address and length.  The address of an empty secret is not null: so the library refuses it,
+/// instead of treating it as missing.
 fn secret_parts(secret: Option<Secret<'_>>) -> (*const c_void, u64) {
     secret.map_or((null(), 0), |secret| (secret.0.as_ptr().cast(), secret.0.len() as u64))
 }
@@ -95,7 +95,7 @@ macro_rules! fields {
 
 // --- Opening ---------------------------------------------------------------------------------------------------------
 
-/// How to open a filter: for reading, unless it is said otherwise.
+/// Options to open a filter: for reading by default.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("bfstore-open_options-{}.bf", std::process::id()));
@@ -117,44 +117,44 @@ pub struct OpenOptions<'a> {
 }
 
 impl<'a> OpenOptions<'a> {
-    /// For reading.
+    /// Makes options for reading.
     pub fn new() -> OpenOptions<'a> {
         OpenOptions::default()
     }
 
     flags! {
-        /// Asks and adds, concurrently with any number of other writers.
+        /// Looks up and adds, concurrently with any number of other writers.
         write = BFS_OPEN_WRITE;
-        /// Asks and adds as the only writer, several times as fast.  [`Error::Busy`] if there is another writer.
+        /// Looks up and adds as the only writer, several times as fast.  [`Error::Busy`] if another writer exists.
         exclusive = BFS_OPEN_EXCLUSIVE;
         /// Reads the whole file into memory now, so that no lookup waits for the disk.
         populate = BFS_OPEN_POPULATE;
-        /// Small pages, no read-ahead: for a filter larger than memory, or synced often.
+        /// Uses small pages without read-ahead: for a filter larger than memory, or synced often.
         random = BFS_OPEN_RANDOM;
-        /// Into private memory: what happens to the file later does not reach the filter.  For reading.
+        /// Copies into private memory: later changes of the file do not reach the filter.  For reading.
         copy = BFS_OPEN_COPY;
-        /// A page that cannot be read (an I/O error, or the file was truncated) is doubt, and not SIGBUS.  Installs a
-        /// handler of SIGBUS in the process, which passes on what is not its own.
+        /// Turns a page that cannot be read (an I/O error, or the file was truncated) into doubt instead of SIGBUS.
+        /// Installs a handler of SIGBUS in the process, which passes on other faults.
         guard = BFS_OPEN_GUARD;
-        /// An unclean, poisoned or recovering file, to recover it.  For writing.
+        /// Opens an unclean, poisoned or recovering file, to recover it.  For writing.
         recover = BFS_OPEN_RECOVER;
-        /// Such a file as it is: it may lack keys after the marks.  For writing.
+        /// Opens such a file as it is: it may lack keys after the marks.  For writing.
         accept_loss = BFS_OPEN_ACCEPT_LOSS;
-        /// A file whose writer was killed is unclean, too: for devices that vanish.
+        /// Treats a file whose writer was killed as unclean, too: for devices that vanish.
         strict = BFS_OPEN_STRICT;
-        /// A network or overlay filesystem, which may show readers an older file.
+        /// Allows a network or overlay filesystem, which may show readers an older file.
         any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
-        /// [`Error::Full`] at the capacity.  For writing.
+        /// Makes an add fail with [`Error::Full`] at the capacity.  For writing.
         limit = BFS_OPEN_LIMIT;
         /// Writes nothing at all, for audits and sandboxes.  For reading.
         no_write = BFS_OPEN_NO_WRITE;
-        /// Follows the path: when another file takes the place of this one, a lookup opens it.  For reading.
+        /// Follows the path: when another file replaces this one, a lookup opens it.  For reading.
         follow = BFS_OPEN_FOLLOW;
-        /// A sealed file is compared with its checksums first.
+        /// Compares a sealed file with its checksums first.
         verify = BFS_OPEN_VERIFY;
-        /// The same, and where it is damaged every key is "maybe".
+        /// Also compares, and answers "maybe" for every key if the file is damaged.
         tolerate_damage = BFS_OPEN_TOLERATE_DAMAGE;
-        /// The bare form, a body and a trailer of 8 bytes: for [`wrap`](OpenOptions::wrap) and
+        /// Opens the bare form, a body and a trailer of 8 bytes: for [`wrap`](OpenOptions::wrap) and
         /// [`load`](OpenOptions::load).
         bare = BFS_OPEN_BARE;
     }
@@ -166,7 +166,7 @@ impl<'a> OpenOptions<'a> {
         self
     }
 
-    /// An embedded filter that begins at this byte of the file, a multiple of 64.  For reading.
+    /// Opens an embedded filter that begins at this byte of the file, a multiple of 64.  For reading.
     pub fn offset(&mut self, offset: u64) -> &mut Self {
         self.flags |= sys::BFS_OPEN_RANGE;
         self.offset = offset;
@@ -174,19 +174,19 @@ impl<'a> OpenOptions<'a> {
     }
 
     fields! {
-        /// With [`offset`](OpenOptions::offset): the filter is at most so long.
+        /// With [`offset`](OpenOptions::offset): the greatest length of the filter.
         max_bytes: u64 => max_bytes = max_bytes;
         /// 16 bytes: the secret of a filter with [`Hash::SipHash`].
         secret: &'a [u8] => secret = Some(Secret(secret));
-        /// How long to wait for each lock: 5 seconds if it is not given, `Duration::ZERO` not to wait, `Duration::MAX`
-        /// for as long as it takes.
+        /// Time to wait for each lock: 5 seconds by default; `Duration::ZERO` does not wait, `Duration::MAX` waits as
+        /// long as needed.
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
-        /// How often to ask the kernel whether it failed to write: every 0.1 seconds if it is not given,
-        /// `Duration::ZERO` at each add that changes a bit.
+        /// Time between checks whether the kernel failed to write: 0.1 seconds by default; `Duration::ZERO` checks at
+        /// each add that changes a bit.
         writeback_check: Duration => writeback_check = Some(writeback_check);
     }
 
-    /// The library's struct.  It borrows from `self`.
+    /// Returns the library's struct, which borrows from `self`.
     fn raw(&self) -> Result<sys::bfs_open_options> {
         let writing = self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE);
         let what = match writing {
@@ -231,7 +231,7 @@ impl<'a> OpenOptions<'a> {
         unsafe { Filter::made(manifest.display(), |out, error| sys::bfs_open_set(c_path.as_ptr(), &raw, out, error)) }
     }
 
-    /// Reads the file that the program has open: for a sandbox, and for memfd_create.  The library duplicates the
+    /// Reads a file that the program has open: for a sandbox, and for memfd_create.  The library duplicates the
     /// descriptor, and the program keeps its own.
     ///
     /// # Errors
@@ -245,8 +245,8 @@ impl<'a> OpenOptions<'a> {
         unsafe { Filter::made(name, |out, error| sys::bfs_open_with(null(), &raw, out, error)) }
     }
 
-    /// Opens a copy of the filter in bytes from anywhere, at any address: of [`Filter::dump`], or of a whole file that
-    /// was closed.
+    /// Opens a copy of the filter in bytes from anywhere, at any address: from [`Filter::dump`], or from a whole file
+    /// that was closed.
     ///
     /// # Errors
     /// [`Error::Malformed`], [`Error::Recovery`] for the bytes of a file that was in use, and others.
@@ -257,7 +257,7 @@ impl<'a> OpenOptions<'a> {
         unsafe { Filter::made("the loaded filter", |out, error| sys::bfs_load(data, length, &raw, out, error)) }
     }
 
-    /// Reads a filter in a buffer in place.  The buffer is at a multiple of 64: see
+    /// Reads a filter in a buffer in place.  The buffer must be at a multiple of 64: see
     /// [`AlignedBytes`](crate::AlignedBytes).
     ///
     /// # Errors
@@ -266,7 +266,7 @@ impl<'a> OpenOptions<'a> {
         if self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE) != 0 {
             return Err(Error::invalid("a shared buffer is read: wrap_mut() takes one that is written to"));
         }
-        // SAFETY: opened for reading the buffer is never written to, and the borrow keeps it as it is.
+        // SAFETY: a filter that is open for reading never writes to the buffer, and the borrow keeps it unchanged.
         unsafe { self.wrap_raw(buffer.as_ptr() as *mut u8, buffer.len()) }
     }
 
@@ -275,18 +275,17 @@ impl<'a> OpenOptions<'a> {
     /// # Errors
     /// As [`wrap`](OpenOptions::wrap).
     pub fn wrap_mut<'b>(&self, buffer: &'b mut [u8]) -> Result<BufferFilter<'b>> {
-        // SAFETY: the filter borrows the buffer for itself.
+        // SAFETY: the filter borrows the buffer exclusively.
         unsafe { self.wrap_raw(buffer.as_mut_ptr(), buffer.len()) }
     }
 
-    /// The same for memory that is not Rust's alone, such as a map that processes share.
+    /// Opens a filter in memory that Rust does not own alone, such as a map that processes share.
     ///
     /// # Errors
     /// As [`wrap`](OpenOptions::wrap).
     ///
     /// # Safety
-    /// The memory is readable (writable, for writing) as long as the filter lives, and is changed through filters
-    /// alone.
+    /// The memory is readable (writable, for writing) as long as the filter lives, and changed only through filters.
     pub unsafe fn wrap_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
         let raw = self.raw()?;
         // SAFETY: the caller's promise; the options live until the call returns.
@@ -299,8 +298,8 @@ impl<'a> OpenOptions<'a> {
 
 // --- Creating --------------------------------------------------------------------------------------------------------
 
-/// How to make a filter.  Its size is given by [`capacity`](CreateOptions::capacity) and [`fpr`](CreateOptions::fpr)
-/// (0.01, if it is not given), or capacity and [`bits_per_key`](CreateOptions::bits_per_key), or capacity and
+/// Options to make a filter.  Give its size by [`capacity`](CreateOptions::capacity) and [`fpr`](CreateOptions::fpr)
+/// (0.01 by default), or capacity and [`bits_per_key`](CreateOptions::bits_per_key), or capacity and
 /// [`max_bytes`](CreateOptions::max_bytes), or [`num_bits`](CreateOptions::num_bits) and
 /// [`num_probes`](CreateOptions::num_probes), or [`like`](CreateOptions::like).
 #[derive(Debug, Clone, Default)]
@@ -326,7 +325,7 @@ pub struct CreateOptions<'a> {
 }
 
 impl<'a> CreateOptions<'a> {
-    /// Nothing is given.
+    /// Makes options without values.
     pub fn new() -> CreateOptions<'a> {
         CreateOptions::default()
     }
@@ -344,9 +343,9 @@ impl<'a> CreateOptions<'a> {
         num_bits: u64 => num_bits = num_bits;
         /// k: 1 to 64.
         num_probes: u32 => num_probes = num_probes;
-        /// Where the bits of a key are; [`Layout::Blocked`] if it is not given.
+        /// The place of a key's bits; [`Layout::Blocked`] by default.
         layout: Layout => layout = Some(layout);
-        /// What they are computed from; [`Hash::Xxh3`] if it is not given.
+        /// The function that computes them; [`Hash::Xxh3`] by default.
         hash: Hash => hash = Some(hash);
         /// The note of the owner, any bytes, at most 1,024.
         note: &'a [u8] => note = note;
@@ -354,8 +353,7 @@ impl<'a> CreateOptions<'a> {
         secret: &'a [u8] => secret = Some(Secret(secret));
         /// One seed for each bit of a key, for the hashes of other programs.
         seeds: &'a [u32] => seeds = seeds;
-        /// Permission bits of a new file, less the umask; if they are not given, those of the file that is replaced, or
-        /// 0o600.
+        /// Permission bits of a new file, less the umask; by default those of the file that is replaced, or 0o600.
         mode: u32 => mode = mode;
         /// As [`OpenOptions::lock_timeout`].
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
@@ -363,22 +361,22 @@ impl<'a> CreateOptions<'a> {
         writeback_check: Duration => writeback_check = Some(writeback_check);
     }
 
-    /// The seed of the hash; random if it is not given.
+    /// Sets the seed of the hash; random by default.
     pub fn seed(&mut self, seed: u64) -> &mut Self {
         self.flags |= sys::BFS_OPTION_SEED;
         self.seed = seed;
         self
     }
 
-    /// What tells the filter from every other one; random if it is not given.  Two filters of one id count as one
-    /// filter and its copy: take a new id whenever the keys are others.
+    /// Sets the identity of the filter; random by default.  Two filters with the same id count as one filter and its
+    /// copy: so take a new id if the keys differ.
     pub fn file_id(&mut self, file_id: [u8; 16]) -> &mut Self {
         self.flags |= sys::BFS_OPTION_FILE_ID;
         self.file_id = file_id;
         self
     }
 
-    /// The path of a filter whose shape is taken: m, k, n, p, layout, hash and seed, so that one digest serves both.
+    /// Takes the shape of the filter at this path: m, k, n, p, layout, hash and seed, so that one digest serves both.
     pub fn like(&mut self, path: impl AsRef<Path>) -> &mut Self {
         self.like = Some(path.as_ref().to_path_buf());
         self
@@ -397,13 +395,13 @@ impl<'a> CreateOptions<'a> {
         limit = BFS_OPEN_LIMIT;
         /// As [`OpenOptions::any_filesystem`].
         any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
-        /// Takes the place of another file, whose users learn of it.
+        /// Replaces an existing file, whose users learn of it.
         replace = BFS_OPTION_REPLACE;
         /// No name in the file system until [`Filter::publish`].
         unpublished = BFS_OPTION_UNPUBLISHED;
         /// An online build: every answer is "maybe" until [`Filter::finish_filling`].
         filling = BFS_OPTION_FILLING;
-        /// The m and k of most tutorials, cut off and not rounded up.
+        /// The m and k of most tutorials, cut off instead of rounded up.
         tutorial_sizing = BFS_OPTION_TUTORIAL_SIZING;
         /// The bare form, for [`format`](CreateOptions::format) and [`required_bytes`](CreateOptions::required_bytes).
         bare = BFS_OPEN_BARE;
@@ -453,7 +451,7 @@ impl<'a> CreateOptions<'a> {
         })
     }
 
-    /// The same for one part, from 0, of the filter that the options describe: it takes the keys of this part alone.
+    /// Makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
     ///
     /// # Errors
     /// As [`create`](CreateOptions::create).
@@ -468,8 +466,8 @@ impl<'a> CreateOptions<'a> {
         })
     }
 
-    /// Makes a filter file of these keys, which appears when it is complete; open for reading.  The capacity is the
-    /// number of the keys, if nothing else gives the size.
+    /// Makes a filter file of these keys, which appears when it is complete, and is open for reading.  The capacity is
+    /// the number of keys, if no option gives the size.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-build-{}.bf", std::process::id()));
@@ -480,7 +478,7 @@ impl<'a> CreateOptions<'a> {
     /// ```
     ///
     /// # Errors
-    /// As [`create`](CreateOptions::create), [`Filter::add_many`] and [`Filter::publish`]; then nothing has appeared.
+    /// As [`create`](CreateOptions::create), [`Filter::add_many`] and [`Filter::publish`]; no file has appeared.
     pub fn build<'k>(&self, path: impl AsRef<Path>, keys: impl Into<Keys<'k>>) -> Result<Filter> {
         let keys = keys.into();
         let mut options = self.clone();
@@ -498,7 +496,7 @@ impl<'a> CreateOptions<'a> {
         }
     }
 
-    /// The bytes that [`format`](CreateOptions::format) needs for these options.
+    /// Returns the bytes that [`format`](CreateOptions::format) needs for these options.
     ///
     /// # Errors
     /// [`Error::Invalid`] and others.
@@ -515,17 +513,17 @@ impl<'a> CreateOptions<'a> {
     /// # Errors
     /// [`Error::Invalid`] and others.
     pub fn format<'b>(&self, buffer: &'b mut [u8]) -> Result<BufferFilter<'b>> {
-        // SAFETY: the filter borrows the buffer for itself.
+        // SAFETY: the filter borrows the buffer exclusively.
         unsafe { self.format_raw(buffer.as_mut_ptr(), buffer.len()) }
     }
 
-    /// The same for memory that is not Rust's alone, such as a map that processes share.
+    /// Makes a filter in memory that Rust does not own alone, such as a map that processes share.
     ///
     /// # Errors
     /// As [`format`](CreateOptions::format).
     ///
     /// # Safety
-    /// The memory is readable and writable as long as the filter lives, and is changed through filters alone.
+    /// The memory is readable and writable as long as the filter lives, and changed only through filters.
     pub unsafe fn format_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
         // SAFETY: the caller's promise; the options live until the call returns.
         let made = self.with_raw(|raw| unsafe {
@@ -537,7 +535,7 @@ impl<'a> CreateOptions<'a> {
 
 // --- Copying ---------------------------------------------------------------------------------------------------------
 
-/// How to make a new file of a filter that exists: for [`Filter::save_with`], [`seal_with`](crate::seal_with),
+/// Options to make a new file of an existing filter: for [`Filter::save_with`], [`seal_with`](crate::seal_with),
 /// [`intersect_with`](crate::intersect_with) and [`join_with`](crate::join_with).
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
@@ -548,30 +546,29 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
-    /// Nothing is given.
+    /// Makes options without values.
     pub fn new() -> CopyOptions {
         CopyOptions::default()
     }
 
     fields! {
-        /// Permission bits of the new file, less the umask; if they are not given, those of the file that is replaced,
-        /// or 0o600.
+        /// Permission bits of the new file, less the umask; by default those of the file that is replaced, or 0o600.
         mode: u32 => mode = mode;
-        /// As small as folding makes it while its rate, with its keys of now, is at most this.  Of
-        /// [`Filter::save_with`] alone.
+        /// Folds the copy as small as possible while its rate, with its present keys, is at most this.  Only for
+        /// [`Filter::save_with`].
         fpr: f64 => fpr = given(fpr);
         /// As [`OpenOptions::lock_timeout`].
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
     }
 
     flags! {
-        /// Takes the place of another file, whose users learn of it.
+        /// Replaces an existing file, whose users learn of it.
         replace = BFS_OPTION_REPLACE;
         /// As [`OpenOptions::any_filesystem`].
         any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
         /// The new file answers "maybe" until its owner calls [`Filter::finish_filling`].
         filling = BFS_OPTION_FILLING;
-        /// The new file has the id of the filter that is copied, and takes no more keys.
+        /// The new file has the id of the copied filter, and takes no more keys.
         same_file_id = BFS_OPTION_FILE_ID;
     }
 
@@ -586,7 +583,7 @@ impl CopyOptions {
     }
 }
 
-/// What [`Filter::dump_with`] writes.
+/// The form that [`Filter::dump_with`] writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DumpOptions {
     /// The bare form: a body and a trailer of 8 bytes.

@@ -1,4 +1,4 @@
-//! The program by which tests/bindings/ speaks to this language: its interface is in languages.py there.
+//! The program that tests/bindings/ runs for this language: languages.py there has its interface.
 
 use std::env;
 use std::error::Error;
@@ -40,7 +40,7 @@ fn ask(path: &str, prefix: &str, count: &str) -> Done {
     Ok(())
 }
 
-/// The name of the class is the variant's: "NotFound".
+/// Prints the variant's name, "NotFound", as the class.
 fn fail(path: &str) -> Done {
     let error = Filter::open(path).err().ok_or("opened")?;
     let shown = format!("{error:?}");

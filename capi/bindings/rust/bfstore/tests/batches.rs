@@ -34,7 +34,7 @@ fn column<T: TryFrom<usize>>(keys: &[Vec<u8>]) -> (Vec<u8>, Vec<T>) {
     (data, offsets)
 }
 
-/// Every other key is added one by one; then all are asked, and added, in the form `keys`.  None is a null.
+/// Adds every other key one by one; then looks up and adds all in the form `keys`.  None is a null.
 #[track_caller]
 fn check(keys: Keys<'_>, expected: &[Option<&[u8]>]) {
     let folder = Folder::new();

@@ -119,7 +119,7 @@ fn arguments_out_of_range() {
     failed_with(Filter::options().write(true).wrap(&AlignedBytes::zeroed(128)), "BFS_EINVAL");
 }
 
-/// A struct whose size is not said leaves the error as it was, without words: so each call that can fail is made to.
+/// A struct without its size leaves the error unchanged, without words: so this makes each call fail that can.
 #[test]
 fn every_call_that_can_fail_has_words() {
     let folder = Folder::new();
@@ -161,7 +161,7 @@ fn every_call_that_can_fail_has_words() {
         failed(sip.dump_with(bfstore::DumpOptions { bare: true, same_file_id: false })),
     ];
     for error in errors {
-        // More than the sentence that a code has: the thing itself.
+        // More than the sentence of a code: the name of the thing.
         assert_ne!(error.to_string(), strerror(error.code()), "{error:?}");
     }
 }

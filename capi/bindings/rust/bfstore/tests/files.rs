@@ -256,7 +256,7 @@ fn marks() {
     assert_eq!(made.get_mark(7, 1), 0);
 }
 
-/// The file as a machine that went down leaves it (FORMAT.md, "State slots"): dirty, in another boot.
+/// Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot.
 fn go_down(folder: &Folder) {
     let mut data = fs::read(folder.filter()).unwrap();
     let seed = u64::from_le_bytes(data[88..96].try_into().unwrap());
@@ -405,7 +405,7 @@ fn memory_that_several_filters_share() {
     let options = small();
     let mut memory = AlignedBytes::zeroed(options.required_bytes().unwrap() as usize);
     let (start, bytes) = (memory.as_mut_ptr(), memory.len());
-    // SAFETY: the memory outlives both filters, and they alone touch it.
+    // SAFETY: the memory outlives both filters, and only they touch it.
     let (one, two) = unsafe {
         let one = options.format_raw(start, bytes).unwrap();
         (one, Filter::options().wrap_raw(start, bytes).unwrap())
@@ -618,7 +618,7 @@ fn stats() {
 
 #[test]
 fn a_kernel_that_this_machine_lacks_is_an_error() {
-    // In a process of its own, since a variable of the environment is all threads'.
+    // A process of its own, since all threads share the environment.
     let folder = Folder::new();
     drop(folder.create());
     let foreign = if cfg!(target_arch = "aarch64") { "avx2" } else { "neon" };

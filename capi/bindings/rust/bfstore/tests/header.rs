@@ -1,4 +1,4 @@
-//! The crate shows everything that the header declares, and has the library's version.
+//! The crate has everything that the header declares, and the library's version.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -25,7 +25,7 @@ fn sources(folder: &str) -> String {
 #[test]
 fn every_function_and_flag_is_used() {
     let text = sources("src");
-    // Others in another form: open_with and wrap_with; and the number of the version.
+    // Functions that have another form: open_with and wrap_with; and the number of the version.
     let same = BTreeSet::from(["bfs_open", "bfs_wrap", "bfs_version_number"]);
     let abi = abi();
     let functions: Vec<_> = abi.map()["functions"].list().iter().map(Json::text).collect();

@@ -1,4 +1,4 @@
-//! Which bytes a key is: the table that programs in other languages have to agree with.
+//! The bytes of each key: programs in other languages have to agree with this table.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -12,7 +12,7 @@ fn unhex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// The key of a row in Rust; None where Rust has no such value.
+/// The key of a row in Rust; None if Rust has no such value.
 enum Said {
     Text(String),
     Signed(i64),

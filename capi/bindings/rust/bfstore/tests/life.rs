@@ -1,4 +1,4 @@
-//! Handles: shut in use, ended, leaked, forked, shared by threads; files that are cut while they are asked.
+//! Handles: shut in use, ended, leaked, forked, shared by threads; files that are truncated during lookups.
 
 use std::env;
 use std::fs::{self, OpenOptions};
@@ -119,7 +119,7 @@ fn descriptors() -> usize {
     fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// VmSize in KiB: mappings that were not given back.
+/// VmSize in KiB: shows mappings that were not released.
 fn mapped() -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmSize:")).unwrap();
@@ -198,7 +198,7 @@ fn many_threads_add_and_ask_at_once() {
     }
 }
 
-/// Threads ask without end; another one shuts the filter. Each gets right answers, "maybe" or an error.
+/// Threads look up keys without end; another thread shuts the filter. Each gets right answers, "maybe" or an error.
 #[test]
 fn shut_while_other_threads_are_in_batches() {
     let present: Vec<u64> = (0..20_000).collect();
@@ -283,7 +283,7 @@ fn child_that_forks() {
     let path = test_path();
     let made = small().create(&path).unwrap();
     made.add("a").unwrap();
-    // SAFETY: the child uses memory and files alone, and ends without the parent's destructors.
+    // SAFETY: the child uses only memory and files, and ends without the parent's destructors.
     let process = unsafe { fork() };
     if process == 0 {
         let good = made.contains("a")
@@ -312,7 +312,7 @@ fn is_forked<T>(result: Result<T, Error>) -> bool {
 
 // --- Signals ---------------------------------------------------------------------------------------------------------
 
-/// Another process cuts the file while threads ask.
+/// Another process truncates the file while threads look up keys.
 #[test]
 fn a_file_that_is_cut_is_doubt_with_the_handlers_of_rust() {
     succeeds(&mut child_at("child_whose_file_is_cut", &Folder::new()));
@@ -381,7 +381,7 @@ fn rusts_own_faults_go_on_working_with_the_guard() {
     assert!(String::from_utf8_lossy(&panicked.stdout).contains("1 passed"), "{panicked:?}");
 }
 
-/// A filter with the guard, which was needed once.
+/// Returns a filter with the guard, which has caught a fault once.
 fn guarded() -> Filter {
     let path = test_path();
     small().capacity(10_000_000).replace(true).create(&path).unwrap().close().unwrap();
@@ -398,13 +398,13 @@ fn child_whose_stack_overflows() {
     #[allow(unconditional_recursion)]
     fn deeper(depth: u64) -> u64 {
         let room = [depth; 100];
-        // SAFETY: it is there; read so that the compiler keeps it on the stack.
+        // SAFETY: the item exists; the read makes the compiler keep the array on the stack.
         deeper(depth + 1) + unsafe { std::ptr::read_volatile(&room[(depth % 100) as usize]) }
     }
     deeper(0);
 }
 
-/// A page that is not of a guarded file: the library passes the signal on to Rust's handler, which ends the process.
+/// A fault outside of guarded files: the library passes the signal on to Rust's handler, which ends the process.
 #[test]
 #[ignore = "run by rusts_own_faults_go_on_working_with_the_guard"]
 fn child_with_a_fault_of_its_own() {

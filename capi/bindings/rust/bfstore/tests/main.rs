@@ -1,4 +1,4 @@
-//! The tests, as one program: cargo links each file of its own anew.
+//! All tests in one program: cargo would link each file separately.
 
 mod batches;
 mod errors;

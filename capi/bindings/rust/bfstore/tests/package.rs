@@ -1,4 +1,5 @@
-//! Both crates are documented, and packaged without a network, unpacked into an empty place, used by README's program, and removed.
+//! Both crates are documented, packaged without a network, unpacked into an empty place, used by README's program, and
+//! removed.
 
 use std::env;
 use std::fs;
@@ -25,7 +26,7 @@ fn run(command: &mut Command) -> String {
     out
 }
 
-/// An empty place with a registry in a folder, as `cargo vendor` makes one, which takes the place of the network's.
+/// An empty place with a registry in a folder, as `cargo vendor` makes one, instead of the network's registry.
 struct Place {
     folder: Folder,
     packages: PathBuf,
@@ -55,7 +56,7 @@ impl Place {
         unpacked
     }
 
-    /// README's program, with the crate as its one dependency.
+    /// Writes README's program, with the crate as its only dependency.
     fn write_program(&self) -> PathBuf {
         let readme = read(repository("capi/bindings/rust/README.md"));
         let program = readme.split("```rust,no_run\n").nth(1).unwrap().split("```").next().unwrap();
@@ -107,7 +108,7 @@ fn a_path_of_no_archive_is_an_error_with_words(place: &Place) {
     assert!(String::from_utf8_lossy(&done.stderr).contains("BFSTORE_ARCHIVE is the path of libbfstore.a"), "{done:?}");
 }
 
-/// With pkg-config's library, which is shared.
+/// Links pkg-config's library, which is shared.
 fn an_installed_library_is_linked(place: &Place) {
     let library = PathBuf::from(env::var_os("BFSTORE_LIBRARY").expect("run by tests/bindings/run.py"));
     let lib = place.folder.join("lib");
@@ -160,7 +161,7 @@ fn the_package_has_every_source_of_the_library() {
     let mut packaged = Vec::new();
     files_below(&vendor, &mut packaged);
     assert_eq!(packaged.len(), wanted.len());
-    // Without a source this is an error; to build it takes a minute.
+    // A missing source is an error here; a real build takes a minute.
     let build = place.folder.join("build");
     run(Command::new("meson").args(["setup", "-Dtools=false", "-Db_pch=false"]).arg(&build).arg(&vendor));
     run(Command::new("ninja").arg("-C").arg(&build).args(["-n", "capi/libbfstore.a"]));

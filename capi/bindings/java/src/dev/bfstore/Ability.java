@@ -4,21 +4,21 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What a filter of a layout can do. */
+/** The abilities of a layout's filters. */
 public enum Ability {
-  /** Keys, with any number of processes at once. */
+  /** Takes adds, by any number of processes at once. */
   ADD(Abi.CAN_ADD),
-  /** Keys. */
+  /** Takes removes. */
   REMOVE(Abi.CAN_REMOVE),
-  /** The keys of another filter. */
+  /** Can take the keys of another filter. */
   MERGE(Abi.CAN_MERGE),
-  /** Into a smaller filter. */
+  /** Can be folded into a smaller filter. */
   FOLD(Abi.CAN_FOLD),
-  /** Beyond the size that it was made with. */
+  /** Can grow beyond its first size. */
   GROW(Abi.CAN_GROW),
-  /** Keys, by their age. */
+  /** Keys expire by their age. */
   EXPIRE(Abi.CAN_EXPIRE),
-  /** With another filter, into a new one. */
+  /** Can be intersected with another filter, into a new one. */
   INTERSECT(Abi.CAN_INTERSECT);
 
   final int number;

@@ -11,9 +11,9 @@ public final class Bare {
   private Bare() {}
 
   /**
-   * Whether a key can be in a bare filter.
+   * Looks up a key in a bare filter.
    *
-   * @param filter exactly the filter
+   * @param filter the bytes of exactly the filter
    * @return false if the filter was certainly built without the key, true for every doubt
    */
   public static boolean contains(byte[] filter, byte[] key) {
@@ -21,9 +21,9 @@ public final class Bare {
   }
 
   /**
-   * Whether a key can be in a bare filter.
+   * Looks up a key's digest in a bare filter.
    *
-   * @param filter exactly the filter
+   * @param filter the bytes of exactly the filter
    * @return false if the filter was certainly built without it, true for every doubt
    */
   public static boolean containsDigest(byte[] filter, long digest) {
@@ -31,7 +31,7 @@ public final class Bare {
   }
 
   /**
-   * How long a bare filter is.
+   * Returns the length of a bare filter.
    *
    * @return the bytes; 0 if no such filter exists
    */
@@ -42,8 +42,8 @@ public final class Bare {
   /**
    * Builds a bare filter.
    *
-   * @param bytes its length: see {@link #bytes}
-   * @param keys all of them, without nulls and digests, and together at most 64 MiB if they are on the heap
+   * @param bytes the filter's length: see {@link #bytes}
+   * @param keys all keys, without nulls and digests, and together at most 64 MiB if they are on the heap
    */
   public static byte[] build(int bytes, Layout layout, Keys keys) {
     return build(bytes, keys, (made, scratch, count) ->
@@ -53,8 +53,8 @@ public final class Bare {
   /**
    * Builds a bare filter of digests.
    *
-   * @param bytes its length: see {@link #bytes}
-   * @param hash XXH3 (of seed 0) or EXTERNAL
+   * @param bytes the filter's length: see {@link #bytes}
+   * @param hash XXH3 (with seed 0) or EXTERNAL
    */
   public static byte[] buildOfDigests(int bytes, Layout layout, Hash hash, long... digests) {
     return build(bytes, Keys.digests(digests), (made, scratch, count) -> Filter.LIBRARY.bfs_bare_build_digests(

@@ -10,8 +10,8 @@ import java.nio.file.NoSuchFileException;
 /**
  * Any error of bfstore. Its message says what failed, on what, and what to do.
  *
- * <p>It is unchecked, since a lookup in a stream or a callback can fail as an open can. {@link #toIOException()} is the
- * exception of java.nio.file that says the same, for methods that throw IOException.
+ * <p>It is unchecked, since a lookup in a stream or a callback can fail like an open. {@link #toIOException()} returns
+ * the corresponding exception of java.nio.file, for methods that throw IOException.
  */
 public class BfstoreException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -19,7 +19,7 @@ public class BfstoreException extends RuntimeException {
   /** The BFS_E number. */
   private final int code;
 
-  /** As {@link #errno()}. */
+  /** The errno: see {@link #errno()}. */
   private final int errno;
 
   BfstoreException(int code, int errno, String message) {
@@ -29,7 +29,7 @@ public class BfstoreException extends RuntimeException {
   }
 
   /**
-   * The number of capi/bfstore.h, below 0.
+   * Returns the number of capi/bfstore.h, below 0.
    *
    * @return the BFS_E number
    */
@@ -38,7 +38,7 @@ public class BfstoreException extends RuntimeException {
   }
 
   /**
-   * The name of the code, as in capi/bfstore.h.
+   * Returns the name of the code, as in capi/bfstore.h.
    *
    * @return "BFS_EUNCLEAN"
    */
@@ -47,16 +47,16 @@ public class BfstoreException extends RuntimeException {
   }
 
   /**
-   * The errno of the system call that failed, or the one that says the same as the code.
+   * Returns the errno of the failed system call, or the one that means the same as the code.
    *
-   * @return the number, 0 if there is none
+   * @return the number, or 0
    */
   public final int errno() {
     return errno;
   }
 
   /**
-   * The same as a checked exception of java.nio.file.
+   * Returns this error as a checked exception of java.nio.file.
    *
    * @return NoSuchFileException, FileAlreadyExistsException, AccessDeniedException, or another FileSystemException; its
    *     message is this one's, and its cause is this
@@ -80,7 +80,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** Returns the code if it is none of an error. */
+  /** Returns the code if it is not an error. */
   static int check(int code, Struct.Value error) {
     if (code < 0) {
       throw told(code, error);
@@ -102,11 +102,11 @@ public class BfstoreException extends RuntimeException {
       end++;
     }
     String words = new String(message, 0, end, StandardCharsets.UTF_8);
-    error.put("message", new byte[1]); // the record is used again
+    error.put("message", new byte[1]); // another call uses the record again
     return of(code, error.get32("os_errno"), words.isEmpty() ? Filter.strerror(code) : words);
   }
 
-  /** A code of a later release is treated as its range: see BFS_IS_CALL_ERROR. */
+  /** Makes the exception of a code. A code of a later release is treated as its range: see BFS_IS_CALL_ERROR. */
   static BfstoreException of(int code, int errno, String message) {
     switch (code) {
       case Abi.EINVAL:
@@ -177,7 +177,7 @@ public class BfstoreException extends RuntimeException {
     return code > -300 ? new MalformedException(code, errno, message) : new BfstoreException(code, errno, message);
   }
 
-  /** The call, or the system: change it, or try again. */
+  /** The call or the system is at fault: change the call, or try again. */
   public static class CallException extends BfstoreException {
     private static final long serialVersionUID = 1;
 
@@ -186,7 +186,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** The file is good, and its state forbids this. */
+  /** The file is good, but its state forbids this. */
   public static class StateException extends BfstoreException {
     private static final long serialVersionUID = 1;
 
@@ -195,7 +195,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** What the path names is not a good filter file. */
+  /** The file at the path is not a good filter file. */
   public static final class MalformedException extends BfstoreException {
     private static final long serialVersionUID = 1;
 
@@ -285,7 +285,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** The file takes digests alone, or keys alone. */
+  /** The file takes only digests, or only keys. */
   public static final class KindOfKeyException extends CallException {
     private static final long serialVersionUID = 1;
 
@@ -393,7 +393,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** A sealed file has other bytes than those that were sealed. */
+  /** A sealed file has other bytes than when it was sealed. */
   public static final class DamagedException extends StateException {
     private static final long serialVersionUID = 1;
 

@@ -1,6 +1,6 @@
 package dev.bfstore;
 
-/** Which bit of a byte comes first in a bit array. */
+/** The bit of a byte that comes first in a bit array. */
 public enum BitOrder {
   /** The lowest, as in java.util.BitSet. */
   LITTLE(Abi.BITS_LITTLE),

@@ -3,16 +3,16 @@ package dev.bfstore;
 import java.util.Set;
 
 /**
- * What two filters, A and B, have in common: see {@link Filter#compare(Filter)}.
+ * A comparison of two filters, A and B: see {@link Filter#compare(Filter)}.
  *
- * @param comparable whether they differ in m at most, and one m is a multiple of the other; if not, only keysA and keysB are
- *     known
+ * @param comparable whether they differ at most in m, and one m is a multiple of the other; if not, only keysA and
+ *     keysB are known
  * @param equal whether m and all bits are equal
  * @param aInB whether every bit of A is one of B
  * @param bInA whether every bit of B is one of A
  * @param someInBoth whether keysBoth is clearly above 0
- * @param numBits m of the smaller one
- * @param setBitsBoth bits of both; 0: certainly no key is in both
+ * @param numBits m of the smaller filter
+ * @param setBitsBoth bits that are set in both; 0: certainly no key is in both
  * @param jaccard keysBoth / keysEither
  */
 public record Comparison(

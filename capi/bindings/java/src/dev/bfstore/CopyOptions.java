@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * How to make a new file of existing filters: {@link Filter#save}, {@link Filter#seal}, {@link Filter#intersect}, {@link
- * Filter#join}.
+ * Options to make a new file of existing filters: {@link Filter#save}, {@link Filter#seal}, {@link Filter#intersect},
+ * {@link Filter#join}.
  */
 public final class CopyOptions {
   private long flags;
@@ -14,35 +14,35 @@ public final class CopyOptions {
   private int lockTimeout;
   private double fpr;
 
-  /** No option is given. */
+  /** Makes options without values. */
   public CopyOptions() {}
 
-  /** Takes the place of another file, whose users learn of it. */
+  /** Replaces an existing file, whose users learn of it. */
   public CopyOptions replace() {
     flags |= Abi.OPTION_REPLACE;
     return this;
   }
 
-  /** Also on a network or overlay filesystem. */
+  /** Allows a network or overlay filesystem. */
   public CopyOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /** The new file answers "maybe" until {@link Filter#finishFilling()}: not of seal. */
+  /** Makes the new file answer "maybe" until {@link Filter#finishFilling()}. Not for seal. */
   public CopyOptions filling() {
     flags |= Abi.OPTION_FILLING;
     return this;
   }
 
-  /** The new file has the file id of the filter: of save. It is for a copy that takes no more keys. */
+  /** Gives the new file the file id of the filter. Only for save, and for a copy that takes no more keys. */
   public CopyOptions sameFileId() {
     flags |= Abi.OPTION_FILE_ID;
     return this;
   }
 
   /**
-   * As small as folding makes it while its rate is at most this: of save.
+   * Folds the copy as small as possible while its rate is at most this. Only for save.
    *
    * @param fpr between 0 and 1
    */
@@ -52,7 +52,8 @@ public final class CopyOptions {
   }
 
   /**
-   * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
+   * Sets the permissions of the new file, less the umask. Default: those of the file that is replaced; without one, its
+   * owner reads and writes.
    *
    * @param permissions at least one
    */
@@ -62,7 +63,7 @@ public final class CopyOptions {
   }
 
   /**
-   * How long to wait for each lock that another process holds. Not given: 5 seconds.
+   * Sets the time to wait for each lock of another process. Default: 5 seconds.
    *
    * @param time zero: do not wait
    */
@@ -71,7 +72,7 @@ public final class CopyOptions {
     return this;
   }
 
-  /** To wait for locks as long as it takes. */
+  /** Waits for locks as long as needed. */
   public CopyOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;

@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * How to make a filter: {@code new CreateOptions().capacity(1_000_000).fpr(0.01)}. The size is given by capacity and fpr
- * (not given: 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. capi/bfstore.h says
- * what each option costs.
+ * Options to make a filter: {@code new CreateOptions().capacity(1_000_000).fpr(0.01)}. Give the size by capacity and
+ * fpr (default: 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. capi/bfstore.h
+ * says what each option costs.
  */
 public final class CreateOptions {
   private long flags;
@@ -31,11 +31,11 @@ public final class CreateOptions {
   private int writebackCheck;
   boolean mayBlock;
 
-  /** No option is given. */
+  /** Makes options without values. */
   public CreateOptions() {}
 
   /**
-   * For how many distinct keys.
+   * Sets the number of distinct keys.
    *
    * @param capacity n
    */
@@ -45,7 +45,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The false-positive rate that is wanted at {@code capacity} keys.
+   * Sets the wanted false-positive rate at {@code capacity} keys.
    *
    * @param fpr between 0 and 1
    */
@@ -55,7 +55,7 @@ public final class CreateOptions {
   }
 
   /**
-   * How many bits each of the {@code capacity} keys has.
+   * Sets the bits for each of the {@code capacity} keys.
    *
    * @param bitsPerKey m / n
    */
@@ -65,7 +65,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The largest filter whose file or buffer is not longer.
+   * Takes the largest filter whose file or buffer is not longer than this.
    *
    * @param maxBytes bytes of the whole file
    */
@@ -75,7 +75,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The number of bits.
+   * Sets the number of bits.
    *
    * @param numBits m
    */
@@ -85,7 +85,7 @@ public final class CreateOptions {
   }
 
   /**
-   * How many bits a key sets.
+   * Sets the number of bits that a key sets.
    *
    * @param numProbes k
    */
@@ -95,9 +95,9 @@ public final class CreateOptions {
   }
 
   /**
-   * The layout.
+   * Sets the layout.
    *
-   * @param layout not given: blocked
+   * @param layout default: blocked
    */
   public CreateOptions layout(Layout layout) {
     this.layout = layout;
@@ -105,23 +105,23 @@ public final class CreateOptions {
   }
 
   /**
-   * The hash.
+   * Sets the hash.
    *
-   * @param hash not given: XXH3
+   * @param hash default: XXH3
    */
   public CreateOptions hash(Hash hash) {
     this.hash = hash;
     return this;
   }
 
-  /** The filter file whose shape, hash and seed are taken. */
+  /** Takes the shape, hash and seed of this filter file. */
   public CreateOptions like(Path like) {
     this.like = like;
     return this;
   }
 
   /**
-   * The seed of the hash. Not given: random.
+   * Sets the seed of the hash. Default: random.
    *
    * @param seed all 64 bits count
    */
@@ -132,7 +132,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The seeds of {@link Hash#MURMUR3}, {@link Hash#MURMUR3_UNSIGNED} and {@link Hash#JAVA_POLYNOMIAL}.
+   * Sets the seeds of {@link Hash#MURMUR3}, {@link Hash#MURMUR3_UNSIGNED} and {@link Hash#JAVA_POLYNOMIAL}.
    *
    * @param seeds one for each of the k bits; all 32 bits count
    */
@@ -142,7 +142,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The owner's own words: {@link Filter#note()} has them again.
+   * Sets the owner's note, which {@link Filter#note()} returns.
    *
    * @param note at most 1,024 bytes
    */
@@ -152,7 +152,7 @@ public final class CreateOptions {
   }
 
   /**
-   * The secret of a filter with {@link Hash#SIPHASH}.
+   * Sets the secret of a filter with {@link Hash#SIPHASH}.
    *
    * @param secret 16 bytes
    */
@@ -162,7 +162,7 @@ public final class CreateOptions {
   }
 
   /**
-   * What tells the filter from every other one. Not given: random.
+   * Sets the identity of the filter. Default: random.
    *
    * @param fileId 16 bytes
    */
@@ -175,74 +175,75 @@ public final class CreateOptions {
     return this;
   }
 
-  /** The new filter's only writer is this one. */
+  /** Makes this the only writer of the new filter. */
   public CreateOptions exclusive() {
     flags |= Abi.OPEN_EXCLUSIVE;
     return this;
   }
 
-  /** The whole file is in memory. */
+  /** Reads the whole file into memory. */
   public CreateOptions populate() {
     flags |= Abi.OPEN_POPULATE;
     return this;
   }
 
-  /** Small pages, no read-ahead. */
+  /** Uses small pages without read-ahead. */
   public CreateOptions random() {
     flags |= Abi.OPEN_RANDOM;
     return this;
   }
 
-  /** A page that cannot be read is doubt, not SIGBUS. */
+  /** Turns a page that cannot be read into doubt, instead of SIGBUS. */
   public CreateOptions guard() {
     flags |= Abi.OPEN_GUARD;
     return this;
   }
 
-  /** Adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity. */
   public CreateOptions limit() {
     flags |= Abi.OPEN_LIMIT;
     return this;
   }
 
-  /** Also on a network or overlay filesystem. */
+  /** Allows a network or overlay filesystem. */
   public CreateOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /** In the bare form: of format and requiredBytes. */
+  /** Makes the bare form. Only for format and requiredBytes. */
   public CreateOptions bare() {
     flags |= Abi.OPEN_BARE;
     return this;
   }
 
-  /** Takes the place of another file, whose users learn of it. */
+  /** Replaces an existing file, whose users learn of it. */
   public CreateOptions replace() {
     flags |= Abi.OPTION_REPLACE;
     return this;
   }
 
-  /** The file has no name until {@link Filter#publish()}. */
+  /** Gives the file no name until {@link Filter#publish()}. */
   public CreateOptions unpublished() {
     flags |= Abi.OPTION_UNPUBLISHED;
     return this;
   }
 
-  /** The filter answers "maybe" until {@link Filter#finishFilling()}. */
+  /** Makes the filter answer "maybe" until {@link Filter#finishFilling()}. */
   public CreateOptions filling() {
     flags |= Abi.OPTION_FILLING;
     return this;
   }
 
-  /** The m and k of most tutorials, from capacity and fpr. */
+  /** Takes the m and k of most tutorials, from capacity and fpr. */
   public CreateOptions tutorialSizing() {
     flags |= Abi.OPTION_TUTORIAL_SIZING;
     return this;
   }
 
   /**
-   * The permissions of the new file, less the umask. Not given: those of the file that is replaced; of others, its owner reads and writes.
+   * Sets the permissions of the new file, less the umask. Default: those of the file that is replaced; without one, its
+   * owner reads and writes.
    *
    * @param permissions at least one
    */
@@ -252,7 +253,7 @@ public final class CreateOptions {
   }
 
   /**
-   * How long to wait for each lock that another process holds. Not given: 5 seconds.
+   * Sets the time to wait for each lock of another process. Default: 5 seconds.
    *
    * @param time zero: do not wait
    */
@@ -261,14 +262,14 @@ public final class CreateOptions {
     return this;
   }
 
-  /** To wait for locks as long as it takes. */
+  /** Waits for locks as long as needed. */
   public CreateOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;
   }
 
   /**
-   * How often a writer asks whether the kernel failed to write. Not given: 100 milliseconds.
+   * Sets the time between a writer's checks whether the kernel failed to write. Default: 100 milliseconds.
    *
    * @param time zero: at each add that changes a bit
    */
@@ -278,21 +279,21 @@ public final class CreateOptions {
   }
 
   /**
-   * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
-   * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
-   * Otherwise, in Java 22 and later, the collector waits until the call has returned.
+   * Use this for a file that is larger than memory, and for threads that add one key at a time to an exclusive filter
+   * that other threads sync. A call with one key then copies it, and lets the garbage collector run while the call
+   * waits for the disk. Otherwise, in Java 22 and later, the collector waits until the call has returned.
    */
   public CreateOptions mayBlock() {
     mayBlock = true;
     return this;
   }
 
-  /** Whether something gives the size without the number of the keys. */
+  /** Returns whether an option gives the size without the number of keys. */
   boolean isSized() {
     return capacity != 0 || numBits != 0 || like != null;
   }
 
-  /** These, for an exclusive filter that is published later, of this capacity if it is not 0. */
+  /** Returns these options for an exclusive filter that is published later, with this capacity if it is not 0. */
   CreateOptions forBuilding(long keys) {
     CreateOptions made = copy();
     made.flags |= Abi.OPEN_EXCLUSIVE | Abi.OPTION_UNPUBLISHED;
@@ -352,12 +353,12 @@ public final class CreateOptions {
     return made;
   }
 
-  /** A zero that is given is none that is not: the library knows it by its sign. */
+  /** Makes a given zero differ from a missing number: the library recognizes it by its sign. */
   static double given(double number) {
     return number == 0 ? -0.0 : number;
   }
 
-  /** The library would read a negative number as one above 2^63. */
+  /** Refuses a negative number, which the library would read as one above 2^63. */
   static long notNegative(long number) {
     if (number < 0) {
       throw new IllegalArgumentException("a number of the options is negative: " + number);
@@ -365,11 +366,11 @@ public final class CreateOptions {
     return number;
   }
 
-  /** Permission bits of the options. */
+  /** Returns the permission bits of the options. */
   static int mode(Set<PosixFilePermission> permissions) {
     int bits = 0;
     for (PosixFilePermission one : permissions) {
-      bits |= 0400 >> one.ordinal(); // the order of the enum is that of the bits
+      bits |= 0400 >> one.ordinal(); // the enum has the order of the bits
     }
     if (bits == 0) {
       throw new IllegalArgumentException("a file needs a permission");

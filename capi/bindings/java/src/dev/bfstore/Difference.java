@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** In what two filters differ. */
+/** A value in which two filters differ. */
 public enum Difference {
   /** The layout. */
   LAYOUT(Abi.DIFFERS_LAYOUT),
@@ -18,7 +18,7 @@ public enum Difference {
   NUM_PROBES(Abi.DIFFERS_NUM_PROBES),
   /** m. */
   NUM_BITS(Abi.DIFFERS_NUM_BITS),
-  /** Which part of a whole filter, or of how many. */
+  /** The part of a whole filter, or the number of its parts. */
   PART(Abi.DIFFERS_PART);
 
   final int number;

@@ -1,7 +1,7 @@
 package dev.bfstore;
 
 /**
- * What counting the bits of a filter found: see {@link Filter#statsWithFill()}.
+ * The result of counting the bits of a filter: see {@link Filter#statsWithFill()}.
  *
  * @param setBits bits that are set; in the counting layout, counters that are not 0
  * @param fillRatio setBits / m

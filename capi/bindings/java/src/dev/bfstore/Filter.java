@@ -31,15 +31,15 @@ import java.util.List;
  * answer, "maybe", or ClosedException. A filter that is not closed is not synced. When it is collected, its memory and
  * descriptors are freed and a warning is logged (System.Logger "dev.bfstore").
  *
- * <p>Every method that asks or changes a filter throws {@link BfstoreException}; once the filter is closed, that is
+ * <p>Every method that looks up or changes keys throws {@link BfstoreException}; once the filter is closed, this is
  * {@link BfstoreException.ClosedException}.
  */
 public final class Filter implements AutoCloseable {
   static final Library LIBRARY = Loader.load();
 
-  /** Keys on the heap are asked in parts of this many, so that they stay in the processor's cache. */
+  /** The number of keys in a part of a lookup of keys on the heap, so that they stay in the processor's cache. */
   private static final int ASKED_AT_ONCE = 4096;
-  /** Keys on the heap are added in parts of this many. */
+  /** The number of keys in a part of an add of keys on the heap. */
   private static final int ADDED_AT_ONCE = 1 << 20;
 
   private static final int MOST_OWNERS = 64;
@@ -60,7 +60,7 @@ public final class Filter implements AutoCloseable {
   // --- The library ---------------------------------------------------------------------------------------------------
 
   /**
-   * The version of the library that runs.
+   * Returns the version of the running library.
    *
    * @return "1.2.3"
    */
@@ -69,7 +69,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * How this process calls the library.
+   * Returns the back end by which this process calls the library.
    *
    * @return "ffm" or "jna"
    */
@@ -78,7 +78,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * One sentence for a code.
+   * Returns one sentence for a code.
    *
    * @param code a BFS_E number
    */
@@ -97,8 +97,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * At the end of every call that got the address of direct memory: the collector does not see an address, and frees a
-   * buffer that no later line names, during the call.
+   * Called at the end of every call that got the address of direct memory: the collector does not see an address, and
+   * could free a buffer during the call if no later line names it.
    */
   static void keep(Object... used) {
     for (Object one : used) {
@@ -131,7 +131,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * As {@link #create}, of one part of the filter that the options describe: it takes the keys of this part alone.
+   * Makes one part of the filter that the options describe: it takes only the keys of this part. Otherwise as {@link
+   * #create}.
    *
    * @param part its number, from 0
    * @param options at least a size
@@ -148,9 +149,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Makes a filter file of these keys, which appears when it is complete; open for reading.
+   * Makes a filter file of these keys, which appears when it is complete, and is open for reading.
    *
-   * @param options as in create(); if nothing gives the size, the capacity is the number of the keys
+   * @param options as in create(); if no option gives the size, the capacity is the number of keys
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
     Filter made = create(path, options.forBuilding(options.isSized() ? 0 : Math.max(1, keys.count())));
@@ -164,7 +165,7 @@ public final class Filter implements AutoCloseable {
     return made;
   }
 
-  /** Opens a file, to ask. */
+  /** Opens a file for reading. */
   public static Filter open(Path path) {
     return open(path, new OpenOptions());
   }
@@ -175,9 +176,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Opens, for reading, the file that the process has open.
+   * Opens for reading a file that the process has open.
    *
-   * @param descriptor its number; it stays the caller's
+   * @param descriptor its number; the caller keeps and closes it
    */
   public static Filter openDescriptor(int descriptor, OpenOptions options) {
     String name = "descriptor " + descriptor;
@@ -194,11 +195,11 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Opens the parts of one filter that a text file lists, to ask them as one filter, which answers for every key. The
+   * Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The
    * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
    * part that is not listed, or is in doubt, may have each of its keys.
    *
-   * @param options how, as for each part; for reading
+   * @param options options for each part; only for reading
    */
   public static Filter openSet(Path manifest, OpenOptions options) {
     ByteBuffer path = Struct.copyOf(Text.path(manifest));
@@ -212,9 +213,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The bytes that format() needs.
+   * Returns the bytes that format() needs.
    *
-   * @param options those of format
+   * @param options the options for format()
    */
   public static long requiredBytes(CreateOptions options) {
     Struct.Value struct = options.struct(LIBRARY);
@@ -231,7 +232,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Makes a new, empty filter in a buffer.
    *
-   * @param buffer what remains in it is the filter's memory: direct, at a multiple of 64, at least requiredBytes long
+   * @param buffer its remaining bytes are the filter's memory: direct, at a multiple of 64, at least requiredBytes long
    *     (allocateDirect(requiredBytes + 128).alignedSlice(64) is). The filter keeps it until it is closed
    * @param options as in create()
    */
@@ -249,8 +250,8 @@ public final class Filter implements AutoCloseable {
   /**
    * Opens the filter in a buffer, in place.
    *
-   * @param buffer what remains in it: direct (also of FileChannel.map), at a multiple of 64. The filter keeps it until it
-   *     is closed
+   * @param buffer its remaining bytes: direct (also from FileChannel.map), at a multiple of 64. The filter keeps it
+   *     until it is closed
    * @param options read or write, secret, bare
    */
   public static Filter wrap(ByteBuffer buffer, OpenOptions options) {
@@ -275,7 +276,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Opens a copy of the filter in bytes from anywhere: of dump(), or of a whole file that was closed.
+   * Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed.
    *
    * @param bytes the filter
    * @param options read or write, secret, bare
@@ -287,7 +288,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Opens a copy of the filter in a buffer.
    *
-   * @param buffer what remains in it
+   * @param buffer its remaining bytes are the filter
    * @param options read or write, secret, bare
    */
   public static Filter load(ByteBuffer buffer, OpenOptions options) {
@@ -307,26 +308,26 @@ public final class Filter implements AutoCloseable {
   // --- Ending --------------------------------------------------------------------------------------------------------
 
   /**
-   * Closes. The last writer of a file syncs it and marks it clean; if that fails, this says why. Closing again does
-   * nothing. Where other threads are in calls, the last of them frees the memory.
+   * Closes the filter. The last writer of a file syncs it and marks it clean; if that fails, this throws the reason.
+   * Closing again does nothing. If other threads are in calls, the last of them frees the memory.
    */
   @Override
   public void close() {
     try {
       handle.close();
     } finally {
-      cleanable.clean(); // which finds it closed
+      cleanable.clean(); // Handle.run() finds it closed, and does nothing
     }
   }
 
-  /** Ends as if the process had been killed: nothing that was added is lost, and nothing is synced. */
+  /** Ends the filter as if the process had been killed: no key that was added is lost, and nothing is synced. */
   public void abandon() {
     handle.abandon();
     cleanable.clean();
   }
 
   /**
-   * Whether it was closed.
+   * Returns whether the filter was closed.
    *
    * @return true after close() and abandon()
    */
@@ -335,16 +336,16 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * What messages call it.
+   * Returns the name of the filter in messages.
    *
-   * @return the path, or words
+   * @return the path, or a description
    */
   public String name() {
     return handle.name;
   }
 
   /**
-   * The name.
+   * Returns a description with the name.
    *
    * @return a text for people
    */
@@ -367,8 +368,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Gives a filter that was created unpublished its name, as the complete, durable file. From then on it only reads. Calls
-   * of other threads are an IllegalStateException meanwhile.
+   * Gives a filter that was created unpublished its name, as the complete, durable file. From then on it only reads.
+   * Concurrent calls of other threads throw IllegalStateException.
    *
    * @throws IllegalStateException if another thread uses the filter now
    */
@@ -376,7 +377,7 @@ public final class Filter implements AutoCloseable {
     handle.publish();
   }
 
-  /** Supersedes the file that has the name now, before publish(): its writers are refused from now on. */
+  /** Supersedes the file that has the name now, before publish(): adds by its writers are refused from now on. */
   public void supersede() {
     call(LIBRARY::bfs_supersede);
   }
@@ -387,7 +388,7 @@ public final class Filter implements AutoCloseable {
     int with(long filter, long key, long keyBytes);
   }
 
-  /** For a call that may wait for the disk. */
+  /** Makes a call that may wait for the disk, with a copy of the key. */
   private static int copied(OneKey call, long filter, byte[] key) {
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       scratch.data.grow(key.length).put(0, key);
@@ -407,7 +408,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether a key can be in the filter.
+   * Looks up a key in the filter.
    *
    * @return false if it was certainly never added; true: maybe
    */
@@ -425,7 +426,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether a key can be in the filter.
+   * Looks up a key in the filter.
    *
    * @param key its UTF-8 is the key
    * @return false if it was certainly never added; true: maybe
@@ -435,9 +436,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether a key can be in the filter.
+   * Looks up a key in the filter.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is no key
+   * @param key 8 bytes, little-endian, are the key. A char is not a key
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(long key) {
@@ -445,7 +446,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
    * @throws IllegalArgumentException always
@@ -455,9 +456,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether a key can be in the filter.
+   * Looks up a key in the filter.
    *
-   * @param key what remains in it is the key; its position stays
+   * @param key its remaining bytes are the key; its position stays
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(ByteBuffer key) {
@@ -465,9 +466,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether a key can be in the filter.
+   * Looks up a key in the filter.
    *
-   * @param digest of the key: see {@link #digest(byte[])}
+   * @param digest the key's digest: see {@link #digest(byte[])}
    * @return false if it was certainly never added; true: maybe
    */
   public boolean containsDigest(long digest) {
@@ -512,7 +513,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds a key.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is no key
+   * @param key 8 bytes, little-endian, are the key. A char is not a key
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(long key) {
@@ -520,7 +521,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
    * @throws IllegalArgumentException always
@@ -532,7 +533,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds a key.
    *
-   * @param key what remains in it is the key; its position stays
+   * @param key its remaining bytes are the key; its position stays
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(ByteBuffer key) {
@@ -542,7 +543,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds a key.
    *
-   * @param digest of the key: see {@link #digest(byte[])}
+   * @param digest the key's digest: see {@link #digest(byte[])}
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean addDigest(long digest) {
@@ -557,8 +558,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
-   * answer no for others. Never repeat a remove that failed.
+   * Removes a key, in the counting layout. Remove only keys that were added, each at most as often: otherwise the
+   * filter can answer no for others. Never repeat a remove that failed.
    *
    * @return false if it was certainly not there
    */
@@ -576,8 +577,8 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
-   * answer no for others. Never repeat a remove that failed.
+   * Removes a key, in the counting layout. Remove only keys that were added, each at most as often: otherwise the
+   * filter can answer no for others. Never repeat a remove that failed.
    *
    * @param key its UTF-8 is the key
    * @return false if it was certainly not there
@@ -587,10 +588,10 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
-   * answer no for others. Never repeat a remove that failed.
+   * Removes a key, in the counting layout. Remove only keys that were added, each at most as often: otherwise the
+   * filter can answer no for others. Never repeat a remove that failed.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is no key
+   * @param key 8 bytes, little-endian, are the key. A char is not a key
    * @return false if it was certainly not there
    */
   public boolean remove(long key) {
@@ -598,7 +599,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
    * @throws IllegalArgumentException always
@@ -608,10 +609,10 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
-   * answer no for others. Never repeat a remove that failed.
+   * Removes a key, in the counting layout. Remove only keys that were added, each at most as often: otherwise the
+   * filter can answer no for others. Never repeat a remove that failed.
    *
-   * @param key what remains in it is the key; its position stays
+   * @param key its remaining bytes are the key; its position stays
    * @return false if it was certainly not there
    */
   public boolean remove(ByteBuffer key) {
@@ -619,10 +620,10 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Removes a key, of the counting layout. Remove only keys that were added, each at most as often: otherwise the filter can
-   * answer no for others. Never repeat a remove that failed.
+   * Removes a key, in the counting layout. Remove only keys that were added, each at most as often: otherwise the
+   * filter can answer no for others. Never repeat a remove that failed.
    *
-   * @param digest of the key: see {@link #digest(byte[])}
+   * @param digest the key's digest: see {@link #digest(byte[])}
    * @return false if it was certainly not there
    */
   public boolean removeDigest(long digest) {
@@ -637,9 +638,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * How often a key was added and not removed, of the counting layout.
+   * Counts a key's adds less its removes, in the counting layout.
    *
-   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(byte[] key) {
     int lane = handle.enter();
@@ -655,27 +656,27 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * How often a key was added and not removed, of the counting layout.
+   * Counts a key's adds less its removes, in the counting layout.
    *
    * @param key its UTF-8 is the key
-   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(String key) {
     return count(Text.utf8(key));
   }
 
   /**
-   * How often a key was added and not removed, of the counting layout.
+   * Counts a key's adds less its removes, in the counting layout.
    *
-   * @param key 8 bytes, little-endian, are the key. A char is no key
-   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   * @param key 8 bytes, little-endian, are the key. A char is not a key
+   * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(long key) {
     return count(Text.integer(key));
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
    * @throws IllegalArgumentException always
@@ -685,20 +686,20 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * How often a key was added and not removed, of the counting layout.
+   * Counts a key's adds less its removes, in the counting layout.
    *
-   * @param key what remains in it is the key; its position stays
-   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   * @param key its remaining bytes are the key; its position stays
+   * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(ByteBuffer key) {
     return count(Text.bytes(key));
   }
 
   /**
-   * How often a key was added and not removed, of the counting layout.
+   * Counts a key's adds less its removes, in the counting layout.
    *
-   * @param digest of the key: see {@link #digest(byte[])}
-   * @return at most so often: 0, a certain no, to 15, which is 15 or more, or doubt
+   * @param digest the key's digest: see {@link #digest(byte[])}
+   * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int countDigest(long digest) {
     int lane = handle.enter();
@@ -712,7 +713,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The digest of a key in this file. Files with equal hash and seed (or secret) have equal digests.
+   * Returns the digest of a key in this file. Files with equal hash and seed (or secret) have equal digests.
    *
    * @return 64 bits
    */
@@ -729,7 +730,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The digest of a key in this file.
+   * Returns the digest of a key in this file.
    *
    * @param key its UTF-8 is the key
    * @return 64 bits
@@ -739,7 +740,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The digest of a key in this file.
+   * Returns the digest of a key in this file.
    *
    * @param key 8 bytes, little-endian, are the key
    * @return 64 bits
@@ -749,7 +750,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
    * @throws IllegalArgumentException always
@@ -759,9 +760,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The digest of a key in this file.
+   * Returns the digest of a key in this file.
    *
-   * @param key what remains in it is the key; its position stays
+   * @param key its remaining bytes are the key; its position stays
    * @return 64 bits
    */
   public long digest(ByteBuffer key) {
@@ -774,7 +775,7 @@ public final class Filter implements AutoCloseable {
     long with(long filter, long keys);
   }
 
-  /** All of the keys are looked at before the first is added, so that a key that is none changes nothing. */
+  /** Checks all keys before it adds the first, so that an item that is not a key changes nothing. */
   private long change(Keys keys, Change change) {
     long all = keys.count();
     long atOnce = keys.isInPlace() ? all : ADDED_AT_ONCE;
@@ -799,7 +800,7 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds keys. After an error some of them may have been added, and none counts as added.
    *
-   * @return how many were certainly new
+   * @return the number of certainly new keys
    */
   public long addMany(Keys keys) {
     return change(keys, LIBRARY::bfs_add_keys);
@@ -809,17 +810,17 @@ public final class Filter implements AutoCloseable {
    * Adds keys, as {@link Keys#of(Iterable)} takes them.
    *
    * @param keys none of them null
-   * @return how many were certainly new
+   * @return the number of certainly new keys
    */
   public long addMany(Iterable<?> keys) {
     return addMany(Keys.of(keys));
   }
 
   /**
-   * Removes keys, of the counting layout: see {@link #remove(byte[])}. After an error some of them may have been removed,
-   * and no one knows which: do not repeat the call.
+   * Removes keys, in the counting layout: see {@link #remove(byte[])}. After an error some of them may have been
+   * removed, and it is not known which: do not repeat the call.
    *
-   * @return how many were not certainly absent
+   * @return the number of keys that were not certainly absent
    */
   public long removeMany(Keys keys) {
     return change(keys, LIBRARY::bfs_remove_keys);
@@ -829,14 +830,14 @@ public final class Filter implements AutoCloseable {
    * Removes keys, as {@link Keys#of(Iterable)} takes them.
    *
    * @param keys none of them null
-   * @return how many were not certainly absent
+   * @return the number of keys that were not certainly absent
    */
   public long removeMany(Iterable<?> keys) {
     return removeMany(Keys.of(keys));
   }
 
   private interface Part {
-    /** Asks the keys that the scratch describes, the first of which is number `from`. */
+    /** Looks up the keys that the scratch describes; the first one has the number `from`. */
     void with(Scratch scratch, long from, int count);
   }
 
@@ -868,7 +869,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Asks for many keys.
+   * Looks up many keys.
    *
    * @return for each key: false if it is certainly absent, or a null
    */
@@ -886,7 +887,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Asks for many keys, as {@link Keys#of(Iterable)} takes them.
+   * Looks up many keys, as {@link Keys#of(Iterable)} takes them.
    *
    * @param keys none of them null
    * @return for each key: false if it is certainly absent
@@ -896,9 +897,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Asks for many keys.
+   * Looks up many keys.
    *
-   * @return the numbers of the keys that may be present
+   * @return the indexes of the keys that may be present
    */
   public BitSet containsBits(Keys keys) {
     BitSet found = new BitSet(lengthFor(keys));
@@ -911,12 +912,12 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Asks for many keys, and allocates nothing on the heap.
+   * Looks up many keys, and allocates nothing on the heap.
    *
-   * @param keys in any form; direct memory is asked in one call
+   * @param keys in any form; keys in direct memory take one call
    * @param answers gets a byte for each key, from its position on, which stays: 0 if the key is certainly absent, or a
    *     null, otherwise 1. After an exception all are 1
-   * @return how many may be present
+   * @return the number of keys that may be present
    */
   public long containsMany(Keys keys, ByteBuffer answers) {
     boolean answered = false;
@@ -963,9 +964,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * A selection vector.
+   * Returns a selection vector.
    *
-   * @return the numbers of the keys that may be present, ascending
+   * @return the indexes of the keys that may be present, ascending
    */
   public int[] select(Keys keys) {
     int[] selected = new int[lengthFor(keys)];
@@ -979,17 +980,17 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * A selection vector of keys, as {@link Keys#of(Iterable)} takes them.
+   * Returns a selection vector of keys, as {@link Keys#of(Iterable)} takes them.
    *
    * @param keys none of them null
-   * @return the numbers of the keys that may be present, ascending
+   * @return the indexes of the keys that may be present, ascending
    */
   public int[] select(Iterable<?> keys) {
     return select(Keys.of(keys));
   }
 
   /**
-   * The digests of many keys: see {@link Keys#digests(long...)}.
+   * Returns the digests of many keys: see {@link Keys#digests(long...)}.
    *
    * @return one for each, 0 for a null
    */
@@ -1004,7 +1005,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The number of threads of addMany() from now on, of an exclusive writer.
+   * Sets the number of threads of addMany(), for an exclusive writer.
    *
    * @param threads 1 to 64
    */
@@ -1014,17 +1015,17 @@ public final class Filter implements AutoCloseable {
 
   // --- Marks ---------------------------------------------------------------------------------------------------------
 
-  /** Makes everything that was added before the call durable. */
+  /** Makes all adds before the call durable. */
   public void sync() {
     sync(0, 0, 0);
   }
 
   /**
-   * Makes everything that was added before the call durable, then stores a mark. The caller promises that every key of
-   * its log up to the mark has returned from an add.
+   * Makes all adds before the call durable, then stores a mark. The caller promises that every key of its log up to the
+   * mark has returned from an add.
    *
    * @param owner a number of the caller's choice
-   * @param epoch which log: a new number whenever positions begin anew
+   * @param epoch the log: a new number whenever positions begin anew
    * @param mark a position in the log
    */
   public void sync(long owner, long epoch, long mark) {
@@ -1032,9 +1033,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The mark of an owner, as of the last sync by any process.
+   * Returns the mark of an owner, as of the last sync by any process.
    *
-   * @param epoch its log's
+   * @param epoch the epoch of its log
    * @return the position; 0: add the keys of all rows
    */
   public long getMark(long owner, long epoch) {
@@ -1047,9 +1048,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The marks of all owners that the filter knows.
+   * Returns the marks of all owners that the filter knows.
    *
-   * @return in no order
+   * @return the marks, in no order
    */
   public List<Mark> marks() {
     int bytes = Structs.OWNER_MARK.bytes();
@@ -1064,21 +1065,22 @@ public final class Filter implements AutoCloseable {
     return marks;
   }
 
-  /** Forgets an owner of marks, durably. Drop one whose rows are gone. */
+  /** Forgets an owner of marks, durably. Drop an owner whose rows are gone. */
   public void dropOwner(long owner) {
     call((filter, error) -> LIBRARY.bfs_drop_owner(filter, owner, error));
   }
 
   /**
-   * An owner has added again every key of its log that came after its mark: of a filter that was opened to recover.
+   * Promises, for a filter that was opened to recover, that the owner has added again every key of its log after its
+   * mark.
    *
-   * @return true if the recovery is over, false if other owners are waited for
+   * @return true if the recovery is over, false if the recovery waits for other owners
    */
   public boolean finishRecovery(long owner) {
     return call((filter, error) -> LIBRARY.bfs_finish_recovery(filter, owner, error)) != 0;
   }
 
-  /** Ends an online build: every key that the filter is to have has returned from an add. */
+  /** Ends an online build: the adds of all keys of the filter have returned. */
   public void finishFilling() {
     call(LIBRARY::bfs_finish_filling);
   }
@@ -1086,7 +1088,7 @@ public final class Filter implements AutoCloseable {
   // --- Facts ---------------------------------------------------------------------------------------------------------
 
   /**
-   * Whether the filter answers, or why every answer is "maybe" now. It makes no system call.
+   * Returns OK, or why every answer is "maybe" now. It makes no system call.
    *
    * @return SHUT once it was closed
    */
@@ -1105,7 +1107,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Whether the path still names this file, whole. It asks the file system.
+   * Returns whether the path still names this file, whole. It asks the file system.
    *
    * @return false: open the path again
    */
@@ -1114,9 +1116,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The note that the filter was made with.
+   * Returns the note that the filter was made with.
    *
-   * @return its bytes; none if it has none
+   * @return its bytes; empty without a note
    */
   public byte[] note() {
     ByteBuffer memory = Scratch.direct(MOST_NOTE_BYTES);
@@ -1128,9 +1130,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Which part of a whole filter this is.
+   * Returns which part of a whole filter this is.
    *
-   * @return its number, from 0, and how many parts there are; a whole filter is part 0 of 1
+   * @return its number, from 0, and the number of parts; a whole filter is part 0 of 1
    */
   public int[] part() {
     ByteBuffer memory = Scratch.direct(8);
@@ -1142,9 +1144,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The seeds of the filter's hash, if it takes a list of them.
+   * Returns the seeds of the filter's hash, if it takes a list of them.
    *
-   * @return all 32 bits of each count
+   * @return the seeds; all 32 bits of each are used
    */
   public int[] seeds() {
     ByteBuffer memory = Scratch.direct(4 * MOST_SEEDS);
@@ -1155,17 +1157,17 @@ public final class Filter implements AutoCloseable {
     return seeds;
   }
 
-  /** Facts that cost nothing. */
+  /** Returns the facts that cost nothing. */
   public Statistics stats() {
     return stats(0);
   }
 
-  /** Facts, and how full the filter is: counts its bits, and so reads all of it. */
+  /** Also returns how full the filter is: counts its bits, and so reads all of it. */
   public Statistics statsWithFill() {
     return stats(Abi.STATS_FILL);
   }
 
-  /** Facts, how full the filter is, and how much of it is in memory, which the kernel is asked. */
+  /** Also returns how full the filter is, and how much of it is in memory, which the kernel tells. */
   public Statistics statsWithFillAndMemory() {
     return stats(Abi.STATS_FILL | Abi.STATS_MEMORY);
   }
@@ -1189,17 +1191,17 @@ public final class Filter implements AutoCloseable {
     }
   }
 
-  /** The filter as bytes, for load(): an embedded filter. Marks are not in it. */
+  /** Returns the filter as bytes, for load(): an embedded filter. Marks are not in it. */
   public byte[] dump() {
     return dump(0);
   }
 
-  /** The filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load(). */
+  /** Returns the filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load(). */
   public byte[] dumpBare() {
     return dump(Abi.OPEN_BARE);
   }
 
-  /** As dump(), with the file id of the filter: for a copy that takes no more keys. */
+  /** Returns the filter as dump() does, with its file id: for a copy that takes no more keys. */
   public byte[] dumpWithSameFileId() {
     return dump(Abi.OPTION_FILE_ID);
   }
@@ -1213,7 +1215,10 @@ public final class Filter implements AutoCloseable {
     int with(long filter, long memory, long room, long needed, long error);
   }
 
-  /** A filter that follows may need another size at each call, and the call says which. */
+  /**
+   * Returns all bytes that a call writes. A filter that follows may need another size at each call, which returns the
+   * size.
+   */
   private byte[] written(String otherwise, Writing writing) {
     ByteBuffer needed = Scratch.direct(8);
     long neededAt = LIBRARY.address(needed);
@@ -1232,7 +1237,7 @@ public final class Filter implements AutoCloseable {
     throw refused(Abi.EBUSY);
   }
 
-  /** null: another size is needed by now. */
+  /** Returns null if another size is needed by now. */
   private byte[] written(Writing writing, int room, ByteBuffer needed, long neededAt) {
     ByteBuffer memory = Scratch.direct(room);
     try {
@@ -1266,14 +1271,14 @@ public final class Filter implements AutoCloseable {
   /**
    * Adds every key of another filter with the same layout, hash, seed and k. A larger one is folded while it is read.
    *
-   * @param other stays as it is
+   * @param other stays unchanged
    */
   public void merge(Filter other) {
     withOther(other, LIBRARY::bfs_merge);
   }
 
   /**
-   * In what this filter (A) and another (B) differ, and how many keys they have in common.
+   * Compares this filter (A) with another (B): their differences, and the number of keys that they share.
    *
    * @param other B
    */
@@ -1293,7 +1298,7 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Makes a new file of the whole filter of these parts.
+   * Makes a new file of the whole filter that has these parts.
    *
    * @param parts each part once
    */
@@ -1325,11 +1330,11 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Takes in the bit array of another program, whose m, k, hash and seeds this filter has. Nothing in an array tells
-   * whether these are right: ask for keys that are known to be in it before the filter is used.
+   * Takes in the bit array of another program, whose m, k, hash and seeds this filter has. An array does not tell
+   * whether these are right: look up keys that are known to be in it before you use the filter.
    *
    * @param bits exactly m bits
-   * @param order which bit of a byte comes first
+   * @param order the bit of a byte that comes first
    */
   public void importBits(byte[] bits, BitOrder order) {
     ByteBuffer memory = Struct.copyOf(bits);
@@ -1342,9 +1347,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The filter's bits as an array for another program.
+   * Returns the filter's bits as an array for another program.
    *
-   * @param order which bit of a byte comes first
+   * @param order the bit of a byte that comes first
    * @return exactly m bits
    */
   public byte[] exportBits(BitOrder order) {
@@ -1360,14 +1365,14 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Makes a filter file of the bytes of another program's filter; open for reading. It appears complete, or not at all. Where
-   * the caller's word is wrong, the filter says no for keys that it has: so import with {@link CreateOptions#unpublished()},
-   * ask for keys that are known to be in it, and then {@link #publish()} it.
+   * Makes a filter file of the bytes of another program's filter, open for reading. It appears complete, or not at all.
+   * If the caller's options are wrong, the filter answers no for keys that it has: so import with {@link
+   * CreateOptions#unpublished()}, look up keys that are known to be in it, and then call {@link #publish()}.
    *
-   * @param path of the new file
+   * @param path the path of the new file
    * @param bytes all bytes of the filter
-   * @param form what they are
-   * @param options those of create(), as far as the bytes do not say them
+   * @param form the form of the bytes
+   * @param options those of create(), if the bytes do not tell them
    * @return the filter
    */
   public static Filter importForeign(Path path, byte[] bytes, ForeignForm form, CreateOptions options) {
@@ -1375,12 +1380,13 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Makes a filter file of the bytes in a buffer, as of an array. A direct buffer (also of FileChannel.map) is not copied.
+   * Makes a filter file of the bytes in a buffer, as for an array. A direct buffer (also from FileChannel.map) is not
+   * copied.
    *
-   * @param path of the new file
-   * @param buffer what remains in it
-   * @param form what that is
-   * @param options those of create(), as far as the bytes do not say them
+   * @param path the path of the new file
+   * @param buffer its remaining bytes are the filter
+   * @param form the form of the bytes
+   * @param options those of create(), if the bytes do not tell them
    * @return the filter
    */
   public static Filter importForeign(Path path, ByteBuffer buffer, ForeignForm form, CreateOptions options) {
@@ -1400,9 +1406,9 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * The filter for another program.
+   * Returns the filter in another program's format.
    *
-   * @param form in which format
+   * @param form the format
    * @return the bytes
    */
   public byte[] exportForeign(ForeignForm form) {
@@ -1438,14 +1444,14 @@ public final class Filter implements AutoCloseable {
   /**
    * Reads a sealed file from end to end and compares it with its checksums.
    *
-   * @param path of the file; a symbolic link is followed
-   * @return the damaged ranges, ascending; none if it is as it was sealed
+   * @param path the path of the file; a symbolic link is followed
+   * @return the damaged ranges, ascending; none if it is unchanged
    */
   public static List<Range> verify(Path path) {
     return verify(path, 0);
   }
 
-  /** As verify(), where a symbolic link as the last part of the path is refused. */
+  /** Verifies a file like verify(), but refuses a symbolic link as the last part of the path. */
   public static List<Range> verifyNoFollow(Path path) {
     return verify(path, Abi.OPEN_NOFOLLOW);
   }

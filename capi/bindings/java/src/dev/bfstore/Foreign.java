@@ -7,17 +7,18 @@ import java.util.OptionalLong;
 import java.util.Set;
 
 /**
- * What the bytes of another program's filter say: see {@link ForeignForm#inspect(byte[])}. Empty: they do not say it.
+ * Facts in the bytes of another program's filter: see {@link ForeignForm#inspect(byte[])}. Empty: the bytes do not tell
+ * it.
  *
- * @param layout that of every filter of the format
+ * @param layout the layout of every filter in the format
  * @param hash the hash
  * @param numProbes k
  * @param numBits m
  * @param capacity n
  * @param fpr the false-positive rate at n keys
- * @param keys how many the other program counted
- * @param bytes how long all of the bytes have to be
- * @param needs what the import needs besides the bytes
+ * @param keys the number that the other program counted
+ * @param bytes the length that all of the bytes must have
+ * @param needs facts that the import needs besides the bytes
  */
 public record Foreign(
     Layout layout,

@@ -5,12 +5,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the bytes of another program's filter are, or are to be: {@code new ForeignForm("raw").order(BitOrder.LITTLE)}. See
- * {@link Filter#importForeign} and {@link Filter#exportForeign}.
+ * The form of the bytes of another program's filter: {@code new ForeignForm("raw").order(BitOrder.LITTLE)}. See {@link
+ * Filter#importForeign} and {@link Filter#exportForeign}.
  *
- * <p>"raw" is the m bits and nothing else. The caller says what they are: {@link CreateOptions#numBits} and {@link
- * CreateOptions#numProbes} (or {@link CreateOptions#like}), the hash and its seed or seeds, and the order. A BitSet leaves
- * out zeros at the end: {@code Arrays.copyOf(bitSet.toByteArray(), (m + 7) / 8)} has all, in the order LITTLE.
+ * <p>"raw" is only the m bits. The caller describes them by {@link CreateOptions#numBits} and {@link
+ * CreateOptions#numProbes} (or {@link CreateOptions#like}), the hash and its seed or seeds, and the order. A BitSet
+ * leaves out zeros at the end: {@code Arrays.copyOf(bitSet.toByteArray(), (m + 7) / 8)} has all, in the order LITTLE.
  *
  * <p>"jaybird" is the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). A small filter
  * needs {@link Hash#JAYBIRD}, or {@link Hash#PYBLOOM_LIVE} if version 4 of pybloom-live or a later one made it.
@@ -21,7 +21,7 @@ public final class ForeignForm {
   private String name;
 
   /**
-   * The bytes have this format.
+   * Makes a form with this format.
    *
    * @param format one of {@link #formats()}
    */
@@ -30,7 +30,7 @@ public final class ForeignForm {
   }
 
   /**
-   * Which bit of a byte comes first: of the format "raw".
+   * Sets the bit of a byte that comes first. Only for the format "raw".
    *
    * @param order the order
    * @return this
@@ -41,7 +41,7 @@ public final class ForeignForm {
   }
 
   /**
-   * What messages call the bytes.
+   * Sets the name of the bytes in messages.
    *
    * @param name a path, for instance
    * @return this
@@ -52,9 +52,9 @@ public final class ForeignForm {
   }
 
   /**
-   * The formats that the library knows.
+   * Returns the formats that the library knows.
    *
-   * @return their names: "raw", "jaybird", and what a later library has
+   * @return their names: "raw", "jaybird", and those of a later library
    */
   public static List<String> formats() {
     Library library = Filter.LIBRARY;
@@ -66,21 +66,21 @@ public final class ForeignForm {
   }
 
   /**
-   * What the bytes of a foreign filter say, without importing it.
+   * Returns the facts in the bytes of a foreign filter, without importing it.
    *
-   * @param first all of them, or the first ones: 64 KiB are enough
-   * @return what they say
+   * @param first all bytes, or the first ones: 64 KiB suffice
+   * @return the facts
    */
   public Foreign inspect(byte[] first) {
     return inspect(first, (Struct.Value) null);
   }
 
   /**
-   * What {@link Filter#importForeign} would make of the bytes.
+   * Describes the filter that {@link Filter#importForeign} would make of the bytes.
    *
-   * @param first all of them, or the first ones: 64 KiB are enough
-   * @param options those of the import
-   * @return what the filter would be
+   * @param first all bytes, or the first ones: 64 KiB suffice
+   * @param options the options of the import
+   * @return the facts of that filter
    */
   public Foreign inspect(byte[] first, CreateOptions options) {
     return inspect(first, options.struct(Filter.LIBRARY));

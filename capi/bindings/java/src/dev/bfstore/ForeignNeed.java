@@ -4,7 +4,10 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What the bytes of another program's filter do not say, so that {@link Filter#importForeign} needs it from its caller. */
+/**
+ * A fact that the bytes of another program's filter lack, so that {@link Filter#importForeign} needs it from its
+ * caller.
+ */
 public enum ForeignNeed {
   /** m and k: {@link CreateOptions#numBits} and {@link CreateOptions#numProbes}, or another way to give them. */
   SIZE(Abi.FOREIGN_NEEDS_SIZE),

@@ -4,17 +4,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A bfs_filter, and who uses it. Every call enters and leaves; the last one to leave a closed handle frees it. So no
- * call runs into freed memory, and close() waits for no lookup.
+ * A bfs_filter, and the count of its users. Every call enters and leaves; the last one to leave a closed handle frees
+ * it. So no call uses freed memory, and close() does not wait for lookups.
  *
- * The count of users is spread over lanes, each in cache lines of its own, so that threads do not wait for each other's
- * line. A thread always has the same lane.
+ * The count is spread over lanes, each in its own cache lines, so that threads do not wait for each other's line. A
+ * thread always has the same lane.
  */
 final class Handle implements Runnable {
   private static final System.Logger LOGGER = System.getLogger("dev.bfstore");
   private static final VarHandle LANE = MethodHandles.arrayElementVarHandle(long[].class);
   private static final int LANES = 16;
-  private static final int WIDTH = 16; // in longs: two lines, since processors fetch lines in pairs
+  private static final int WIDTH = 16; // longs in two cache lines, since processors fetch lines in pairs
 
   private static final int OPEN = 0;
   private static final int PUBLISHING = 1;
@@ -24,10 +24,10 @@ final class Handle implements Runnable {
   final boolean mayBlock;
   private final Library library;
   private final long filter;
-  /** In place of the memory of a filter that load() copied: it cannot be shut either. */
+  /** Stands for the memory of a filter that load() copied: such a filter cannot be shut either. */
   static final Object LOADED = new Object();
 
-  private final Object memory; // of a filter in a buffer; null: a file
+  private final Object memory; // for a filter in a buffer; null: a file
   private final long[] users = new long[(LANES + 1) * WIDTH];
   private volatile int state = OPEN;
   private boolean abandoned; // written before state is CLOSED
@@ -83,7 +83,7 @@ final class Handle implements Runnable {
     return sum;
   }
 
-  /** True for the one caller that has to free the filter: no one uses it but `own` calls of the caller. */
+  /** Returns true to the one caller that has to free the filter: no call uses it except `own` calls of the caller. */
   private boolean mayFree(int own) {
     synchronized (users) {
       boolean mine = !freed && inUse() == own;
@@ -99,13 +99,13 @@ final class Handle implements Runnable {
     if (abandoned) {
       library.bfs_abandon(filter);
     } else {
-      library.bfs_close(filter, 0); // it was shut before, and that told what was wrong
+      library.bfs_close(filter, 0); // it was shut before, which reported any error
     }
   }
 
   /**
-   * Closes. Where other threads are in calls, it shuts the filter now, and the last of them frees it. It is a user itself
-   * meanwhile, so that no other one frees it first and drops the error.
+   * Closes the filter. If other threads are in calls, it shuts the filter now, and the last of them frees it. This call
+   * counts as a user meanwhile, so that no other call frees the filter first and drops the error.
    */
   synchronized void close() {
     if (state == CLOSED) {
@@ -136,7 +136,7 @@ final class Handle implements Runnable {
     freeIfUnused();
   }
 
-  /** A call that needs the handle for itself. */
+  /** Publishes the filter, which needs the handle alone. */
   synchronized void publish() {
     if (state == CLOSED) {
       throw BfstoreException.of(Abi.ESHUT, 0, name + ": the filter was closed");
@@ -152,7 +152,7 @@ final class Handle implements Runnable {
     }
   }
 
-  /** The cleaner's: no thread has the filter any more. */
+  /** The cleaner calls this when no thread has the filter any more. */
   @Override
   public void run() {
     if (state != CLOSED) {

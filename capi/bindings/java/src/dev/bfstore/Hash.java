@@ -4,21 +4,21 @@ package dev.bfstore;
 public enum Hash {
   /** The default. */
   XXH3(Abi.HASH_XXH3),
-  /** The caller passes digests of its own, well mixed hash. */
+  /** The caller passes its own digests, which must be well mixed. */
   EXTERNAL(Abi.HASH_EXTERNAL),
   /** SipHash-2-4 with a secret, for keys that strangers choose. */
   SIPHASH(Abi.HASH_SIPHASH),
-  /** Of other programs: signed 32-bit MurmurHash3 with a list of seeds. */
+  /** For other programs' bits: signed 32-bit MurmurHash3 with a list of seeds. */
   MURMUR3(Abi.HASH_MURMUR3),
-  /** Of other programs: unsigned 32-bit MurmurHash3 with a list of seeds. */
+  /** For other programs' bits: unsigned 32-bit MurmurHash3 with a list of seeds. */
   MURMUR3_UNSIGNED(Abi.HASH_MURMUR3_UNSIGNED),
-  /** That of tutorials in Java, with a list of seeds. */
+  /** The hash of tutorials in Java, with a list of seeds. */
   JAVA_POLYNOMIAL(Abi.HASH_JAVA_POLYNOMIAL),
-  /** That of Jay Baird's python-bloomfilter. */
+  /** The hash of Jay Baird's python-bloomfilter. */
   JAYBIRD(Abi.HASH_JAYBIRD),
-  /** That of pybloom-live, version 4 or later. */
+  /** The hash of pybloom-live, version 4 or later. */
   PYBLOOM_LIVE(Abi.HASH_PYBLOOM_LIVE),
-  /** One that this release does not know. It is never an argument. */
+  /** A hash that this release does not know. It is never an argument. */
   OTHER(-1);
 
   final int number;

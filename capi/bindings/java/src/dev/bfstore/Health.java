@@ -1,14 +1,14 @@
 package dev.bfstore;
 
-/** Whether a filter answers, or why every answer is "maybe" now. */
+/** The state of a filter: OK, or why every answer is "maybe" now. */
 public enum Health {
-  /** It answers. */
+  /** The filter's answers count. */
   OK(Abi.OK),
   /** A sync failed: memory and disk may differ. */
   POISONED(Abi.EPOISONED),
   /** Truncated, overwritten or zero-filled while it was mapped. */
   LOST(Abi.ELOST),
-  /** Another file took the place of this one: open the path again. */
+  /** Another file replaced this one: open the path again. */
   SUPERSEDED(Abi.ESUPERSEDED),
   /** A recovery was begun and has not ended. */
   RECOVERING(Abi.ERECOVERING),
@@ -18,7 +18,7 @@ public enum Health {
   FAULT(Abi.EFAULT),
   /** The filter was closed. */
   SHUT(Abi.ESHUT),
-  /** One that this release does not know. It is never an argument. */
+  /** A state that this release does not know. It is never an argument. */
   OTHER(1);
 
   final int number;

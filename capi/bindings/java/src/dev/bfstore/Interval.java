@@ -1,9 +1,9 @@
 package dev.bfstore;
 
 /**
- * A number that is estimated, and the interval that has it in 95 of 100 cases.
+ * An estimated number, and the interval that has it in 95 of 100 cases.
  *
- * @param high where it ends; infinite where the bits set no bound
+ * @param high the upper end; infinite if the bits set no bound
  */
 public record Interval(
     double estimate,

@@ -6,8 +6,8 @@ import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 
 /**
- * The back end for Java 17 to 21: JNA, whose direct mapping binds each native method to the function of its name. A
- * byte[] is copied, so that the collector is not held off.
+ * The back end for Java 17 to 21: JNA, whose direct mapping binds each native method to the function of its name. It
+ * copies a byte[], so that the collector need not wait.
  */
 final class JnaLibrary extends JnaCalls {
   JnaLibrary(String pathOrName) {

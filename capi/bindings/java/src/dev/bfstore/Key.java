@@ -4,13 +4,13 @@ import java.math.BigInteger;
 import java.util.UUID;
 
 /**
- * The bytes of keys that are neither byte[], String nor long. Programs in other languages make the same bytes of them.
+ * Makes keys of values other than byte[], String and long. Programs in other languages make the same bytes of them.
  */
 public final class Key {
   private Key() {}
 
   /**
-   * Text: its UTF-8, without normalization.
+   * Returns the UTF-8 of a text, without normalization.
    *
    * @param text without a lone surrogate
    * @throws IllegalArgumentException if the text is not valid Unicode
@@ -19,13 +19,13 @@ public final class Key {
     return Text.utf8(text);
   }
 
-  /** An integer: 8 bytes, little-endian; a negative one is its two's complement. */
+  /** Returns an integer's 8 bytes, little-endian; a negative one is its two's complement. */
   public static byte[] of(long number) {
     return Text.integer(number);
   }
 
   /**
-   * An integer that a long may not have: one above 2^63.
+   * Returns the key of an integer that a long cannot have, such as one above 2^63.
    *
    * @param number from -2^63 to 2^64 - 1
    * @return the key: 8 bytes, little-endian
@@ -35,7 +35,7 @@ public final class Key {
     return Text.integer(number);
   }
 
-  /** A UUID: its 16 bytes, in the order of its text. */
+  /** Returns the 16 bytes of a UUID, in the order of its text. */
   public static byte[] of(UUID uuid) {
     return Text.uuid(uuid);
   }

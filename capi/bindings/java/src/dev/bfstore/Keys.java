@@ -7,31 +7,34 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * Many keys at once, in the form in which the caller has them. A view: no thread may change the memory during a call.
+ * Many keys at once, in the form in which the caller has them. They are a view: no thread may change the memory during
+ * a call.
  *
- * <p>Direct buffers and memory segments (see {@code Segments}) are read where they are. What is on Java's heap is copied
- * part by part into memory of the binding.
+ * <p>Direct buffers and memory segments (see {@code Segments}) are read in place. Keys on Java's heap are copied part
+ * by part into memory of the binding.
  */
 public abstract class Keys {
-  /** The most bytes of keys that are copied at once, but for a single key that is longer. */
+  /** The most bytes of keys that are copied at once, except a single longer key. */
   static final int PART_BYTES = 64 << 20;
 
   Keys() {}
 
-  /** The number of the keys, nulls included. */
+  /** Returns the number of keys, including nulls. */
   public abstract long count();
 
-  /** Describes in the scratch keys from `from` on, at most `most`. Returns how many: at least 1, where there is one. */
+  /**
+   * Describes in the scratch keys from `from` on, at most `most`. Returns their number: at least 1, if a key is left.
+   */
   abstract long view(long from, long most, Scratch scratch);
 
-  /** Whether one view can have all of the keys. */
+  /** Returns whether one view can have all of the keys. */
   abstract boolean isInPlace();
 
-  /** Throws if one of the keys from `from` on is none. */
+  /** Throws if an item from `from` on is not a key. */
   void check(long from) {}
 
   /**
-   * Keys of any kind: byte[], String, Long, Integer, Short, Byte, BigInteger, UUID, ByteBuffer (what remains in it).
+   * Keys of any kind: byte[], String, Long, Integer, Short, Byte, BigInteger, UUID, ByteBuffer (its remaining bytes).
    *
    * @param keys none of them null
    */
@@ -45,7 +48,7 @@ public abstract class Keys {
   }
 
   /**
-   * Keys of bytes.
+   * Makes keys of bytes.
    *
    * @param keys none of them null
    */
@@ -54,7 +57,7 @@ public abstract class Keys {
   }
 
   /**
-   * Keys of text, each its UTF-8.
+   * Makes keys of text, each its UTF-8.
    *
    * @param keys none of them null
    */
@@ -62,13 +65,13 @@ public abstract class Keys {
     return new Listed(keys);
   }
 
-  /** Integers, each a key of 8 bytes, little-endian. */
+  /** Makes a key of each integer: 8 bytes, little-endian. */
   public static Keys of(long... keys) {
     return new Longs(Abi.KEYS_FIXED, keys, ByteOrder.LITTLE_ENDIAN);
   }
 
   /**
-   * Refused: whether a char means its text or its number is not certain.
+   * Refuses a char: it may mean its text or its number.
    *
    * @param keys cast them to long, or make Strings of them
    * @throws IllegalArgumentException always
@@ -82,19 +85,19 @@ public abstract class Keys {
   }
 
   /**
-   * Digests, each of the filter's hash: see {@link Filter#digestMany}.
+   * Takes digests of the filter's hash: see {@link Filter#digestMany}.
    *
-   * @param digests all 64 bits of each count
+   * @param digests all 64 bits of each are used
    */
   public static Keys digests(long... digests) {
     return new Longs(Abi.KEYS_DIGESTS, digests, ByteOrder.nativeOrder());
   }
 
   /**
-   * Digests in a buffer, 8 bytes each in the machine's byte order.
+   * Takes digests in a buffer, 8 bytes each in the machine's byte order.
    *
-   * @param digests what remains in it; one on the heap is copied now. Its order() is the machine's: a new or sliced buffer
-   *     has another one, and putLong would have written other digests
+   * @param digests the remaining bytes; a heap buffer is copied now. Its order() is the machine's: a new or sliced
+   *     buffer has another one, so putLong would have written other digests
    */
   public static Keys digests(ByteBuffer digests) {
     if (digests.order() != ByteOrder.nativeOrder()) {
@@ -103,24 +106,24 @@ public abstract class Keys {
     return InPlace.fixed(Abi.KEYS_DIGESTS, direct(digests), 8, 8);
   }
 
-  /** Keys of one width, one after the other. */
+  /** Takes keys of one width, one after the other. */
   public static Keys fixed(byte[] data, int keyBytes) {
     return new Rows(data, keyBytes);
   }
 
   /**
-   * Keys of one width, one after the other.
+   * Takes keys of one width, one after the other.
    *
-   * @param data what remains in it; one on the heap is copied now
+   * @param data the remaining bytes; a heap buffer is copied now
    */
   public static Keys fixed(ByteBuffer data, int keyBytes) {
     return fixed(data, keyBytes, keyBytes);
   }
 
   /**
-   * Keys of one width, which are fields of records.
+   * Takes keys of one width, which are fields of records.
    *
-   * @param data what remains in it begins with the first key and may end with the last one; one on the heap is copied now
+   * @param data its remaining bytes begin with the first key and may end with the last one; a heap buffer is copied now
    * @param stride the bytes from one key to the next
    */
   public static Keys fixed(ByteBuffer data, int keyBytes, int stride) {
@@ -128,39 +131,39 @@ public abstract class Keys {
   }
 
   /**
-   * A column: key i is data[offsets[i]] to data[offsets[i + 1]].
+   * Takes a column: key i is data[offsets[i]] to data[offsets[i + 1]].
    *
-   * @param offsets one more than there are keys
+   * @param offsets one more than keys
    */
   public static Keys column(byte[] data, int[] offsets) {
     return new Column(data, offsets);
   }
 
   /**
-   * A string or binary column of Apache Arrow: offsets of 32 bits in the machine's byte order.
+   * Takes a string or binary column of Apache Arrow: offsets of 32 bits in the machine's byte order.
    *
-   * @param data what remains in it; one on the heap is copied now
-   * @param offsets one more than there are keys; likewise
+   * @param data the remaining bytes; a heap buffer is copied now
+   * @param offsets one more than keys; likewise
    */
   public static Keys column32(ByteBuffer data, ByteBuffer offsets) {
     return InPlace.column(Abi.KEYS_COLUMN32, direct(data), direct(offsets), 4);
   }
 
   /**
-   * A large_string or large_binary column of Apache Arrow: offsets of 64 bits in the machine's byte order.
+   * Takes a large_string or large_binary column of Apache Arrow: offsets of 64 bits in the machine's byte order.
    *
-   * @param data what remains in it; one on the heap is copied now
-   * @param offsets one more than there are keys; likewise
+   * @param data the remaining bytes; a heap buffer is copied now
+   * @param offsets one more than keys; likewise
    */
   public static Keys column64(ByteBuffer data, ByteBuffer offsets) {
     return InPlace.column(Abi.KEYS_COLUMN64, direct(data), direct(offsets), 8);
   }
 
   /**
-   * The same keys, of which some are nulls: not added, and answered no. A null is not the empty key.
+   * Returns these keys with some as nulls: not added, and answered no. A null is not the empty key.
    *
-   * @param bitmap Arrow's: key i is there if bit {@code firstBit + i} is 1, the lowest bit of a byte first
-   * @param firstBit where the bitmap begins
+   * @param bitmap Arrow's: key i exists if bit {@code firstBit + i} is 1, the lowest bit of a byte first
+   * @param firstBit the bit of the first key
    */
   public Keys withValidity(ByteBuffer bitmap, long firstBit) {
     return new Valid(this, direct(bitmap), firstBit);
@@ -184,7 +187,7 @@ public abstract class Keys {
       this.owner = owner;
     }
 
-    /** Throws where the buffer is in an arena that was closed. */
+    /** Throws if the buffer is in an arena that was closed. */
     void use() {
       if (owner instanceof ByteBuffer buffer && buffer.capacity() > 0) {
         buffer.get(0);
@@ -197,7 +200,7 @@ public abstract class Keys {
     private final int kind;
     private final long count;
     private final Memory data;
-    private final Memory offsets; // of a column
+    private final Memory offsets; // for a column
     private final long offsetBytes;
     private final long keyBytes;
     private final long stride;
@@ -428,7 +431,7 @@ public abstract class Keys {
     }
   }
 
-  /** Keys of which some are nulls. */
+  /** Keys with some nulls. */
   private static final class Valid extends Keys {
     private final Keys keys;
     private final Memory bitmap;

@@ -1,6 +1,6 @@
 package dev.bfstore;
 
-/** How a filter lays out the bits of a key. */
+/** The arrangement of a key's bits in a filter. */
 public enum Layout {
   /** The default: one line of 64 bytes a key, so a lookup costs one cache miss. */
   BLOCKED(Abi.LAYOUT_BLOCKED),
@@ -8,7 +8,7 @@ public enum Layout {
   CLASSIC(Abi.LAYOUT_CLASSIC),
   /** Counters, so that keys can be removed, at about four times the size. */
   COUNTING(Abi.LAYOUT_COUNTING),
-  /** One that this release does not know. It is never an argument. */
+  /** A layout that this release does not know. It is never an argument. */
   OTHER(-1);
 
   final int number;

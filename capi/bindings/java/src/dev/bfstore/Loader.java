@@ -12,9 +12,9 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
- * Finds the native library and the back end, once. The library is the file of -Dbfstore.library, or else the one in the
- * jar, or else the system's libbfstore.so.0. The back end is that of -Dbfstore.backend ("ffm" or "jna"), or else ffm
- * from Java 22 on.
+ * Finds the native library and the back end, once. The library is the file of -Dbfstore.library, or the one in the jar,
+ * or the system's libbfstore.so.0. The back end is that of -Dbfstore.backend ("ffm" or "jna"); by default ffm from Java
+ * 22 on.
  */
 final class Loader {
   private static final String SYSTEM_LIBRARY = "libbfstore.so.0";
@@ -52,7 +52,7 @@ final class Loader {
     }
   }
 
-  /** What `open` makes of the library's path or name. */
+  /** Opens the library by its path or name. */
   static <T> T opened(Function<String, T> open) {
     String path = System.getProperty("bfstore.library");
     if (path != null) {
@@ -65,7 +65,10 @@ final class Loader {
     }
   }
 
-  /** The file has its name only until it is mapped: nothing is left behind by a JVM that is killed later. */
+  /**
+   * Opens the packed library. Its file has a name only until it is mapped: so a JVM that is killed later leaves no
+   * file.
+   */
   private static <T> T extracted(InputStream packed, Function<String, T> open) throws IOException {
     Path file = Files.createTempFile("libbfstore", ".so");
     try {
@@ -76,10 +79,10 @@ final class Loader {
     }
   }
 
-  /** As the jar names it: linux-x86_64, linux-musl-aarch64. */
+  /** Returns this system's name in the jar: linux-x86_64, linux-musl-aarch64. */
   private static String system() throws IOException {
     String processor = System.getProperty("os.arch").toLowerCase(Locale.ROOT);
-    Path maps = Path.of("/proc/self/maps"); // without which glibc is assumed
+    Path maps = Path.of("/proc/self/maps"); // without it glibc is assumed
     boolean glibc = !Files.isReadable(maps)
         || GLIBC.matcher(Files.readString(maps, StandardCharsets.ISO_8859_1)).find();
     return (glibc ? "linux-" : "linux-musl-") + (processor.equals("amd64") ? "x86_64" : processor);

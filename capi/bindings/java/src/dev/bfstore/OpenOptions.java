@@ -2,7 +2,9 @@ package dev.bfstore;
 
 import java.time.Duration;
 
-/** How to open a file or a buffer: {@code new OpenOptions().write().guard()}. capi/bfstore.h says what each costs. */
+/**
+ * Options to open a file or a buffer: {@code new OpenOptions().write().guard()}. capi/bfstore.h says what each costs.
+ */
 public final class OpenOptions {
   private static final long MODES = Abi.OPEN_READ | Abi.OPEN_WRITE | Abi.OPEN_EXCLUSIVE;
 
@@ -14,22 +16,22 @@ public final class OpenOptions {
   private int writebackCheck;
   boolean mayBlock;
 
-  /** No option is given. */
+  /** Makes options without values. */
   public OpenOptions() {}
 
-  /** To ask: the default. */
+  /** Opens for lookups: the default. */
   public OpenOptions read() {
     flags = flags & ~MODES | Abi.OPEN_READ;
     return this;
   }
 
-  /** To ask and to add, concurrently with any number of other writers. */
+  /** Opens for lookups and adds, concurrently with any number of other writers. */
   public OpenOptions write() {
     flags = flags & ~MODES | Abi.OPEN_WRITE;
     return this;
   }
 
-  /** To ask and to add as the only writer, several times as fast. */
+  /** Opens for lookups and adds as the only writer, several times as fast. */
   public OpenOptions exclusive() {
     flags = flags & ~MODES | Abi.OPEN_EXCLUSIVE;
     return this;
@@ -41,19 +43,19 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Small pages, no read-ahead: for a file that is larger than memory, or synced often. */
+  /** Uses small pages without read-ahead: for a file that is larger than memory, or synced often. */
   public OpenOptions random() {
     flags |= Abi.OPEN_RANDOM;
     return this;
   }
 
-  /** Reads the file into private memory and does not map it. */
+  /** Reads the file into private memory instead of mapping it. */
   public OpenOptions copy() {
     flags |= Abi.OPEN_COPY;
     return this;
   }
 
-  /** A page that cannot be read is doubt, not SIGBUS. It is for files that other programs may truncate. */
+  /** Turns a page that cannot be read into doubt, instead of SIGBUS. For files that other programs may truncate. */
   public OpenOptions guard() {
     flags |= Abi.OPEN_GUARD;
     return this;
@@ -71,19 +73,19 @@ public final class OpenOptions {
     return this;
   }
 
-  /** A file whose writer was killed is unclean, too: for devices that vanish. */
+  /** Treats a file whose writer was killed as unclean, too: for devices that vanish. */
   public OpenOptions strict() {
     flags |= Abi.OPEN_STRICT;
     return this;
   }
 
-  /** Also on a network or overlay filesystem, which may show an older file. */
+  /** Allows a network or overlay filesystem, which may show an older file. */
   public OpenOptions anyFilesystem() {
     flags |= Abi.OPEN_ANY_FILESYSTEM;
     return this;
   }
 
-  /** Adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity. */
   public OpenOptions limit() {
     flags |= Abi.OPEN_LIMIT;
     return this;
@@ -95,38 +97,38 @@ public final class OpenOptions {
     return this;
   }
 
-  /** A reader that writes nothing at all, for audits and sandboxes. */
+  /** Makes the reader write nothing at all, for audits and sandboxes. */
   public OpenOptions noWrite() {
     flags |= Abi.OPEN_NO_WRITE;
     return this;
   }
 
-  /** The reader follows its path to a file that takes the place of this one. */
+  /** Makes the reader follow its path to a file that replaces this one. */
   public OpenOptions follow() {
     flags |= Abi.OPEN_FOLLOW;
     return this;
   }
 
-  /** A sealed file is compared with its checksums first. */
+  /** Compares a sealed file with its checksums first. */
   public OpenOptions verify() {
     flags |= Abi.OPEN_VERIFY;
     return this;
   }
 
-  /** The same, and where it is damaged every key is "maybe". */
+  /** Also compares, and answers "maybe" for every key if the file is damaged. */
   public OpenOptions tolerateDamage() {
     flags |= Abi.OPEN_TOLERATE_DAMAGE;
     return this;
   }
 
-  /** The bytes are in the bare form: of wrap and load. */
+  /** Opens the bare form. Only for wrap and load. */
   public OpenOptions bare() {
     flags |= Abi.OPEN_BARE;
     return this;
   }
 
   /**
-   * The secret of a filter with {@link Hash#SIPHASH}.
+   * Sets the secret of a filter with {@link Hash#SIPHASH}.
    *
    * @param secret 16 bytes
    */
@@ -138,8 +140,8 @@ public final class OpenOptions {
   /**
    * Reads an embedded filter in a file of any other format.
    *
-   * @param offset where it begins, a multiple of 64
-   * @param maxBytes the most that it is long; 0: up to the end of the file
+   * @param offset its begin, a multiple of 64
+   * @param maxBytes its greatest length; 0: up to the end of the file
    */
   public OpenOptions range(long offset, long maxBytes) {
     flags |= Abi.OPEN_RANGE;
@@ -149,7 +151,7 @@ public final class OpenOptions {
   }
 
   /**
-   * How long to wait for each lock that another process holds. Not given: 5 seconds.
+   * Sets the time to wait for each lock of another process. Default: 5 seconds.
    *
    * @param time zero: do not wait
    */
@@ -158,14 +160,14 @@ public final class OpenOptions {
     return this;
   }
 
-  /** To wait for locks as long as it takes. */
+  /** Waits for locks as long as needed. */
   public OpenOptions lockForever() {
     lockTimeout = Abi.LOCK_FOREVER;
     return this;
   }
 
   /**
-   * How often a writer asks whether the kernel failed to write. Not given: 100 milliseconds.
+   * Sets the time between a writer's checks whether the kernel failed to write. Default: 100 milliseconds.
    *
    * @param time zero: at each add that changes a bit
    */
@@ -175,9 +177,9 @@ public final class OpenOptions {
   }
 
   /**
-   * For a file that is larger than memory, and for threads that add one key at a time to an exclusive filter that others
-   * sync. A call with one key then copies it, and lets the garbage collector run while the call waits for the disk.
-   * Otherwise, in Java 22 and later, the collector waits until the call has returned.
+   * Use this for a file that is larger than memory, and for threads that add one key at a time to an exclusive filter
+   * that other threads sync. A call with one key then copies it, and lets the garbage collector run while the call
+   * waits for the disk. Otherwise, in Java 22 and later, the collector waits until the call has returned.
    */
   public OpenOptions mayBlock() {
     mayBlock = true;
@@ -200,7 +202,10 @@ public final class OpenOptions {
 
   private static final long MOST_MILLISECONDS = 4_000_000_000L;
 
-  /** A time of the options: 0 would be the default. Below a millisecond it is one. */
+  /**
+   * Converts a time of the options. 0 becomes `zero`, since the library's 0 is the default; less than a millisecond
+   * becomes one.
+   */
   static int milliseconds(Duration time, int zero) {
     if (time.isNegative() || time.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
       throw new IllegalArgumentException("a time is 0 to 4,000,000 seconds, not " + time);

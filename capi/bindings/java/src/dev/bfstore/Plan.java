@@ -3,7 +3,7 @@ package dev.bfstore;
 import java.util.Set;
 
 /**
- * What a filter will be like: see {@link PlanRequest#plan()}.
+ * A planned filter: see {@link PlanRequest#plan()}.
  *
  * @param numProbes k
  * @param numBits m
@@ -13,7 +13,7 @@ import java.util.Set;
  * @param fillRatio the share of m that is set at n keys
  * @param bloomFpr Bloom's formula
  * @param cacheLines lines that a lookup of a present key reads
- * @param pageFaults pages that it reads from a file that is not in memory
+ * @param pageFaults pages that this lookup reads from a file that is not in memory
  */
 public record Plan(
     Layout layout,

@@ -1,8 +1,8 @@
 package dev.bfstore;
 
 /**
- * What is known of a filter that is not made yet: {@code new PlanRequest().capacity(1_000_000).fpr(0.01).plan()}. Two or
- * more numbers may be given, but at most two of capacity, bitsPerKey, and one of numBits and maxBytes.
+ * The known numbers of a planned filter: {@code new PlanRequest().capacity(1_000_000).fpr(0.01).plan()}. Give two or
+ * more numbers, but at most two of capacity, bitsPerKey, and one of numBits and maxBytes.
  */
 public final class PlanRequest {
   private Layout layout;
@@ -13,13 +13,13 @@ public final class PlanRequest {
   private long numBits;
   private int numProbes;
 
-  /** No option is given. */
+  /** Makes a request without numbers. */
   public PlanRequest() {}
 
   /**
-   * The layout.
+   * Sets the layout.
    *
-   * @param layout not given: blocked
+   * @param layout default: blocked
    */
   public PlanRequest layout(Layout layout) {
     this.layout = layout;
@@ -27,7 +27,7 @@ public final class PlanRequest {
   }
 
   /**
-   * For how many distinct keys.
+   * Sets the number of distinct keys.
    *
    * @param capacity n
    */
@@ -37,7 +37,7 @@ public final class PlanRequest {
   }
 
   /**
-   * The highest false-positive rate at n keys.
+   * Sets the highest false-positive rate at n keys.
    *
    * @param fpr between 0 and 1
    */
@@ -47,7 +47,7 @@ public final class PlanRequest {
   }
 
   /**
-   * How many bits each of the n keys has.
+   * Sets the bits for each of the n keys.
    *
    * @param bitsPerKey m / n
    */
@@ -56,14 +56,14 @@ public final class PlanRequest {
     return this;
   }
 
-  /** Bytes of the whole file. */
+  /** Sets the bytes of the whole file. */
   public PlanRequest maxBytes(long maxBytes) {
     this.maxBytes = CreateOptions.notNegative(maxBytes);
     return this;
   }
 
   /**
-   * The number of bits.
+   * Sets the number of bits.
    *
    * @param numBits m
    */
@@ -73,7 +73,7 @@ public final class PlanRequest {
   }
 
   /**
-   * How many bits a key sets.
+   * Sets the number of bits that a key sets.
    *
    * @param numProbes k
    */
@@ -82,7 +82,7 @@ public final class PlanRequest {
     return this;
   }
 
-  /** From the numbers that are given to the others, without making anything. */
+  /** Computes the other numbers from the given ones, without making a filter. */
   public Plan plan() {
     Library library = Filter.LIBRARY;
     Struct.Value request = Structs.PLAN_REQUEST.make(library).put32("layout", layout == null ? 0 : layout.number)

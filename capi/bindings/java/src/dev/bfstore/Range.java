@@ -1,6 +1,6 @@
 package dev.bfstore;
 
-/** Bytes of a file. */
+/** A range of bytes in a file. */
 public record Range(
     long offset,
     long bytes) {}

@@ -5,12 +5,12 @@ import java.nio.ByteOrder;
 import java.util.concurrent.ConcurrentLinkedDeque;
 
 /**
- * Direct memory for one call, taken from a pool: a column of keys, its offsets, the answers, the struct of the keys, and
- * the error. A pool and not a thread's own, since virtual threads are many.
+ * Direct memory for one call, taken from a pool: a column of keys, its offsets, the answers, the struct of the keys,
+ * and the error. A pool instead of memory per thread, since virtual threads are many.
  */
 final class Scratch implements AutoCloseable {
   private static final ConcurrentLinkedDeque<Scratch> POOL = new ConcurrentLinkedDeque<>();
-  /** A scratch that grew beyond this is left to the collector. */
+  /** The size beyond which a scratch is left to the collector. */
   private static final int LARGEST_KEPT = 4 << 20;
 
   private static final int KIND = Structs.KEYS.offset("kind");
@@ -47,7 +47,7 @@ final class Scratch implements AutoCloseable {
     return pooled == null ? new Scratch(library) : pooled;
   }
 
-  /** Gives it back. */
+  /** Returns the scratch to the pool. */
   @Override
   public void close() {
     if ((long) data.bytes() + offsets.bytes() + answers.bytes() <= LARGEST_KEPT) {
@@ -59,7 +59,7 @@ final class Scratch implements AutoCloseable {
     return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
   }
 
-  /** The struct of keys without validity. */
+  /** Fills in the struct of keys without validity. */
   void describe(int kind, long count, long address, long bytes, long offsetsAddress, long keyBytes, long stride) {
     keys.putInt(KIND, kind);
     keys.putLong(COUNT, count);
@@ -93,7 +93,7 @@ final class Scratch implements AutoCloseable {
       return address;
     }
 
-    /** At least so many bytes; what is there is kept. */
+    /** Makes room for at least this number of bytes, and keeps the present ones. */
     ByteBuffer grow(long wanted) {
       if (wanted > Integer.MAX_VALUE - 8) {
         throw new IllegalArgumentException("more than 2 GiB of keys in one part of a batch");

@@ -10,17 +10,17 @@ import java.util.OptionalLong;
  * @param numProbes k
  * @param numBits m
  * @param capacity n, the keys that it is sized for; 0 in the bare form
- * @param fpr the rate that is promised at n keys; 0 in the bare form
+ * @param fpr the promised rate at n keys; 0 in the bare form
  * @param seed unsigned: Long.toUnsignedString shows it
  * @param keysAdded adds that changed a bit; 0 in buffers
- * @param keysRemoved in the counting layout, removes that took a key
- * @param health as {@link Filter#health()}
+ * @param keysRemoved in the counting layout, removes that removed a key
+ * @param health the same as {@link Filter#health()}
  * @param saturated whether more keys were added than {@code capacity}
- * @param isa of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
+ * @param isa the instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar"
  * @param fileId 16 bytes; zeros in the bare form
- * @param fill empty if it was not asked for
- * @param hugePageBytes how much is in huge pages; empty if it was not asked for
- * @param residentBytes how much is in memory; empty if it was not asked for, or the kernel does not tell
+ * @param fill empty if not requested
+ * @param hugePageBytes bytes in huge pages; empty if not requested
+ * @param residentBytes bytes in memory; empty if not requested, or if the kernel does not tell
  */
 public record Statistics(
     Layout layout,

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A struct of capi/bfstore.h: where its fields are. */
+/** A struct of capi/bfstore.h: the offsets of its fields. */
 final class Struct {
   final String name;
   private final Map<String, int[]> fields = new HashMap<>(); // offset, bytes
@@ -40,7 +40,7 @@ final class Struct {
     return fields.get(field)[1];
   }
 
-  /** A struct of this kind in memory of its own, all zeros but for its size. */
+  /** Makes a struct of this kind in new memory: zeros, except for its size. */
   Value make(Library library) {
     Value made = new Value(this, ByteBuffer.allocateDirect(bytes()).order(ByteOrder.nativeOrder()), 0, library);
     return fields.containsKey("struct_bytes") ? made.put32("struct_bytes", bytes()) : made;
@@ -85,7 +85,7 @@ final class Struct {
       return this;
     }
 
-    /** A pointer to a copy of the bytes, which lives as long as this does. */
+    /** Stores a pointer to a copy of the bytes, which lives as long as this struct. */
     Value point(String field, byte[] to) {
       ByteBuffer copy = copyOf(to);
       pointedTo.add(copy);
@@ -119,7 +119,7 @@ final class Struct {
     }
   }
 
-  /** A direct copy; of nothing it has one byte, so that it has an address. */
+  /** Returns a direct copy. It has at least one byte, so that it has an address. */
   static ByteBuffer copyOf(byte[] bytes) {
     return ByteBuffer.allocateDirect(Math.max(1, bytes.length)).order(ByteOrder.nativeOrder()).put(0, bytes);
   }

@@ -15,7 +15,10 @@ final class Text {
 
   private Text() {}
 
-  /** UTF-8. String.getBytes would make a question mark of a lone surrogate, and so one key of many texts. */
+  /**
+   * Returns the UTF-8. String.getBytes would turn each lone surrogate into a question mark, and so make one key of many
+   * texts.
+   */
   static byte[] utf8(String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     for (byte one : bytes) {
@@ -54,7 +57,7 @@ final class Text {
     return ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
   }
 
-  /** What remains in a buffer, whose position stays. */
+  /** Returns the remaining bytes of a buffer, whose position stays. */
   static byte[] bytes(ByteBuffer buffer) {
     byte[] copy = new byte[buffer.remaining()];
     buffer.get(buffer.position(), copy);
@@ -90,7 +93,7 @@ final class Text {
             + key.getClass().getName());
   }
 
-  /** Numbers in the machine's byte order. */
+  /** Returns the numbers in the machine's byte order. */
   static byte[] nativeBytes(int[] numbers) {
     ByteBuffer made = ByteBuffer.allocate(numbers.length * 4).order(ByteOrder.nativeOrder());
     made.asIntBuffer().put(numbers);
@@ -98,8 +101,8 @@ final class Text {
   }
 
   /**
-   * The bytes of a path with a NUL. A Path keeps the bytes that the file system gave it, its toString() decodes them by
-   * the locale, and only its URI tells them: so a name that is no text in this locale is found, too.
+   * Returns the bytes of a path with a NUL. A Path keeps the bytes of the file system, but toString() decodes them by
+   * the locale, and only toUri() shows them: so a name that is not text in this locale is also found.
    */
   static byte[] path(Path path) {
     if (path.getFileSystem() != FileSystems.getDefault()) {
@@ -110,7 +113,7 @@ final class Text {
     return ended(bytes);
   }
 
-  /** The text as C has it. What is not valid Unicode in it becomes a question mark. */
+  /** Returns the text with a NUL. A part that is not valid Unicode becomes a question mark. */
   static byte[] ended(String what, String text) {
     if (text.indexOf(0) >= 0) {
       throw new IllegalArgumentException("a " + what + " with a NUL");
@@ -126,7 +129,7 @@ final class Text {
     return text.chars().allMatch(unit -> unit < 0x80);
   }
 
-  /** The bytes of a URI's path; the slash that ends a folder's is left out. */
+  /** Returns the bytes of a URI's path, without the slash at the end of a folder's. */
   private static byte[] decoded(String escaped) {
     int end = escaped.length() > 1 && escaped.endsWith("/") ? escaped.length() - 1 : escaped.length();
     ByteBuffer bytes = ByteBuffer.allocate(end);

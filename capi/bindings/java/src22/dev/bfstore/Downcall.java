@@ -25,7 +25,7 @@ final class Downcall {
     return bind(name, result, parameters);
   }
 
-  /** For functions that take a byte[] of the heap. */
+  /** Binds functions that take a byte[] of the heap. */
   static MethodHandle critical(String name, MemoryLayout result, MemoryLayout... parameters) {
     return bind(name, result, parameters, Linker.Option.critical(true));
   }
@@ -39,7 +39,7 @@ final class Downcall {
     return Linker.nativeLinker().downcallHandle(function, descriptor, options);
   }
 
-  /** A handle throws nothing of its own but what the virtual machine throws. */
+  /** A handle throws only errors of the virtual machine. */
   static Error failed(Throwable unexpected) {
     if (unexpected instanceof Error) {
       return (Error) unexpected;

@@ -4,10 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * The back end for Java 22 and later: java.lang.foreign. It is loaded by its name, since Java 17 cannot read its class.
+ * The back end for Java 22 and later: java.lang.foreign. Java 17 cannot read this class, so it is loaded by name.
  *
- * A byte[] is handed over where it is on the heap (Linker.Option.critical), and the collector waits until the call
- * returns. So calls with many keys, and calls that may wait for a lock, take none.
+ * A byte[] is passed in place on the heap (Linker.Option.critical), so the collector waits until the call returns.
+ * Therefore calls with many keys, and calls that may wait for a lock, take no byte[].
  */
 final class FfmLibrary extends FfmCalls {
   @Override

@@ -3,19 +3,19 @@ package dev.bfstore;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Keys in memory segments, for Java 22 and later. They are read where they are, so they are native (off the heap), and
- * their arena stays open during every call with them.
+ * Keys in memory segments, for Java 22 and later. They are read in place: so they must be native (off the heap), and
+ * their arena must stay open during every call with them.
  */
 public final class Segments {
   private Segments() {}
 
-  /** Keys of one width, one after the other. */
+  /** Takes keys of one width, one after the other. */
   public static Keys fixed(MemorySegment data, long keyBytes) {
     return fixed(data, keyBytes, keyBytes);
   }
 
   /**
-   * Keys of one width, which are fields of records.
+   * Takes keys of one width, which are fields of records.
    *
    * @param data begins with the first key, and may end with the last one
    * @param stride the bytes from one key to the next
@@ -25,7 +25,7 @@ public final class Segments {
   }
 
   /**
-   * Digests, 8 bytes each in the machine's byte order.
+   * Takes digests, 8 bytes each in the machine's byte order.
    *
    * @param digests at a multiple of 8
    */
@@ -34,18 +34,18 @@ public final class Segments {
   }
 
   /**
-   * A string or binary column of Apache Arrow: offsets of 32 bits.
+   * Takes a string or binary column of Apache Arrow: offsets of 32 bits.
    *
-   * @param offsets one more than there are keys
+   * @param offsets one more than keys
    */
   public static Keys column32(MemorySegment data, MemorySegment offsets) {
     return Keys.InPlace.column(Abi.KEYS_COLUMN32, memory(data), memory(offsets), 4);
   }
 
   /**
-   * A large_string or large_binary column of Apache Arrow: offsets of 64 bits.
+   * Takes a large_string or large_binary column of Apache Arrow: offsets of 64 bits.
    *
-   * @param offsets one more than there are keys
+   * @param offsets one more than keys
    */
   public static Keys column64(MemorySegment data, MemorySegment offsets) {
     return Keys.InPlace.column(Abi.KEYS_COLUMN64, memory(data), memory(offsets), 8);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import org.junit.jupiter.api.Test;
 
-/** The binding and the library are of one version. */
+/** The binding and the library have the same version. */
 class AbiTest {
   @Test
   void theBindingIsForTheVersionOfTheLibrary() {

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The program by which tests/bindings/ speaks to this language: its interface is in languages.py there. */
+/** The program that tests/bindings/ runs for this language: languages.py there has its interface. */
 public final class Agree {
   private Agree() {}
 

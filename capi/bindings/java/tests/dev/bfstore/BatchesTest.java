@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Every form of many keys gives the answers of the single calls. */
 class BatchesTest extends Case {
-  /** More than are asked at once, so that every form is asked in parts. */
+  /** More keys than one part of a call has, so that every form is looked up in parts. */
   private static final int COUNT = 10_000;
 
   private static byte[][] words() {
@@ -54,7 +54,7 @@ class BatchesTest extends Case {
     return offsets;
   }
 
-  /** Not at the beginning of the buffer. */
+  /** The bytes do not begin at the beginning of the buffer. */
   private static ByteBuffer direct(byte[] bytes) {
     return ByteBuffer.allocateDirect(bytes.length + 24).order(ByteOrder.nativeOrder()).position(16).put(bytes)
         .flip().position(16);
@@ -72,7 +72,7 @@ class BatchesTest extends Case {
     return made.array();
   }
 
-  /** Half of the keys are added one by one; asked and added in the form `keys`. null is a null. */
+  /** Adds half of the keys one by one; looks up and adds all in the form `keys`. null is a null. */
   private void check(Keys keys, byte[][] expected) {
     // clock: a name
     Filter filter = kept(Filter.create(folder.resolve("f" + System.nanoTime()), options().capacity(2 * COUNT).fpr(1e-4)));
@@ -227,7 +227,7 @@ class BatchesTest extends Case {
     List<Object> keys = new ArrayList<>();
     byte[] large = new byte[Keys.PART_BYTES / 2 + 1];
     keys.add(large);
-    keys.add(large); // of another part than the first
+    keys.add(large); // in another part than the first
     keys.add("\ud800");
     assertThrows(IllegalArgumentException.class, () -> filter.addMany(keys));
     assertEquals(0, filter.statsWithFill().fill().get().setBits());
@@ -258,13 +258,13 @@ class BatchesTest extends Case {
     assertThrows(wrong, () -> Keys.fixed(direct(data), 1).withValidity(direct(new byte[1]), -1));
     ByteBuffer room = ByteBuffer.allocate(9);
     assertThrows(wrong, () -> filter.containsMany(Keys.fixed(direct(new byte[10]), 1), room));
-    assertArrayEquals(new byte[] {1, 1, 1, 1, 1, 1, 1, 1, 1}, room.array()); // which were noes
+    assertArrayEquals(new byte[] {1, 1, 1, 1, 1, 1, 1, 1, 1}, room.array()); // the answers were no before
     Arrays.fill(room.array(), (byte) 0);
     for (int[] offsets : new int[][] {{0, 9}, {-1, 3}, {0, 5, 4, 6}}) {
       Keys keys = Keys.column32(direct(data), direct(nativeOffsets(offsets, 4)));
       assertThrows(BfstoreException.InvalidException.class, () -> filter.addMany(keys));
       assertThrows(BfstoreException.InvalidException.class, () -> filter.containsMany(keys, room));
-      assertEquals(1, room.get(0)); // the doubt of a caller that drops the exception
+      assertEquals(1, room.get(0)); // "maybe" for a caller that drops the exception
     }
     assertFalse(filter.contains(new byte[1]));
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the tests share: a folder for each, and filters that are closed at its end. */
+/** The common part of the tests: a folder for each test, and filters that are closed at its end. */
 abstract class Case {
   static final Path ROOT = Path.of(System.getenv("BFSTORE_ROOT"));
 

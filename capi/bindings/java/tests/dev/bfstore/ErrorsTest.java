@@ -132,7 +132,7 @@ class ErrorsTest extends Case {
     }, path.toString());
   }
 
-  /** A struct whose size was forgotten would leave the message empty: each function that fails has words of its own. */
+  /** A struct without its size would leave the message empty: each failing function must have its own words. */
   @Test
   void eachCallThatCanFailHasWordsOfTheLibrary() {
     Filter filter = create();
@@ -196,7 +196,7 @@ class ErrorsTest extends Case {
     }
   }
 
-  /** Only the URI of a path has bytes that are no text. */
+  /** Only the URI of a path shows bytes that are not text. */
   @Test
   void aPathThatIsNoTextIsFound() throws Exception {
     create().close();

@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 
-/** A file that another process truncates is doubt and no crash, and the JVM's own faults go on working. */
+/** A file that another process truncates is doubt, not a crash, and the JVM's own faults still work. */
 class FaultsTest extends Case {
   private static final Set<Health> DOUBT = Set.of(Health.FAULT, Health.LOST);
   private static final int PATIENCE = 600_000; // milliseconds
@@ -24,7 +24,7 @@ class FaultsTest extends Case {
     assertEquals(0, new ProcessBuilder("/usr/bin/truncate", "-s", "" + bytes, path.toString()).start().waitFor());
   }
 
-  /** Runs hot, so that the compiled code relies on the signal for null, as it does where null was never seen. */
+  /** Runs hot, so that the compiled code relies on the signal for null: the JVM does that if null was never seen. */
   private static int length(String text) {
     return text.length();
   }
@@ -101,7 +101,7 @@ class FaultsTest extends Case {
     assertThrows(BfstoreException.class, filter::sync);
   }
 
-  /** Other threads are in lookups when the file is cut: the fault comes in the middle of their calls. */
+  /** Other threads are in lookups when the file is truncated: the fault comes in the middle of their calls. */
   @Test
   void aFileIsCutWhileItIsAsked() throws Exception {
     Filter filter = large(new OpenOptions().guard());

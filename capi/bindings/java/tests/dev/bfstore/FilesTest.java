@@ -137,7 +137,7 @@ class FilesTest extends Case {
     assertThrows(BfstoreException.MalformedException.class, () -> open(new OpenOptions().range(0, 0)));
   }
 
-  /** Java tells no descriptor, so the test finds it in /proc. */
+  /** Java does not tell a descriptor, so the test finds it in /proc. */
   @Test
   void aDescriptor() throws Exception {
     filled("filter.bf", "a").close();
@@ -196,7 +196,7 @@ class FilesTest extends Case {
     assertEquals(0, made.getMark(7, 1));
   }
 
-  /** Leaves the file as a machine that went down does (FORMAT.md, "State slots"): dirty, in another boot. */
+  /** Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot. */
   private void goDown() throws Exception {
     ByteBuffer data = ByteBuffer.wrap(Files.readAllBytes(path)).order(ByteOrder.LITTLE_ENDIAN);
     try (Filter hash = Filter.create(folder.resolve("hash"), new CreateOptions().capacity(1).seed(data.getLong(88)))) {
@@ -349,7 +349,7 @@ class FilesTest extends Case {
     Class<BfstoreException.ClosedException> closed = BfstoreException.ClosedException.class;
     assertThrows(closed, () -> Filter.intersect(List.of(a, b), folder.resolve("no"), new CopyOptions()));
     assertThrows(closed, () -> a.merge(b));
-    a.close(); // no call is left in it
+    a.close(); // no call uses it any more
   }
 
   @Test
@@ -380,7 +380,7 @@ class FilesTest extends Case {
       }
     }
     List<Range> ranges = Filter.verify(path);
-    assertTrue(ranges.size() > 100); // more than are asked for at first
+    assertTrue(ranges.size() > 100); // more than the first call returns
     for (int i = 1; i < ranges.size(); i++) {
       assertTrue(ranges.get(i - 1).offset() < ranges.get(i).offset());
     }

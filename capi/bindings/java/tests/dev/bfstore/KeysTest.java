@@ -18,7 +18,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Which bytes a key is: the table that programs in other languages have to agree with. */
+/** The bytes of each key: programs in other languages have to agree with this table. */
 class KeysTest extends Case {
   private static byte[] repeated(byte[] once, JsonObject row) {
     int times = row.has("times") ? row.get("times").getAsInt() : 1;

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Handles: closed in use, used after close, closed twice, leaked to the collector, shared by threads. */
 class LifeTest extends Case {
   private static final int THREADS = 4;
-  /** Until it counts as never. */
+  /** The number of tries after which an event counts as never. */
   private static final int TRIES = 1000;
   private static final Set<String> SAFE = Set.of("close", "abandon", "isClosed", "name", "health", "toString");
 
@@ -80,8 +80,8 @@ class LifeTest extends Case {
   }
 
   /**
-   * The collector does not see an address. So what a call got as one has to be kept until the call ends; otherwise this ends
-   * the JVM, or finds a wrong no.
+   * The collector does not see an address. So the objects at the addresses of a call must be kept until it ends;
+   * otherwise this test ends the JVM, or finds a wrong no.
    */
   @Test
   void memoryOfACallLastsUntilItEnds() throws InterruptedException {
@@ -89,7 +89,7 @@ class LifeTest extends Case {
     Filter first = create("small", small);
     byte[] few = ones(512);
     byte[] dumped = first.dump();
-    for (int i = 0; i < 12_000; i++) { // until the JVM compiles it
+    for (int i = 0; i < 12_000; i++) { // enough for the JVM to compile it
       first.importBits(few, BitOrder.LITTLE);
       Filter.load(dumped, new OpenOptions()).abandon();
     }
@@ -133,7 +133,7 @@ class LifeTest extends Case {
             begun.release();
           }
         } catch (BfstoreException.ClosedException expected) {
-          // it ends so
+          // the thread ends here
         }
       });
       asking.start();
@@ -155,7 +155,7 @@ class LifeTest extends Case {
     assertTrue(kept[0].isClosed());
   }
 
-  /** What close() cannot sync is told by it. */
+  /** close() reports a failed sync. */
   @Test
   void closeTellsWhatItCouldNotDo() throws IOException {
     Filter made = create(options().guard());
@@ -173,7 +173,7 @@ class LifeTest extends Case {
     }
   }
 
-  /** The kernel tells a new file that had no name at first by another name. */
+  /** The kernel shows a file that was created without a name under another name: so this opens it again. */
   private static Filter openedAgain(Path file, CreateOptions options) {
     Filter.create(file, options).close();
     return Filter.open(file, new OpenOptions().write());
@@ -220,7 +220,7 @@ class LifeTest extends Case {
       logger.setUseParentHandlers(true);
       logger.removeHandler(handler);
     }
-    Filter again = open(new OpenOptions().exclusive().lockTimeout(Duration.ZERO)); // its locks are gone
+    Filter again = open(new OpenOptions().exclusive().lockTimeout(Duration.ZERO)); // the first handle's locks are gone
     assertTrue(again.contains("a"));
   }
 
@@ -237,7 +237,10 @@ class LifeTest extends Case {
     assertFalse(isMapped(path));
   }
 
-  /** Threads ask without end; another closes. Each gets right answers, "maybe" or ClosedException. */
+  /**
+   * Threads look up keys without end; another thread closes. Each thread gets right answers, "maybe" or
+   * ClosedException.
+   */
   private static void checkCloseInUse(Filter made, Consumer<Filter> ask) throws InterruptedException {
     Semaphore begun = new Semaphore(0);
     ConcurrentLinkedQueue<Throwable> failed = new ConcurrentLinkedQueue<>();
@@ -286,16 +289,16 @@ class LifeTest extends Case {
         assertEquals(numbers.length, one.select(keys).length, "a wrong no while the filter was closed");
         one.addMany(keys);
       });
-      assertFalse(isMapped(file)); // the last one that left has freed it
+      assertFalse(isMapped(file)); // the last call that left has freed it
       try (Filter again = Filter.open(file, new OpenOptions().noWrite())) { // clean
         assertEquals(numbers.length, again.select(keys).length);
       }
     }
   }
 
-  /** Another thread that is in a batch: its first answer is there, and nearly all of the others are not. */
+  /** Starts a thread that is in a batch: its first answer exists, and nearly all others do not. */
   private static Thread inABatch(Filter filter, Keys keys, ByteBuffer answers) throws InterruptedException {
-    answers.put(0, (byte) 7); // no answer
+    answers.put(0, (byte) 7); // not an answer
     Thread thread = new Thread(() -> filter.containsMany(keys, answers));
     thread.start();
     while (answers.get(0) == 7) {
@@ -304,12 +307,12 @@ class LifeTest extends Case {
     return thread;
   }
 
-  /** A batch may be long, and close() does not wait for it: the file has to be free for others all the same. */
+  /** A batch may be long, and close() does not wait for it: the file must still be free for others. */
   @Test
   void closeLetsGoOfTheFileWhileOthersAreInCalls() throws Exception {
     Keys keys = Keys.fixed(ByteBuffer.allocateDirect(8 * 4_000_000), 8);
     ByteBuffer answers = ByteBuffer.allocateDirect(4_000_000);
-    boolean inUse = false; // to the end: this thread may not run until the batch is over
+    boolean inUse = false; // until the end of close(): this thread may not run before the batch is over
     for (int tries = 0; tries < TRIES && !inUse; tries++) {
       Filter made = Filter.create(folder.resolve("try" + tries), options().exclusive());
       Thread thread = inABatch(made, keys, answers);

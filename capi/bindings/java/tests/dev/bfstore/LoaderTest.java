@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Which library and which back end are taken. */
+/** The choice of the library and of the back end. */
 class LoaderTest {
   private final String backEnd = System.getProperty("bfstore.backend");
 

@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The jar, installed into an empty Maven repository, is all that a program needs; and README's example runs. */
+/** The jar, installed into an empty Maven repository, suffices for a program; and README's example runs. */
 class PackageTest extends Case {
   private static final Path HERE = ROOT.resolve("capi/bindings/java");
   private static final Path JAR = Path.of(System.getenv("BFSTORE_JAR"));
@@ -34,7 +34,7 @@ class PackageTest extends Case {
     return System.getenv("BFSTORE_JAVA_WITH_" + backEnd);
   }
 
-  /** As a user compiles and runs it: with the jar's own native library, if no option says another one. */
+  /** Compiles and runs a program like a user: with the jar's own native library, unless an option names another one. */
   private static String compiledAndRun(Path folder, String program, Path jar, String... options) throws Exception {
     Files.writeString(folder.resolve("Example.java"), program);
     List<String> jars = new ArrayList<>(List.of(jar.toString(), "."));

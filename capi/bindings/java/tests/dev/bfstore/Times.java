@@ -10,10 +10,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.LongSupplier;
 
-/** The times of Java, for bench/bindings.py: Times FOLDER. Its lines are those of bench/bindings/c.c. */
+/** The times of Java, for bench/bindings.py: Times FOLDER. It prints the lines of bench/bindings/c.c. */
 public final class Times {
   private static final int KEY_BYTES = 16;
-  private static final int PASSES = 15; // the first of which the compiler of the JVM uses
+  private static final int PASSES = 15; // the JVM compiles during the first one
   private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
 
   private Times() {}

@@ -9,7 +9,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 
-/** Keys in memory segments have the answers of the same keys in arrays. */
+/** Keys in memory segments have the same answers as the same keys in arrays. */
 class SegmentsTest extends Case {
   @Test
   void everyFormIsThatOfArrays() {

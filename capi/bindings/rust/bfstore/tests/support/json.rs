@@ -1,4 +1,4 @@
-//! A reader of JSON, for the tables that the tests of all languages share: without another crate, and it panics.
+//! A JSON reader without another crate, for the tables that the tests of all languages share. It panics on errors.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;

@@ -1,4 +1,4 @@
-//! What the tests share: a folder for each test, the repository's files, and a reader of JSON.
+//! The common part of the tests: a folder for each test, the repository's files, and a JSON reader.
 
 pub mod json;
 
@@ -31,12 +31,12 @@ impl Folder {
         &self.0
     }
 
-    /// The path of the one filter that most tests have.
+    /// Returns the path of the one filter that most tests have.
     pub fn filter(&self) -> PathBuf {
         self.join("filter.bf")
     }
 
-    /// A filter of 10,000 keys at filter(), open for writing.
+    /// Makes a filter for 10,000 keys at filter(), open for writing.
     pub fn create(&self) -> Filter {
         small().create(self.filter()).unwrap()
     }
@@ -57,14 +57,14 @@ impl Drop for Folder {
     }
 }
 
-/// The options of a filter of 10,000 keys.
+/// Returns the options of a filter for 10,000 keys.
 pub fn small<'a>() -> CreateOptions<'a> {
     let mut options = Filter::options_to_create();
     options.capacity(10_000);
     options
 }
 
-/// A file of the repository.
+/// Returns the path of a file of the repository.
 pub fn repository(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../..").join(name)
 }
@@ -74,7 +74,7 @@ pub fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The error of a call that must fail.  Each has words.
+/// Returns the error of a call that must fail.  Each error has words.
 #[track_caller]
 pub fn failed<T>(result: Result<T>) -> Error {
     match result {
@@ -93,20 +93,20 @@ pub fn failed_with<T>(result: Result<T>, code_name: &str) -> Error {
     error
 }
 
-/// set bits of a filter, all of them counted.
+/// Counts the set bits of a filter.
 pub fn set_bits(filter: &Filter) -> u64 {
     let measured = filter.stats_with(bfstore::Measure { fill: true, memory: false }).unwrap();
     measured.fill.unwrap().set_bits
 }
 
-/// One test that is otherwise ignored, in a process of its own.
+/// Returns a command that runs one otherwise ignored test in a process of its own.
 pub fn child(name: &str) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args([name, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
     command
 }
 
-/// Runs it to its end, which must be good, with that one test.  Returns what it said on standard error.
+/// Runs the command, which must succeed with that one test.  Returns its standard error.
 #[track_caller]
 pub fn succeeds(command: &mut Command) -> String {
     let done = command.output().unwrap();
