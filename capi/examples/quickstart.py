@@ -15,7 +15,7 @@ bfstore.bfs_close.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 class Options(ctypes.Structure):
-    """bfs_options of bfstore.h. A field that is zero takes its default."""
+    """bfs_options of bfstore.h. What is left zero takes its default."""
     _fields_ = [("struct_bytes", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("flags", ctypes.c_uint64), ("capacity", ctypes.c_uint64),
                 ("fpr", ctypes.c_double), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
                 ("num_bits", ctypes.c_uint64), ("num_probes", ctypes.c_uint32), ("layout", ctypes.c_uint32),
