@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
-// Every code, by the compiler's help: one that is missing here is an error of -Wswitch.
+// Names every code. A code that is missing here is an error of -Wswitch.
 const char* expected_name(Code code) {
   switch (code) {
     case Code::kOk:
