@@ -1,4 +1,4 @@
-// The size of a hash set that `bf plan` prints, compared with one that is made: what malloc has given out.
+// Compares the size of a hash set that `bf plan` prints with the bytes that malloc gives out for a real one.
 #include "hash_set.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ namespace {
 
 std::uint64_t allocated_bytes() {
   const struct mallinfo2 now = mallinfo2();
-  return now.uordblks + now.hblkhd;  // the second is of blocks that have a mapping of their own
+  return now.uordblks + now.hblkhd;  // hblkhd: blocks with a mapping of their own
 }
 
 std::string key_of(std::uint64_t number, std::size_t bytes) {
