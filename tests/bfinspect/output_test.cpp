@@ -1,5 +1,5 @@
-// What bfinspect reports about processes that have a file open: never "no process" if there may be one that it cannot
-// see.
+// bfinspect's report about the processes that have a file open. It never says "no process" if there may be one that it
+// cannot see.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>

@@ -160,7 +160,8 @@ TEST_CASE("colour stands in no output that has none, and ends with every line th
 
 namespace {
 
-// m, k and the promised rate of 9.6 bits a key and 7 probes, with an estimate of `keys` keys.
+// Returns the report of a classic filter with 9.6 bits a key, 7 probes and their promised rate, and an estimate of
+// `keys` keys.
 bfstore::Report classic_with(std::uint64_t capacity, double keys) {
   bfstore::Report report;
   report.state = bfstore::FileState::kClean;
