@@ -32,11 +32,11 @@ using namespace store_test;
 
 namespace {
 
-std::string smaps_of_a_test;  // not empty: what /proc/self/smaps says to the library
+std::string smaps_of_a_test;  // if not empty: the path that replaces /proc/self/smaps for the library
 
 }  // namespace
 
-// By which the C++ library opens files.
+// The C++ library opens files by this function.
 extern "C" FILE* fopen64(const char* path, const char* mode) {
   static const auto real = reinterpret_cast<FILE* (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "fopen64"));
   const bool replaced = !smaps_of_a_test.empty() && std::strcmp(path, "/proc/self/smaps") == 0;
@@ -59,8 +59,8 @@ std::int32_t create_and_close(const std::string& path, const bfs_options& option
   return code;
 }
 
-// The kernel's lines about this process's mappings of the file, one mapping after the other. The file of a mapping may
-// have had no name when the mapping was made, so this finds it by its inode.
+// Returns the kernel's lines about this process's mappings of the file, one mapping after the other. Finds the file by
+// its inode, because it may have had no name when the mapping was made.
 std::string mappings_of(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -182,7 +182,7 @@ TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is op
 
 namespace {
 
-// How often the kernel is asked for failed writes while that many new keys are added.
+// Adds `count` new keys. Returns how often the kernel is asked for failed writes meanwhile.
 int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
   int questions = 0;
   faults::on_question = [&](int) {
@@ -307,7 +307,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     const bfstore::Filter there = opened(bfstore::Filter::open(dir.file(), bfstore::OpenMode::kRead));
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
-    // Whether there are huge pages is the system's to decide: it says so here.
+    // The system decides whether pages are huge. So the test makes up what it says.
     std::ofstream(dir.file("smaps")) << [&] {
       std::istringstream lines(mappings_of(dir.file()));
       std::string all;
@@ -408,9 +408,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
-// Runs `body` in a thread with the test's own stack, and counts how often the key is there afterwards as the library
-// copies it, with the flag of an optional. The registers of the hash function, which any later call may have saved, do
-// not count as a copy.
+// Runs `body` in a thread whose stack the test owns. Counts the copies of the key on that stack afterwards, in the form
+// in which the library copies it (with the flag of an optional). The registers of the hash function, which any later
+// call may have saved, do not count as a copy.
 std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void()> body) {
   std::array<unsigned char, sizeof key + 1> secret{};
   std::copy(key.begin(), key.end(), secret.begin());

@@ -70,7 +70,7 @@ struct Outcome {
   bool short_of_memory;
 };
 
-// One call, in which the allocation with this number fails, and, if wanted, all later ones.
+// Makes one call in which the allocation with this number fails, and all later ones if `all_after`.
 Outcome with_failure(std::int64_t number, bool all_after, const std::function<std::int64_t()>& call) {
   one_failed = false;
   all_fail_after = all_after;
@@ -80,7 +80,7 @@ Outcome with_failure(std::int64_t number, bool all_after, const std::function<st
   return {code, one_failed};
 }
 
-// `call` again and again, until no allocation fails any more; `after` looks at what each left.
+// Repeats `call` until no allocation fails any more. `after` checks what each call left.
 void whichever_allocation_fails(
     const std::string& name, const std::function<std::int64_t(bfs_error*)>& call,
     const std::function<void()>& after = [] {}) {
@@ -119,7 +119,7 @@ bfs_options options_of(std::uint64_t capacity, std::uint64_t flags = 0) {
 
 constexpr std::uint64_t kOwner = 7;
 
-// A closed file with keys and a mark, in memory: a disk makes nothing clearer here.
+// A closed file with keys and a mark. It is in memory, because a disk would add nothing to the test.
 struct Fixture {
   Fixture() : dir(memory_folder()), path(dir.file()) {
     bfstore::Filter filter = created(path);
@@ -132,7 +132,7 @@ struct Fixture {
     REQUIRE(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
     return filter;
   }
-  // Every key is there, and a writer can open the file.
+  // Checks that every key is there, and that a writer can open the file.
   void check_whole() const {
     bfstore::Filter filter = opened(bfstore::Filter::open(path, bfstore::OpenMode::kExclusive));
     REQUIRE(maybes(filter, 1, 0, kSome) == kSome);

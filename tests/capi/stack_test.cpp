@@ -30,14 +30,14 @@ namespace {
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 constexpr std::size_t kMostBytes = std::size_t{24} << 10;
 #else
-constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // not for use: checks, and variables far from each other
+constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // debug builds have checks, and spread variables
 #endif
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 constexpr unsigned char kPaint = 0xa5;
 
 struct Run {
   std::function<void()> call;
-  const unsigned char* begin = nullptr;  // of the frames below are the call's
+  const unsigned char* begin = nullptr;  // the frames below this address are the call's
 };
 
 void* run(void* what) {
@@ -47,7 +47,7 @@ void* run(void* what) {
   return nullptr;
 }
 
-// What the call and all that it calls wrote to, from its caller's frame to the lowest byte.
+// Returns how much stack the call used, with all that it calls: from its caller's frame to the lowest byte written.
 std::size_t stack_of(std::function<void()> call) {
   void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(stack != MAP_FAILED);
@@ -70,7 +70,7 @@ std::size_t stack_of(std::function<void()> call) {
 
 std::set<std::string> called;
 
-// The call, which gives what is expected, needs little stack. `name` begins with the function's.
+// Checks that the call returns `expected` and needs little stack. `name` begins with the function's name.
 void check(const std::string& name, std::int64_t expected, const std::function<std::int64_t()>& call) {
   CAPTURE(name);
   std::int64_t got = 0;
@@ -104,7 +104,7 @@ struct File {
   bfs_filter* filter = nullptr;
 };
 
-// A process that opens the file, adds and ends, without closing it.
+// Runs a process that opens the file, adds and ends without closing it.
 void killed_writer(const std::string& path) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -119,7 +119,7 @@ void killed_writer(const std::string& path) {
   REQUIRE(status == 0);
 }
 
-// A process that supersedes the file, and stops there until it is killed.
+// Starts a process that supersedes the file, and stops there until it is killed.
 pid_t stopped_replacer(const std::string& path) {
   int ready[2];
   REQUIRE(pipe(ready) == 0);
@@ -187,7 +187,7 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
 
 namespace {
 
-// Of 1,000 bits and 3 seeds.
+// Makes a filter of 1,000 bits and 3 seeds.
 bfs_filter* filter_of_seeds(const std::string& path) {
   bfs_options options = BFS_OPTIONS_INIT;
   options.hash = BFS_HASH_MURMUR3;
