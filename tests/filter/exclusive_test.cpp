@@ -66,7 +66,7 @@ TEST_CASE("every line has one owner, the parts are even, and no digest at an edg
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
         const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
-        // The first part that ends after the line.
+        // The owner is the first part that ends after the line.
         const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
         REQUIRE(owners.of(digest) == expected);
       };

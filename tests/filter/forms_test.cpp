@@ -23,7 +23,7 @@ std::vector<std::string> keys_of(std::uint64_t first, std::uint64_t count) {
   return keys;
 }
 
-// Every answer became 1, whatever it was.
+// Checks that every answer became 1, whatever it was before.
 void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8_t>& answers) {
   CHECK(count.code() == code);
   CHECK(std::all_of(answers.begin(), answers.end(), [](std::uint8_t answer) { return answer == 1; }));
@@ -31,7 +31,7 @@ void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8
 
 constexpr const char* kText = "100000100001100002100003";
 
-// Keys that cannot be right: nothing is added, and every answer is maybe.
+// Checks keys that cannot be right: none is added, and every answer is maybe.
 void check_refused(const Keys& wrong) {
   InMemory made = InMemory::make(small());
   CHECK(wrong.check() == Code::kInvalid);
@@ -44,7 +44,7 @@ void check_refused(const Keys& wrong) {
   CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
-// Every third key is a null, in every form: what is added, found, selected and digested is as if it were not there.
+// Makes every third key a null, in every form. Checks that adding, finding, selecting and digesting skip the nulls.
 void check_nulls(const Options& given, std::uint64_t count, std::size_t first_bit) {
   Options options = given;
   if (options.hash == Hash::kSipHash) options.key = SecretKey{1, 2, 3};
@@ -301,7 +301,7 @@ TEST_CASE("offsets that lead out of the column are refused, to the byte") {
   check_refused(Keys::column(kText, 11, narrow));
   check_refused(Keys::column(kText, 11, wide));
   check_refused(Keys::column(kText, 0, wide));
-  check_refused(Keys::column(nullptr, 12, narrow));  // a null pointer has no bytes, whatever is said of it
+  check_refused(Keys::column(nullptr, 12, narrow));  // a null pointer has no bytes, whatever length is given
   const std::vector<std::int64_t> far{0, 6, INT64_MAX};
   check_refused(Keys::column(kText, 24, far));
 }

@@ -1,5 +1,5 @@
-// What the bits of two filters say of their sets of keys: the numbers of keys, and their intervals, are right in as
-// many pairs of filters as they say.
+// Estimates from the bits of two filters: the numbers of keys of their sets, with intervals that are right in as many
+// pairs of filters as they say.
 #include <cmath>
 #include <map>
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kBits = 512 * 20;
 constexpr std::uint32_t kProbes = 6;
 
-// How full each of two filters is, and how much of the smaller set is in both.
+// The fill of each of two filters, and the share of the smaller set that is in both.
 struct Pair {
   double fill_a;
   double fill_b;
@@ -50,7 +50,7 @@ class Bodies {
     for (std::uint64_t i = 0; i < only_b; ++i) row_.scalar->add_alone.one(b_.words(), geometry_, random());
   }
 
-  // In pieces of that many lines.
+  // Compares in pieces of that many lines.
   [[nodiscard]] Comparison compare(std::uint64_t lines = kBits / kLineBits) {
     const auto overlap = std::make_unique<layout::Overlap>();
     for (std::uint64_t word = 0; word < a_.bytes().size() / 8; word += lines * 8)
@@ -71,7 +71,7 @@ class Bodies {
   Buffer b_;
 };
 
-// How estimates of one number turned out.
+// The outcomes of the estimates of one number.
 class Trial {
  public:
   void take(const Interval& found, double truth) {
@@ -82,7 +82,7 @@ class Trial {
   }
   [[nodiscard]] double inside() const { return inside_ / rounds_; }
   [[nodiscard]] double bias() const { return sum_ / rounds_; }
-  // Of the mean of all rounds.
+  // Returns the standard deviation of the mean of all rounds.
   [[nodiscard]] double deviation() const { return std::sqrt(squares_ / rounds_ / rounds_); }
   [[nodiscard]] double rounds() const { return rounds_; }
 

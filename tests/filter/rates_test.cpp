@@ -54,8 +54,8 @@ void measure(Layout layout) {
   }
 }
 
-// Some neighbouring lines of a blocked filter that is too large for this machine. All digests that lead to them have
-// nearly the same high bits, of which the larger ones of such filters reach into the half that the probes come from.
+// Some neighboring lines of a blocked filter that is too large for this machine. The digests that lead to them share
+// nearly all high bits. In the larger filters these reach into the half that the probes come from.
 class Neighbours {
  public:
   static constexpr std::uint64_t kLines = 1 << 12;

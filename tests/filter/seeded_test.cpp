@@ -1,5 +1,5 @@
-// Hashes that give positions: their filters hold the bits of k seeded hashes and no other, in every form of keys; say
-// kKeyOnly wherever a digest is needed; and are copied, merged and followed to by the same numbers, or not at all.
+// Hashes that give positions. Their filters hold the bits of k seeded hashes and no other, in every form of keys. They
+// say kKeyOnly wherever a digest is needed. They are copied, merged and followed to by the same numbers, or not at all.
 #include <set>
 
 #include <bfstore/bare.hpp>
@@ -47,7 +47,7 @@ Options seeded(Hash hash, std::uint64_t num_bits = 99991, std::vector<std::uint3
   return options;
 }
 
-// The keys of tests, of every length modulo 4.
+// Returns a test key. The keys have every length modulo 4.
 std::string key(std::uint64_t number) { return std::to_string(mix(number)).substr(0, 1 + number % 17) + "é"; }
 
 std::vector<std::string> keys(std::uint64_t first, std::uint64_t count) {
@@ -71,7 +71,7 @@ class Reference {
       all.insert(reference_position(key, *options_.hash, seed, options_.num_bits));
     return all;
   }
-  // Whether a bit was missing.
+  // Returns whether a bit was missing.
   bool add(std::string_view key) {
     const std::size_t before = bits_.size();
     for (const std::uint64_t position : positions(key)) bits_.insert(position);
@@ -101,7 +101,7 @@ std::vector<std::byte> bits_of(const Filter& filter) {
           dumped.end() - static_cast<std::ptrdiff_t>(kEndWordBytes)};
 }
 
-// Whatever the filter has: no call that needs a digest answers one.
+// Checks that no call that needs a digest gives an answer, whatever the filter has.
 void check_key_only(Filter& filter) {
   const std::array<std::uint64_t, 3> digests{0, 1, UINT64_MAX};
   std::array<std::uint8_t, 3> answers{};
