@@ -26,7 +26,7 @@ std::uint32_t header_with_note(Form form, std::size_t note_bytes) {
   return format::header_bytes_for(form, parameters);
 }
 
-// A good identity with numbers that `i` decides.
+// Returns a good identity with numbers that `i` decides.
 Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   Identity identity;
   identity.form = form;
@@ -188,7 +188,7 @@ TEST_CASE("the end word is in a page behind the body, behind the checksums of a 
   }
 }
 
-// One compare of the two words' difference finds whatever happens to either of them or to both.
+// One comparison of the two words' difference detects every change of either word or of both.
 TEST_CASE("an end word is never a live word, and of every file another one") {
   for (std::uint64_t i = 0; i < 1000; ++i) {
     format::FileId id{};
@@ -197,7 +197,7 @@ TEST_CASE("an end word is never a live word, and of every file another one") {
     REQUIRE((word & format::LiveWord::kNever) != 0);
     REQUIRE((format::LiveWord::healthy(id).bits & format::LiveWord::kNever) == 0);
     for (std::size_t bit = 64; bit < 128; ++bit) {
-      if (bit == 64 + 37) continue;  // is set in all
+      if (bit == 64 + 37) continue;  // this bit is set in all words
       format::FileId other = id;
       other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1U << bit % 8);
       REQUIRE(format::end_word(other) != word);

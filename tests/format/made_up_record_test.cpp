@@ -17,7 +17,7 @@ namespace {
 
 using Value = std::vector<std::byte>;
 
-// A record of the next version would have a field in Parameters; these have it here.
+// The next version would have these values in fields of Parameters.
 std::optional<Value> ticket_to_write;
 std::vector<Value> tickets_read;
 std::optional<Value> stamp_to_write;
@@ -116,7 +116,7 @@ Identity with_all_records(Form form) {
   return identity;
 }
 
-// The same of a hash that takes seeds: it has no key check.
+// Returns such an identity of a hash that takes seeds: it has no key check.
 Identity with_seeds(std::uint32_t num_seeds) {
   Identity identity = with_all_records(Form::kEmbedded);
   identity.shape.layout = Layout::kClassic;
@@ -151,7 +151,7 @@ std::vector<std::byte> bytes_of(const Raw& raw) {
   return bytes;
 }
 
-// What is said of the identity with these records instead of its own.
+// Returns the problems of the identity with these records instead of its own.
 std::vector<Problem> problems_with(const Identity& identity, const std::vector<Raw>& raws, std::uint16_t minor = 0) {
   auto header = format::encode_identity(identity);
   std::fill(header.begin() + format::kRecordsOffset, header.end(), std::byte{0});
