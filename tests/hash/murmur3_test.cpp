@@ -17,7 +17,7 @@ struct Vector {
   std::uint32_t hash;
 };
 
-// Of the collections of test vectors for MurmurHash3 that go around. tests/bf/seeded_test.py compares with mmh3 itself.
+// From published collections of test vectors for MurmurHash3. tests/bf/seeded_test.py compares with mmh3 itself.
 constexpr Vector kVectors[] = {
     {"", 0, 0},
     {"", 1, 0x514e28b7},
@@ -56,7 +56,7 @@ TEST_CASE("MurmurHash3_x86_32 gives the published numbers, wherever the key lies
       CHECK(hash::murmur3_x86_32(std::string_view(room).substr(at, key.size()), vector.seed) == vector.hash);
     }
   }
-  CHECK(hash::murmur3_x86_32({}, 1) == 0x514e28b7);  // of no address
+  CHECK(hash::murmur3_x86_32({}, 1) == 0x514e28b7);  // a null address
 }
 
 TEST_CASE("MurmurHash3_x86_32 depends on every bit of the key, on its length and on the seed") {

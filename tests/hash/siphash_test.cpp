@@ -54,7 +54,7 @@ TEST_CASE("SipHash-2-4 gives the 64 published vectors, wherever the input lies")
   CHECK(kVectors.at(15) == 0xa129ca6149be45e5);  // the paper's
 }
 
-// The digests are of tests/format/reader.py, another implementation. Byte i of an input is i modulo 251.
+// tests/format/reader.py, another implementation, computed the digests. Byte i of an input is i modulo 251.
 TEST_CASE("the digests of inputs that are longer than the published ones are another implementation's, too") {
   constexpr std::pair<std::size_t, std::uint64_t> kLong[] = {
       {127, 0x9e7db1ba81dc7e3a}, {128, 0xdeb79e256c8736ae}, {129, 0x10498d0645502cf8}, {255, 0xae31f72d619ceecf},
