@@ -1,5 +1,5 @@
-// The format raw: it says nothing, so that the caller has to say everything, and what is missing is an error and no
-// default. tests/filter/bits_test.cpp has the bits themselves, and tests/bf/raw_test.py the real programs.
+// The format raw says nothing, so the caller must say everything. A missing number is an error and gets no default.
+// tests/filter/bits_test.cpp has the bits themselves, and tests/bf/raw_test.py the real programs.
 #include "foreign.hpp"
 
 using namespace foreign;
@@ -100,7 +100,7 @@ TEST_CASE("another length, and bits after the last one, are refused") {
   }
 }
 
-// What Python makes of mmh3.hash(key, i) % 124 for i = 0..3 and a bitarray that is big-endian.
+// Python makes these bytes of mmh3.hash(key, i) % 124 for i = 0..3 and a bitarray that is big-endian.
 TEST_CASE("the bits of a Python program are found, in a file like another one, too") {
   const TemporaryDirectory directory;
   Filter filter = must(Filter::create(directory.file("like"), murmur()));

@@ -1,5 +1,5 @@
-// The seam: each format is found by its name alone, says what it needs, takes nothing that its bytes say, and makes a
-// whole file or none.
+// The rules for every format: it is found by its name alone, says what it needs, refuses options that its bytes already
+// say, and makes a whole file or none.
 #include <set>
 
 #include "foreign.hpp"
@@ -19,7 +19,7 @@ Options raw_options() {
 
 const ForeignForm kRaw = form("raw", BitOrder::kLittle);
 
-// A format of the years to come: m and k in front, words in the other byte order, seeds behind them, and no n.
+// A later format: first m and k, then words in the other byte order, then seeds, and no n.
 std::uint64_t swapped(std::uint64_t word) noexcept { return __builtin_bswap64(word); }
 
 constexpr std::size_t kHead = 2, kTail = 4;

@@ -45,7 +45,7 @@ struct Header {
     }
     return all;
   }
-  // With no bit set.
+  // Returns a whole file with no bit set.
   [[nodiscard]] Bytes whole() const {
     Bytes all = bytes();
     all.resize(kHeaderBytes + (num_slices * slice_bits + 7) / 8);
@@ -197,8 +197,8 @@ TEST_CASE("what the file says is not given") {
   check_refused(imported(bytes, kJaybird, with(static_cast<Hash>(99))), Code::kInvalid, {"jaybird or pybloom-live"});
 }
 
-// As in the first versions of pybloom: its rate is what the numbers lead to, and python-bloomfilter would copy it with
-// other slices.
+// The first versions of pybloom had this sizing. Its rate follows from the numbers, and python-bloomfilter would copy
+// the filter with other slices.
 TEST_CASE("a file of another sizing is imported with its own numbers, and not exported") {
   const Header twice{.slice_bits = 2 * 1370};
   const Filter filter = must(imported(twice.whole(), kJaybird, with(Hash::kJaybird)));
