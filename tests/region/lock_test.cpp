@@ -72,7 +72,7 @@ TEST_CASE("a lock of a byte excludes other descriptions, not other bytes, and a 
   CHECK(must(region::try_lock(file.opened(), 5)));
 }
 
-// Which has the description of its parent, and so its lock. A child of fork() has neither.
+// Such a child shares the description of its parent, and so its lock. A child of fork() shares neither.
 TEST_CASE("a child that was not made by fork() leaves its parent's lock alone") {
   const Locked locked;
   const File one = locked.opened();
@@ -104,7 +104,7 @@ using namespace std::chrono_literals;
 
 constexpr VirtualClock::Time kPoll = 500us;
 
-// Every kind of lock that is waited for.
+// A kind of lock that a caller can wait for.
 struct Waiting {
   const char* name;
   std::function<Code(const File& file, std::uint32_t timeout_ms)> take;
@@ -125,7 +125,7 @@ const std::vector<Waiting>& kinds_of_waiting() {
   return all;
 }
 
-// With a lock of all bytes in the way, which the check may let go of.
+// Calls the check for each kind while a lock of all bytes is in the way. The check may release that lock.
 void for_every_kind_of_waiting(
     const std::function<void(const Waiting&, const File&, std::unique_ptr<Stranger>&)>& check) {
   for (const Waiting& waiting : kinds_of_waiting()) {
@@ -236,7 +236,7 @@ TEST_CASE("a range has as many locks as bytes") {
   CHECK(held(file.opened()));
 }
 
-// A backup program, or Samba.
+// A backup program takes such a lock, or Samba.
 TEST_CASE("a shared lock of a stranger is no writer's, and is only in the way") {
   const Locked file;
   const File asking = file.opened();

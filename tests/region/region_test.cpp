@@ -26,7 +26,7 @@ File new_file(const std::string& path) { return must(File::create_unnamed(path, 
 
 File reopened(const std::string& path) { return must(File::open(path, File::Access::kReadWrite)); }
 
-// A published file with these bytes.
+// Publishes a file with these bytes.
 void make_file(const std::string& path, std::span<const std::byte> bytes) {
   File file = new_file(path);
   must(file.write_at(bytes, 0));
