@@ -39,7 +39,7 @@ double rate_of(Layout layout, const Size& size) {
   return false_positive_rate(layout::row_of(layout), size.capacity, size.num_bits, size.num_probes);
 }
 
-// Every layout refuses, in these words.
+// Checks that every layout refuses in these words.
 void check_every_layout_refuses(const Options& options, Code code, std::initializer_list<const char*> words,
                                 std::uint64_t max_body_bytes = 0) {
   for (const Layout layout : every_layout()) {
