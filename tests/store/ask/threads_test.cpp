@@ -42,7 +42,7 @@ Options roomy(Layout layout) {
   return options;
 }
 
-// Each number its thread; all begin together.
+// Runs `body` in a thread for each number. All begin together.
 void at_once(unsigned threads, const std::function<void(unsigned)>& body) {
   std::atomic<unsigned> waiting{threads};
   std::vector<std::thread> running;
@@ -99,7 +99,7 @@ void check_all(const Filter& filter, unsigned threads, const Faults& faults) {
   for (unsigned writer = 0; writer < threads; ++writer) {
     CHECK(maybes(filter, writer, 0, kKeysOfAThread) == kKeysOfAThread);
   }
-  // Of counters, every add counts.
+  // With counters, every add counts.
   const bool counts = layout_of(filter.shape().layout)->can.remove;
   CHECK(filter.stats().keys_added == (counts ? faults.added : faults.fresh).load());
 }
@@ -301,7 +301,7 @@ TEST_CASE("every key whose add returned before a filter is saved or dumped is th
 
 namespace {
 
-// A part in the middle of so much memory without access that each digest of another part leads there.
+// A part in the middle of memory without access. It is so large that each digest of another part leads there.
 class PartAlone {
  public:
   explicit PartAlone(Layout layout) {
@@ -349,7 +349,7 @@ void use_every_call(Filter& filter, const Keys& keys) {
 
 }  // namespace
 
-// bfstore.h forbids it, and it once led outside the memory of the part.
+// bfstore.h forbids such a change, and it once led outside the memory of the part.
 TEST_CASE("keys of a part that another thread changes during the call lead to no other memory") {
   for (const Layout layout : {Layout::kBlocked, Layout::kCounting}) {
     PartAlone part(layout);

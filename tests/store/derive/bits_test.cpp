@@ -1,5 +1,5 @@
-// Bit arrays that are taken in by files in use, and made of them: what is in doubt is not exported, what cannot take
-// keys imports nothing, and no key is lost while others add.
+// Bit arrays that are imported by files in use, and exported from them. A filter in doubt is not exported, a filter
+// that cannot take keys imports nothing, and no key is lost while others add.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -148,7 +148,7 @@ TEST_CASE("what cannot take keys takes in no array, and what is being filled doe
 
 namespace {
 
-// What the handler of SIGSEGV does once, when the array is read: another process supersedes the file.
+// Data of the SIGSEGV handler. Once, when the array is read, another process supersedes the file.
 struct Superseding {
   int descriptor = -1;
   std::uint64_t live_word = 0;

@@ -32,7 +32,7 @@ Options part_of(Layout layout, std::uint64_t units, Part part) {
   return options;
 }
 
-// All parts of one filter, each with those of the first keys that are its own.
+// Makes all parts of one filter, each with those of the first keys that are its own.
 std::vector<Filter> filled_parts(const TempDir& dir, Layout layout, std::uint64_t units, std::uint32_t parts) {
   std::vector<Filter> made;
   for (std::uint32_t number = 0; number < parts; ++number) {
@@ -44,14 +44,14 @@ std::vector<Filter> filled_parts(const TempDir& dir, Layout layout, std::uint64_
   return made;
 }
 
-// Given in another order than that of their numbers.
+// Joins the parts, given in another order than that of their numbers.
 Error joined(const std::vector<Filter>& parts, const std::string& path, const SaveOptions& options = {}) {
   std::vector<const Filter*> pointers;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) pointers.push_back(&*part);
   return Filter::join(pointers, path, options);
 }
 
-// The digests around the first one of each part, where rounding would show.
+// Returns the digests around the first one of each part, where rounding would show.
 std::vector<std::uint64_t> digests_at_the_ends(std::uint32_t parts) {
   std::vector<std::uint64_t> digests{0, ~std::uint64_t{0}};
   for (std::uint32_t number = 1; number < parts; ++number) {
@@ -100,7 +100,7 @@ class Changing {
   [[nodiscard]] std::byte* last_page() const { return reinterpret_cast<std::byte*>(digests_.data()) + bytes_ - kPage; }
 
   void change() {
-    if (digests_.front() == later_) abort();  // it is not this page
+    if (digests_.front() == later_) abort();  // another page faulted
     digests_.front() = later_;
     mprotect(last_page(), kPage, PROT_READ | PROT_WRITE);
   }
@@ -251,8 +251,8 @@ TEST_CASE("one digest of another part among many: all are maybe, nothing is adde
   }
 }
 
-// A batch is checked, and then read again. bfstore.h forbids to change keys meanwhile. Whoever does so all the same
-// once had other memory written to.
+// A batch is checked, and then read again. bfstore.h forbids changing the keys meanwhile. Keys that were changed all
+// the same once led to a write into other memory.
 TEST_CASE("a digest that becomes one of another part after it was checked is refused") {
   for (const Layout layout : layouts_with_parts()) {
     for (const unsigned threads : {1U, 2U}) {

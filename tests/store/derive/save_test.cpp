@@ -1,5 +1,5 @@
-// From a buffer to a file and back: the same filter in each form, saved while others add to it, and no filter at all
-// where it is in doubt, or where bytes are not a whole one.
+// A filter goes from a buffer to a file and back, and is the same in each form, also when it is saved while others add
+// to it. A filter in doubt is not copied, and incomplete bytes are no filter.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ void fill(Filter& filter) {
   for (std::uint64_t i = 0; i < kSome; ++i) CHECK(filter.add_digest(digest_of(i)).ok());
 }
 
-// 64-byte aligned.
+// Memory aligned to 64 bytes.
 class Buffer {
  public:
   explicit Buffer(std::uint64_t bytes) : lines_(bytes / 64 + 1), bytes_(bytes) {}
@@ -96,7 +96,7 @@ Bytes bytes_of(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-// The bits, whatever the form.
+// Returns the filter's bits, whatever its form is.
 Bytes body_of(const Filter& filter) {
   const Bytes bytes = dumped(filter);
   const auto identity = format::check_identity(bytes, format::Form::kEmbedded, bytes.size(), false).identity();
@@ -124,7 +124,7 @@ void check_same(const Filter& found, const Filter& source) {
   CHECK(found.digest("a key") == source.digest("a key"));
 }
 
-// In every form that is made of it, it is the same.
+// Checks that the filter is the same in every form that is made of it.
 void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& kind, const std::string& note) {
   const std::string path = dir.file("saved");
   REQUIRE(source.save(path).ok());
@@ -150,7 +150,7 @@ void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& ki
   std::filesystem::remove(path);
 }
 
-// Lives as long as what it is made of.
+// A filter, and the buffer that it may be in.
 struct Source {
   std::optional<Buffer> buffer;
   std::optional<Filter> filter;
@@ -272,7 +272,7 @@ TEST_CASE("a filter is dumped to and loaded from any address, whole or not at al
       CHECK(std::ranges::all_of(all.first(skew), untouched));
       CHECK(std::ranges::all_of(all.subspan(skew + expected.size()), untouched));
       const Filter loaded = opened(Filter::load(there, OpenMode::kRead, bare));
-      std::fill(all.begin(), all.end(), std::byte{0xff});  // the caller's are not needed any more
+      std::fill(all.begin(), all.end(), std::byte{0xff});  // the caller's bytes are not needed any more
       CHECK(maybes(loaded, 1, 0, kSome) == kSome);
       CHECK(answers_no(loaded));
       CHECK(filter.dump(there.first(expected.size() - 1), {.bare = bare}).code == Code::kInvalid);
@@ -296,7 +296,7 @@ TEST_CASE("a filter is not dumped into the buffer that it is in") {
 
 namespace {
 
-// What the copy's marks promise is in the copy: owner N of the sync workers adds key M before it stores mark M.
+// Checks that the copy has what its marks promise: owner N of the sync workers adds key M before it stores mark M.
 void check_marks_hold(const Filter& copy, unsigned owners) {
   for (unsigned owner = 1; owner <= owners; ++owner) {
     const std::uint64_t mark = copy.get_mark(owner);
@@ -367,7 +367,7 @@ TEST_CASE("the marks of a copy are those from before its first bit was read") {
 
 namespace {
 
-// Neither a file nor a filter in memory.
+// Checks that the filter is copied neither to a file nor to memory.
 void check_not_copied(const Filter& filter, const TempDir& dir, Code code) {
   const std::size_t names = dir.names().size();
   CHECK(filter.save(dir.file("no copy")).code == code);
@@ -466,13 +466,13 @@ TEST_CASE("a forked child copies nothing through its parent's writer") {
   CHECK(writer.save(dir.file("copy")).ok());
 }
 
-// --- What the kernel failed to write, and who is told ----------------------------------------------------------------
+// --- Failed writes that the kernel reports ---------------------------------------------------------------------------
 
 namespace {
 
-constexpr std::uint64_t kBody = format::kFileHeaderBytes;  // of these filters: where the body begins
+constexpr std::uint64_t kBody = format::kFileHeaderBytes;  // where the body of these filters begins
 
-// Called when the first piece of a body is about to be read, and when it was read; what they do is not hooked.
+// Sets calls for the moments before the first piece of a body is read and after it. What they do is not hooked.
 void at_the_body(const std::function<void()>& before, const std::function<void()>& after) {
   enum class Stage { kToCome, kReading, kOver };
   const auto stage = std::make_shared<Stage>(Stage::kToCome);
@@ -533,7 +533,7 @@ class HangingSync {
 
 }  // namespace
 
-// The handle of an unpublished filter never asked.
+// The handle of an unpublished filter once never asked the kernel.
 TEST_CASE(
     "pages of a filter without a name that the kernel failed to write are found, before its body is read and after") {
   for (const bool afterwards : {false, true}) {
@@ -926,7 +926,7 @@ TEST_CASE("no part of a filter's bytes is a filter, and nothing else is") {
   CHECK_FALSE(Filter::load(forms[0].first, OpenMode::kRead, true).ok());
 }
 
-// Of every bit that is not a filter bit: refused, or without meaning for answers.
+// Flips every bit that is not a filter bit. Each is refused, or has no meaning for answers.
 TEST_CASE("a flipped bit of the header makes no wrong no in bytes that are loaded") {
   TempDir dir;
   Filter filter = created(dir.file());
@@ -982,7 +982,7 @@ TEST_CASE("bytes of a file that was not clean are refused with the code of its s
   CHECK(code_with(format::LiveWord::kSuperseded) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kReplaced) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kFilling) == Code::kFilling);
-  CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // of a closer that was killed
+  CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // left by a closing process that was killed
   CHECK(code_with(2) == Code::kLiveWord);
   REQUIRE(created(dir.file("left")).close().ok());
   leave_behind(dir.file("left"));
@@ -1002,7 +1002,7 @@ Options replica(const Kind& kind) {
   return options;
 }
 
-// In as many threads, of which each lives until the last one ended: so no two have one id, and they count on several
+// Adds in this number of threads. Each lives until the last one ended, so no two have one id, and they count on several
 // stripes, whatever the ids are.
 void fill_in_threads(Filter& filter, unsigned threads, std::uint64_t first = 0) {
   std::thread([&] {

@@ -1,4 +1,4 @@
-// Sealing: what is sealed is what was there when it began, or more.
+// A sealed file has what was in the file when sealing began, or more.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ Options three_chunks() {
   return options;
 }
 
-// The bits of three chunks and the marks of an owner, closed.
+// Makes a closed file with the bits of three chunks and the marks of an owner.
 void make_plain(const std::string& path) {
   Filter filter = created(path, three_chunks());
   add_keys(filter, 1, 0, kSome);
@@ -58,7 +58,7 @@ SealOptions replacing() {
   return options;
 }
 
-// This thread may be the one that is waited for.
+// Does not wait for locks, because this thread may hold them.
 SealOptions replacing_at_once() {
   SealOptions options = replacing();
   options.lock_timeout_ms = 0;
@@ -66,7 +66,7 @@ SealOptions replacing_at_once() {
 }
 
 #if !TESTS_SANITIZED
-// A sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
+// Makes a sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
 template <class Whole>
 void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Whole& whole) {
   make_plain(path);
@@ -96,7 +96,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   }
 }
 
-// Opens it with so much memory of its own as a process with nothing to hide needs.
+// Opens the file in a child with little memory of its own, and tolerates damage.
 int open_tolerantly(const std::string& path, const std::function<int(const Filter&)>& look) {
   return in_child([&] {
     constexpr rlim_t kMemory = rlim_t{256} << 20;
@@ -269,7 +269,7 @@ TEST_CASE("a file that is sealed in its own place has every key that was added b
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-// Whatever the moment, what a writer was told is there is there.
+// At whatever moment the writer comes, the keys that it was told are there are there.
 TEST_CASE("no key is lost when a writer comes at any sync of a file that is sealed in its own place") {
   std::uint64_t came = 0;
   for (std::uint64_t moment = 1; moment <= 8; ++moment) {
@@ -300,7 +300,7 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
 
 namespace {
 
-// Something happens while the file is sealed in its own place, which is refused for that.
+// Checks that sealing in place is refused if `happens` is called meanwhile.
 void check_busy_after(const std::string& path, const std::function<void()>& happens) {
   bool done = false;
   faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
@@ -342,7 +342,7 @@ TEST_CASE("a file that another program replaces while it is sealed is not sealed
 
 namespace {
 
-// What happens at the first sync of a folder.
+// Sets a call for the first sync of a folder.
 void at_first_folder_sync(const std::function<void()>& happens) {
   faults::on_folder_sync = [happens, done = false]() mutable {
     if (!std::exchange(done, true)) happens();

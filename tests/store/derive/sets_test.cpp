@@ -1,5 +1,5 @@
-// Filters are intersected and compared, in every layout and form, while others add to them; what is in doubt, or does
-// not fit together, is refused; and a filter is cleared by another one that takes its place.
+// Filters are intersected and compared, in every layout and form, while others add to them. Filters that are in doubt,
+// or do not fit together, are refused. A filter is cleared by another one that replaces it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -373,7 +373,7 @@ TEST_CASE("equal, subset, larger and apart: what a comparison says of the bits i
   }
 }
 
-// Clearing is replacing (bf clear): an empty filter like the one that has the name.
+// Clearing (bf clear) replaces the file by an empty filter like it.
 TEST_CASE("a filter is cleared by an empty one like it in its place, and handles of the old one hear it") {
   TempDir dir;
   Options options = options_of(Layout::kClassic, 64);

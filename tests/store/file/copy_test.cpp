@@ -35,7 +35,7 @@ std::string filled(const TempDir& dir, const Options& options = small_options())
   return dir.file();
 }
 
-// The bytes of an embedded filter with that many keys of writer 1, in every form.
+// Returns the bytes of an embedded filter with that many keys of writer 1, in every form.
 std::string embedded(std::uint64_t keys) {
   std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
   const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
@@ -62,7 +62,7 @@ bool is_mapped(const std::string& path) {
   return false;
 }
 
-// A filter whose header promises a body of that many bytes, in a sparse file that has them.
+// Makes a filter whose header promises a body of that many bytes, in a sparse file that has them.
 std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   const std::string path = filled(dir);
   const std::string header = read_bytes(path).substr(0, kHeader);
@@ -81,7 +81,7 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   return path;
 }
 
-// What counts for RLIMIT_DATA: a sanitizer's own memory, too.
+// Returns what counts for RLIMIT_DATA, a sanitizer's own memory included.
 std::uint64_t data_bytes_now() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -90,7 +90,7 @@ std::uint64_t data_bytes_now() {
   return 0;
 }
 
-// What happens, once, when the body's bytes are about to be read, or were read.
+// Opens the file. `happens` runs once, when the body's bytes are about to be read, or were read.
 Code opened_while(const std::string& path, const std::function<void()>& happens, bool afterwards) {
   const faults::Scope scope;
   bool body_is_next = false;
@@ -203,14 +203,14 @@ TEST_CASE("what happens to a file while it is copied is noticed") {
     };
     CHECK(code([&] { flag(path, format::LiveWord::kPoisoned); }) == Code::kPoisoned);
     CHECK(code([&] { flag(path, format::LiveWord::kRecovering); }) == Code::kRecovering);
-    CHECK(code([&] { flag(path, format::LiveWord::kSuperseded); }) == Code::kOk);  // its replacer is gone: once more
+    CHECK(code([&] { flag(path, format::LiveWord::kSuperseded); }) == Code::kOk);  // copied again: no replacer lives
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), kHeader + 4096) == 0); }) == Code::kLost);
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), 0) == 0); }) == Code::kLost);
     CHECK(code([&] { write_bytes(path, 0, std::string(whole.size(), '\0')); }) == Code::kLost);
   }
 }
 
-// Looks at the file before and after find nothing: in between the kernel dropped pages, and a recovery added their
+// The looks at the file before and after find nothing. In between the kernel dropped pages, and a recovery added their
 // keys.
 TEST_CASE("a body that was copied while the file was poisoned and recovered is copied again") {
   for (const bool closes : {false, true}) {

@@ -48,7 +48,7 @@ void on_either_filesystem(Body body) {
   }
 }
 
-// Starts creating and kills it somewhere between nothing and a little after the end.
+// Starts a process that creates a file, and kills it at a moment from the start to a little after the end.
 void create_and_kill(const std::string& path, const std::string& how, std::mt19937_64& random) {
   using Clock = std::chrono::steady_clock;  // clock: the kill may come at any moment
   static Clock::duration whole = [&] {

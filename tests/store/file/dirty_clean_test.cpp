@@ -13,7 +13,7 @@ using namespace store_test;
 
 namespace {
 
-// Dirty, by this system, in this very file.
+// Checks that the file is marked dirty, by this system, in this very file.
 void check_marked_dirty(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -54,7 +54,7 @@ TEST_CASE("opening for writing has marked the file dirty, with this boot and ino
   }
 }
 
-// As `cp` does, and as dd does with conv=notrunc.
+// `cp` writes in this way, and dd with conv=notrunc.
 TEST_CASE("a clean copy that is written over the file of a writer is not synced, and nobody is told no by it") {
   for (const auto how : {std::ios::trunc, std::ios::in}) {
     for (const bool closes : {false, true}) {

@@ -17,7 +17,7 @@ namespace {
 constexpr format::BootId kBoot{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 constexpr format::FileId kId{16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
-// The evidence of a file whose newer slot says `state`, as a writer of this boot left it.
+// Returns the evidence of a file whose newer slot says `state`, as a writer of this boot left it.
 Evidence evidence_of(SlotState state) {
   Slot slot;
   slot.sequence = 6;

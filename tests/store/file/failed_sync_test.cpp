@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::array kErrnos{EIO, ENOSPC};
 
-// From now on the nth sync of a file fails, once. The others return without a sync, to save time. The result says
-// whether it came.
+// Makes the nth sync of a file fail, once. The others return without a sync, to save time. The result says whether the
+// nth one came.
 std::shared_ptr<bool> fail_sync(int nth, int os_errno) {
   auto came = std::make_shared<bool>(false);
   faults::on_sync = [nth, os_errno, came](int) mutable {
@@ -35,7 +35,7 @@ void no_faults() {
   faults::on_sync = [](int) { return 0; };
 }
 
-// Refused, now and after the flag was lost with its page, even while another writer is still there.
+// Checks that the file is refused, now and after the flag was lost with its page, even while another writer is there.
 void check_ruined(const std::string& path) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
   const std::uint64_t word = look_at(path).live_word;
@@ -44,7 +44,7 @@ void check_ruined(const std::string& path) {
   set_live_word(path, word);
 }
 
-// Everything is maybe, and nothing is taken any more.
+// Checks that everything is maybe, and that nothing is taken any more.
 void check_poisoned(Filter& filter) {
   CHECK(filter.health() == Code::kPoisoned);
   CHECK(maybes(filter, kNobody, 0, 100) == 100);
@@ -59,7 +59,7 @@ void check_refuses_writes(Filter& filter) {
   CHECK(filter.get_mark(1) < 1000);
 }
 
-// For each errno and each n, until the nth sync does not come.
+// Repeats `attempt` for each errno and each n, until the nth sync does not come.
 void for_each_failure(const std::function<bool(int nth, int os_errno)>& attempt, int least_failures) {
   for (const int os_errno : kErrnos) {
     int nth = 1;
@@ -346,7 +346,7 @@ TEST_CASE("a process that dies between a failed sync and its flag while it adopt
   }
 }
 
-// The system tells of a failure once: the next process that opens the file would hear of none.
+// The system tells of a failure once. The next process that opens the file would hear of none.
 TEST_CASE("a reader that dies between a failed sync and its flag leaves a file that nobody uses") {
   const faults::Scope scope;
   TempDir dir;
@@ -443,7 +443,7 @@ TEST_CASE("a failed sync reaches readers and writers in other processes") {
   check_ruined(dir.file());
 }
 
-// The folder is synced when the file has its name already.
+// The folder is synced when the file already has its name.
 TEST_CASE("a folder that can not be synced fails the creation, and no file is left there") {
   const faults::Scope scope;
   TempDir dir;

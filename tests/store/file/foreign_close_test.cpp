@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFirst = 3;  // after the standard streams
 
-// In a child, whose descriptors no other code needs.
+// Runs in a child, whose descriptors no other code needs.
 int in_child_without_descriptors(const std::string& path, OpenMode mode, const std::function<int(Filter&)>& then) {
   return in_child([&] {
     auto filter = Filter::open(path, mode);
@@ -80,7 +80,7 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone what has its n
   }
 }
 
-// It took the second one's descriptor, and with it that one's lock.
+// Closing once closed the second filter's descriptor, and ended that filter's lock.
 TEST_CASE("closing a filter whose descriptor is gone leaves alone another filter that has its number by now") {
   TempDir dir;
   const std::string other = dir.file("other.bf");

@@ -65,7 +65,7 @@ bool has_a_descriptor_of(const std::string& path) {
 
 }  // namespace
 
-// A lock that the parent holds by it would be the child's, too, and outlive the parent.
+// A lock that the parent holds by such a descriptor would be the child's, too, and outlive the parent.
 TEST_CASE("a child has no descriptor of a file that its parent writes to") {
   TempDir dir;
   const Filter filter = created(dir.file());
@@ -115,7 +115,7 @@ TEST_CASE("a child opens the file again, and so does its child") {
 
 namespace {
 
-// A process gets a filter, forks, and is killed; `then` is done while its child lives on.
+// Starts a process that gets a filter, forks, and is killed. Calls `then` while its child lives on.
 void with_an_orphan(const std::function<Result<Filter>()>& get, const std::function<void()>& then) {
   int to_child[2] = {};
   int from_child[2] = {};
@@ -147,7 +147,7 @@ void check_nobody_has_it(const std::string& path) {
   CHECK(next.close().ok());
 }
 
-// /proc, in mounts of a process of its own; false where that is not allowed.
+// Hides /proc, in mounts of this process's own. Returns false where that is not allowed.
 bool without_proc() { return own_mounts() && mount("none", "/proc", "tmpfs", 0, nullptr) == 0; }
 
 }  // namespace
@@ -217,7 +217,7 @@ TEST_CASE("a child that was not made by fork() ends its parent's filter, and the
   CHECK((*fresh)->publish().ok());
 }
 
-// A file that a process may not open for writing it cannot open once more, for a lock that its children do not get.
+// A process that may not open a file for writing cannot open it once more for a lock that its children do not get.
 TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
   for (const unsigned mode : {0400U, 0444U, 0000U}) {
     CAPTURE(mode);
@@ -276,7 +276,7 @@ TEST_CASE("a child's add through an exclusive handle is refused though a thread 
   adds.join();
 }
 
-// Its plain stores take turns by a lock of the parent's memory. Of other buffers a child adds by atomic steps.
+// Exclusive handles take turns by a lock in the parent's memory. To other buffers a child adds by atomic steps.
 TEST_CASE("a child adds nothing to a buffer whose handle is exclusive, and adds to another one that it shares") {
   for (const bool bare : {false, true}) {
     for (const bool exclusive : {false, true}) {

@@ -61,7 +61,7 @@ Error derive_from(const std::vector<Filter>& filters, Derive derive, const std::
   return derive(std::vector<const Filter*>{&filters[0], &filters[1]}, to, may_replace(mode));
 }
 
-// Every call that has an option to replace.
+// Returns every call that has an option to replace.
 std::vector<Call> calls() {
   return {
       {"create", [](const TempDir&, const std::string& to, auto mode) { return create_at(to, mode, false); }},
@@ -98,7 +98,7 @@ void make_sources(const TempDir& dir) {
   }
 }
 
-// A file that another program fills, syncs and moves to the name.
+// Moves a file to the name that another program has filled and synced.
 void move_rival_to(const TempDir& dir, const std::string& to) {
   {
     Filter rival = created(dir.file("rival"));
@@ -261,7 +261,7 @@ TEST_CASE("a file that is replaced gives its owner and its group to the new one,
   }
 }
 
-// As in a container that lacks CAP_FOWNER: what is given away can not be changed any more.
+// A container that lacks CAP_FOWNER has such a root: it cannot change what it has given away.
 TEST_CASE("root without power over other users' files replaces one, and gives it back to its owner") {
   if (geteuid() != 0) {
     tests::skip_case("only root may give a file to another user");
@@ -283,7 +283,7 @@ TEST_CASE("root without power over other users' files replaces one, and gives it
   }
 }
 
-// The file of a user that the container has no number for is shown as the container's nobody's.
+// The file of a user for whom the container has no number is shown as that of its user "nobody".
 TEST_CASE("the file of a user that is unknown in a user namespace is not given to nobody") {
   if (geteuid() != 0) {
     tests::skip_case("only root may make a namespace with two users");

@@ -26,7 +26,7 @@ constexpr OpenOptions kGuarded{.map = {.guard = true}};
 
 void cut(const std::string& path, off_t bytes) { REQUIRE(truncate(path.c_str(), bytes) == 0); }
 
-// Large enough to have a body of its own 2 MiB, and pages that no process has touched.
+// Returns options of a filter so large that its body begins at 2 MiB, and has pages that no process has touched.
 Options large_options() {
   Options options = small_options();
   options.max_bytes = std::uint64_t{8} << 20;

@@ -38,7 +38,7 @@ OpenOptions with(const std::optional<SecretKey>& key) {
 
 constexpr OpenMode kModes[] = {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive};
 
-// Refused with kKey, and the message has the words.
+// Checks that the result is refused with kKey, and that the message has the words.
 void check_refused(const Result<Filter>& result, const std::string& words) {
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == Code::kKey);
@@ -107,7 +107,7 @@ TEST_CASE("a key for a filter that has none is refused, whatever its hash and fo
     if (row.takes_secret) continue;
     Options options = small_options();
     options.hash = row.hash;
-    if (row.gives_positions) {  // some have rules for m and k
+    if (row.gives_positions) {  // some hashes have rules for m and k
       options = Options();
       options.hash = row.hash;
       options.num_bits = 1024;
@@ -214,7 +214,7 @@ TEST_CASE("who makes a file like a keyed one has its key, and the new one has it
   CHECK(one.valid());
   CHECK(other.valid());
   CHECK(one.identity->key_check.has_value());
-  CHECK(one.identity->key_check != other.identity->key_check);  // it does not show that they have the same key
+  CHECK(one.identity->key_check != other.identity->key_check);  // the checks hide that the keys are the same
   static_cast<void>(created(dir.file("plain")));
   like.like = dir.file("plain");
   check_refused(Filter::create(dir.file("third"), like), "has none");

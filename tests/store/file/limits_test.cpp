@@ -155,7 +155,7 @@ TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds")
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
 }
 
-// Without the check of which file it is, the new file was poisoned for every process.
+// Without the check of which file has the path, the new file was poisoned for every process.
 TEST_CASE("a reader that learns of a failed write tells the file that it has, and not one that has its path by now") {
   const faults::Scope scope;
   TempDir dir(memory_folder());

@@ -43,7 +43,7 @@ void cut_and_grow(const std::string& path, std::uint64_t bytes) {
   cut(path, all);
 }
 
-// As long as the one that is damaged.
+// Makes a filter whose file is as long as the one that is damaged.
 std::string other_filter() {
   const TempDir dir;
   CHECK(created(dir.file()).close().ok());

@@ -22,7 +22,7 @@ long left = -1;  // allocations that work before one fails; negative: all do
 
 std::function<void()> before_copy;  // called when a body's memory is asked for, before anything is copied there
 
-// What `call` does when its nth allocation fails. Nothing if there was no nth.
+// Returns the result of `call` with its nth allocation failing, or nothing if it makes fewer.
 template <class Call>
 bool out_of_memory(long nth, Call call) {
   left = nth;
@@ -35,7 +35,7 @@ bool out_of_memory(long nth, Call call) {
   return failed;
 }
 
-// Made, and closed.
+// Makes a file, and closes it.
 std::string clean_file(const std::string& path) {
   CHECK(created(path).close().ok());
   return path;

@@ -15,8 +15,8 @@ using namespace store_test;
 
 namespace {
 
-// What only the mount tells apart. False if it is on another device, for another process may have taken the number of
-// the first one while it was free.
+// Returns whether the mount alone tells the two apart. It is false if the file is on another device: another process
+// may have taken the number of the first one while it was free.
 bool is_another_mount_alone(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -42,7 +42,7 @@ void check_refused_and_recover(const std::string& path) {
   CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kAll) == kAll);
 }
 
-// Whether it was on one device all the time, or cannot be tried here.
+// Returns whether the file was on one device all the time, or this cannot be tried here.
 bool try_once(const std::string& type, bool put_back) {
   std::string why;
   const auto disk = LoopDisk::make(type, workshop, std::uint64_t{320} << 20, why);

@@ -1,5 +1,5 @@
-// How a file is named: a handle keeps the folder that its path led to when it was opened. Whatever changes on the way
-// to that folder changes nothing for the handle.
+// A handle keeps the folder that its path led to when it was opened. Whatever changes on the way to that folder changes
+// nothing for the handle.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ bool has_keys(const std::string& path) {
   return filter.ok() && maybes(*filter, 1, 0, kSome) == kSome;
 }
 
-// Each in a process of its own, which may change what it likes.
+// Runs `body` in a process of its own, which may change what it likes.
 template <class Body>
 void in_a_process(const Body& body) {
   for (const bool no_unnamed : {false, true}) {

@@ -13,7 +13,7 @@ using namespace store_test;
 
 namespace {
 
-// A clean file with 200 keys of writer 1.
+// Makes a clean file with 200 keys of writer 1.
 std::string filled(const TempDir& dir) {
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
@@ -21,7 +21,7 @@ std::string filled(const TempDir& dir) {
   return dir.file();
 }
 
-// Three writers, one exclusive writer and two readers open and close the file so often, at once.
+// Three writers, one exclusive writer and two readers open and close the file this number of times, at once.
 void churn(const std::string& parent, std::uint64_t rounds) {
   TempDir dir(parent);
   const std::string path = filled(dir);
@@ -68,7 +68,7 @@ TEST_CASE("an exclusive writer is excluded by every other writer, and by no read
   const Filter reader = opened(Filter::open(path, OpenMode::kRead));
   CHECK(shared.call("open write") == "BFS_OK");
   CHECK(open_code(path, OpenMode::kExclusive) == Code::kBusy);
-  CHECK(shared.call("add 2 0 200") == "200");  // it lost nothing by that
+  CHECK(shared.call("add 2 0 200") == "200");  // it lost nothing by the refused exclusive writer
   CHECK(shared.call("close") == "BFS_OK");
   CHECK(open_code(path, OpenMode::kExclusive) == Code::kOk);
   CHECK(maybes(reader, 2, 0, kSome) == kSome);

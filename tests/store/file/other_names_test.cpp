@@ -24,7 +24,7 @@ namespace {
 
 enum class By { kLink, kMount };
 
-// As a container that was given this one file has it: docker -v /host/f.bf:/data/f.bf.
+// The view of a container that was given this one file: docker -v /host/f.bf:/data/f.bf.
 class OtherName {
  public:
   OtherName(By by, const TempDir& dir) : by_(by), path_(dir.file("other name")) {
@@ -59,7 +59,7 @@ Options replacing() {
   return options;
 }
 
-// Killed when the new file has the name, and the old one does not know it for certain.
+// Is killed when the new file has the name, and the old one does not record that for certain.
 void replace_and_be_killed(const TempDir& dir) {
   CHECK(in_child([&] {
           faults::on_folder_sync = []() -> int { _exit(0); };
@@ -93,13 +93,13 @@ void check_refused(const std::string& path, const char* words) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     const auto refused = Filter::open(path, mode);
     CHECK_FALSE(refused.ok());
-    if (mode == OpenMode::kExclusive) continue;  // it may hear of the writers first
+    if (mode == OpenMode::kExclusive) continue;  // the reader may hear of the writers first
     CHECK(code_of(refused) == Code::kSuperseded);
     CHECK_MESSAGE(refused.error().message.find(words) != std::string::npos, refused.error().message);
   }
 }
 
-// A file that has another name, of each kind that can be made here.
+// Calls the check for a file that has another name, of each kind that can be made here.
 template <class Check>
 void for_every_other_name(const Check& check) {
   for (const By by : {By::kLink, By::kMount}) {

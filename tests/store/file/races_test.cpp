@@ -19,7 +19,7 @@ using faults::LockCall;
 
 namespace {
 
-// Once, when a lock call of that kind is made.
+// Returns a hook that does the deed once, when a lock call of that kind is made.
 std::function<void(const LockCall&)> once_at(const LockCall& moment, std::function<void()> deed) {
   auto left = std::make_shared<bool>(true);
   return [=](const LockCall& made) {
@@ -44,7 +44,7 @@ ino_t inode_of(const std::string& path) {
   return facts.st_ino;
 }
 
-// Which locks another process would find: 0 of the state, 1 of writers (1! all of them), 2 of a sync.
+// Returns the locks that another process would find: 0 of the state, 1 of writers (1! all of them), 2 of a sync.
 std::string held(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string found;
@@ -65,7 +65,7 @@ std::string held(const std::string& path) {
   return found;
 }
 
-// The same at every sync of the file that the deed does, one word each.
+// Returns the locks that another process would find at every sync of the file in the deed, one word each.
 std::string held_during(const std::string& path, const std::function<void()>& deed) {
   const faults::Scope scope;
   std::string words;
@@ -378,7 +378,7 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-// As FORMAT.md has it, "Locks".
+// FORMAT.md, "Locks", says which.
 TEST_CASE("every sync is done under the locks that it needs, and no lock stays") {
   TempDir dir;
   const std::string path = dir.file();

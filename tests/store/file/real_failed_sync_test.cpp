@@ -15,7 +15,8 @@ using namespace store_test;
 
 namespace {
 
-// Whenever the system writes, it is the sync that is told of the failure. Another program's sync may be earlier.
+// The writer does not ask the kernel: whenever the system writes, its sync learns of the failure. Another program's
+// sync may be earlier.
 Filter opened_writer(const std::string& path) {
   return opened(Filter::open(path, OpenMode::kWrite, {.writeback_check_ms = kNeverAsks}));
 }
@@ -39,14 +40,14 @@ void recover_by_the_mark(const std::string& path) {
   CHECK(answers_no(reader));
 }
 
-// What a filesystem gave up it has given up until it is mounted again.
+// Mounts the filesystem again. One that gave its journal up is read-only until then.
 void mount_again(FullDisk& full) {
   full.backing.grow_again();
   REQUIRE(full.disk->unmount());
   REQUIRE(full.disk->mount());
 }
 
-// The device has room again, and the machine was started again: by its mark the file gets everything back.
+// Checks that the mark is enough to recover the file: the device has room again, and the machine was started again.
 void check_it_can_be_recovered(FullDisk& full) {
   REQUIRE(new_boot(workshop));
   mount_again(full);
@@ -54,8 +55,8 @@ void check_it_can_be_recovered(FullDisk& full) {
   recover_by_the_mark(full.paths[0]);
 }
 
-// Whether keys were lost, or it cannot be tried here: otherwise nothing has been tested. If another program's sync
-// makes ext4 give its journal up while keys are being added, the pages stay dirty, and in memory.
+// Returns whether keys were lost, or it cannot be tried here. Otherwise nothing has been tested: if another program's
+// sync makes ext4 give its journal up while keys are being added, the pages stay dirty, and in memory.
 bool try_to_fail_a_sync(const std::string& type) {
   FullDisk full(type);
   if (full.disk == nullptr) return true;
@@ -89,7 +90,7 @@ void fail_a_sync(const std::string& type) {
   CHECK(lost);
 }
 
-// No process is left that could be told.
+// The write fails when no process is left that could be told.
 void fail_behind_a_killed_writer(const std::string& type, bool again) {
   FullDisk full(type, 1, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;

@@ -18,7 +18,7 @@ namespace {
 const OpenOptions kRecover{.recover = true};
 const OpenOptions kAcceptLoss{.accept_loss = true};
 
-// The machine goes down: another boot, and no process has the file open.
+// Takes the machine down: then it is another boot, and no process has the file open.
 void reboot(const std::string& path) {
   edit_slots(path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
 }
@@ -58,7 +58,7 @@ void kill_recoverer(const std::string& path) {
   process.kill();
 }
 
-// The state is "recovering" for every process, and only a recoverer can open the file.
+// Checks that the state is "recovering" for every process, and that only a recoverer can open the file.
 void check_recovering(const std::string& path) {
   CHECK(state_of(path) == FileState::kRecovering);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kRecovering);
@@ -197,7 +197,7 @@ TEST_CASE("a recovery does not wait for an owner that was dropped, before or aft
   }
 }
 
-// To forget the owners is not to say that their keys are there.
+// An owner that is forgotten has not said that its keys are there.
 TEST_CASE("a recovery is not over because all owners were dropped") {
   Unclean file;
   Filter filter = recoverer(file.path);

@@ -37,7 +37,7 @@ void check_superseded(const Filter& reader) {
   for (const AskForm& form : ask_forms()) CHECK(form.ask(reader, kNobody, kSome) == kSome);
 }
 
-// What a first page may be that this version refuses, or believes wrongly: the handles that are open do not look at it.
+// A first page that this version refuses, or believes wrongly. The handles that are open do not look at it.
 struct FirstPage {
   std::string name;
   std::uint64_t offset;
@@ -246,7 +246,7 @@ TEST_CASE("a file that was moved to the name after the old one was superseded is
   CHECK(maybes(reader, 2, 0, 2 * kSome) == 2 * kSome);
 }
 
-// Whoever superseded a free name was told of no writers. A file that is there later has some.
+// A process that superseded a free name was told of no writers. A file that is there later has some.
 TEST_CASE("a name that was free when it was superseded is not taken from a file that another process made there") {
   for (const bool moved : {false, true}) {
     CAPTURE(moved);
@@ -308,7 +308,7 @@ TEST_CASE("a file that was moved to the name before another replaces it, unasked
   CHECK(writer.add(key_of(1, 1)).code() == Code::kSuperseded);
 }
 
-// They went on with the old file: keys that were in the new file alone were answered "no".
+// Such handles once continued with the old file: keys that were in the new file alone were answered "no".
 TEST_CASE("handles of a file whose first page is damaged, or of a later version, are told that it is replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
@@ -384,7 +384,7 @@ TEST_CASE("no process adds to a superseded file though other code closed the des
   }
 }
 
-// Nothing is known of the name without it: that is not another file there.
+// Without the folder nothing is known of the name. That is not another file there.
 TEST_CASE("a name whose folder other code closed after it was superseded is lost, and not another program's") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

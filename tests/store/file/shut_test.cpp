@@ -1,5 +1,5 @@
-// A handle that is shut while other threads use it: it answers "maybe" and is refused from then on, what it added is in
-// the file, and nothing else notices. Without a data race under ThreadSanitizer.
+// A handle is shut while other threads use it. From then on it answers "maybe" and refuses calls, its keys are in the
+// file, and nothing else notices. Without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ void check_is_shut(Filter& filter) {
   CHECK(filter.stats().shape.num_probes != 0);
 }
 
-// What a thread does until it is refused; `added` is how many of its keys were not refused.
+// Adds in a thread until it is refused; `added` is how many of its keys were not refused.
 void add_until_shut(Filter& filter, unsigned writer, std::atomic<std::uint64_t>& added, std::atomic<int>& wrong) {
   for (std::uint64_t i = 0;; ++i) {
     const Count count = filter.add(key_of(writer, i));
@@ -350,8 +350,8 @@ TEST_CASE("an unpublished filter that is shut is not published any more, and the
   CHECK(answers_no(reader));
 }
 
-// The live page was taken from the lookups, and with it a page of the body where one page has both; and a check of the
-// file's pages read what the other thread was just mapping.
+// The live page was once taken from the lookups, and with it a page of the body where one page has both. And a check of
+// the file's pages read what the other thread was just mapping.
 TEST_CASE("a handle that is shut in the middle of a copy says so, and copies nothing") {
   TempDir dir;
   const std::string path = filled(dir);

@@ -16,7 +16,7 @@ constexpr off_t kHeader = format::kFileHeaderBytes;
 
 constexpr int kSawTheFault = 3;
 
-// What the handlers in a child find out.
+// The findings of the handlers in a child.
 volatile sig_atomic_t calls = 0;
 volatile sig_atomic_t usr1_was_blocked = 0;
 

@@ -28,7 +28,7 @@ Options of_bytes(std::uint64_t bytes) {
   return options;
 }
 
-// As cp does: pages of zeros are holes in the copy.
+// Copies as cp does: pages of zeros are holes in the copy.
 void copy_sparsely(const std::string& from, const std::string& to) {
   const std::string bytes = read_bytes(from);
   const int file = open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -43,7 +43,7 @@ void copy_sparsely(const std::string& from, const std::string& to) {
   close(file);
 }
 
-// Puts the filter in its embedded form in the place of the file.
+// Replaces the file by the filter in its embedded form.
 void write_embedded(const std::string& path) {
   std::vector<std::byte> bytes;
   {
@@ -198,7 +198,7 @@ TEST_CASE(
   close(file);
 }
 
-// As a container's volume of a single file is.
+// A container's volume of a single file is mounted in this way.
 TEST_CASE("a file that is mounted by itself is not replaced, goes on, and the error says what to do") {
   const TempDir dir(small_disk);
   CHECK(created(dir.file("outside.bf")).close().ok());

@@ -60,7 +60,7 @@ Options replacing(std::uint32_t timeout_ms) {
   return options;
 }
 
-// In mounts of this process's own: nothing is to be read where the boot id was.
+// Hides the boot id, in mounts of this process's own.
 class UnknownBoot {
  public:
   explicit UnknownBoot(const TempDir& dir) {
@@ -81,7 +81,7 @@ class UnknownBoot {
   bool there_ = false;
 };
 
-// A file that a killed writer left, with what each kind of stranger locks.
+// Calls the check for a file that a killed writer left, with what each kind of stranger locks.
 template <class Check>
 void for_every_stranger(const Check& check) {
   for (const Lock& lock : kStrangers) {

@@ -45,9 +45,8 @@ Options bare_options() {
   return options;
 }
 
-// An embedded filter with 200 keys of writer 1.
-// Its last byte, which tests cut off, is one of a random file_id. It is not 0 here: that is what a page has behind the
-// end of its file.
+// Returns an embedded filter with 200 keys of writer 1. Its last byte, which tests cut off, is one of a random file_id.
+// It is not 0 here, because a page has zeros after the end of its file.
 std::string embedded_bytes(const Options& options = small_options()) {
   const std::uint64_t bytes = *Filter::required_bytes(options);
   const Pages pages(bytes);

@@ -1,5 +1,5 @@
-// A handle that follows its path: it goes on with the file that takes the place of its own, never answers a wrong no on
-// the way, and keeps nothing of what was replaced. Without a data race under ThreadSanitizer.
+// A handle that follows its path: it continues with the file that replaces its own, never answers a wrong no on the
+// way, and keeps nothing of what was replaced. Without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ Options seeded() {
   return options;
 }
 
-// Made in one piece, like the publisher of a table: keys of `writers` are in it.
+// Publishes a file with the keys of `writers` in one piece, like the publisher of a table.
 void publish(const std::string& path, std::vector<unsigned> writers, Options options = seeded()) {
   options.unpublished = true;
   Filter made = created(path, options);
@@ -38,13 +38,14 @@ void publish(const std::string& path, std::vector<unsigned> writers, Options opt
   CHECK(made.close().ok());
 }
 
-// What other programs do.
+// Moves a file to the path, as other programs do.
 void move_over(const std::string& path, std::vector<unsigned> writers, Options options = seeded()) {
   publish(path + ".new", std::move(writers), std::move(options));
   std::filesystem::rename(path + ".new", path);
 }
 
-// Within the time in which a lookup tries again; each form of call is the one that follows.
+// Returns whether the handle follows within the time in which a lookup tries again. Each form of call is the one that
+// follows.
 bool follows(const AskForm& form, const Filter& filter) {
   for (int i = 0; i < 200; ++i) {
     if (form.ask(filter, kNobody, kSome) < kSome / 2) return true;
