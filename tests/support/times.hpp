@@ -1,4 +1,4 @@
-// How many times as long a random test runs, and with which numbers: --times=N and --seed=N (main.cpp).
+// How many times a random test repeats, and with which numbers: --times=N and --seed=N (main.cpp).
 #pragma once
 
 #include <cstdint>
