@@ -35,7 +35,7 @@ std::uint64_t measured_bytes(std::uint64_t keys, std::size_t key_bytes) {
 
 }  // namespace
 
-TEST_CASE("a hash set of keys of some length takes what bf plan says") {
+TEST_CASE("a hash set takes the memory that bf plan says, for keys of each length") {
   constexpr std::uint64_t kKeys = 200'000;
   for (const std::size_t key_bytes : {7U, 15U, 16U, 24U, 39U, 40U, 100U}) {
     const auto said = static_cast<double>(bf::hash_set_bytes(kKeys, key_bytes));
@@ -44,7 +44,7 @@ TEST_CASE("a hash set of keys of some length takes what bf plan says") {
   }
 }
 
-TEST_CASE("a hash set that no memory could hold is the most that a number can say") {
+TEST_CASE("the size of a hash set that no memory could hold is the largest number") {
   CHECK(bf::hash_set_bytes(UINT64_MAX / 2, 24) == UINT64_MAX);
   CHECK(bf::hash_set_bytes(100'000'000, 24) == 12'000'000'000);
 }

@@ -147,7 +147,7 @@ TEST_CASE("a byte order mark is left out at the beginning and refused later") {
   CHECK(batch == std::vector<std::string_view>{"a", "b\xEF\xBB\xBF"});
 }
 
-TEST_CASE("a kind of list is known by its first bytes, and fewer may become one") {
+TEST_CASE("the first bytes tell the kind of a list, and fewer bytes may still become one") {
   for (const std::string_view head : {"\x1F\x8B", "BZh91AY&SY", "(\xB5/\xFD", "\xFE\xFF", "PK\x03\x04"}) {
     CAPTURE(head);
     CHECK(bf::kind_of(head));
@@ -162,7 +162,7 @@ TEST_CASE("a kind of list is known by its first bytes, and fewer may become one"
   }
 }
 
-TEST_CASE("a batch is at most kMaxBatch keys and says whether more are there") {
+TEST_CASE("a batch has at most kMaxBatch keys and says whether more follow") {
   Pipe pipe;
   for (std::size_t i = 0; i < bf::KeyReader::kMaxBatch; ++i) pipe.put("x\n");
   bf::KeySource source(pipe.path(), bf::ListFormat{});
@@ -199,7 +199,7 @@ TEST_CASE("a key as long as the limit is read and a longer one refused") {
   }
 }
 
-TEST_CASE("a source that can not be read is a failure that names it") {
+TEST_CASE("a source that cannot be read is a failure that names it") {
   const auto read = [] {
     bf::KeySource source("/proc/self/mem", bf::ListFormat{});  // its first page is not mapped
     bf::KeyReader reader(source);

@@ -101,8 +101,7 @@ TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag
   CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_STRICT) == BFS_OK);  // closed clean by now
 }
 
-TEST_CASE(
-    "BFS_OPEN_ANY_FILESYSTEM and BFS_OPEN_ANY_FILESYSTEM insist on a network filesystem, and no other flag does") {
+TEST_CASE("BFS_OPEN_ANY_FILESYSTEM allows a network filesystem, and no other flag does") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -123,8 +122,7 @@ TEST_CASE(
   CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
 }
 
-TEST_CASE(
-    "POPULATE brings the file into memory and RANDOM wants small pages alone, when it is made and when it is opened") {
+TEST_CASE("POPULATE loads the file into memory, and RANDOM asks for small pages, in making and in opening it") {
   TempDir dir;
   struct statfs facts {};
   REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
@@ -161,7 +159,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is opened") {
+TEST_CASE("LIMIT and GUARD are passed on when a filter is made and when it is opened") {
   TempDir dir(memory_folder());
   for (const bool limited : {false, true}) {
     bfs_filter* filter = nullptr;
@@ -213,7 +211,7 @@ void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
 
 }  // namespace
 
-TEST_CASE("how often a writer asks for failed writes is handed on when a filter is made and when it is opened") {
+TEST_CASE("the pause between questions for failed writes is passed on when a filter is made and opened") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   for (const std::uint32_t milliseconds : {BFS_WRITEBACK_CHECK_DEFAULT, BFS_WRITEBACK_CHECK_EACH_ADD, 60'000U}) {
@@ -233,7 +231,7 @@ TEST_CASE("how often a writer asks for failed writes is handed on when a filter 
   }
 }
 
-TEST_CASE("a number of a layout or a hash is looked at whole: 65537 is not 1") {
+TEST_CASE("every bit of a layout's or a hash's number counts: 65537 is not 1") {
   const TempDir dir;
   for (const std::uint32_t number : {0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
     CAPTURE(number);
@@ -273,8 +271,7 @@ TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
   std::free(buffer);
 }
 
-TEST_CASE(
-    "an error record is filled as far as it goes: its reserved bytes are 0, and a message is whole where it fits") {
+TEST_CASE("an error record is filled up to its size, its reserved bytes are 0, and a message that fits is whole") {
   const TempDir dir;
   const std::string path = dir.file("no such folder/" + std::string(60, 'p'));
   bfs_error whole;
@@ -494,7 +491,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   std::free(buffer);
 }
 
-TEST_CASE("FOLLOW is handed on: the handle goes on with the file that another program moved to the path") {
+TEST_CASE("FOLLOW is passed on: the handle continues with the file that another program moved to the path") {
   TempDir dir;
   bfstore::Options options = small_options();
   options.seed = 1;

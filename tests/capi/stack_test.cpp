@@ -320,7 +320,7 @@ TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   file.check_close("and tolerating");
 }
 
-TEST_CASE("saying which process is waited for needs little stack") {
+TEST_CASE("naming the process for which a call waits needs little stack") {
   File file;
   const pid_t child = stopped_replacer(file.path);
   bfs_options options = options_of(100, BFS_OPTION_REPLACE);
@@ -339,7 +339,7 @@ TEST_CASE("saying which process is waited for needs little stack") {
   file.check_close("after that");
 }
 
-TEST_CASE("a page that can not be read needs little stack") {
+TEST_CASE("a page that cannot be read needs little stack") {
   File file;
   file.check_open("guarded", BFS_OPEN_WRITE | BFS_OPEN_GUARD);
   REQUIRE(truncate(file.path.c_str(), 0) == 0);
@@ -382,7 +382,7 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   std::free(buffer);
 }
 
-TEST_CASE("adding and asking need little stack, for one key and for many, alone and beside others") {
+TEST_CASE("adding and asking need little stack, for one key and for many, exclusively and shared") {
   constexpr std::size_t kMany = 40'000;
   const std::string text(8 * kMany + 8, 't');
   std::vector<const void*> keys;
@@ -486,7 +486,7 @@ TEST_CASE("a bare filter without a handle needs little stack") {
   check("bfs_bare_contains", 1, [&] { return bfs_bare_contains(start, 72, key.data(), key.size()); });
 }
 
-TEST_CASE("every function of the header was called, or returns what is there") {
+TEST_CASE("every function of the header was called") {
   check("bfs_version", 1, [] { return bfs_version() != nullptr ? 1 : 0; });
   check("bfs_version_number", 1, [] { return bfs_version_number() > 0 ? 1 : 0; });
   check("bfs_code_name", 1, [] { return bfs_code_name(BFS_EBUSY) != nullptr ? 1 : 0; });

@@ -175,7 +175,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
   }
 }
 
-TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
+TEST_CASE("absent keys that hit under a public seed hit again, and do nothing to a keyed filter") {
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));

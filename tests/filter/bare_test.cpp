@@ -175,7 +175,7 @@ TEST_CASE("threads that ask at once for the first time in a process are answered
 }
 
 // The library remembers a trailer for each length and k.
-TEST_CASE("filters of one length and k, and of different layouts, are each answered right, whichever was first") {
+TEST_CASE("filters of one length and k, and of different layouts, are all answered right, in any order") {
   for (std::uint64_t bytes = 8; bytes <= 1100; bytes += bytes % 64 == 0 || bytes > 960 ? 8 : 56) {
     for (const std::uint32_t k : {1U, 6U, 8U, 9U, 17U, 63U, 64U}) {
       auto filters = of_each_layout(bytes, k, bytes / 64 % 2 == 0);
@@ -263,7 +263,7 @@ TEST_CASE(
   CHECK(noes > 10'000);
 }
 
-TEST_CASE("a bare filter of digests of its owner's hash: as a handle makes it, and its keys are maybe") {
+TEST_CASE("a bare filter of its owner's digests is as a handle makes it, and answers maybe to keys") {
   for (const Layout layout : every_layout()) {
     for (const std::uint64_t n : {1U, 2U, 33U, 200U, 5000U}) {
       const Memory memory = built_of_digests(layout, n, Hash::kExternal);
@@ -301,7 +301,7 @@ TEST_CASE("a bare filter answers as a handle does with every number of probes") 
   }
 }
 
-TEST_CASE("a bare filter may be at every address") {
+TEST_CASE("a bare filter works at every address") {
   for (const Layout layout : every_layout()) {
     const Memory memory = built_of_digests(layout, 100);
     Buffer moved(memory.size() + 64);
@@ -354,7 +354,7 @@ TEST_CASE("every bare filter with one bit of its trailer flipped, or two, answer
   }
 }
 
-TEST_CASE("whatever bytes are asked as a bare filter, or become one, none before them or after them is touched") {
+TEST_CASE("asking and building a bare filter touch no byte before it or after it") {
   const Fenced fenced;
   for (std::size_t bytes = 0; bytes <= 1300; ++bytes) {
     for (const std::span<std::byte> there : fenced.beside(bytes)) {
@@ -375,7 +375,7 @@ TEST_CASE("whatever bytes are asked as a bare filter, or become one, none before
 }
 
 // Tries several lengths: filters that were asked before may have replaced one among the remembered whole filters.
-TEST_CASE("a key of some bytes at no address is maybe, and the empty one is a key") {
+TEST_CASE("a key of some bytes at a null address is maybe, and the empty key is a key") {
   for (std::size_t lines = 1; lines < 16; ++lines) {
     Memory memory(lines * 64 + format::kTrailerBytes);
     REQUIRE(bare::build(memory, Keys(), Layout::kBlocked) == Code::kOk);
@@ -435,7 +435,7 @@ TEST_CASE("the length of a bare filter is what format() needs for it") {
     CHECK(bare::bytes_for(33, 10, static_cast<Layout>(layout)) == 0);
 }
 
-TEST_CASE("a bare filter of no keys has none") {
+TEST_CASE("a bare filter that is built of no keys has none") {
   for (const Layout layout : every_layout()) {
     const Memory memory = built(Keys(), layout, Hash::kXxh3);
     CHECK(equal(memory, made_of(bare_options(layout, Hash::kXxh3, 1, memory.size())).buffer.bytes()));
@@ -471,7 +471,7 @@ TEST_CASE("a bare filter is the same whatever the form of its keys") {
   }
 }
 
-TEST_CASE("what no bare filter can be built of is refused by a code, and the buffer stays as it was") {
+TEST_CASE("input that cannot become a bare filter is refused by a code, and leaves the buffer as it was") {
   const std::vector<std::uint64_t> digests = mixed(0, 33);
   const std::string_view key = "a key";
   const Keys good = Keys::digests(digests);

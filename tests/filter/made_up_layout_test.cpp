@@ -156,7 +156,7 @@ Options made_up_options() {
 
 }  // namespace
 
-TEST_CASE("a made-up layout has its name and what it can do, and is one of those that a wrong name is told of") {
+TEST_CASE("a made-up layout has its name and abilities, and the error for a wrong name lists it") {
   REQUIRE(layout_named("made-up").has_value());
   CHECK(layout_named("made-up")->layout == kMadeUp);
   CHECK_FALSE(layout_of(kMadeUp)->can.add);

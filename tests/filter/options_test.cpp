@@ -174,7 +174,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
   }
 }
 
-TEST_CASE("like beside any other option of the shape is refused, and a path that is no filter by its name") {
+TEST_CASE("like with any other option of the shape is refused, and so is the path of a file that is no filter") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("first.bf");
   must(must(Filter::create(path, of_capacity(100))).close());

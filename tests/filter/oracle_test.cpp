@@ -227,19 +227,19 @@ void run_home(Home home, std::uint64_t rounds) {
 
 }  // namespace
 
-TEST_CASE("files answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("files answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kFile, times * 30 / kKeyScale);
 }
 
-TEST_CASE("buffers answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("buffers answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kBuffer, times * 100 / kKeyScale);
 }
 
-TEST_CASE("bare filters answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("bare filters answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kBare, times * 100 / kKeyScale);
 }
 
-TEST_CASE("with every k from 1 to 64, in one bit and in a million, nothing that was added is ever absent") {
+TEST_CASE("with every k from 1 to 64, in one bit and in a million, no added key is ever absent") {
   for (const Layout layout : every_layout()) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       for (const std::uint64_t m : {1U, 1000U, 1000000U}) {

@@ -113,8 +113,7 @@ std::map<std::string, Trial> try_pair(Bodies& bodies, std::mt19937_64& random, c
 
 }  // namespace
 
-TEST_CASE(
-    "keys of each, of both and of either, and Jaccard: the intervals have them in 95 of 100 pairs, without bias") {
+TEST_CASE("the intervals of all numbers of keys, and of Jaccard, are right in 95 of 100 pairs, without bias") {
   std::mt19937_64 random(20261123);
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
@@ -144,7 +143,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("two sets with nothing in common cannot be told from that, and fifty in common of hundreds can") {
+TEST_CASE("disjoint sets seldom seem to have common keys, and fifty common keys of hundreds are noticed") {
   std::mt19937_64 random(20261124);
   const std::uint64_t rounds = std::max<std::uint64_t>(400 / kKeyScale, 100);
   for (const Layout layout : every_layout()) {
@@ -216,7 +215,7 @@ TEST_CASE("empty filters, equal ones and full ones have estimates and bounds tha
   }
 }
 
-TEST_CASE("counting: a key that was added twice counts once, and makes counters higher that no bit shows") {
+TEST_CASE("counting: a key that was added twice counts once, and its higher counters make the filters differ") {
   const layout::Row& row = layout::row_of(Layout::kCounting);
   const layout::Geometry geometry = row.geometry(kBits, kProbes);
   Buffer once(layout::body_bytes(row, kBits));

@@ -195,7 +195,7 @@ TEST_CASE("nulls are not hashed, not added, and answered 0") {
   }
 }
 
-TEST_CASE("what is wrong with keys is an error before any is added, and every answer is maybe") {
+TEST_CASE("wrong keys are an error before any is added, and every answer is maybe") {
   InMemory made = InMemory::make(seeded(Hash::kMurmur3));
   const std::array<const void*, 2> pointers{"a", nullptr};
   const std::array<std::size_t, 2> lengths{1, 1};
@@ -300,7 +300,7 @@ TEST_CASE("a copy in every form has the seeds, and answers as its source") {
   }
 }
 
-TEST_CASE("filters with the same seeds merge, and others do not, nor filters of other sizes, which do not fold") {
+TEST_CASE("filters merge if they have the same seeds and the same size, since they do not fold") {
   const TemporaryDirectory directory;
   for (const Hash hash : kHashes) {
     Options options = seeded(hash, 6000);
@@ -340,8 +340,7 @@ TEST_CASE("filters with the same seeds merge, and others do not, nor filters of 
   }
 }
 
-TEST_CASE(
-    "a reader follows to a filter of another size and other seeds, and asks by its numbers; not to another hash") {
+TEST_CASE("a reader follows to another size and other seeds, and asks by them, and not to another hash") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("f");
   const auto publish = [&](Options options, std::uint64_t first) {
@@ -418,7 +417,7 @@ TEST_CASE("a bare filter like one with seeds is refused, and a file like one has
   check_refused(Filter::required_bytes(like), Code::kInvalid, {"bare"});
 }
 
-TEST_CASE("a buffer of so many bytes has room for the seeds, and is as large as it may be but for unused ones") {
+TEST_CASE("a filter of max_bytes has room for its seeds, and leaves few bytes unused") {
   for (const std::uint64_t bytes : {600U, 1024U, 5000U, 100000U}) {
     Options options = seeded(Hash::kMurmur3, 0, {});
     options.capacity = bytes;
@@ -430,7 +429,7 @@ TEST_CASE("a buffer of so many bytes has room for the seeds, and is as large as 
 }
 
 // The numbers that the formulas of the tutorials give in Python.
-TEST_CASE("the sizing of tutorials cuts m and k off, and the promise is the rate that these have") {
+TEST_CASE("the sizing of tutorials truncates m and k, and promises the rate that follows from them") {
   struct Case {
     std::uint64_t keys;
     double fpr;

@@ -257,7 +257,7 @@ TEST_CASE("a record that is critical and should not be, or is not and should be,
   });
 }
 
-TEST_CASE("what is reserved in a record is refused where the minor version is known, and ignored where it is later") {
+TEST_CASE("reserved bits of a record are refused in a known minor version, and ignored in a later one") {
   int reserved_in_values = 0;
   each_record([&](const Subject& subject) {
     Raw flagged = subject.good;
@@ -300,7 +300,7 @@ TEST_CASE("a record in a form that may not have it is refused") {
   CHECK(refused == 3);  // seal, ticket, stamp
 }
 
-TEST_CASE("a record that its filter must have is missed, and one that it may not have is refused") {
+TEST_CASE("a filter without a record that it must have is refused, and so is one with a record that it may not have") {
   int missed = 0;
   each_record([&](const Subject& subject) {
     const auto problems = subject.with({});

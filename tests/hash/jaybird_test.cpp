@@ -344,7 +344,7 @@ TEST_CASE("a key has one position in each slice") {
   }
 }
 
-TEST_CASE("the canary of python-bloomfilter's hashes is the fold of the positions that FORMAT.md tells") {
+TEST_CASE("the canary of python-bloomfilter's hashes is the fold of the positions that FORMAT.md defines") {
   for (const Hash hash : {Hash::kJaybird, Hash::kPybloomLive}) {
     std::uint64_t fold = 0;
     for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {

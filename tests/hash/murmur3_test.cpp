@@ -47,7 +47,7 @@ std::vector<std::uint64_t> positions_of(std::string_view key, Hash hash, std::ui
 
 }  // namespace
 
-TEST_CASE("MurmurHash3_x86_32 gives the published numbers, wherever the key lies") {
+TEST_CASE("MurmurHash3_x86_32 gives the published numbers, at any address of the key") {
   for (const Vector& vector : kVectors) {
     const std::string key = vector.key;
     CAPTURE(key);
@@ -106,7 +106,7 @@ TEST_CASE("a key has a position for each seed, in their order, and all below m")
   }
 }
 
-TEST_CASE("the canary of a hash that gives positions is the fold of the positions that FORMAT.md tells") {
+TEST_CASE("the canary of a hash that gives positions is the fold of the positions that FORMAT.md defines") {
   const std::vector<std::uint32_t> seeds{3, 1, 4};
   for (const Hash hash : {Hash::kMurmur3, Hash::kMurmur3Unsigned}) {
     std::uint64_t fold = 0;

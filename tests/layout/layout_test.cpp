@@ -156,7 +156,7 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
 }
 
 // Checks FORMAT.md's rule for folding.
-TEST_CASE("the OR, or the sum, of f neighbours is the filter of the same digests that is f times smaller") {
+TEST_CASE("the OR, or the sum, of f neighbors is the filter of the same digests that is f times smaller") {
   constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
   const auto digests = mixed(0, 1000);
   for (const Layout layout : every_layout()) {
@@ -338,7 +338,7 @@ TEST_CASE("adding again writes nothing: it works on memory that can only be read
   }
 }
 
-TEST_CASE("adding alone sets the same bits and reports the same changes as adding beside others") {
+TEST_CASE("exclusive adds set the same bits and report the same changes as shared adds") {
   for_each_shape({1, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
     Body shared(table, layout, m, k);
     Body alone(table, layout, m, k);
@@ -391,7 +391,7 @@ TEST_CASE("every digest of a batch is prefetched once, and 128 turns before its 
   }
 }
 
-TEST_CASE("what is in doubt is maybe: a guard of which a word is not as expected, as far as its mask goes") {
+TEST_CASE("an unexpected word of a guard, under its mask, makes every answer maybe") {
   constexpr std::uint64_t kFront = 0x77;
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 63 | 0x55;
   for (const Layout layout : every_layout()) {

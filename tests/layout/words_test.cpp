@@ -119,7 +119,7 @@ std::set<std::string> words_of_the_kernel() {
   return {};
 }
 
-TEST_CASE("the sets of instructions of x86-64 are there if the kernel says so") {
+TEST_CASE("the instruction sets of x86-64 are found if the kernel lists them") {
   const std::set<std::string> words = words_of_the_kernel();
   const layout::Row& row = layout::row_of(Layout::kBlocked);
   CHECK((layout::usable(row, "avx2") != nullptr) == words.contains("avx2"));

@@ -59,7 +59,7 @@ TEST_CASE("a number at which other code opened the same file does not lead to wh
   CHECK(::close(number) == 0);
 }
 
-TEST_CASE("another number for what is open is there, wherever the program's position is") {
+TEST_CASE("a duplicate of a descriptor is there, whatever the program does to the position or to its own number") {
   const Named ours("ours");
   const int program = ::open(ours.path.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(program >= 0);

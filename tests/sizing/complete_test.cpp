@@ -211,7 +211,7 @@ TEST_CASE("too few numbers, and numbers that contradict each other, are refused 
                              {"capacity and bits_per_key and max_bytes"});
 }
 
-TEST_CASE("numbers out of range, and what no filter can be, are refused by name") {
+TEST_CASE("numbers out of range, and numbers that no filter can have, are refused by name") {
   check_every_layout_refuses({.n = 9, .p = 1}, Code::kInvalid, {"false-positive rate 1"});
   check_every_layout_refuses({.n = 9, .k = 65}, Code::kInvalid, {"num_probes 65"});
   check_every_layout_refuses({.n = 9, .m = kMaxBits + 1}, Code::kInvalid, {"num_bits 281474976710657"});
@@ -227,7 +227,7 @@ TEST_CASE("numbers out of range, and what no filter can be, are refused by name"
                 Code::kSizing, {"1e-09", "blocked", "classic"});
 }
 
-TEST_CASE("n alone has the rate that a filter of it alone gets") {
+TEST_CASE("n alone has the rate of a filter that is made with n alone") {
   for (const Layout layout : every_layout()) {
     const layout::Row& row = layout::row_of(layout);
     Options options;

@@ -172,7 +172,7 @@ TEST_CASE("the size for a rate is what a search finds, or smaller, from 1 to 10^
   }
 }
 
-TEST_CASE("what is remembered of the last sizes is of the same keys, rate and layout") {
+TEST_CASE("a remembered size is used only for the same keys, rate and layout") {
   std::uint64_t checked = 0;
   std::vector<std::pair<std::uint64_t, double>> asked;
   for (std::uint64_t i = 0; i < 300; ++i) asked.emplace_back(20 + i % 30, i % 4 < 2 ? 0.01 : 0.02);

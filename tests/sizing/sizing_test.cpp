@@ -125,7 +125,7 @@ TEST_CASE("keys whose probes are those of another key, but for a few, are maybe 
 }
 
 // 64-bit digests are too few for this rate, however large the filter is.
-TEST_CASE("a rate that digests of 64 bits can not keep is refused, and one that they can is not") {
+TEST_CASE("a rate that digests of 64 bits cannot keep is refused, and one that they can keep is not") {
   const layout::Row& classic = layout::row_of(Layout::kClassic);
   const auto refused = sizing::solve_for_rate(classic, 500'000'000, 5e-11);
   CHECK(refused.error().code == Code::kSizing);
@@ -201,7 +201,7 @@ TEST_CASE("rates at the edges: no keys, one bit, more keys than bits can tell") 
         1);  // half is true: said to be worse, never better
 }
 
-TEST_CASE("the most keys for a rate are those with which it is reached") {
+TEST_CASE("the most keys for a rate are the number that reaches it") {
   for (const LayoutInfo& info : layouts()) {
     const layout::Row& row = layout::row_of(info.layout);
     for (const std::uint64_t m : {512U, 51'200U, 5'120'000U}) {

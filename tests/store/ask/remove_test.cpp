@@ -154,7 +154,7 @@ TEST_CASE("only the counting layout removes, and only through a handle that writ
   CHECK(writer.remove(key_of(kStable, 0)).code() == Code::kShut);
 }
 
-TEST_CASE("nothing is removed while a filter is filled, recovered or in doubt, and a count is many") {
+TEST_CASE("nothing is removed while a filter is filled, recovered or in doubt, and every count is the highest") {
   TempDir dir;
   Options options = counting_options();
   options.filling = true;

@@ -133,7 +133,7 @@ TEST_CASE("threads on one handle that is the only writer take turns and lose no 
   }
 }
 
-TEST_CASE("a load that is divided among threads loses no key beside readers, and its calls take turns") {
+TEST_CASE("a load that is divided among threads loses no key while others read, and its calls take turns") {
   TempDir dir;
   Options options = roomy(Layout::kBlocked);
   options.capacity = 400'000;
@@ -171,7 +171,7 @@ TEST_CASE("threads with a handle each lose no key and no count") {
   }
 }
 
-TEST_CASE("threads that add the same keys leave them all there, and every one was new to somebody") {
+TEST_CASE("threads that add the same keys leave them all there, and each was new to one of them") {
   TempDir dir;
   Filter filter = created(dir.file(), roomy(Layout::kBlocked));
   Faults faults;
@@ -180,7 +180,7 @@ TEST_CASE("threads that add the same keys leave them all there, and every one wa
   CHECK(faults.fresh.load() >= kKeysOfAThread - kKeysOfAThread / 1000);
 }
 
-TEST_CASE("syncs, counts of bits and inspections beside threads that add take nothing and miss nothing") {
+TEST_CASE("syncs, counts of bits and inspections while threads add lose nothing and miss nothing") {
   TempDir dir;
   Filter filter = created(dir.file(), roomy(Layout::kBlocked));
   Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite, kPatient));
@@ -225,7 +225,7 @@ TEST_CASE("threads that sync one handle at once keep the highest mark") {
   }
 }
 
-TEST_CASE("threads that open and close the file beside threads that add take nothing and miss nothing") {
+TEST_CASE("threads that open and close the file while others add lose nothing and miss nothing") {
   TempDir dir(memory_folder());
   Filter filter = created(dir.file(), roomy(Layout::kClassic));
   Faults faults;

@@ -98,7 +98,7 @@ TEST_CASE("a filter in doubt is not exported, and the array says maybe") {
   check_not_exported(filter, Code::kShut);
 }
 
-TEST_CASE("what comes into doubt while it is exported, or cannot be read, is not exported") {
+TEST_CASE("a filter that comes into doubt while it is exported, or cannot be read, is not exported") {
   const faults::Scope scope;
   TempDir dir;
   const Filter filter = make(dir.file(), classic());
@@ -119,7 +119,7 @@ TEST_CASE("what comes into doubt while it is exported, or cannot be read, is not
   CHECK(exported(filter, bits).ok());
 }
 
-TEST_CASE("what cannot take keys takes in no array, and what is being filled does") {
+TEST_CASE("a filter that cannot take keys imports no array, and one that is being filled does") {
   TempDir dir;
   Filter filter = make(dir.file(), classic());
   Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -164,7 +164,7 @@ extern "C" void supersede_now(int) {
 }  // namespace
 
 // The bits are in a file that no process opens any more, and the caller has to know it.
-TEST_CASE("an array that is taken in while the file is superseded is an error") {
+TEST_CASE("an array that is imported while the file is superseded is an error") {
   TempDir dir;
   Filter filter = make(dir.file(), classic());
   const std::uint64_t before = look_at(dir.file()).live_word;

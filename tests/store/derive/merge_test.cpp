@@ -213,7 +213,7 @@ TEST_CASE("a filter that was made too large and not published gets its name in t
   CHECK(has(small, 0, kKeys));
 }
 
-TEST_CASE("what is too full for the rate that is asked for is not saved") {
+TEST_CASE("a filter that is too full for the requested rate is not saved") {
   TempDir dir;
   Filter full = make(dir.file("full"), options_of(Layout::kBlocked, 8));
   add_numbers(full, 0, kKeys);
@@ -271,7 +271,7 @@ TEST_CASE("filters with secrets merge only if the secret is one") {
   CHECK(error.message.find("secret key") != std::string::npos);
 }
 
-TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not merged from") {
+TEST_CASE("a filter that cannot take keys is no target of a merge, and one in doubt is no source") {
   TempDir dir;
   const Options options = options_of(Layout::kBlocked, 64);
   Filter into = make(dir.file("into"), options);
@@ -298,7 +298,7 @@ TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not
   CHECK(merged(into, half).code == Code::kShut);
 }
 
-TEST_CASE("a filter that comes into doubt while it is merged from is an error, and so is one that is merged into") {
+TEST_CASE("a source or a target that comes into doubt during a merge is an error") {
   const faults::Scope scope;
   TempDir dir;
   const Options options = options_of(Layout::kBlocked, 64);

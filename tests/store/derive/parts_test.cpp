@@ -114,7 +114,7 @@ class Changing {
 
 }  // namespace
 
-TEST_CASE("the parts, joined, are the filter that one build of all keys makes, and each answers as that one") {
+TEST_CASE("joined parts are the filter that one build of all keys makes, and each part answers as that one") {
   for (const Layout layout : layouts_with_parts()) {
     for (const std::uint32_t parts : {2U, 3U, 7U, 64U}) {
       CAPTURE(parts);
@@ -216,7 +216,7 @@ TEST_CASE("a part does not fit in the bare form, which would not say which part 
   CHECK_MESSAGE(refused.message.find("a part of a whole filter") != std::string::npos, refused.message);
 }
 
-TEST_CASE("one digest of another part among many: all are maybe, nothing is added") {
+TEST_CASE("a batch with one digest of another part is all maybe, and adds nothing") {
   for (const unsigned threads : {1U, 3U}) {
     TempDir dir;
     Options options = part_of(Layout::kBlocked, 3 * 40, {1, 3});
@@ -347,7 +347,7 @@ TEST_CASE("parts are merged, folded, intersected and compared with their own num
   CHECK(bits_of(opened(Filter::open(dir.file("of folded"), OpenMode::kRead))) == bits_of(small));
 }
 
-TEST_CASE("what cannot be a part is refused") {
+TEST_CASE("a filter that cannot be a part is refused") {
   TempDir dir;
   const auto code = [&](const Options& options) {
     const auto made = Filter::create(dir.file("refused"), options);
@@ -373,7 +373,7 @@ TEST_CASE("what cannot be a part is refused") {
   CHECK(created(dir.file("whole again"), like).shape().num_bits == 8 * 512);
 }
 
-TEST_CASE("a part has room for its share of the keys, whatever chance gives it") {
+TEST_CASE("a part has room for its share of the keys, even if chance makes the share large") {
   TempDir dir;
   Options options;
   options.capacity = 1'000'000;

@@ -193,7 +193,7 @@ TEST_CASE("a filter is the same in every form that it is saved, dumped and loade
   }
 }
 
-TEST_CASE("a bare filter becomes a file that promises what its m and k do, and such a file becomes bare again") {
+TEST_CASE("a bare filter becomes a file that promises the rate of its m and k, and such a file becomes bare again") {
   for (const Kind& kind : every_kind()) {
     if (kind.hash == Hash::kSipHash) continue;
     TempDir dir;
@@ -219,7 +219,7 @@ TEST_CASE("a bare filter becomes a file that promises what its m and k do, and s
   }
 }
 
-TEST_CASE("what the bare form cannot hold is refused in words, and never answered otherwise") {
+TEST_CASE("a filter that the bare form cannot hold is refused with a message, and never answers otherwise") {
   TempDir dir;
   const auto refused = [&](const char* word, const auto& change) {
     Options options = small_options();
@@ -422,7 +422,7 @@ TEST_CASE("a buffer or a range that was overwritten is not copied") {
   CHECK(filter.save(dir.file("copy")).ok());
 }
 
-TEST_CASE("what comes into doubt while it is copied is not copied") {
+TEST_CASE("a filter that comes into doubt while it is copied is not copied") {
   const faults::Scope scope;
   TempDir dir;
   Filter writer = created(dir.file());
@@ -534,8 +534,7 @@ class HangingSync {
 }  // namespace
 
 // The handle of an unpublished filter once never asked the kernel.
-TEST_CASE(
-    "pages of a filter without a name that the kernel failed to write are found, before its body is read and after") {
+TEST_CASE("failed writes of pages of an unpublished filter are found, before its body is read and after") {
   for (const bool afterwards : {false, true}) {
     for (const bool saves : {false, true}) {
       CAPTURE(afterwards);
@@ -569,8 +568,7 @@ TEST_CASE(
 
 // The kernel tells a sync of a failure, and then does not tell it to a thread with the same open file. A copy that is
 // made meanwhile has bits of pages that may have been dropped.
-TEST_CASE(
-    "a copy waits for a sync under way, by another thread or another handle, and does not believe what it found out") {
+TEST_CASE("a copy waits for a sync of another thread or another handle, and fails if that sync fails") {
   enum class By { kSameHandle, kWriter, kReader };
   for (const By by : {By::kSameHandle, By::kWriter, By::kReader}) {
     for (const int outcome : {0, EIO}) {
@@ -622,7 +620,7 @@ TEST_CASE("a copy waits for a sync no longer than its handle waits for locks") {
   CHECK(dir.names().size() == 1);
 }
 
-TEST_CASE("a filter whose syncing process died is not copied, for that process alone knew what the kernel said") {
+TEST_CASE("a filter whose syncing process died is not copied, because only that process got the kernel's answer") {
   TempDir dir;
   const Filter writer = created(dir.file());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -653,7 +651,7 @@ TEST_CASE("a filter whose slot says poisoned is not copied, though the page of t
 }
 
 // Before and after, the file looks good. In between the kernel dropped pages, and a recovery added their keys again.
-TEST_CASE("a body that was read while the file was poisoned and recovered is not believed") {
+TEST_CASE("a body that was read while the file was poisoned and recovered is not copied") {
   for (const bool saves : {false, true}) {
     CAPTURE(saves);
     const faults::Scope scope;
@@ -716,8 +714,7 @@ TEST_CASE("a sealed file that is cut while it is copied is an error and no signa
   }
 }
 
-TEST_CASE(
-    "a place of a sealed file that can not be read any more is damage in a copy, and maybe where that is tolerated") {
+TEST_CASE("a page of a sealed file that became unreadable is damage in a copy, and maybe if that is tolerated") {
   const faults::Scope scope;
   TempDir dir;
   Filter filter = created(dir.file(), seven_chunks());
@@ -760,7 +757,7 @@ TEST_CASE("a file that is cut after a copy looked at its header is an error and 
   }
 }
 
-TEST_CASE("a range of a file that was cut is not copied, and no signal") {
+TEST_CASE("a range of a file that was cut is not copied, and causes no signal") {
   for (const bool guarded : {false, true}) {
     CHECK(in_child([&] {
             const TempDir dir;
@@ -811,7 +808,7 @@ TEST_CASE("a saved file takes a name that is free, or with replace another file'
   CHECK(saved.close().ok());
 }
 
-TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by it") {
+TEST_CASE("a copy does not replace its source, which got the copy's name meanwhile") {
   const faults::Scope scope;
   TempDir dir;
   Filter source = created(dir.file());
@@ -830,7 +827,7 @@ TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by 
   CHECK(opened(Filter::open(dir.file("other"), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a filter that has no name yet is saved, and goes on") {
+TEST_CASE("a filter that has no name yet is saved, and continues") {
   TempDir dir;
   Options options = small_options();
   options.unpublished = true;
@@ -847,7 +844,7 @@ TEST_CASE("a filter that has no name yet is saved, and goes on") {
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a sealed file is saved where it is whole, and where its damage says maybe in the copy, too") {
+TEST_CASE("a sealed file is saved if it is whole, or if its damage is maybe in the copy, too") {
   TempDir dir;
   Options options;
   options.num_bits = 3 * 65536 * 8;
@@ -880,7 +877,7 @@ TEST_CASE("a sealed file is saved where it is whole, and where its damage says m
   }
 }
 
-TEST_CASE("a copy in memory is saved with the marks that it had, whatever the file has by now") {
+TEST_CASE("a copy in memory is saved with its own marks, whatever the file has by now") {
   TempDir dir;
   Filter writer = created(dir.file());
   OpenOptions copying;
@@ -896,7 +893,7 @@ TEST_CASE("a copy in memory is saved with the marks that it had, whatever the fi
 
 // --- Loading ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("no part of a filter's bytes is a filter, and nothing else is") {
+TEST_CASE("only the whole bytes of a filter are a filter") {
   TempDir dir;
   Options options = small_options();
   options.seed = 0;
@@ -1023,7 +1020,7 @@ void publish_filled(const std::string& path, Options options, std::uint64_t sync
 
 }  // namespace
 
-TEST_CASE("filters that were built alike with one file_id are equal byte for byte, whoever built them and wherever") {
+TEST_CASE("filters that are built alike with one file_id are equal byte for byte, in every process and place") {
   for (const Kind& kind : every_kind()) {
     CAPTURE(static_cast<int>(kind.layout));
     CAPTURE(static_cast<int>(kind.hash));
@@ -1072,7 +1069,7 @@ TEST_CASE("a published file is opened, marked and adopted like any other, though
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).get_mark(1) == 10);
 }
 
-TEST_CASE("a filter does not take the place of one with its own file_id") {
+TEST_CASE("a filter does not replace one with its own file_id") {
   TempDir dir;
   Options options = replica({Layout::kBlocked, Hash::kXxh3});
   REQUIRE(created(dir.file(), options).close().ok());

@@ -123,7 +123,7 @@ extern "C" int madvise(void* from, std::size_t bytes, int advice) noexcept {
   return static_cast<int>(syscall(SYS_madvise, from, bytes, advice));
 }
 
-TEST_CASE("a file that is let in is read as a whole, populated or copied: the counting below counts") {
+TEST_CASE("an admitted file is read as a whole, populated or copied, which shows that the counters work") {
   const TempDir dir;
   make_large(dir.file());
   for (const MapOptions& map : {kPopulate, kCopy})
@@ -163,7 +163,7 @@ TEST_CASE("a reader reads the four pages of the header and the end word, whateve
 }
 
 // The whole file was once read before the check whether it may be used.
-TEST_CASE("of a large file that a reader is refused, next to nothing is read, neither populated nor copied") {
+TEST_CASE("a reader that is refused a large file reads next to nothing of it, whether it populates or copies") {
   for (const Refusal& refusal : refusals()) {
     CAPTURE(refusal.name);
     const TempDir dir;
@@ -177,7 +177,7 @@ TEST_CASE("of a large file that a reader is refused, next to nothing is read, ne
   }
 }
 
-TEST_CASE("of a large file that a writer is refused, next to nothing is read") {
+TEST_CASE("a writer that is refused a large file reads next to nothing of it") {
   for (const Refusal& refusal : refusals()) {
     if (refusal.options.no_write) continue;
     CAPTURE(refusal.name);
@@ -191,7 +191,7 @@ TEST_CASE("of a large file that a writer is refused, next to nothing is read") {
   }
 }
 
-TEST_CASE("of a large file that another writer has to itself, or that is sealed, a writer reads next to nothing") {
+TEST_CASE("a writer reads next to nothing of a large file that is sealed, or that an exclusive writer has") {
   const TempDir dir;
   make_large(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
@@ -218,7 +218,7 @@ TEST_CASE("a reader of a clean file reads its header once") {
 }
 
 // Counts what is read from the disk, in whatever way.
-TEST_CASE("a refused file comes into the page cache with its first and its last pages alone") {
+TEST_CASE("only the first and the last pages of a refused file come into the page cache") {
   const TempDir dir;
   make_large(dir.file());
   leave_unclean(dir.file());

@@ -68,7 +68,7 @@ int adopt_quietly(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a reader adopts what a killed writer left, and changes nothing") {
+TEST_CASE("a reader adopts a file that a killed writer left, and changes nothing") {
   LeftBehind left;
   CHECK(state_of(left.path) == FileState::kAdoptable);
   const std::string before = read_bytes(left.path);
@@ -104,7 +104,7 @@ TEST_CASE("a reader of a version that may not write the file adopts it, too") {
   CHECK(read_bytes(left.path) == before);
 }
 
-TEST_CASE("a writer adopts what a killed writer left, goes on with it, and closes it clean") {
+TEST_CASE("a writer adopts a file that a killed writer left, continues with it, and closes it clean") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     LeftBehind left;
     Filter writer = opened(Filter::open(left.path, mode));
@@ -247,7 +247,7 @@ TEST_CASE("poisoned and recovering files are refused with their own codes") {
   }
 }
 
-TEST_CASE("joining beside a live writer needs no adoption, but a sync that died there is refused") {
+TEST_CASE("a second writer needs no adoption, but is refused if a process died in a sync") {
   TempDir dir;
   const Filter stays = created(dir.file());
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);

@@ -145,7 +145,7 @@ TEST_CASE("the caller keeps its descriptor, and its position, and may close it w
   CHECK(fcntl(number, F_GETFD) == -1);
 }
 
-TEST_CASE("a descriptor that is not of a file that can be read is refused, with its number in the message") {
+TEST_CASE("a descriptor of anything but a readable file is refused, with its number in the message") {
   const TempDir dir;
   const std::string path = filled(dir);
   std::ofstream(dir.file("text")) << std::string(20'000, 'x');
@@ -205,7 +205,7 @@ TEST_CASE("by a descriptor the states of a file are refused as by its path, and 
   }
 }
 
-TEST_CASE("what is known without a path: whether the file is whole, is superseded, and has a name") {
+TEST_CASE("a handle without a path knows whether its file is whole, is superseded, and has a name") {
   const auto current_after = [](const std::function<void(const std::string&)>& happens) {
     const TempDir dir;
     const std::string path = filled(dir);
@@ -315,7 +315,7 @@ TEST_CASE("a process that may not open the path asks by a descriptor that anothe
 }
 
 // The kernel tells each description of a failure once.
-TEST_CASE("the kernel is not asked for failed writes by a descriptor, whose program is to be told of them") {
+TEST_CASE("a handle by a descriptor does not ask the kernel for failed writes, which its program must learn") {
   const faults::Scope scope;
   const TempDir dir;
   const Opened file(filled(dir), O_RDWR);

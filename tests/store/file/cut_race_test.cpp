@@ -187,10 +187,10 @@ void race_at(const char* where, std::uint64_t (*cut_of)(std::uint64_t bytes)) {
 
 }  // namespace
 
-TEST_CASE("lookups beside a cut in the middle of the body make no wrong no") {
+TEST_CASE("lookups during a cut in the middle of the body make no wrong no") {
   race_at("the middle", [](std::uint64_t bytes) { return bytes / 2 / kPage * kPage + 1000; });
 }
 
-TEST_CASE("lookups beside a cut in the last page of the body make no wrong no") {
+TEST_CASE("lookups during a cut in the last page of the body make no wrong no") {
   race_at("the last page", [](std::uint64_t bytes) { return (bytes - 1) / kPage * kPage - kPage + 40; });
 }

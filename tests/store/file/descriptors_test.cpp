@@ -74,7 +74,7 @@ int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
 }  // namespace
 
 // The boot id once could not be opened, and the slot recorded that. Then no other process believed the file.
-TEST_CASE("whatever number of descriptors is left, a file is opened for all to use, or not touched") {
+TEST_CASE("with any number of free descriptors a file is opened so that every process can use it, or not touched") {
   for (const Way& way : ways()) {
     const std::string how = way.name;
     CAPTURE(how);

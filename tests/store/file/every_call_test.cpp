@@ -632,7 +632,7 @@ void for_every_operation(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("whichever system call fails, there is an error or no harm, nothing is left behind, and no wrong no") {
+TEST_CASE("a failure of any system call is an error or harmless, leaves nothing behind, and makes no wrong no") {
   for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
     const auto outcomes = calls::failures_of(call);
     for (const int outcome : outcomes) {
@@ -643,7 +643,7 @@ TEST_CASE("whichever system call fails, there is an error or no harm, nothing is
   });
 }
 
-TEST_CASE("whichever system call a process is killed in, no acknowledged key is lost, and the file goes on") {
+TEST_CASE("a kill in any system call loses no acknowledged key, and leaves a file that can be used") {
   for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
     std::vector<int> outcomes{calls::kDies};
     if (call == "pwrite") outcomes.push_back(calls::kDiesHalfway);

@@ -124,7 +124,7 @@ TEST_CASE("every lookup is maybe until the filling is finished, and from then on
   }
 }
 
-TEST_CASE("who closes last leaves a clean file that is filling, and the builder goes on with it") {
+TEST_CASE("the last close leaves a clean file that is filling, and the builder continues with it") {
   const Begun file;
   CHECK(state_of(file.path) == FileState::kClean);
   const Filter reader = opened(Filter::open(file.path, OpenMode::kRead));
@@ -161,7 +161,7 @@ TEST_CASE("a filling is finished by writers alone, as often as they like, and by
   CHECK(small.finish_filling().code == Code::kInvalid);
 }
 
-TEST_CASE("no filter is filling that has no name, or no file") {
+TEST_CASE("a filter without a name or without a file is never filling") {
   const TempDir dir;
   Options options = to_be_filled();
   options.unpublished = true;
@@ -169,7 +169,7 @@ TEST_CASE("no filter is filling that has no name, or no file") {
   CHECK(dir.names().empty());
 }
 
-TEST_CASE("a file that is filling is not sealed, and what is like it has only its shape") {
+TEST_CASE("a file that is filling is not sealed, and a filter like it has only its shape") {
   const Begun file;
   CHECK(seal(file.path, file.dir.file("sealed")).code == Code::kFilling);
   {
@@ -198,7 +198,7 @@ TEST_CASE("a private copy of a file that is filling is maybe for good") {
   CHECK(is_filled(opened(Filter::open(file.path, OpenMode::kRead, copied))));
 }
 
-TEST_CASE("adds go on while a file is filling, and are refused for any other reason, which is told before it") {
+TEST_CASE("adds continue while a file is filling, and are refused for any other state, which is reported first") {
   const Begun file;
   Filter builder = file.builder();
   const std::uint64_t filling = look_at(file.path).live_word;
@@ -241,7 +241,7 @@ TEST_CASE("builders and writers that are killed leave a file that is adopted, an
 }
 
 // A process dies in a system call of finish_filling(), before or after it is done.
-TEST_CASE("whoever is killed at any step of finishing leaves a file that is maybe, refused, or filled") {
+TEST_CASE("a kill at any step of finishing leaves a file that is maybe, refused, or filled") {
   std::size_t filled = 0;
   std::size_t steps = 0;
   for (bool reached = true; reached; ++steps) {
@@ -339,7 +339,7 @@ TEST_CASE("no power cut makes a filter say that it is filled before every key is
   CHECK(is_filled(recovered(file.dir.file("last"))));  // the word of the live page was not on the disk yet
 }
 
-TEST_CASE("a recovery leaves a file that is filling, and waits for owners of marks as ever") {
+TEST_CASE("a recovery leaves a file that is filling, and waits for owners of marks as always") {
   const Begun file;
   {
     const Filter abandoned = file.builder();
@@ -394,7 +394,7 @@ TEST_CASE("a sync that fails poisons a file that is filling, and it is filling a
   }
 }
 
-TEST_CASE("a live word that is ahead of the slots is that of another moment: the file is unclean") {
+TEST_CASE("a live word that is ahead of the slots is from another moment, so the file is unclean") {
   const Begun file;
   set_live_word(file.path, look_at(file.path).live_word & ~LiveWord::kFilling);
   CHECK(state_of(file.path) == FileState::kUnclean);
@@ -405,7 +405,7 @@ TEST_CASE("a live word that is ahead of the slots is that of another moment: the
   CHECK(says_filling(file.path));
 }
 
-TEST_CASE("a live word that is behind the slots is maybe, until the next sync or close") {
+TEST_CASE("a live word that is older than the slots is maybe, until the next sync or close") {
   for (const bool syncs : {true, false}) {
     const Begun file;
     CHECK(file.builder().finish_filling().ok());

@@ -28,7 +28,7 @@ int in_child_without_descriptors(const std::string& path, OpenMode mode, const s
 
 }  // namespace
 
-TEST_CASE("a shared writer without its descriptor adds on, and the file does not say clean until it has gone") {
+TEST_CASE("a shared writer without its descriptor continues to add, and the file is not clean before it ends") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK(in_child_without_descriptors(dir.file(), OpenMode::kWrite, [&](Filter& filter) {
@@ -61,7 +61,7 @@ TEST_CASE("an exclusive writer without its descriptor is still the only one") {
         }) == 0);
 }
 
-TEST_CASE("closing a filter whose descriptor is gone leaves alone what has its number by now") {
+TEST_CASE("closing a filter whose descriptor is gone leaves alone another file that has its number by now") {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     TempDir dir;
     CHECK(created(dir.file()).close().ok());

@@ -73,7 +73,7 @@ TEST_CASE("a child has no descriptor of a file that its parent writes to") {
   CHECK(in_child([&] { return has_a_descriptor_of(dir.file()) ? 1 : 0; }) == 0);
 }
 
-TEST_CASE("a file that was closed and is opened by other code of the process is that code's, and its children's") {
+TEST_CASE("a closed file that other code of the process opens belongs to that code, and to its children") {
   TempDir dir;
   {
     Filter filter = created(dir.file());
@@ -218,7 +218,7 @@ TEST_CASE("a child that was not made by fork() ends its parent's filter, and the
 }
 
 // A process that may not open a file for writing cannot open it once more for a lock that its children do not get.
-TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
+TEST_CASE("a child does not keep a new file in use whose mode lets its killed parent only read") {
   for (const unsigned mode : {0400U, 0444U, 0000U}) {
     CAPTURE(mode);
     TempDir dir;
@@ -243,7 +243,7 @@ std::vector<Filter> ended_before_a_fork;
 
 }  // namespace
 
-TEST_CASE("who ends filters in handlers of a fork of his own waits for nobody") {
+TEST_CASE("a program that ends filters in its own fork handlers waits for no lock") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   static const int registered =
@@ -309,7 +309,7 @@ TEST_CASE("a child adds nothing to a buffer whose handle is exclusive, and adds 
   }
 }
 
-TEST_CASE("a child ends no replacement of its parent's, and takes no name from its file") {
+TEST_CASE("a child does not end its parent's replacement, and takes no name from its file") {
   for (const bool unnamed : {true, false}) {
     const faults::Scope scope;
     faults::no_unnamed_files = !unnamed;

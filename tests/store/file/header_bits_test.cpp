@@ -84,7 +84,7 @@ std::size_t flip_all(const std::string& path, State state) {
 
 }  // namespace
 
-TEST_CASE("every single bit of a clean file's header that is flipped is refused, but for 4099 that do not matter") {
+TEST_CASE("every flipped bit of a clean file's header is refused, except 4099 that do not matter") {
   const TempDir dir(memory_folder());
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
@@ -97,7 +97,7 @@ TEST_CASE("every single bit of a clean file's header that is flipped is refused,
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-TEST_CASE("every single bit of the header that a killed process left is refused, but for 4098 that do not matter") {
+TEST_CASE("every flipped bit of a killed process's header is refused, except 4098 that do not matter") {
   const TempDir dir(memory_folder());
   REQUIRE(created(dir.file()).close().ok());
   leave_behind(dir.file());

@@ -110,7 +110,7 @@ TEST_CASE("an inspection takes no lock, and waits for none that another process 
   }
 }
 
-TEST_CASE("a sync that is under way is told, and neither one that is over nor one whose process died") {
+TEST_CASE("a sync that is under way is reported, and not one that is over or whose process died") {
   const faults::Scope scope;
   TempDir dir;
   Filter writer = created(dir.file());
@@ -132,7 +132,7 @@ TEST_CASE("a sync that is under way is told, and neither one that is over nor on
   CHECK(report.state == FileState::kUnclean);
 }
 
-TEST_CASE("that another process is changing the state is told while it does") {
+TEST_CASE("a change of the state by another process is reported while it lasts") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK_FALSE(report_of(dir.file()).being_changed);

@@ -80,15 +80,15 @@ void put_back_or_mount_again(const std::string& type, bool put_back) {
 
 }  // namespace
 
-TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on ext4") {
+TEST_CASE("no process adopts the file of a device that was put back to an earlier moment in the same boot, on ext4") {
   put_back_or_mount_again("ext4", true);
 }
 
-TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on xfs") {
+TEST_CASE("no process adopts the file of a device that was put back to an earlier moment in the same boot, on xfs") {
   put_back_or_mount_again("xfs", true);
 }
 
-TEST_CASE("a filesystem that was mounted again in the same boot has a file that nobody adopts") {
+TEST_CASE("no process adopts the file of a filesystem that was mounted again in the same boot") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

@@ -70,7 +70,7 @@ TEST_CASE("a file with a relative path is published where that led when it was c
   });
 }
 
-TEST_CASE("a file that was superseded by a relative path goes on when it is not replaced, whatever folder is current") {
+TEST_CASE("a file that was superseded by a relative path continues if it is not replaced, whatever folder is current") {
   in_a_process([](const TempDir& dir) {
     auto writer = Filter::create("old.bf", small_options());
     auto fresh = Filter::create("old.bf", replacing_later());
@@ -188,7 +188,7 @@ TEST_CASE("a name of any length that the filesystem takes is replaced and sealed
   }
 }
 
-TEST_CASE("a file without a right to write is replaced by its owner alone, and its handles are told") {
+TEST_CASE("a file without write permission is replaced by its owner alone, and its handles learn of it") {
   TempDir dir;
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
@@ -221,7 +221,7 @@ TEST_CASE("a file without a right to write is replaced by its owner alone, and i
   CHECK(*reader.is_current());
 }
 
-TEST_CASE("a sealed file without a right to write goes on for its owner when who was to replace it was killed") {
+TEST_CASE("a sealed file without write permission continues for its owner after its replacer was killed") {
   TempDir dir;
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
@@ -255,7 +255,7 @@ TEST_CASE("a folder that can be searched and written to, and not read, is as goo
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0700));
 }
 
-TEST_CASE("where no descriptor is left, opening and creating are errors that name the path, and leave nothing") {
+TEST_CASE("without a free descriptor opening and creating are errors that name the path, and leave nothing") {
   for (const rlim_t more : {rlim_t{0}, rlim_t{1}}) {
     CAPTURE(more);
     TempDir dir;

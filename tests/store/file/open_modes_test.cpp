@@ -81,7 +81,7 @@ TEST_CASE("the handle that made a file is a writer like others") {
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
 }
 
-TEST_CASE("a killed exclusive writer excludes nobody") {
+TEST_CASE("a killed exclusive writer excludes no process") {
   TempDir dir;
   const std::string path = filled(dir);
   Remote exclusive(path);
@@ -124,7 +124,7 @@ TEST_CASE("every form of add is found by every form of lookup") {
   }
 }
 
-TEST_CASE("a mode that is none is refused, and so is what is not there or may not be opened") {
+TEST_CASE("an unknown mode is refused, and so is a file that is missing or may not be opened") {
   TempDir dir;
   const std::string path = filled(dir);
   for (const std::uint32_t mode : {0U, 3U, 5U, 6U, 8U})
@@ -156,4 +156,4 @@ TEST_CASE("processes that open and close one file at once never see an error but
   churn(std::filesystem::temp_directory_path(), option("rounds", 10));
 }
 
-TEST_CASE("the same without waiting for a disk, many times") { churn(memory_folder(), option("rounds", 10) * 60); }
+TEST_CASE("processes open and close a file in memory at once") { churn(memory_folder(), option("rounds", 10) * 60); }

@@ -140,7 +140,7 @@ TEST_CASE("a file that was replaced is not recovered by its other names") {
   });
 }
 
-TEST_CASE("a sealed file that took the place of another leaves that one's other names refused") {
+TEST_CASE("a sealed file that replaced another one leaves the other names of the old one refused") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -189,7 +189,7 @@ TEST_CASE("a file that gets another name at the last moment before it is replace
   old.check_out();
 }
 
-TEST_CASE("a file with another name goes on when it was superseded and not replaced") {
+TEST_CASE("a file with another name continues after it was superseded and not replaced") {
   for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old old(dir.file());
     CHECK(in_child([&] {
@@ -207,7 +207,7 @@ TEST_CASE("a file with another name goes on when it was superseded and not repla
   });
 }
 
-TEST_CASE("a file that is not replaced, for the new one can not have its name, goes on by all its names") {
+TEST_CASE("a file that is not replaced, because the new one cannot have its name, continues by all its names") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const OtherName other(By::kLink, dir);

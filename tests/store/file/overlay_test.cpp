@@ -110,7 +110,7 @@ TEST_CASE("on an overlay a reader that came before the first writer sees what th
   CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("on an overlay that can not be written to a reader is refused unless the caller insists") {
+TEST_CASE("on an overlay that cannot be written to a reader is refused unless the caller insists") {
   const Overlay overlay(false);
   CHECK(open_code(merged(), OpenMode::kRead) == Code::kFilesystem);
   CHECK(answers_no(opened(Filter::open(merged(), OpenMode::kRead, {.any_filesystem = true}))));
@@ -225,8 +225,7 @@ TEST_CASE("on an overlay an exclusive writer that loses its lock in the middle o
 }
 
 // Only the descriptor of the lock is lost. The file's own is there, and a sync by it would have worked.
-TEST_CASE(
-    "on an overlay a writer that lost the descriptor of its lock alone leaves the file to those that have theirs") {
+TEST_CASE("on an overlay a writer that lost only the descriptor of its lock leaves the file to writers with locks") {
   const Overlay overlay(true);
   CHECK(in_child([&] {
           auto writer = Filter::open(merged(), OpenMode::kWrite);
@@ -261,7 +260,7 @@ TEST_CASE("on an overlay a superseder that lost its lock replaces nothing") {
 }
 
 // A process that has the lower layer's file open does not see what happens to the upper one.
-TEST_CASE("on an overlay a superseder that lost its lock leaves the sign of another one") {
+TEST_CASE("on an overlay a superseder that lost its lock leaves the flag of another superseder") {
   const Overlay overlay(true);
   Options options = small_options();
   options.replace = options.unpublished = true;
@@ -284,7 +283,7 @@ TEST_CASE("on an overlay a superseder that lost its lock leaves the sign of anot
 }
 
 // On an overlay the mapping of a reader is told nothing of failed writes.
-TEST_CASE("on an overlay a reader asks the kernel by a sync, and is told of a failed write") {
+TEST_CASE("on an overlay a reader asks the kernel by a sync, and learns of a failed write") {
   const Overlay overlay(true);
   Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));
   add_keys(writer, 1, 0, kSome);

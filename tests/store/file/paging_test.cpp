@@ -144,7 +144,7 @@ TEST_CASE("a file that is opened populated is in memory, and lookups wait for no
   CHECK(page_faults() == before);
 }
 
-TEST_CASE("what is in memory is told of a file, and of no buffer, and only where it is asked for") {
+TEST_CASE("the bytes in memory are reported for a file, not for a buffer, and only on request") {
   const TempDir dir;
   const Filter writer = created(dir.file());
   CHECK_FALSE(writer.stats().memory);

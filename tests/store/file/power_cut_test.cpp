@@ -541,7 +541,7 @@ TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a
   CHECK(met());
 }
 
-TEST_CASE("that a file is dirty is on the disk, not only in memory, when open returns") {
+TEST_CASE("the dirty state of a file is on the disk, not only in memory, when open returns") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -552,7 +552,7 @@ TEST_CASE("that a file is dirty is on the disk, not only in memory, when open re
   CHECK(look(disk.durable()).newest().place.boot_id == boot_id_here());
 }
 
-TEST_CASE("that a file is dirty is on the disk after opening it failed once and worked then") {
+TEST_CASE("the dirty state of a file is on the disk after one opening failed and the next one worked") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -567,7 +567,7 @@ TEST_CASE("that a file is dirty is on the disk after opening it failed once and 
   if (filter.ok()) CHECK(look(disk.durable()).says_dirty());
 }
 
-TEST_CASE("that a file is dirty is on the disk when open adopts what a process left that died while it opened it") {
+TEST_CASE("the dirty state of a file is on the disk when open adopts it from a process that died in opening it") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -598,7 +598,7 @@ TEST_CASE("a sync has the keys on the disk before the mark, and close before it 
   CHECK(disk.durable().substr(format::kFileHeaderBytes) == read_bytes(dir.file()).substr(format::kFileHeaderBytes));
 }
 
-TEST_CASE("what the system could not write poisons the file, whatever the device calls its failure") {
+TEST_CASE("a failed write of the system poisons the file, whatever the errno of the device is") {
   for (const int failed : {EIO, ENOSPC, ENODATA, ETIMEDOUT, ENOLINK, EREMOTEIO, EILSEQ}) {
     CAPTURE(failed);
     const faults::Scope scope;
@@ -612,7 +612,7 @@ TEST_CASE("what the system could not write poisons the file, whatever the device
   }
 }
 
-TEST_CASE("where a question cannot be asked, all is well") {
+TEST_CASE("a kernel that cannot be asked for failed writes counts as having none") {
   for (const int failed : {ENOSYS, EPERM, EINVAL}) {
     const faults::Scope scope;
     TempDir dir(memory_folder());
@@ -665,7 +665,7 @@ TEST_CASE("after a power cut the other name of a file that was replaced is not u
 }
 
 // A reader that may not write it down learns of the failure, and then no new description does.
-TEST_CASE("a writer that closes before others asks the kernel, for it may be the last one that is told") {
+TEST_CASE("a writer that closes before others asks the kernel, because it may be the last one that learns") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   Filter first = created(dir.file());

@@ -114,16 +114,16 @@ void fail_behind_a_killed_writer(const std::string& type, bool again) {
 
 }  // namespace
 
-TEST_CASE("what a device could not take poisons the file, on ext4, and pages that are dropped make no wrong no") {
+TEST_CASE("a failed write of a device poisons the file, on ext4, and pages that are dropped make no wrong no") {
   fail_a_sync("ext4");
 }
 
-TEST_CASE("what a device could not take poisons the file, on xfs, and pages that are dropped make no wrong no") {
+TEST_CASE("a failed write of a device poisons the file, on xfs, and pages that are dropped make no wrong no") {
   fail_a_sync("xfs");
 }
 
 // The pages have every bit, and the system takes them for written: adding again changes nothing in them.
-TEST_CASE("a recovery writes what the system takes for written, so that dropping it afterwards loses nothing") {
+TEST_CASE("a recovery writes pages that the system counts as written, so dropping them afterwards loses nothing") {
   FullDisk full("xfs");  // ext4 would give its journal up, and be read-only until it is mounted again
   if (full.disk == nullptr) return;
   {
@@ -161,16 +161,16 @@ TEST_CASE(
   CHECK(maybes(reader, 1, 0, kAll) == kAll);
 }
 
-TEST_CASE("what a device could not take of a killed writer's keys is not adopted, on ext4") {
+TEST_CASE("a killed writer's file with keys that the device could not write is not adopted, on ext4") {
   fail_behind_a_killed_writer("ext4", false);
 }
 
-TEST_CASE("what a device could not take of a killed writer's keys is not adopted, on xfs") {
+TEST_CASE("a killed writer's file with keys that the device could not write is not adopted, on xfs") {
   fail_behind_a_killed_writer("xfs", false);
 }
 
 // The kernel tells of the failure as long as it remembers the inode, and then of nothing. But it was another mount.
-TEST_CASE("what was lost of a killed writer's keys is not adopted when its filesystem was mounted again meanwhile") {
+TEST_CASE("a killed writer's file that lost keys is not adopted after its filesystem was mounted again") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

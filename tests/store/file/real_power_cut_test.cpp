@@ -473,11 +473,11 @@ void cut_so_often(const std::string& type, std::uint64_t bytes, std::uint64_t cy
 
 }  // namespace
 
-TEST_CASE("after a real power cut on ext4 every key up to the marks is there, and nobody is told a wrong no") {
+TEST_CASE("after a real power cut on ext4 every key up to the marks is there, and no process gets a wrong no") {
   cut_so_often("ext4", std::uint64_t{64} << 20, option("cycles", 40));
 }
 
-TEST_CASE("after a real power cut on xfs every key up to the marks is there, and nobody is told a wrong no") {
+TEST_CASE("after a real power cut on xfs every key up to the marks is there, and no process gets a wrong no") {
   cut_so_often("xfs", std::uint64_t{320} << 20, option("cycles", 20));
 }
 

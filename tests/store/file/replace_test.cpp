@@ -89,7 +89,7 @@ TEST_CASE("handles of a file that was replaced answer maybe, its writers are ref
   CHECK(maybes(again, 1, 0, kSome) < kSome / 2);
 }
 
-TEST_CASE("who supersedes first refuses the writers, then adds what they added last, then publishes") {
+TEST_CASE("a process that supersedes first refuses the writers, then adds their last keys, then publishes") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -116,7 +116,7 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   CHECK(answers_no(again));
 }
 
-TEST_CASE("a file that was superseded and not replaced goes on") {
+TEST_CASE("a file that was superseded and not replaced continues") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -147,7 +147,7 @@ TEST_CASE("a file that is cut when it was superseded is replaced, or left alone,
   }
 }
 
-TEST_CASE("who is killed between superseding a file and replacing it leaves a file that goes on when it is opened") {
+TEST_CASE("a kill between superseding a file and replacing it leaves a file that continues when it is opened") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kRead}) {
     TempDir dir;
     Filter writer = created(dir.file());
@@ -167,7 +167,7 @@ TEST_CASE("who is killed between superseding a file and replacing it leaves a fi
   }
 }
 
-TEST_CASE("a reader that may not write waits for somebody who may, where a replacer was killed") {
+TEST_CASE("a reader that may not write waits for a process that may, after a replacer was killed") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0755));
@@ -190,7 +190,7 @@ TEST_CASE("an exclusive writer is replaced as any other") {
   CHECK(alone.close().ok());
 }
 
-TEST_CASE("what is no filter is replaced without being touched, and a folder is not replaced") {
+TEST_CASE("a file that is no filter is replaced without being touched, and a folder is not replaced") {
   TempDir dir;
   std::ofstream(dir.file()) << std::string(40'000, 'x');
   std::filesystem::create_hard_link(dir.file(), dir.file("other"));
@@ -199,7 +199,7 @@ TEST_CASE("what is no filter is replaced without being touched, and a folder is 
   CHECK(code_of(Filter::create(dir.path(), replacing())) == Code::kNotRegular);
 }
 
-TEST_CASE("only what is to replace a file supersedes it") {
+TEST_CASE("only a filter that is to replace a file supersedes it") {
   TempDir dir;
   Filter filter = created(dir.file());
   CHECK(filter.supersede().code == Code::kInvalid);
@@ -221,7 +221,7 @@ TEST_CASE("a file that other programs removed or renamed is not current") {
 
 // Its writers' keys are in no log that the owner of the new file replayed. So the owner gets an error, and supersedes
 // them, too.
-TEST_CASE("a file that was moved to the name after the old one was superseded is not replaced without being told") {
+TEST_CASE("a file that was moved to the name after the old one was superseded is superseded before it is replaced") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -281,8 +281,7 @@ TEST_CASE("a name that was free when it was superseded, and still is, is given")
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE(
-    "a name that another program took from a superseded file and gave to none is published to after another call") {
+TEST_CASE("a name that a superseded file lost, and no file has, is published to after another call") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -297,7 +296,7 @@ TEST_CASE(
   CHECK(answers_no(opened(Filter::open(dir.file("moved.bf"), OpenMode::kRead))));
 }
 
-TEST_CASE("a file that was moved to the name before another replaces it, unasked, is told as any other") {
+TEST_CASE("the writer of a file that was moved to the name, and is replaced without a supersede, learns of it") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -309,7 +308,7 @@ TEST_CASE("a file that was moved to the name before another replaces it, unasked
 }
 
 // Such handles once continued with the old file: keys that were in the new file alone were answered "no".
-TEST_CASE("handles of a file whose first page is damaged, or of a later version, are told that it is replaced") {
+TEST_CASE("handles of a file whose first page is damaged, or of a later version, learn that it is replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
     TempDir dir;
@@ -325,7 +324,7 @@ TEST_CASE("handles of a file whose first page is damaged, or of a later version,
   }
 }
 
-TEST_CASE("a file with a damaged first page goes on when it was superseded and is not replaced") {
+TEST_CASE("a file with a damaged first page continues after it was superseded and not replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
     TempDir dir;

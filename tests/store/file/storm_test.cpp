@@ -223,7 +223,7 @@ void check_that_no_other_mischief_was_done(const Tally& tally, const Mischief& m
 
 }  // namespace
 
-TEST_CASE("whatever eight processes do to one path, and to each other, nobody is told a wrong no") {
+TEST_CASE("no process gets a wrong no, whatever eight processes do to one path and to each other") {
   const std::uint64_t rounds = option("rounds", kKeyScale == 1 ? 4 : 2);
   const std::chrono::seconds least(option("seconds", 2));
   const Mischief mischief = chosen_mischief();

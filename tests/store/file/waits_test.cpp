@@ -96,7 +96,7 @@ TEST_CASE("a reader waits for a process that adopts the file, and is refused whe
   }
 }
 
-TEST_CASE("a process that is stopped while it adopts the file is waited for no longer than was asked for") {
+TEST_CASE("a call waits for a process that is stopped while it adopts the file no longer than was asked for") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
@@ -108,7 +108,7 @@ TEST_CASE("a process that is stopped while it adopts the file is waited for no l
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
 }
 
-TEST_CASE("a process that is stopped while it replaces the file is waited for no longer than was asked for") {
+TEST_CASE("a call waits for a process that is stopped while it replaces the file no longer than was asked for") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -134,7 +134,7 @@ TEST_CASE("a process that is stopped while it replaces the file is waited for no
   CHECK(writer.add(key_of(1, kSome)).ok());
 }
 
-TEST_CASE("a process does not wait for itself where it replaces the file already") {
+TEST_CASE("a process that already replaces the file does not wait for itself") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());

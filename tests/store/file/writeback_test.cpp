@@ -154,15 +154,15 @@ void fail_behind_a_killed_writer_that_a_stranger_locks(const std::string& type) 
 
 }  // namespace
 
-TEST_CASE("pages that the system failed to write while a writer lives are found by the next that asks, on ext4") {
+TEST_CASE("the next process that asks finds pages that the system failed to write while a writer lives, on ext4") {
   fail_while_a_writer_lives("ext4");
 }
 
-TEST_CASE("pages that the system failed to write while a writer lives are found by the next that asks, on xfs") {
+TEST_CASE("the next process that asks finds pages that the system failed to write while a writer lives, on xfs") {
   fail_while_a_writer_lives("xfs");
 }
 
-TEST_CASE("a reader that may not write refuses or doubts by itself where the system failed to write") {
+TEST_CASE("a reader that may not write refuses the file, or doubts it alone, after the system failed to write") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

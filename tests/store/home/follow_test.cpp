@@ -78,7 +78,7 @@ std::size_t descriptors() {
 
 }  // namespace
 
-TEST_CASE("every form of lookup follows to the file that was published in the place of its own") {
+TEST_CASE("every form of lookup follows to the file that was published to replace its own") {
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
     TempDir dir(memory_folder());
@@ -170,7 +170,7 @@ TEST_CASE("digests stay digests: a file with another seed or hash is not followe
   }
 }
 
-TEST_CASE("a file with another size, k and layout is followed to, and its facts are told") {
+TEST_CASE("a handle follows to a file with another size, k and layout, and reports its facts") {
   TempDir dir(memory_folder());
   publish(dir.file(), {1});
   const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
@@ -211,7 +211,7 @@ TEST_CASE("while the path has no file that can be read the handle answers maybe,
   }
 }
 
-TEST_CASE("a handle continues with its own file when what was to replace it is given up") {
+TEST_CASE("a handle continues with its own file when the replacement of the file is given up") {
   TempDir dir(memory_folder());
   publish(dir.file(), {1});
   Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
@@ -226,7 +226,7 @@ TEST_CASE("a handle continues with its own file when what was to replace it is g
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("a keyed file is followed to with the key of the handle, and a relative path from the folder of then") {
+TEST_CASE("a handle follows to a keyed file by its own key, and by a relative path from the folder of its opening") {
   TempDir dir(memory_folder());
   Options keyed = seeded();
   keyed.seed.reset();

@@ -289,7 +289,7 @@ TEST_CASE("a listed file that cannot be used is its own error, named with the li
   }
 }
 
-TEST_CASE("parts that are not of one filter are told apart, by both files and what differs") {
+TEST_CASE("parts of different filters are refused, and the message has both files and the difference") {
   TempDir dir;
   make_all(dir, shape_of(Layout::kBlocked, 960), 4, 100);
   const auto refused = [&](const std::string& what, const std::function<void(Options&)>& change) {
