@@ -1,4 +1,4 @@
-// How much stack the calls of the C ABI need. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
+// The calls of the C ABI need little stack. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
 // some of that, too. Each call runs in a thread whose stack the test has painted.
 #include <bfstore.h>
 #include <bfstore_interop.h>

@@ -6,7 +6,7 @@
 //   catchup FOLDER     a secondary instance that cannot follow the writer, and then can
 //   readacopy FOLDER   a secondary instance that was told to copy the filter
 //   dropped FOLDER     a secondary instance that still shows the rows of dropped families
-//   older FOLDER HOW   a copy of the filter, which goes on in one opening; HOW=killed: its last sync was another one
+//   older FOLDER HOW   copies the filter, and puts more rows in the same opening; HOW=killed: syncs them, and is killed
 //   over FOLDER        an older filter is copied over that of an open front, in place
 //   again FOLDER       a reader that has an older filter in place, and then the later one again
 //   cases FOLDER       what has no place in a campaign

@@ -1,4 +1,4 @@
-// How much memory a process may use, as /proc and the control groups of made-up systems tell it.
+// The memory that a process may use, as /proc and the control groups of made-up systems limit it.
 #include "region/memory_limit.hpp"
 
 #include <doctest/doctest.h>

@@ -161,7 +161,7 @@ TEST_CASE("k with n or with m: half of the bits are set") {
   }
 }
 
-// Where m is large: k = (m/n) ln 2 and m = -n ln p / (ln 2)^2, exactly where that k is whole (p = 2^-k).
+// If m is large: k = (m/n) ln 2 and m = -n ln p / (ln 2)^2, exactly if that k is whole (p = 2^-k).
 TEST_CASE("classic: in large filters n and p lead to Bloom's m and k, and back") {
   const layout::Row& row = layout::row_of(Layout::kClassic);
   for (const std::uint64_t n : {std::uint64_t{1} << 20, std::uint64_t{1} << 30, std::uint64_t{1} << 36}) {

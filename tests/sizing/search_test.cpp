@@ -135,7 +135,7 @@ TEST_CASE("the best k changes where a search says, to a ten-thousandth of the lo
   const Row& row = row_of(Layout::kBlocked);
   constexpr std::uint64_t kLines = 1 << 20;
   for (std::uint32_t k = 1; k <= 19; ++k) {
-    // Where k + 1 begins to be better as there are fewer keys.
+    // Finds where k + 1 becomes better, with fewer keys.
     double low = 6.5 * kLines;
     double high = 400.0 * kLines;
     while (high - low > 1) {

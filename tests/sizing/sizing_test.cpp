@@ -149,7 +149,7 @@ TEST_CASE("classic: the formula is the exact distribution's, and never below it"
         CAPTURE(k);
         CAPTURE(n);
         REQUIRE(ratio > 1 - kRounding);
-        // Where filters are used: at least 0.3 of the bits set, or not more than 4 probes in hundreds of bits.
+        // The shapes in use: at least 0.3 of the bits set, or not more than 4 probes in hundreds of bits.
         if (m >= 512 && (k <= 4 || (k <= 16 && exact.rate(1) > 0.3))) REQUIRE(ratio < 1.003);
       }
     }

@@ -10,7 +10,7 @@
 
 namespace store_test::calls {
 
-// What happens instead of a call: an errno, or one of these.
+// Outcomes of a call that fails: an errno, or one of these.
 inline constexpr int kHalf = -1;         // pread and pwrite: half of the bytes, which is not an error
 inline constexpr int kDies = -2;         // the process is killed before it is done
 inline constexpr int kDiesHalfway = -3;  // pwrite: the process is killed when half of the bytes are written

@@ -1,4 +1,4 @@
-// What a power cut would leave of a file: a model of the page cache over a disk, which learns of the syncs of one file.
+// The bytes of a file after a power cut: a model of the page cache over a disk, which learns of the syncs of one file.
 //
 // A sync writes every page that changed since the one before. A sync that fails writes nothing, and yet the pages count
 // as clean from then on, as on Linux: they are not written again until they change again, and the system may drop them
@@ -44,7 +44,7 @@ class Disk {
   [[nodiscard]] const std::string& durable() const noexcept { return disk_; }
   // Returns the disk with any of the sectors that changed since.
   [[nodiscard]] std::string after_power_cut(std::mt19937_64& random) const;
-  // The system drops the pages that it takes for clean, and reads them again.
+  // The system drops the pages that count as clean, and reads them again.
   void reclaim();
 
  private:

@@ -50,7 +50,7 @@ struct FullDisk {
   std::vector<std::string> paths;
 };
 
-// The system drops pages that it takes for written: those that are mapped here, and those that no process maps.
+// The system drops pages that it counts as written: those that are mapped here, and those that no process maps.
 void reclaim(const std::string& path);
 
 // Returns how many of the acknowledged keys the file's bytes do not have, as they are read now.

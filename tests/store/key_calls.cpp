@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kFixedBytes = 40;
 constexpr std::size_t kRecordBytes = 48;  // a key and other bytes after it
 
-// The same keys in every form; those of fixed length are padded, so that they are keys of their own.
+// Keys in every form. Those of fixed length are padded, so they are other keys.
 struct Batch {
   Batch(const Filter& filter, unsigned writer, std::uint64_t count)
       : fixed(count * kFixedBytes), records(count * kRecordBytes) {

@@ -32,7 +32,8 @@ class LoopDisk {
   // The device has room for all that is written, but not for what is in these files after their first `kept` bytes and
   // was not written yet. False where the filesystem does not tell where files are.
   [[nodiscard]] bool make_room_except_for(const std::vector<std::string>& paths, std::uint64_t kept) const;
-  // As after a failure to write the journal: read-only until it is mounted again. ext4 alone can be told to.
+  // Makes the filesystem read-only until it is mounted again, as a failure to write the journal does. Only ext4 can do
+  // it.
   [[nodiscard]] bool give_up_journal() const;
   // From now on nothing reaches the device, not even the journal. False if the filesystem cannot do that, or if this is
   // not a filesystem of the test's own.

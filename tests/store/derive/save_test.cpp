@@ -696,7 +696,7 @@ Options seven_chunks() {
 
 }  // namespace
 
-// What is covered by ones was read from the mapping.
+// Chunks that a tolerant reader covers with ones were once read from the mapping.
 TEST_CASE("a sealed file that is cut while it is copied is an error and no signal") {
   for (const bool tolerates : {false, true}) {
     CHECK(in_child([&] {

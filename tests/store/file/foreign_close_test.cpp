@@ -97,7 +97,7 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone another filter
   CHECK(maybes(opened(Filter::open(other, OpenMode::kRead)), 2, 0, 2) == 2);
 }
 
-// The same file at the same number: only the handle that opened it there may close it.
+// Both handles have one file at one number. Only the handle that opened it there may close it.
 TEST_CASE("closing a filter whose descriptor is gone leaves alone another handle of the same file at its number") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

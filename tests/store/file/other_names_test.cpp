@@ -222,7 +222,7 @@ TEST_CASE("a file that is not replaced, because the new one cannot have its name
   CHECK_FALSE(Filter::create(dir.file(), replacing()).ok());
   faults::on_sync = nullptr;
   CHECK(std::count(replaced_on_disk.begin(), replaced_on_disk.end(), true) == 1);
-  CHECK_FALSE(replaced_on_disk.back());  // after a power cut, too, it goes on
+  CHECK_FALSE(replaced_on_disk.back());  // after a power cut, too, it continues
   CHECK(answers_no(old.reader));
   CHECK(old.writer.add(key_of(1, kSome)).ok());
   CHECK(answers_no(opened(Filter::open(other.path(), OpenMode::kRead))));

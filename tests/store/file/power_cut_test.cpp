@@ -273,7 +273,7 @@ class Life {
     untold_ = false;
   }
 
-  // A program that may read the file takes a shared lock, or lets go of it.
+  // A program that may read the file takes a shared lock, or releases it.
   void lock_as_a_stranger() {
     if (stranger_ >= 0) {
       ::close(std::exchange(stranger_, -1));

@@ -190,7 +190,7 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   CHECK(next.has_value());
 }
 
-// What it read first says that a sync is under way. The locks, asked later, say that no process syncs.
+// The bytes that the reader read first say that a sync is under way. The locks, asked later, say that no process syncs.
 TEST_CASE("a reader opens a file whose last writer syncs and closes between the two looks at it") {
   const faults::Scope scope;
   TempDir dir;
