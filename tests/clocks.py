@@ -36,12 +36,12 @@ NOT_OURS = {"node_modules", "target", "__pycache__"}
 
 
 def without_words(text, syntax):
-    """The code alone, with as many lines."""
+    """Returns the code without comments and strings, with as many lines."""
     return syntax.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
 def uses(text, suffix):
-    """The numbers of the lines that use a clock and give no reason."""
+    """Returns the numbers of the lines that use a clock and give no reason."""
     lines = text.split("\n")
     code = without_words(text, SYNTAX[suffix]).split("\n")
     return [number for number, line in enumerate(code, 1)
@@ -49,7 +49,7 @@ def uses(text, suffix):
 
 
 def is_test(path):
-    """Of a path relative to the root, which is in tests/ or among the bindings."""
+    """Returns whether this is a test: a path relative to the root, in tests/ or among the bindings."""
     if path.suffix not in SYNTAX or NOT_OURS & set(path.parts):
         return False
     return path.parts[0] == "tests" or any("test" in part.lower() for part in path.relative_to(BINDINGS).parts)
@@ -62,13 +62,13 @@ def tests_with_clocks(root):
                   if is_test(path) and uses((root / path).read_text("utf-8"), path.suffix))
 
 
-# What a test of a folder tests.
+# The sources that the tests of a folder test.
 SUBJECTS = {"store": ["src/store/**/*", "src/region/*"], "region": ["src/region/*"], "capi": ["capi/bfstore.cpp"], "bf": ["tools/bf/*"],
             "bfinspect": ["tools/bfinspect/*"], "engines": ["capi/engines/*/*"]}
 
 
 def judges(root):
-    """{path: patterns of what it tests} of the tests whose verdict compares a clock."""
+    """Returns {path: patterns of what it tests} of the tests whose verdict compares a clock."""
     folders = {name: pathlib.PurePath(name).parts for name in tests_with_clocks(root)}
     return {name: SUBJECTS.get(parts[1], []) if parts[0] == "tests" else ["/".join(parts[:3]) + "/**/*"] for name, parts in folders.items()}
 

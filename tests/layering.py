@@ -38,7 +38,7 @@ ROOMS = {
     "tools/bfinspect": PUBLIC | {"format"},
     "bench": PUBLIC | {"abi"},
 }
-# A library that one room alone may see.
+# Libraries that only one room may see.
 KEPT = {"xxhash.h": ("src/hash/hash.hpp",), "boost/": ("src/region/", "bench/rivals/rival_boost.cpp")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 
@@ -55,7 +55,7 @@ def room_of(path: str) -> str:
 
 
 def target_of(name: str, path: pathlib.Path) -> str:
-    """The room that an include leads to; empty for the standard library, libraries and the file's own folder."""
+    """Returns the room that an include leads to; empty for the standard library, libraries and the file's own folder."""
     if name.startswith("bfstore/"):
         return "public"
     if name in ("bfstore.h", "bfstore_interop.h"):
@@ -88,7 +88,7 @@ MEMBER = re.compile(r"^  (?!using|friend|return|explicit|//)[\w\[][^;{}()=]*?[ &
 
 
 def implemented_elsewhere(header: pathlib.Path) -> list:
-    """What a header declares, and neither it nor the source of its name implements."""
+    """Returns what a header declares, and neither it nor the source of its name implements."""
     text, source = header.read_text("utf-8"), header.with_suffix(".cpp")
     own = text + (source.read_text("utf-8") if source.exists() else "")
     outside = CLASS.sub("", text)
@@ -99,7 +99,7 @@ def implemented_elsewhere(header: pathlib.Path) -> list:
     return found
 
 
-# C: one header of a folder may declare what many of its sources implement, so that only the names tell who needs whom.
+# C: one header of a folder may declare what many sources implement. Only the names tell which source needs which.
 C_FOLDERS = sorted({path.parent for path in (ROOT / "capi").rglob("*.c")})
 NO_CODE = re.compile(r'/\*.*?\*/|"(?:[^"\\]|\\.)*"', re.DOTALL)
 C_FUNCTION = re.compile(r"^(?!static )\w[\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
@@ -107,7 +107,7 @@ NAME = re.compile(r"(?<![.>\w])[a-z]\w*")
 
 
 def circle_in(folder: pathlib.Path) -> list:
-    """Sources each of which names a function of the next one, the last one being the first; empty if there are none."""
+    """Returns a circle of sources, each of which names a function of the next one; empty if there is none."""
     texts = {path.name: NO_CODE.sub("", path.read_text("utf-8")) for path in folder.glob("*.c")}
     owner = {function: source for source, text in texts.items() for function in C_FUNCTION.findall(text)}
     needs = {source: {owner.get(name, source) for name in NAME.findall(text)} - {source} for source, text in texts.items()}

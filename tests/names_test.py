@@ -1,7 +1,6 @@
 """No test hides another: nothing is defined twice in one scope of a Python file, and no two doctest cases have one name.
 
-The second of two classes with one name takes the first one's place, and the first one's tests never run. Argument: the
-project's root.
+The second of two classes with one name replaces the first one, whose tests then never run. Argument: the project's root.
 """
 
 import ast
@@ -19,12 +18,12 @@ DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def is_setter(node):
-    """The second half of a property has the name of the first one."""
+    """Returns whether this is the second half of a property, which has the name of the first one."""
     return any(isinstance(one, ast.Attribute) and one.attr in ("setter", "deleter") for one in node.decorator_list)
 
 
 def defined_twice(source):
-    """"line: name" of everything that is defined a second time in its scope."""
+    """Returns "line: name" of everything that is defined a second time in its scope."""
     found = []
     for scope in ast.walk(ast.parse(source)):
         names = set()

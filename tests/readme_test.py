@@ -1,4 +1,4 @@
-"""README's first screen, as a newcomer would type it: the C program is compiled and run, the shell lines too."""
+"""README's first screen, as a newcomer types it: the C program is compiled and run, and so are the shell lines."""
 
 import json
 import os
@@ -68,13 +68,13 @@ class FirstScreen(unittest.TestCase):
         return self.run_in_folder([BF, *arguments])
 
     def made(self, name: str, *options: str) -> dict:
-        """The facts about a new filter."""
+        """Makes a filter, and returns its facts."""
         made = self.bf("create", name, "--force", "-q", *options)
         self.assertEqual(made.returncode, 0, made.stderr)
         return json.loads(self.run_in_folder([BFINSPECT, "--json", name]).stdout)
 
     def abilities(self, *options: str) -> dict:
-        """What commands do with a small filter that is made so, rather than what a table says of them."""
+        """Returns what commands do with a small filter that is made with these options: tried, and not read from a table."""
         self.made("one", "--capacity", "1000", "--fpr", "0.01", *options)
         self.made("other", "--like", "one")
         commands = {"remove": ["one", "absent"], "merge": ["merged", "one", "other", "--force"],

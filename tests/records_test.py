@@ -1,4 +1,7 @@
-"""tools/records.py: a record covers what it was made of, and no other contents, names or lengths. Argument: the project's root."""
+"""tools/records.py: a record covers the files that it was made of, and no other contents, names or lengths.
+
+Argument: the project's root.
+"""
 import pathlib
 import sys
 import tempfile

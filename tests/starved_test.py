@@ -1,4 +1,7 @@
-"""tools/starved.py: what it writes for control groups of both versions, and which tests it finds. Argument: the project's root."""
+"""tools/starved.py: the files that it writes for control groups of both versions, and the tests that it finds.
+
+Argument: the project's root.
+"""
 import pathlib
 import sys
 import tempfile

@@ -1,4 +1,4 @@
-"""tools/sum_tests.py: what counts as passed, failed and skipped, and that a case which did not run is a failure."""
+"""tools/sum_tests.py counts cases as passed, failed or skipped, and a case that did not run as a failure."""
 
 import json
 import pathlib
@@ -59,7 +59,7 @@ class Sum(unittest.TestCase):
         self.tests.mkdir()
 
     def sum(self, *programs, options=()):
-        """The exit code, the last line, and the lines before it."""
+        """Returns the exit code, the last line, and the lines before it."""
         log = pathlib.Path(self.folder.name) / "testlog.json"
         log.write_text("".join(json.dumps(one) + "\n" for one in programs), "utf-8")
         done = subprocess.run([sys.executable, "-B", SUM_TESTS, log, *options], capture_output=True, text=True, check=False)
@@ -173,7 +173,7 @@ class Sum(unittest.TestCase):
         for text, name in zip(cases, missing):
             code, last, shown = run(text)
             self.assertEqual((code, last, shown), (1, "2 passed, 1 failed, 0 skipped", f"neither passed nor skipped: {name}"))
-            # It may be in a program that was skipped as a whole.
+            # The case may be in a program that was skipped as a whole.
             self.assertEqual(run(text, program("SKIP: no disk\n", result="SKIP"))[0], 0)
 
     def test_cases_that_are_left_to_campaigns_are_skipped_and_not_missed(self):
@@ -225,7 +225,7 @@ class Sum(unittest.TestCase):
         self.assertEqual(self.reds("begun\nSegmentation fault\n\n"), ["FAIL, exit code 0: Segmentation fault"])
         self.assertEqual(self.reds("SUMMARY: AddressSanitizer: heap-use-after-free x.cpp:3\n==1==ABORTING\n"),
                          ["FAIL, exit code 0: SUMMARY: AddressSanitizer: heap-use-after-free x.cpp:3"])
-        # What it says of a case then is not the reason.
+        # After a timeout the words about a case are not the reason.
         self.assertEqual(self.reds("--- FAIL: TestC (0.00s)\n    x.go:4: no\nthe end\n", result="TIMEOUT"), ["TIMEOUT, exit code 0: the end"])
 
     def test_a_case_that_failed_counts_once(self):

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMost = ~std::uint64_t{0};
 
-// Every code, by the compiler's help: one that is missing here is an error of -Wswitch.
+// Names every code. A code that is missing here is an error of -Wswitch.
 const char* expected_name(Code code) {
   switch (code) {
     case Code::kOk:
@@ -143,7 +143,7 @@ TEST_CASE("clear() zeros its bytes, and no others, wherever one is not zero") {
   }
 }
 
-TEST_CASE("rounding to a power of two keeps what is a multiple") {
+TEST_CASE("rounding to a unit that is a power of two keeps its multiples") {
   for (const std::uint64_t unit : {1U, 8U, 64U, 512U, 4096U}) {
     for (std::uint64_t value = 0; value < 3 * unit + 2; ++value) {
       REQUIRE(base::round_down(value, unit) == value / unit * unit);
@@ -181,7 +181,7 @@ TEST_CASE("printable escapes everything but printable ASCII, and a backslash") {
   CHECK(base::printable("f\xc3\xbcr") == "f\\xc3\\xbcr");
 }
 
-TEST_CASE("printable leaves no byte as it is that a terminal could act on") {
+TEST_CASE("printable escapes every byte that a terminal could act on") {
   for (int c = 0; c < 256; ++c) {
     const std::string shown = base::printable(std::string(1, static_cast<char>(c)));
     for (const char shown_char : shown) REQUIRE((shown_char >= 0x20 && shown_char < 0x7f));
@@ -224,7 +224,7 @@ TEST_CASE("a message gets its next sentence with one period between them") {
   CHECK(base::sentences("x: truncated. Rebuild it.", "It is poisoned.") == "x: truncated. Rebuild it. It is poisoned.");
 }
 
-TEST_CASE("an errno becomes the code that is for it, with path, deed and system's words") {
+TEST_CASE("an errno becomes its code, with the path, the operation and the system's words") {
   const Error error = base::fail_errno(ENOSPC, "/data/users.bf", "allocating 64 bytes on disk");
   CHECK(error.code == Code::kNoSpace);
   CHECK(error.os_errno == ENOSPC);
@@ -247,7 +247,7 @@ TEST_CASE("an errno becomes the code that is for it, with path, deed and system'
   for (const auto& [os_errno, code] : codes) CHECK(base::fail_errno(os_errno, "x", "y").code == code);
 }
 
-TEST_CASE("an errno that a caller can do something about says what") {
+TEST_CASE("the message of an errno that a caller can mend says how") {
   for (const int mendable : {ENOSPC, EDQUOT, EFBIG, EACCES, EPERM, EROFS, EMFILE, ENFILE, ENOMEM}) {
     const std::string message = base::fail_errno(mendable, "x", "y").message;
     CHECK_MESSAGE((message.find(". ") != std::string::npos && message.ends_with('.')), message);

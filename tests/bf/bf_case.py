@@ -1,4 +1,4 @@
-"""What the tests of bf share: running it, reading a filter's header by FORMAT.md, and what an error must look like."""
+"""Shared by the tests of bf: running it, reading a filter's header by FORMAT.md, and the look of an error."""
 import array
 import fcntl
 import itertools
@@ -22,7 +22,7 @@ BF = os.environ.get("BF", "bf")
 SURE = ["--capacity", "2000", "--fpr", "0.0000001", "--seed", "7"]
 
 
-# So many keys of a pipe that bf keeps a part of their digests in a file (tools/bf/kept_digests.hpp).
+# More keys of a pipe than bf keeps in memory: it writes a part of their digests to a file (tools/bf/kept_digests.hpp).
 MORE_THAN_MEMORY = b"key\n" * ((1 << 20) + 1000)
 
 
@@ -53,14 +53,14 @@ def heed_signals():
 
 
 def unread_bytes(pipe):
-    """How much of what was written into a pipe waits there."""
+    """Returns how many bytes that were written into a pipe are still there."""
     count = array.array("i", [0])
     fcntl.ioctl(pipe, termios.FIONREAD, count)
     return count[0]
 
 
 def preloaded(variable, **more):
-    """The environment of a bf with the library that the environment variable names, which it may want to know more."""
+    """Returns the environment of a bf that loads the library named by this variable. `more` is for that library."""
     return {**os.environ, "LD_PRELOAD": os.environ[variable], "ASAN_OPTIONS": "verify_asan_link_order=0", **more}
 
 
@@ -100,7 +100,7 @@ class BfCase(unittest.TestCase):
                     pass
 
     def without_privileges(self):
-        """From here on bf runs as a user that may not read and write everything; it can reach the folder, and itself."""
+        """Lets bf run as a user that may not read and write everything. It can reach the folder, and its own program."""
         if os.geteuid() != 0:
             return
         os.chmod(self.dir, 0o755)
@@ -113,13 +113,13 @@ class BfCase(unittest.TestCase):
         return subprocess.run([self.program, *args], cwd=self.dir, input=input, capture_output=True, timeout=PATIENCE, **options)
 
     def good(self, *args, code=0, **options):
-        """bf's output; it ended with `code` and complained about nothing."""
+        """Returns bf's output. bf must end with `code` and complain about nothing."""
         done = self.run_bf(*args, **options)
         self.assertEqual((done.returncode, done.stderr), (code, b""), done)
         return done.stdout
 
     def refused(self, *args, says=(), **options):
-        """bf ended with 2, one line of complaint that says all of `says`, and no output. The line."""
+        """Returns bf's line of complaint. bf must end with 2, say all of `says` in one line, and have no output."""
         done = self.run_bf(*args, **options)
         self.assert_complaint(done.stderr, says)
         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
@@ -136,28 +136,28 @@ class BfCase(unittest.TestCase):
         waiting.wait_until(condition)
 
     def wait_until_it(self, process, condition):
-        """The same, of a process that must not end before."""
+        """Waits for the condition, while the process must not end."""
         self.wait_until(lambda: condition() or self.assertIsNone(process.poll(), "ended"))
 
     def wait_until_it_reads(self, process):
-        """Until bf has dealt with all that its standard input has, and waits for more."""
+        """Waits until bf has dealt with all of its standard input, and waits for more."""
         pipe = process.stdin.fileno()
         self.wait_until_it(process, lambda: unread_bytes(pipe) == 0 and any(waiting.sleeps_in(process.pid, call, pipe) for call in ("read", "tee")))
 
     def wait_until_it_writes(self, process, pipe):
-        """Until bf waits for room in the pipe, of which this is the other end."""
+        """Waits until bf waits for room in the pipe, of which this is the other end."""
         self.wait_until_it(process, lambda: waiting.sleeps_in(process.pid, "write", pipe))
 
     def wait_until_it_polls(self, process):
         self.wait_until_it(process, lambda: waiting.sleeps_in(process.pid, "poll"))
 
     def wait_until_it_slept(self, process, times):
-        """Until bf has gone to sleep that number of times from now on, as it does where it waits for a lock."""
+        """Waits until bf has slept that number of times from now on, as it does while it waits for a lock."""
         before = waiting.times_it_slept(process.pid)
         self.wait_until_it(process, lambda: waiting.times_it_slept(process.pid) >= before + times)
 
     def stopped_at(self, step, *command):
-        """bf, which has stopped before the system call with this number. None if it has no such call: then it ended well."""
+        """Returns a bf that has stopped before the system call with this number, or None if it has no such call and ended well."""
         process = self.spawn(*command, env=preloaded("KILL_LIBRARY", STOP_AT=str(step)))
         ended = os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code != os.CLD_STOPPED
         said = process.stderr.readline()
@@ -168,8 +168,8 @@ class BfCase(unittest.TestCase):
         return process
 
     def stopped_where(self, condition, *command, prepare):
-        """bf, which has stopped before the first of its system calls at which the condition is true. `prepare` is done before each
-        attempt, for what an earlier one that was killed has left."""
+        """Returns a bf that has stopped before the first system call at which the condition is true. Calls `prepare` before each
+        attempt, because a killed attempt may have left something."""
         for step in itertools.count(1):
             prepare()
             process = self.stopped_at(step, *command)
@@ -180,8 +180,8 @@ class BfCase(unittest.TestCase):
             process.wait()
 
     def killed_at_each_step(self, *command, signals):
-        """Runs a command with one of the signals before its first system call, before the second, and so on to the last. After
-        each: the call's name, or None where it was over before, and bf's exit code."""
+        """Runs a command with one of the signals before its first system call, before the second, and so on to the last. Yields
+        the call's name after each, or None if the command was over before, and bf's exit code."""
         for step, number in zip(itertools.count(1), itertools.cycle(signals)):
             done = self.run_bf(*command, env=preloaded("KILL_LIBRARY", KILL_AT=str(step), KILL_SIGNAL=str(int(number))))
             call = done.stderr.split(b"\n")[0].decode() or None

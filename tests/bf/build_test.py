@@ -1,4 +1,4 @@
-"""bf build: counted, sized, loaded, published when complete; and bf add."""
+"""bf build counts the keys, sizes the filter, loads it, and publishes it when it is complete; and bf add."""
 import itertools
 import os
 import signal
@@ -157,7 +157,7 @@ class Build(BfCase):
             return file.read()[16384:-8]  # without the end word
 
     def test_a_model_that_is_replaced_while_the_keys_are_read_is_an_error(self):
-        """The keys that came before had their digests by the seed of the old one: all of them were answered "absent"."""
+        """The keys that came before once had their digests by the old filter's seed: all of them were answered "absent"."""
         self.good("create", "model", "-q", "--capacity", "99", "--seed", "1")
         for seed in ("1", "2"):
             building = self.spawn("build", "f", "-q", "--like", "model", "--parts", "2", "--from", "-")
@@ -327,12 +327,12 @@ class BuildRefusals(BfCase):
             self.assertEqual(file.read(), b"precious")
 
     def test_a_file_that_appears_meanwhile_is_not_replaced(self):
-        # It appears while the keys are copied, or while they are loaded.
+        # The other file appears while the keys are copied, or while they are loaded.
         for options in [[], ["--capacity", "9"], ["--force"], ["--force", "--capacity", "9"]]:
             building = self.spawn("build", "f", "--from", "-", *options)
             building.stdin.write(b"one\n")
             building.stdin.flush()
-            # What is there already is refused before the first byte is read.
+            # A file that is there already is refused before the first byte is read.
             self.wait_until(lambda: unread_bytes(building.stdin.fileno()) == 0)
             self.write("f", b"precious")
             stdout, stderr = building.communicate(b"two\n", timeout=PATIENCE)

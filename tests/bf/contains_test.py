@@ -68,7 +68,7 @@ class Contains(BfCase):
 
 
 class Keys(BfCase):
-    """Keys are bytes: what is added is found, and what differs in one byte is not."""
+    """Keys are bytes: an added key is found, and a key that differs in one byte is not."""
 
     def setUp(self):
         super().setUp()
@@ -100,7 +100,7 @@ class Keys(BfCase):
         self.assertEqual(self.good("contains", "f", "four", "--absent", "one"), b"four\n")
 
     def test_lines_are_keys_byte_for_byte(self):
-        odd = [b"a\r", b"a\0b", b"\xef\xbb\xbfa"]  # lists_test.py has what becomes of them in lines of text
+        odd = [b"a\r", b"a\0b", b"\xef\xbb\xbfa"]  # lists_test.py tests them in lines of text
         lines = [b"a", b" a", b"a ", b"\ta", b"A", b"\xc3\xa4", b"a\xcc\x88", b"\xe4", b"\xff" * 300, b"a\xef\xbb\xbf"]
         for index, line in enumerate(lines + odd):
             binary = ["--binary"] if line in odd else []

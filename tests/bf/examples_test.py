@@ -6,7 +6,7 @@ import subprocess
 from bf_case import BF, BfCase, PATIENCE, main
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan"]
-# Files that an example finds: made by these.
+# The files that the examples read, with their contents.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
          for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt")}
 LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
@@ -14,7 +14,7 @@ LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 
 class Examples(BfCase):
     def examples(self, *command):
-        """The lines of one example after another."""
+        """Returns the lines of one example after another."""
         text = self.good(*command, "--help").decode()
         found = re.findall(r"^  (bf .*)$", text[text.index("\nExample"):], re.M)
         self.assertTrue(found, text)

@@ -69,7 +69,7 @@ class Faults(BfCase):
         self.assert_complaint(stderr, says="f: ")
 
     def asked_one_key(self, *flags):
-        """bf contains, which has answered one key and waits for more."""
+        """Starts a bf contains that has answered one key and waits for more."""
         self.good("add", "f", "-q", "one")
         asking = self.spawn("contains", "f", *flags)
         os.write(asking.stdin.fileno(), b"one\n")
@@ -142,7 +142,7 @@ class Faults(BfCase):
 
 @unittest.skipUnless("NO_TMPFILE" in os.environ, "NO_TMPFILE is not set to the library to preload")
 class WithoutUnnamedFiles(BfCase):
-    """On a filesystem without O_TMPFILE: temporary names, and still nothing is left."""
+    """On a filesystem without O_TMPFILE bf uses temporary names, and still leaves nothing."""
 
     def setUp(self):
         super().setUp()

@@ -1,4 +1,4 @@
-// The size of a hash set that `bf plan` prints, compared with one that is made: what malloc has given out.
+// Compares the size of a hash set that `bf plan` prints with the bytes that malloc gives out for a real one.
 #include "hash_set.hpp"
 
 #include <doctest/doctest.h>
@@ -11,7 +11,7 @@ namespace {
 
 std::uint64_t allocated_bytes() {
   const struct mallinfo2 now = mallinfo2();
-  return now.uordblks + now.hblkhd;  // the second is of blocks that have a mapping of their own
+  return now.uordblks + now.hblkhd;  // hblkhd: blocks with a mapping of their own
 }
 
 std::string key_of(std::uint64_t number, std::size_t bytes) {
@@ -35,7 +35,7 @@ std::uint64_t measured_bytes(std::uint64_t keys, std::size_t key_bytes) {
 
 }  // namespace
 
-TEST_CASE("a hash set of keys of some length takes what bf plan says") {
+TEST_CASE("a hash set takes the memory that bf plan says, for keys of each length") {
   constexpr std::uint64_t kKeys = 200'000;
   for (const std::size_t key_bytes : {7U, 15U, 16U, 24U, 39U, 40U, 100U}) {
     const auto said = static_cast<double>(bf::hash_set_bytes(kKeys, key_bytes));
@@ -44,7 +44,7 @@ TEST_CASE("a hash set of keys of some length takes what bf plan says") {
   }
 }
 
-TEST_CASE("a hash set that no memory could hold is the most that a number can say") {
+TEST_CASE("the size of a hash set that no memory could hold is the largest number") {
   CHECK(bf::hash_set_bytes(UINT64_MAX / 2, 24) == UINT64_MAX);
   CHECK(bf::hash_set_bytes(100'000'000, 24) == 12'000'000'000);
 }

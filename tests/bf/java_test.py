@@ -14,7 +14,7 @@ OPTIONS = ["--hash", "java-polynomial", "--seeds", ",".join(map(str, SEEDS))]
 
 
 def positions(key, num_bits, seeds=SEEDS):
-    """By the definition: Java's int, and the UTF-16 units of what decodes the bytes."""
+    """Computes it by its definition: Java's int, and the UTF-16 units of the decoded bytes."""
     text = key.decode("utf-8", "replace").encode("utf-16-le")
     for seed in seeds:
         h = 0
@@ -31,7 +31,7 @@ def words(seed, count):
 
 class Java(BfCase):
     def bits(self, num_bits):
-        """The filter's bits, as bf exports them in the order of Java's BitSet."""
+        """Returns the filter's bits, as bf exports them in the order of Java's BitSet."""
         array = self.good("export", "f", "-", "--order", "little")
         self.assertEqual(len(array), num_bits // 8)
         return array
@@ -56,7 +56,7 @@ class Java(BfCase):
 
     def test_the_program_in_java_has_the_same_bits_and_answers_there_and_back(self):
         try:
-            compiler = programs.find("javac", "17")  # without which java starts no program that is a source
+            compiler = programs.find("javac", "17")  # java needs it to start a program from its source
         except programs.Missing as missing:
             self.skipTest(missing)
         present, absent = words(1, 5000), words(2, 5000)

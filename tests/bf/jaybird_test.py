@@ -56,7 +56,7 @@ class Published:
 
 
 def package(version):
-    """The package of that version, or None. Both have the same name."""
+    """Returns the package of that version, or None. Both have the same name."""
     folder = os.path.join(os.environ.get("PYTHON_PACKAGES", ""), f"pybloom-live-{version}")
     if not os.path.isdir(folder):
         return None
@@ -70,7 +70,7 @@ def package(version):
 
 
 def of_package(module, capacity, error_rate):
-    """The package's own BloomFilter, with to_bytes()."""
+    """Makes the package's own BloomFilter, with to_bytes()."""
     made = module.BloomFilter(capacity, error_rate)
     module.BloomFilter.to_bytes = lambda self: (lambda file: (self.tofile(file), file.getvalue())[1])(io.BytesIO())
     return made
@@ -231,7 +231,7 @@ class Files(BfCase):
         self.refused("import", "raw", "f", *self.IMPORT, says=["ScalableBloomFilter", ".filters"])
 
     def test_a_file_of_another_sizing_is_imported_and_not_exported(self):
-        twice = Published(1000, 0.01, "jaybird")  # as in the first versions of pybloom
+        twice = Published(1000, 0.01, "jaybird")  # the sizing of the first versions of pybloom
         twice.slice *= 2
         twice.bits = bytearray(-(-7 * twice.slice // 8))
         for key in self.keys:

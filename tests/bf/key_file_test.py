@@ -1,4 +1,4 @@
-"""bf's --key-file: what such a file may have in it, which other users may read it, and which command needs it for what."""
+"""bf's --key-file: its contents, the other users that may read it, and the commands that need it."""
 import os
 import pathlib
 
@@ -93,7 +93,7 @@ class KeyFile(BfCase):
         for content in (SECRET, SECRET.hex().encode(), SECRET.hex().upper().encode(), SECRET.hex().encode() + b"\n"):
             self.secret("k", content)
             self.assertEqual(self.good("contains", "f", "--key-file", "k", "alice"), b"maybe\talice\n")
-        raw = b"sixteen bytes!!\n"  # the newline is one of them
+        raw = b"sixteen bytes!!\n"  # the newline is one of the sixteen bytes
         self.secret("raw", raw)
         self.good("create", "g", "--capacity", "9", "--hash", "siphash", "--key-file", "raw", "-q")
         self.secret("hex", raw.hex().encode())

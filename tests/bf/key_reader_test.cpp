@@ -1,5 +1,5 @@
-// The reader of keys, with every size of its buffer, compared with a splitter of a few lines; what it takes for a list;
-// and its limits.
+// The key reader agrees with a splitter of a few lines, with every size of its buffer. Also tested: which bytes are a
+// list, and the reader's limits.
 #include "key_reader.hpp"
 
 #include "bytes.hpp"
@@ -30,7 +30,7 @@ class Pipe {
     ends_[1] = -1;
   }
   [[nodiscard]] int output() const { return ends_[0]; }
-  // For another description of it.
+  // Opening this path makes another description of the pipe.
   [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(ends_[0]); }
 
  private:
@@ -47,7 +47,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return keys;
 }
 
-using Keys = std::optional<std::vector<std::string>>;  // none of what is no list
+using Keys = std::optional<std::vector<std::string>>;  // empty: the bytes are not a list
 
 Keys read_all(const std::string& text, bf::ListFormat format, std::size_t buffer_bytes) {
   Pipe pipe;
@@ -78,7 +78,7 @@ std::size_t count_of(const std::string& text, std::string_view part) {
   return count;
 }
 
-// The rule for lines of text, in other words than the reader's.
+// Splits lines of text by the reader's rule, written independently.
 Keys lines_of(const std::string& text) {
   const std::size_t pairs = count_of(text, "\r\n");
   const bool all_lf = count_of(text, "\r") == 0;
@@ -138,7 +138,7 @@ TEST_CASE("a byte order mark is left out at the beginning and refused later") {
   CHECK(read_all(mark + "a\n" + mark + "b\n", {}, 64) == std::nullopt);
   CHECK(read_all("a\n" + mark, {}, 64) == std::nullopt);
   Pipe pipe;
-  pipe.put(mark + "a\nb" + mark + "\n");  // in a line it is a character
+  pipe.put(mark + "a\nb" + mark + "\n");  // inside a line it is a character
   pipe.close_input();
   bf::KeySource source(pipe.path(), bf::ListFormat{});
   bf::KeyReader reader(source);
@@ -147,7 +147,7 @@ TEST_CASE("a byte order mark is left out at the beginning and refused later") {
   CHECK(batch == std::vector<std::string_view>{"a", "b\xEF\xBB\xBF"});
 }
 
-TEST_CASE("a kind of list is known by its first bytes, and fewer may become one") {
+TEST_CASE("the first bytes tell the kind of a list, and fewer bytes may still become one") {
   for (const std::string_view head : {"\x1F\x8B", "BZh91AY&SY", "(\xB5/\xFD", "\xFE\xFF", "PK\x03\x04"}) {
     CAPTURE(head);
     CHECK(bf::kind_of(head));
@@ -162,7 +162,7 @@ TEST_CASE("a kind of list is known by its first bytes, and fewer may become one"
   }
 }
 
-TEST_CASE("a batch is at most kMaxBatch keys and says whether more are there") {
+TEST_CASE("a batch has at most kMaxBatch keys and says whether more follow") {
   Pipe pipe;
   for (std::size_t i = 0; i < bf::KeyReader::kMaxBatch; ++i) pipe.put("x\n");
   bf::KeySource source(pipe.path(), bf::ListFormat{});
@@ -199,7 +199,7 @@ TEST_CASE("a key as long as the limit is read and a longer one refused") {
   }
 }
 
-TEST_CASE("a source that can not be read is a failure that names it") {
+TEST_CASE("a source that cannot be read is a failure that names it") {
   const auto read = [] {
     bf::KeySource source("/proc/self/mem", bf::ListFormat{});  // its first page is not mapped
     bf::KeyReader reader(source);

@@ -1,4 +1,4 @@
-/* For LD_PRELOAD: see kill_at.h.  Counted are the program's start, and the calls by which bf reads, writes, and makes
+/* For LD_PRELOAD: see kill_at.h.  Counts the program's start, and the calls by which bf reads, writes, and makes
  * files. */
 #undef _FILE_OFFSET_BITS /* pread and pread64 are two functions here */
 #include "kill_at.h"
@@ -8,7 +8,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 
-/* Before main(). */
+/* Runs before main(). */
 __attribute__((constructor)) static void begin(void) { step("begin"); }
 
 COUNTED(ssize_t, read, (int file, void* bytes, size_t count), (file, bytes, count))

@@ -1,5 +1,5 @@
-"""Lists of keys as people have them: with other line ends, encodings and compressions, joined, cut, or no lists at all. bf takes
-in every key of one, or refuses it with its name and the way out. In no command is a list taken in wrongly without a word."""
+"""Lists of keys as people have them: with other line ends, encodings and compressions, joined, cut, or no lists at all. bf reads
+every key of a list, or refuses the list by its name and says what to do. No command reads a list wrongly without a message."""
 import bz2
 import gzip
 import io
@@ -26,7 +26,7 @@ SCALE = int(os.environ.get("KEY_SCALE", "1"))
 
 
 def run(program):
-    """A compression by a program of the machine, or None."""
+    """Returns a compression by a program of the machine, or None."""
     def compressed(data):
         return subprocess.run([program, "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
     return compressed if shutil.which(program) else None
@@ -37,7 +37,7 @@ PACKAGES = {"bzip2": "bzip2", "xz": "xz-utils", "zstd": "zstd", "lz4": "lz4"}
 
 
 def without(name):
-    """Why a list of this kind, or of this program, cannot be read on this machine, or None."""
+    """Returns why a list of this kind, or of this program, cannot be read on this machine, or None."""
     program = name.split(",")[0]
     if program not in PACKAGES or shutil.which(program):
         return None
@@ -81,7 +81,7 @@ def mixed(keys, chance):
     return b"".join(key + end for key, end in zip(keys, ends))
 
 
-# name: (how a list is made of keys, whether bf takes it in)
+# name: (the function that makes a list of keys, whether bf reads it)
 KINDS = {
     "lines": (lambda keys, _: lines(keys), True),
     "without a last line end": (lambda keys, _: lines(keys, last=False), True),
@@ -147,7 +147,7 @@ class Lists(BfCase):
         self.good("add", name, "-q", "--binary", input=lines(keys))
 
     def only_note(self, done):
-        """It ended well, and said nothing but that it left out CRs."""
+        """Checks that bf ended well, and said nothing except that it left out CRs."""
         self.assertEqual(done.returncode, 0, done)
         if done.stderr:
             self.assert_complaint(done.stderr, says="CR LF")
@@ -158,7 +158,7 @@ class Lists(BfCase):
         self.assertIn(b"bf: ", done.stderr)
 
     def sources(self, data):
-        """The arguments and the input by which bf gets these bytes: a file, a pipe, a file as standard input."""
+        """Returns the arguments and the input by which bf gets these bytes: a file, a pipe, a file as standard input."""
         self.write("list", data)
         return [(["--from", "list"], {}, b"list"), (["--from", "-"], {"input": data}, b"standard input"),
                 ([], {"input": data}, b"standard input")]
@@ -242,7 +242,7 @@ class Lists(BfCase):
         self.good("build", "f", "-q", "--from", "-", input=packed, **ignoring)
 
     def test_what_a_program_leaves_out_is_no_end_of_a_list(self):
-        # bzip2 ignores what follows a list and is none of its own, and says so; lzip does not even say it.
+        # bzip2 ignores foreign bytes after a list, and says so. lzip ignores them without a word.
         tails = [b"plain\n", gzip.compress(b"c\n"), b"BZh9\x31\x41\x59\x26\x53\x58" + bytes(20)]
         for program, packed in (("bzip2", bz2.compress(b"a\nb\n")), ("lzip", (run("lzip") or bytes)(b"a\nb\n"))):
             if not shutil.which(program):
@@ -284,7 +284,7 @@ class Lists(BfCase):
         self.assertEqual(self.good("contains", "p", "--count", input=lines(keys)), b"maybe\t200000\nabsent\t0\n")
 
     def test_a_large_list_is_looked_at_to_its_end_by_every_thread(self):
-        """It is read by several threads from 32 MiB on, each of which has a part."""
+        """From 32 MiB on several threads read the list, each a part of it."""
         size = 34 << 20
         line = b"x" * 99 + b"\n"
         for at in (1000, size // 2 + 1000, size - 1000):
@@ -322,7 +322,7 @@ class Lists(BfCase):
         self.refused("add", "f", "-", "bob", says="standard input")
 
     def test_a_first_line_that_begins_as_a_compressed_list_is_answered_at_once(self):
-        """It waits for more only where no line has ended yet."""
+        """bf waits for more only if no line has ended yet."""
         self.good("create", "f", "-q", *SURE)
         asking = self.spawn("contains", "f")
         for piece in (b"B", b"Z\n", b"(\n"):

@@ -1,4 +1,4 @@
-"""bf --lock-timeout: what it takes, and how long each command that writes or replaces waits for another process.
+"""bf --lock-timeout: its values, and how long each command that writes or replaces waits for another process.
 
 The times are those of the clock of tests/support/virtual_clock.h.
 """
@@ -27,13 +27,13 @@ class LockTimeout(BfCase):
             self.good("create", name, "--capacity", "100", "--seed", "7", "-q")
 
     def hold(self):
-        """As a process that replaces the file, and does not come to an end."""
+        """Holds the lock of a process that replaces the file, and never ends."""
         fd = os.open(self.path("f"), os.O_RDWR)
         fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, STATE_LOCK, 1, 0))
         return fd
 
     def clock(self, **more):
-        """The environment in which bf has the clock."""
+        """Returns the environment in which bf has the clock."""
         more["file"] = self.path("clock")
         variables = {"VIRTUAL_CLOCK_" + name.upper(): str(value) for name, value in more.items()}
         return {**os.environ, **variables, "LD_PRELOAD": os.environ["VIRTUAL_CLOCK_MODULE"],
@@ -47,7 +47,7 @@ class LockTimeout(BfCase):
         return self.waited_by(command, *LOCKERS[command], *options)
 
     def waited_by(self, *args):
-        """How long, in nanoseconds, a command waits that is busy then, and says which time was over."""
+        """Returns how long, in nanoseconds, a command waits until it fails as busy. The message must have the time that was over."""
         done = self.run_bf(*args, env=self.clock())
         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
         self.assertIn(b"locks the file", done.stderr)
@@ -56,7 +56,7 @@ class LockTimeout(BfCase):
         return self.slept()
 
     def stopped(self, *args, **clock):
-        """A bf that stops itself at a time of the clock."""
+        """Starts a bf that stops itself at a time of the clock."""
         process = self.spawn(*args, env=self.clock(**clock))
         self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]), process)
         return process
@@ -102,7 +102,7 @@ class LockTimeout(BfCase):
                 late = self.waited(command) - (60 if command == "add" else 5) * SECOND
                 self.assertTrue(0 <= late < (6 * SECOND if command == "add" else POLL), late)
 
-    def test_add_says_what_it_waits_for(self):  # and not that each lock is an exclusive writer's
+    def test_add_says_what_it_waits_for(self):  # it does not call each lock an exclusive writer's
         fd = self.hold()
         process = self.stopped("add", "f", "key", stop_at=5001 * MILLISECOND)
         os.set_blocking(process.stderr.fileno(), False)

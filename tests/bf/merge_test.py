@@ -88,7 +88,7 @@ class Merge(BfCase):
         self.assertFalse(os.path.exists(self.path("out")))
 
     def make_halves(self):
-        """The filters one and two, which have every other key each."""
+        """Makes the filters one and two, each with every other key."""
         for name, first in (("one", 0), ("two", 1)):
             self.make(name, KEYS[first::2], *self.SHAPE)
 
@@ -118,7 +118,7 @@ class Merge(BfCase):
         self.assertEqual(self.maybe("into", KEYS + [b"mine"]), COUNT + 1)
 
     def recover_if_it_was_syncing(self, name):
-        """Whether a process was killed while it synced: it leaves a file whose keys have to be added again."""
+        """Recovers the file if a process was killed while it synced. Returns whether it was."""
         asked = self.run_bf("contains", name, "mine")
         if asked.returncode != 2:
             return False
@@ -182,7 +182,7 @@ class Fold(BfCase):
                 absent = [b"absent %d" % i for i in range(20000)]
                 found = int(self.good("contains", "small", "--count", input=lines(absent)).split()[1])
                 self.assertLess(found, 20000 * 0.013)
-                # The next smaller size has more than that.
+                # At the next smaller size the rate is higher than that.
                 smaller = next(m for m in range(made["m"] - unit, 0, -unit) if (512 * 3000) % m == 0)
                 self.make("smaller", layout, smaller)
                 found = int(self.good("contains", "smaller", "--count", input=lines(absent)).split()[1])

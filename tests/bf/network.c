@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* On 64 bits both write the same struct. */
+/* On 64 bits both functions write the same struct. */
 int fstatfs(int descriptor, struct statfs* facts) {
   const int outcome = (int)syscall(SYS_fstatfs, descriptor, facts);
   if (outcome == 0) facts->f_type = NFS_SUPER_MAGIC;

@@ -28,7 +28,7 @@ exit $code
 
 
 def is_gnu_parallel():
-    """Another program has the same name."""
+    """Returns whether `parallel` is GNU's: another program has the same name."""
     if not shutil.which("parallel"):
         return False
     return b"GNU" in subprocess.run(["parallel", "--version"], stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
@@ -128,7 +128,7 @@ class Parts(BfCase):
         self.refused("digest", "like", "--from", "bad", "--to", "d.", "--parts", "2", says=["is a NUL", "Remove d.0 and the others"])
 
     def spread(self, jobs, options, command):
-        """GNU parallel's exit code: how many jobs failed."""
+        """Returns GNU parallel's exit code, which is the number of jobs that failed."""
         environment = dict(os.environ, BF=BF, HOME=self.dir, SHELL="/bin/sh")
         return subprocess.run(["parallel", "-j", "2", *options, command], cwd=self.dir, env=environment, input="\n".join(jobs),
                               text=True, capture_output=True, check=False).returncode

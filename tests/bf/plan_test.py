@@ -12,13 +12,13 @@ LAYOUTS = {"blocked": 1, "classic": 2}
 
 class Plan(BfCase):
     def planned(self, *args):
-        """{layout: its facts}, and the whole."""
+        """Returns {layout: its facts}, and the whole."""
         whole = json.loads(self.good("plan", "--json", *args))
         self.assertEqual(whole["schema"], 1)
         return {one["layout"]: one for one in whole["layouts"]}, whole
 
     def rows(self, *args, **options):
-        """{name of a row: its cells}"""
+        """Returns {name of a row: its cells}."""
         text = self.good("plan", *args, **options).decode().split("\n\n")[0]
         return {line[:30].strip(): line[30:].split() for line in text.splitlines()}
 
@@ -98,7 +98,7 @@ class Plan(BfCase):
         self.assertEqual([line[8] for line in chart], ["|"] * 8)
         self.assertTrue(chart[0].startswith("1 ") and chart[-1].startswith("0.0001"), chart)
         last = [line.rindex("*") for line in chart if "*" in line]
-        self.assertEqual(last, sorted(last, reverse=True))  # it rises to the right
+        self.assertEqual(last, sorted(last, reverse=True))  # the curve rises to the right
         self.assertEqual(max(last), 8 + 64)
 
     def test_a_picture_is_whole_and_replaces_no_file_without_force(self):

@@ -1,5 +1,5 @@
 """bf import and bf export: the bit arrays that Python programs with mmh3 and bitarray write, in both orders of bits, and
-back; what is refused; and that a file is there whole or not at all.
+back. Bad arrays are refused, and a file is there whole or not at all.
 """
 import os
 import random
@@ -13,7 +13,7 @@ SEEDS_0_TO_3 = ["--hash", "murmur3", "--bits", "124", "--probes", "4"]
 
 
 def bits_of(numbers, num_bits, order):
-    """An array by its definition, without any package."""
+    """Makes an array by its definition, without any package."""
     made = bytearray(-(-num_bits // 8))
     for number in numbers:
         made[number // 8] |= 1 << number % 8 if order == "little" else 0x80 >> number % 8
@@ -27,7 +27,7 @@ def numbers_of(array, order):
 @needs_packages
 class WithBitarray(BfCase):
     def array_of(self, keys, num_bits, seeds, order):
-        """What the other program does: its array, in the file `raw`."""
+        """Writes the other program's array to the file `raw`."""
         bits = bitarray.bitarray(num_bits, endian=order)
         bits.setall(0)
         for key in keys:

@@ -31,7 +31,7 @@ class Recover(BfCase):
         self.write(name, data)
 
     def unclean(self, *owners, epoch=0):
-        """A filter with the keys a and b, left by a machine that went down, with marks of these owners."""
+        """Makes a filter with the keys a and b and marks of these owners, as a machine that went down leaves it."""
         self.good("create", "f", "-q", *SURE)
         self.good("add", "f", "-q", "a", "b")
 
@@ -65,8 +65,8 @@ class Recover(BfCase):
                 self.good("create", "f", "--force", "-q", *SURE)
                 os.unlink(self.path("f"))
 
-    # A producer that fails in a pipe, or a list that is not there yet: an empty list ended the recovery, and every key
-    # after the marks was answered "absent" from then on.
+    # A producer that fails in a pipe gives an empty list, and so does a list that is not there yet. An empty list once ended
+    # the recovery, and every key after the marks was answered "absent" from then on.
     def test_no_keys_at_all_are_an_error_and_nothing_changes(self):
         self.write("empty", b"")
         os.mkfifo(self.path("fifo"))

@@ -1,4 +1,4 @@
-"""bf remove and bf count: keys out of a counting filter; and the one danger, told everywhere in the same words."""
+"""bf remove and bf count take keys out of a counting filter. Every text has the same words for the one danger of that."""
 import os
 import pathlib
 import pty
@@ -13,7 +13,7 @@ DANGER = re.compile(r"Remove only keys that were added.*?make a wrong no\.")
 
 
 def plain(text):
-    """Without the marks of comments and of Markdown, and with single spaces."""
+    """Returns the text without the marks of comments and of Markdown, and with single spaces."""
     return " ".join(re.sub(r"^\s*(//|\*|/\*)", "", text, flags=re.M).replace("**", "").split())
 
 

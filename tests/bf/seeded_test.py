@@ -17,7 +17,7 @@ CONVENTIONS = {"murmur3": lambda key, seed: mmh3.hash(key, seed), "murmur3-unsig
 
 
 def body(path, num_bits):
-    """The bits of a small file, as bytes."""
+    """Returns the bits of a small file, as bytes."""
     with open(path, "rb") as file:
         page = file.read()
     start = int.from_bytes(page[72:80], "little")
@@ -25,7 +25,7 @@ def body(path, num_bits):
 
 
 class Tutorial:
-    """The program of the tutorials, with the order of bits in which bfstore keeps them; bitarray's own is the other one."""
+    """The program of the tutorials, with bfstore's order of bits; bitarray's own is the other one."""
 
     def __init__(self, num_bits, seeds, convention):
         self.num_bits, self.seeds, self.hash = num_bits, seeds, CONVENTIONS[convention]
@@ -46,12 +46,12 @@ class Tutorial:
 @needs_packages
 class SameBits(BfCase):
     def compare(self, options, tutorial, present, absent):
-        """Adds in bf and in Python: equal bits, and equal answers."""
+        """Adds in bf and in Python, and checks that bits and answers are equal."""
         self.write("keys", "".join(key + "\n" for key in present).encode())
         self.write("asked", "".join(key + "\n" for key in present + absent).encode())
         self.good("create", "f", "--force", "-q", "--layout", "classic", *options)
         added = self.run_bf("add", "f", "-q", "--from", "keys")
-        self.assertEqual(added.returncode, 0, added)  # it may say that there are more keys than the filter was made for
+        self.assertEqual(added.returncode, 0, added)  # bf may warn that there are more keys than the capacity
         for key in present:
             tutorial.add(key)
         self.assertEqual(header(self.path("f"))["m"], tutorial.num_bits)

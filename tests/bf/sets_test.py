@@ -1,4 +1,4 @@
-"""bf intersect, bf compare and bf clear: what filters have in common, and a filter without its keys."""
+"""bf intersect, bf compare and bf clear: the common keys of filters, and a filter without its keys."""
 import json
 import os
 import stat
@@ -106,7 +106,7 @@ class Compare(SetsCase):
             self.assertAlmostEqual(found[name]["estimate"], truth, delta=40)
         self.good("copy", "a", "same", "-q")
         self.assertIn(b"bits: equal: both say the same of every key\n", self.good("compare", "a", "same"))
-        self.good("add", "same", "-q", "key 1")  # once more: no bit of a set is another one, but a count is
+        self.good("add", "same", "-q", "key 1")  # once more: no bit changes, but a counter does
         found = self.compare("a", "same")
         self.assertEqual((found["equal"], found["a_in_b"], found["b_in_a"]), (False, True, False))
         self.assertEqual(found["keys_a"], found["keys_b"])

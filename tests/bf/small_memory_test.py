@@ -1,4 +1,4 @@
-"""bf with a filter that does not fit in the memory that its control group leaves it: what it reads of the file."""
+"""How much of a file bf reads if the filter does not fit in the memory of its control group."""
 import os
 
 from bf_case import BfCase, main
@@ -11,7 +11,7 @@ MOST_READ = 16 << 20
 
 
 def hierarchy():
-    """Where control groups that limit memory are, and the file of a group that has the limit; None if nowhere."""
+    """Returns the folder of control groups that limit memory, and the name of a group's file with the limit; or None."""
     with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
         for line in mounts:
             place, _, kind = line.partition(" - ")

@@ -16,14 +16,14 @@ TERMINAL = "the terminal"
 
 
 def read_all(fd, until=None):
-    """What arrives at `fd`, to its end or up to `until`."""
+    """Returns what arrives at `fd`, to its end or up to `until`."""
     data = b""
     while until is None or until not in data:
         if not select.select([fd], [], [], PATIENCE)[0]:
             raise AssertionError(f"nothing came after {data[-200:]}")
         try:
             chunk = os.read(fd, 1 << 16)
-        except OSError:  # the other end of a terminal has gone
+        except OSError:  # the other end of the terminal is closed
             break
         if not chunk:
             break
@@ -50,7 +50,7 @@ class Pipes(BfCase):
         self.assertEqual(read_all(asking.stdout.fileno(), until=b"\n"), b"maybe\tone\n")
 
     def test_exactly_one_batch_is_answered_at_once(self):
-        # Once, a read of exactly as many keys as a batch holds was asked, and printed only with the next.
+        # Once, a read that exactly filled a batch was answered, but printed only with the next batch.
         for count in [4095, 4096, 4097, 8192]:
             asking = self.spawn("contains", "f", "--absent")
             os.write(asking.stdin.fileno(), b"x\n" * count)
@@ -89,7 +89,7 @@ class Pipes(BfCase):
         for command in commands:
             self.assert_complaint(self.into_full(*command), says=["standard output: ", "No space left"])
         self.assertIn(b"What is done: h: built from 100,000 keys", self.into_full("build", "h", "--force", "--from", "keys"))
-        self.good("contains", "f", "two")  # was added all the same
+        self.good("contains", "f", "two")  # it was added all the same
         self.good("create", "c", "-q", "--layout", "counting", "--capacity", "9")
         self.good("add", "c", "-q", "one", "two")
         self.assert_complaint(self.into_full("remove", "c", "one"),
@@ -97,7 +97,7 @@ class Pipes(BfCase):
         self.assertEqual(self.good("count", "c", "one", "two"), b"0\tone\n1\ttwo\n")
 
     def into_full(self, *args):
-        """bf's complaint where its output goes to a full disk."""
+        """Returns bf's complaint when its output goes to a full disk."""
         with open("/dev/full", "wb") as full:
             done = subprocess.run([BF, *args], cwd=self.dir, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE)
         self.assertEqual(done.returncode, 2, args)
@@ -150,13 +150,13 @@ class Terminal(BfCase):
         self.env = preloaded("VIRTUAL_CLOCK_MODULE", VIRTUAL_CLOCK_FILE=self.path("clock"))
 
     def set_clock(self, milliseconds):
-        """What bf's clock shows from now on, by tests/support/virtual_clock.h. bf must be asleep."""
+        """Sets bf's clock (tests/support/virtual_clock.h). bf must be asleep."""
         file = os.open(self.path("clock"), os.O_WRONLY | os.O_CREAT)
         os.pwrite(file, struct.pack("=Q", milliseconds * 1_000_000), 0)
         os.close(file)
 
     def spawn_at_a_terminal(self, *command, **options):
-        """A bf, whose standard error is a terminal, and the other end of that."""
+        """Starts a bf whose standard error is a terminal. Returns bf and the other end."""
         self.set_clock(0)
         terminal, other = pty.openpty()
         self.addCleanup(os.close, terminal)
@@ -167,7 +167,7 @@ class Terminal(BfCase):
         return process, terminal
 
     def feed(self, process):
-        """Ten keys at each of these moments."""
+        """Sends ten keys at each of these moments."""
         for milliseconds in self.MOMENTS:
             self.wait_until_it_reads(process)
             self.set_clock(milliseconds)
@@ -222,7 +222,7 @@ class Interrupts(BfCase):
     SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
     def wait_for_spool(self, process):
-        """Until bf keeps digests in a file; the link that names it."""
+        """Waits until bf keeps digests in a file. Returns the link that names the file."""
         spools = []
 
         def found():
@@ -264,7 +264,7 @@ class Interrupts(BfCase):
             self.assertEqual(self.files(), [])
 
     def interrupted_at_each_step(self, *command):
-        """`command`, which makes f, with a signal at each of its steps; yields where it was done before."""
+        """Runs `command`, which makes f, with a signal at each of its steps. Yields after each step at which it was already done."""
         before, met = self.files(), set()
         for call, code in self.killed_at_each_step(*command, signals=self.SIGNALS):
             made = os.path.exists(self.path("f"))
@@ -304,7 +304,7 @@ class Interrupts(BfCase):
         adding = self.spawn("add", "f")
         os.write(adding.stdin.fileno(), b"lost\n")
         self.wait_until(lambda: header(self.path("f"))["keys_added"] == 1)
-        shutil.copyfile(self.path("f"), self.path("unclean"))  # as a crash would leave it
+        shutil.copyfile(self.path("f"), self.path("unclean"))  # a crash would leave the file so
         adding.communicate(timeout=PATIENCE)
         self.refused("contains", "unclean", "lost", says="bf recover")
         for number in self.SIGNALS:
@@ -320,7 +320,7 @@ class Interrupts(BfCase):
         self.assertEqual(self.good("contains", "unclean", "lost", "x"), b"maybe\tlost\nabsent\tx\n")
 
     def test_a_second_signal_of_the_same_kind_kills_at_once(self):
-        # Of the long work after the last key the end of the input is no end: here it waits for standard output.
+        # The end of the input does not end the work: after the last key bf waits for standard output here.
         self.good("create", "f", "-q", *SURE)
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)

@@ -1,5 +1,5 @@
-"""bfinspect on files that are not good filter files: it reports every broken rule, not only the first; nothing of the file
-reaches a terminal raw; exit 2, and 3 if the file cannot be read at all."""
+"""bfinspect on bad filter files. It reports every broken rule, not only the first. Nothing of the file reaches a terminal
+raw. The exit code is 2, or 3 if the file cannot be read at all."""
 import os
 import random
 import shutil
@@ -14,7 +14,7 @@ NAN = float("nan")
 
 class BrokenRules(InspectorCase):
     def raw(self):
-        """A new good file, to break."""
+        """Makes a new good file, to break."""
         if os.path.exists(self.path("bad.bf")):
             os.unlink(self.path("bad.bf"))
         return Bytes(self.make("--capacity", "1000", "--note", "a note", name="bad.bf"))

@@ -8,14 +8,14 @@ from inspector import BF, DIRTY, LAYOUTS, PAGE, Bytes, InspectorCase, sees_every
 
 
 def cells_set(layout: str, body: bytes) -> int:
-    """Of the counting layout, counters that are not 0."""
+    """Returns the number of cells that are set; in the counting layout, of counters that are not 0."""
     if layout == "counting":
         return sum((byte & 15 != 0) + (byte >> 4 != 0) for byte in body)
     return sum(bin(byte).count("1") for byte in body)
 
 
 def rate(bins, set_bins, k, equal):
-    """FORMAT.md, "Rates and estimates": of a line, or of a whole classic filter, with so many set bits."""
+    """Returns the estimate of FORMAT.md, "Rates and estimates", for a line or a whole classic filter with this number of set bits."""
     empty = max(bins - set_bins, 0.5) / bins
     throws = math.log(empty) / math.log1p(-1 / bins)
     both = math.expm1(throws * (math.log1p(-2 / bins) - 2 * math.log1p(-1 / bins)))

@@ -1,4 +1,4 @@
-"""What bfinspect's tests share: running the tools, and taking filter files apart and together as FORMAT.md says.
+"""Shared by bfinspect's tests: running the tools, and taking filter files apart and together as FORMAT.md says.
 
 The environment has BF and BFINSPECT, the built programs.
 """
@@ -39,7 +39,7 @@ KEYS = {
 
 
 def sees_everybody():
-    """Can this user look into every process of the machine? Not in a container, and not where even root may not."""
+    """Returns whether this user can look into every process: not in a container, and not where even root may not."""
     if os.geteuid() != 0 or os.readlink("/proc/self/ns/pid") != "pid:[4026531836]":
         return False
     for process in filter(str.isdigit, os.listdir("/proc")):
@@ -48,7 +48,7 @@ def sees_everybody():
                 os.stat(f"/proc/{process}/fd/{descriptor}")
         except PermissionError:
             return False
-        except OSError:  # gone meanwhile, or a descriptor that is no file
+        except OSError:  # the process ended, or the descriptor is no file
             continue
     return True
 
@@ -78,14 +78,14 @@ class Bytes:
         return struct.unpack_from("<" + layout, self.data, offset)[0]
 
     def records(self, *records):
-        """Parameter records: pairs of a type and a value."""
+        """Sets the parameter records: pairs of a type and a value."""
         packed = b"".join(struct.pack("<HHI", kind, 0, len(value)) + value + bytes(-len(value) % 8)
                           for kind, value in records)
         self.data[128:PAGE - 8] = packed + bytes(PAGE - 8 - 128 - len(packed))
         return self.put(112, "I", len(packed))
 
     def slot(self, start, sequence, state, boot=bytes(16), device=0, inode=0, marks=()):
-        """In the file's own slots, what tells its inode and its mount stays."""
+        """Writes a slot. The bytes that tell the file's inode and mount stay."""
         self.data[start:start + 48] = bytes(48)
         self.data[start + 64:start + PAGE] = bytes(PAGE - 64)
         self.put(start, "QII", sequence, state, 1)
@@ -96,7 +96,7 @@ class Bytes:
         return self
 
     def slots(self, state, **more):
-        """Both slots, the newer one with this state."""
+        """Sets both slots, the newer one with this state."""
         return self.slot(SLOT_A, 7, CLEAN).slot(SLOT_B, 8, state, **more)
 
     def live(self, bits):
@@ -115,7 +115,7 @@ class Bytes:
         return self.seal_identity().seal_slots()
 
     def write(self, path=None):
-        """Into the same inode, if the file is there."""
+        """Writes into the same inode, if the file is there."""
         with open(path or self.path, "r+b" if os.path.exists(path or self.path) else "wb") as file:
             file.write(self.data)
             file.truncate()
@@ -154,7 +154,7 @@ class InspectorCase(unittest.TestCase):
         return done.stdout.decode()
 
     def json(self, path, *arguments, code=0, **more):
-        """The object, of which every key is there, and which is nothing but printable ASCII."""
+        """Returns the JSON object. It must have every key, and only printable ASCII."""
         done = self.run_inspector("--json", *arguments, "--", path, **more)
         self.assertEqual(done.returncode, code, done)
         self.assertRegex(done.stdout, rb"\A[\x20-\x7e\n]*\n\Z")
@@ -172,7 +172,7 @@ class InspectorCase(unittest.TestCase):
         return found
 
     def codes(self, path, **more):
-        """The codes of all broken rules of a file that is no good filter file, the same in both outputs."""
+        """Returns the codes of all broken rules of a bad filter file, which must be the same in both outputs."""
         codes = [problem["code"] for problem in self.json(path, code=2, **more)["problems"]]
         page = self.text(path, code=2, **more)
         for code in codes:
@@ -180,7 +180,7 @@ class InspectorCase(unittest.TestCase):
         return codes
 
     def writer(self, path):
-        """A live writer, `bf add` with a pipe that is held open, until the test ends."""
+        """Starts a live writer, `bf add` with a pipe that is open until the test ends."""
         process = subprocess.Popen([BF, "add", path], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         self.addCleanup(self.end, process)

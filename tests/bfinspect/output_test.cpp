@@ -1,5 +1,5 @@
-// What bfinspect reports about processes that have a file open: never "no process" if there may be one that it cannot
-// see.
+// bfinspect's report about the processes that have a file open. It never says "no process" if there may be one that it
+// cannot see.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -31,14 +31,14 @@ nlohmann::json json_says(const Facts& facts) { return nlohmann::json::parse(json
 
 }  // namespace
 
-TEST_CASE("no process is said where every process was looked at") {
+TEST_CASE("the report says no process after every process was looked at") {
   const Facts facts = clean_filter(Openers{});
   CHECK(page_says(facts, "\n  no process\n"));
   CHECK(json_says(facts)["open_by"] == nlohmann::json::array());
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
-TEST_CASE("no process is not said while processes were not looked at") {
+TEST_CASE("the report does not say no process if some processes were not looked at") {
   const Facts facts = clean_filter(Openers{{}, 3, false});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "3 processes could not be looked at"));
@@ -48,14 +48,14 @@ TEST_CASE("no process is not said while processes were not looked at") {
   CHECK(page_says(clean_filter(Openers{{}, 1, false}), "1 process could not be looked at"));
 }
 
-TEST_CASE("no process is not said while processes may be hidden") {
+TEST_CASE("the report does not say no process if processes may be hidden") {
   const Facts facts = clean_filter(Openers{{}, 0, true});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by"].is_null());
 }
 
-TEST_CASE("a writer whose lock is held and who is not seen is said to be there") {
+TEST_CASE("the report has a writer whose lock is held and that is not seen") {
   Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, false});
   facts.report.state = bfstore::FileState::kInUse;
   CHECK(page_says(facts, "7  reader  reading"));
@@ -91,7 +91,7 @@ TEST_CASE("the text of a problem does not reach a terminal raw, nor break the JS
   CHECK(json_says(facts)["problems"][0]["text"] == "bad \\x1b[31m\\xff name");
 }
 
-TEST_CASE("where nothing is known of openers, null and unknown are said") {
+TEST_CASE("unknown openers are null in JSON, and the page does not say no process") {
   Facts facts = clean_filter(Openers{});
   facts.openers.reset();
   CHECK(page_says(facts, "Open by"));

@@ -20,7 +20,7 @@ STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 2, 2**62 + 4096
 
 @contextlib.contextmanager
 def mapped(path, flags, protection, sharing):
-    """The file's first page in memory and no descriptor (Python's own mmap keeps one)."""
+    """Maps the file's first page without a descriptor (Python's own mmap keeps one)."""
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
@@ -42,7 +42,7 @@ def maps_shows(path):
 
 class States(InspectorCase):
     def dirty(self, boot=None, name="f.bf", **more):
-        """A file that says it is dirty since this boot, in this very file."""
+        """Makes a file that is marked dirty, by this boot and with its own inode."""
         path = self.make(name=name, keys=range(5))
         facts = os.stat(path)
         return Bytes(path).slots(DIRTY, boot=boot or boot_id(), device=facts.st_dev, inode=facts.st_ino, **more)
@@ -75,7 +75,7 @@ class States(InspectorCase):
         writer = self.writer(path)
         writer.kill()
         writer.wait()
-        for _ in range(2):  # the first look must not have adopted it
+        for _ in range(2):  # the first look must not adopt it
             self.assertEqual(self.json(path)["state"], "adoptable")
         self.assertIn("killed", self.text(path))
 
@@ -211,7 +211,7 @@ class States(InspectorCase):
                 self.assertEqual(self.json(dirty)["state"], state)
 
     def test_the_file_is_never_opened_for_writing(self):
-        close_write, close_nowrite, changed = 0x8, 0x10, 0x2 | 0x4  # of inotify(7)
+        close_write, close_nowrite, changed = 0x8, 0x10, 0x2 | 0x4  # numbers of inotify(7)
         libc = ctypes.CDLL(None, use_errno=True)
         for path, code in ((self.make(keys=range(5), name="clean"), 0),
                            (self.dirty(name="killed").seal().write(), 0),
@@ -221,7 +221,7 @@ class States(InspectorCase):
             self.assertGreaterEqual(libc.inotify_add_watch(watcher, os.fsencode(path), close_write | close_nowrite | changed), 0)
             self.json(path, code=code)
             events = os.read(watcher, 4096)
-            masks = {mask for _, mask, _, _ in struct.iter_unpack("iIII", events)}  # a watched file has no name in them
+            masks = {mask for _, mask, _, _ in struct.iter_unpack("iIII", events)}  # events of a watched file have no name
             self.assertEqual(masks, {close_nowrite})
 
 
@@ -294,7 +294,7 @@ class OpenBy(InspectorCase):
 
     @staticmethod
     def processes():
-        """How many processes there are with a program, and how many kernel threads."""
+        """Returns the number of processes with a program, and that of kernel threads."""
         found = {True: 0, False: 0}
         for process in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -312,13 +312,13 @@ class OpenBy(InspectorCase):
         os.chmod(self.folder, 0o755)
         program = shutil.copy(BFINSPECT, self.path("bfinspect"))
         os.chmod(program, 0o755)
-        with open(path, "rb"):  # by root, whose processes another user cannot look at
+        with open(path, "rb"):  # root has it open, and another user cannot look at root's processes
             found = self.json(path, program=program, user=65534, group=65534, extra_groups=[])
             page = self.text(path, program=program, user=65534, group=65534, extra_groups=[])
         self.assertEqual((found["open_by"], found["open_by_complete"]), (None, False))
         with_program, kernel_threads = self.processes()
         self.assertGreaterEqual(found["processes_not_looked_at"], 1)
-        if kernel_threads > 20:  # which hold no files and do not count; there are none in a container
+        if kernel_threads > 20:  # kernel threads hold no files and do not count; a container has none
             self.assertLess(found["processes_not_looked_at"], with_program + kernel_threads / 2)
         self.assertRegex(page, r"\d+ process(es)? could not be looked at; root may see more")
         self.assertNotRegex(page, r"(?m)^  no process$")

@@ -1,4 +1,4 @@
-"""bfinspect's command line, and its page in a terminal, wide and narrow, with colour and without."""
+"""bfinspect's command line, and its page in a terminal, wide and narrow, with color and without."""
 import fcntl
 import os
 import pty
@@ -19,7 +19,7 @@ def columns(line):
 
 class Terminal(InspectorCase):
     def seen(self, path, width=80, code=0, **environment):
-        """What a terminal of this width gets, as lines."""
+        """Returns the lines that a terminal of this width gets."""
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "NO_COLOR"))}
         clean.update({"LC_ALL": "C.UTF-8", "TERM": "xterm-256color", **environment})
         ours, theirs = pty.openpty()
@@ -37,7 +37,7 @@ class Terminal(InspectorCase):
         return output.decode().replace("\r\n", "\n").splitlines()
 
     def filters(self):
-        """A file of each verdict, with long and wide text in it."""
+        """Makes a file of each verdict, with long and wide text in it."""
         good = self.make("--capacity", "100000", "--note", "日本語のメモ " * 12 + "x" * 120, name="good " + "g" * 70,
                          keys=range(2000))
         unclean = Bytes(good).slots(DIRTY, marks=[(2**64 - 1, 2**64 - 1)]).seal().write(self.path("unclean"))
@@ -155,7 +155,7 @@ class CommandLine(InspectorCase):
     def test_the_locale_changes_no_number(self):
         path = self.make("--capacity", "30000", keys=range(100))
         other = {"LC_ALL": "", "LC_NUMERIC": "de_DE.UTF-8", "LC_CTYPE": "C", "LANGUAGE": "de"}
-        self.text(path)  # which reads the whole file: from now on all of it is in the page cache
+        self.text(path)  # this reads the whole file into the page cache
         for arguments in ((), ("--json",)):
             self.assertEqual(self.text(path, *arguments), self.text(path, *arguments, environment=other))
 

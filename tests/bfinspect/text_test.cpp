@@ -29,7 +29,7 @@ TEST_CASE("UTF-8 is what RFC 3629 says and nothing more") {
   }
 }
 
-TEST_CASE("no byte and no code point that moves, hides or colours text gets through") {
+TEST_CASE("no byte and no code point that moves, hides or colors text gets through") {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string shown = escaped(std::string(1, static_cast<char>(byte)), false);
     CAPTURE(byte);
@@ -56,7 +56,7 @@ TEST_CASE("escaping keeps what is readable and is unambiguous") {
   CHECK(escaped("\0z"s, false) == "\\x00z");
 }
 
-TEST_CASE("numbers are grouped, and shown in human units with the exact one beside") {
+TEST_CASE("numbers are grouped, and those in human units have the exact one next to them") {
   CHECK(grouped(0) == "0");
   CHECK(grouped(999) == "999");
   CHECK(grouped(1000) == "1,000");
@@ -78,7 +78,7 @@ TEST_CASE("numbers are grouped, and shown in human units with the exact one besi
   CHECK(about_text(1.5e300).ends_with(" quintillion"));
 }
 
-TEST_CASE("rates are percents as long as those say something") {
+TEST_CASE("rates are percents, unless they are too low for percents") {
   CHECK(rate_text(0.0083) == "0.83 %");
   CHECK(rate_text(0.01) == "1.00 %");
   CHECK(rate_text(1) == "100.00 %");
@@ -142,7 +142,7 @@ TEST_CASE("a bar is as full as its ratio, and the tick stands at its own") {
   CHECK(page.text() == "  [██▍·····] caption\n");
 }
 
-TEST_CASE("colour stands in no output that has none, and ends with every line that has it") {
+TEST_CASE("plain output has no color, and color ends with every line that has it") {
   Page plain(Style{false, false, 40});
   Page coloured(Style{true, false, 40});
   for (Page* page : {&plain, &coloured}) {
@@ -160,7 +160,8 @@ TEST_CASE("colour stands in no output that has none, and ends with every line th
 
 namespace {
 
-// m, k and the promised rate of 9.6 bits a key and 7 probes, with an estimate of `keys` keys.
+// Returns the report of a classic filter with 9.6 bits a key, 7 probes and their promised rate, and an estimate of
+// `keys` keys.
 bfstore::Report classic_with(std::uint64_t capacity, double keys) {
   bfstore::Report report;
   report.state = bfstore::FileState::kClean;
@@ -208,7 +209,7 @@ TEST_CASE("a full filter is overfull and has no room, whatever its estimate is")
   CHECK(remaining_keys(report) == 0);
 }
 
-TEST_CASE("what is not counted, or not to be believed, is not judged") {
+TEST_CASE("a report without a fill, or with a problem, is not judged") {
   bfstore::Report uncounted = classic_with(1000, 5000);
   uncounted.fill.reset();
   CHECK_FALSE(is_overfull(uncounted).has_value());
@@ -228,7 +229,7 @@ TEST_CASE("how many more keys fit is the capacity less the estimate") {
   CHECK(remaining_keys(classic_with(1000, 1300)) == 0);
 }
 
-TEST_CASE("the fill to expect at capacity is that of the layout") {
+TEST_CASE("the expected fill at capacity is that of the layout") {
   bfstore::Report report = classic_with(1'000'000, 0);
   CHECK(*fill_at_capacity(report) == doctest::Approx(1 - std::exp(-7 / 9.6)).epsilon(1e-4));
   report.identity->layout = static_cast<std::uint16_t>(bfstore::Layout::kBlocked);

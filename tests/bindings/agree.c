@@ -21,7 +21,7 @@ static void check(int64_t code) {
   if (code < 0) stop(bfs_strerror((int32_t)code));
 }
 
-/* The keys first, first + step, ... below `end`. */
+/* Makes the keys first, first + step, ... below `end`. */
 static key_list make_keys(const char* prefix, size_t first, size_t step, size_t end) {
   key_list made = {0, calloc(end + 1, sizeof(bfs_key))};
   char* text = malloc((end + 1) * kLongestKey);

@@ -1,5 +1,5 @@
-"""What tools/abigen makes of the headers: the files in the repository are what it would write now; what is new in a header
-comes into every language's layer; and what the reader does not understand is an error.
+"""tools/abigen: the files in the repository are those that it would write now. A new declaration in a header comes into
+every language's layer. Text that the reader does not understand is an error.
 """
 import os
 import pathlib
@@ -17,7 +17,7 @@ FIRST = HEADERS["bfstore.h"]
 
 
 def read(*texts):
-    """The Abi of headers with these texts."""
+    """Returns the Abi of headers with these texts."""
     with tempfile.TemporaryDirectory(prefix="bfstore-abigen-") as folder:
         paths = [pathlib.Path(folder) / f"bfstore{i}.h" for i in range(len(texts))]
         for path, text in zip(paths, texts):
@@ -26,7 +26,7 @@ def read(*texts):
 
 
 def made_with(old, new):
-    """Every file, after this change of bfstore.h."""
+    """Returns every file, after this change of bfstore.h."""
     assert FIRST.count(old) == 1, old
     return layers.made(read(FIRST.replace(old, new), *(text for name, text in HEADERS.items() if name != "bfstore.h")))
 
@@ -42,7 +42,7 @@ class Layers(unittest.TestCase):
             self.assertIn(layers.MARK, text.split("\n")[0], path)
 
     def check_new(self, new, other, files):
-        """Each file that has the `other` thing of the header has the new one now, and no further file has changed."""
+        """Checks that each file with the `other` name has the new one now, and that no further file has changed."""
         having = {path for path, text in self.made.items() if re.search(rf"\b(BFS_|bfs_)?{other}\b", text)}
         self.assertNotEqual(having, set())
         self.assertEqual({path for path, text in files.items() if new in text}, having)

@@ -10,7 +10,7 @@ from ctypes import byref
 import support
 from support import COUNT, EINVAL, LIBRARY, answers_for, bfs, column, pointers
 
-# The forms, with what stands for their arrays where there are no keys.
+# The forms, with the arguments that replace their arrays if there are no keys.
 FORMS_OF_NOTHING = {"many": (None, None), "fixed": (None, 8), "column32": (None, None), "column64": (None, None),
                     "digests": (None,)}
 
@@ -31,7 +31,7 @@ class Batches(support.Case):
         self.batch = self.create(seed=1)
 
     def check(self, form, *arguments):
-        """The form's answers, as bytes and as a selection vector."""
+        """Returns the form's answers, as bytes and as a selection vector."""
         contains, select = getattr(LIBRARY, "contains_" + form), getattr(LIBRARY, "select_" + form)
         answers = answers_for(len(self.asked))
         self.assertEqual(contains(self.batch, *arguments, len(self.asked), answers), sum(self.expected))
@@ -141,7 +141,7 @@ class Batches(support.Case):
         self.assertEqual(bfs.statistics(LIBRARY, self.batch, bfs.STATS_FILL).set_bits, 0)
 
     def test_a_count_that_no_array_can_have(self):
-        """Before any item is read: the arrays here have four."""
+        """The call fails before it reads any item: the arrays here have four."""
         text, keys, lengths = b"x" * 64, (ctypes.c_char_p * 4)(), (ctypes.c_size_t * 4)()
         arrays = {"many": (keys, lengths), "fixed": (text, 1), "column32": (text, (ctypes.c_int32 * 5)()),
                   "column64": (text, (ctypes.c_int64 * 5)()), "digests": ((ctypes.c_uint64 * 4)(),)}

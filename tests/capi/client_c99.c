@@ -69,7 +69,7 @@ static uint64_t well_mixed(uint64_t x) {
 
 static void version_and_texts(void) {
   CHECK(strcmp(bfs_version(), EXPECTED_VERSION) == 0);
-  char of_header[32]; /* the text is of meson.build */
+  char of_header[32]; /* BFS_VERSION's numbers as text; bfs_version() has the text of meson.build */
   snprintf(of_header, sizeof of_header, "%d.%d.%d", BFS_VERSION_MAJOR, BFS_VERSION_MINOR, BFS_VERSION_PATCH);
   CHECK(strcmp(of_header, bfs_version()) == 0);
   CHECK(strlen(bfs_strerror(BFS_OK)) > 0);
@@ -89,7 +89,7 @@ static void create_add_ask_close(void) {
   const bfs_options options = options_for(KEYS, 0.01);
   bfs_error error = fresh_error();
   bfs_filter* filter = NULL;
-  bfs_filter* second = (bfs_filter*)&options; /* to see it set to NULL */
+  bfs_filter* second = (bfs_filter*)&options; /* bfs_create must set it to NULL */
   uint64_t digest = 0;
   uint64_t empty_digest = 0;
 
@@ -144,7 +144,7 @@ static void open_in_each_mode(void) {
   {
     bfs_owner_mark marks[3];
     CHECK(bfs_sync(writer, 8, 3, 5, NULL) == BFS_OK);
-    CHECK(bfs_get_mark(writer, 8, 2) == 0); /* of another epoch */
+    CHECK(bfs_get_mark(writer, 8, 2) == 0); /* 8 has a mark of another epoch */
     CHECK(bfs_list_marks(writer, NULL, 0, NULL) == 2);
     marks[1].owner = 99;
     CHECK(bfs_list_marks(writer, marks, 1, NULL) == 2);
@@ -204,7 +204,7 @@ static void many_keys(void) {
   CHECK(contains_many(filter, keys, lengths, KEYS, answers) == KEYS);
   CHECK(answers[0] == 1 && answers[KEYS - 1] == 1);
   CHECK(add_many(filter, keys, lengths, KEYS) == 0);
-  /* the same with their NULs: 12 bytes a key, as an array and as columns */
+  /* keys with their NULs: 12 bytes a key, as an array and as columns */
   CHECK(contains_fixed(filter, text, 12, KEYS, answers) < 20);
   CHECK(add_fixed(filter, text, 12, KEYS) > KEYS - 20);
   CHECK(contains_fixed(filter, text, 12, KEYS, answers) == KEYS);
@@ -400,7 +400,7 @@ static void bare_filters(void) {
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 1);
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[1]) == 1);
   CHECK(bfs_bare_contains_digest(buffer, bytes, well_mixed(3)) == 0);
-  CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 1); /* nobody knows its digest */
+  CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 1); /* its digest is unknown */
   CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EINVAL);
   CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 2) == BFS_EINVAL);
   CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 0) == BFS_OK);

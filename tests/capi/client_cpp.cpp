@@ -175,7 +175,7 @@ void batches_agree_with_single_keys(const std::string& folder) {
     check_selections(filter.get(), absent, expected);
     CHECK(select_digests(filter.get(), digests.data(), count, std::vector<std::uint32_t>(count).data()) ==
           as_number(count));
-    CHECK(bfs_use_threads(filter.get(), 2, nullptr) == BFS_EINVAL);  // it has not asked to be the only writer
+    CHECK(bfs_use_threads(filter.get(), 2, nullptr) == BFS_EINVAL);  // the handle is not exclusive
   }
 }
 
@@ -242,7 +242,7 @@ void a_file_like_another(const std::string& folder) {
   CHECK(facts(one).num_bits == facts(two).num_bits && facts(one).num_probes == facts(two).num_probes);
   CHECK(bfs_add_digest(two.get(), digest_one) == 1 && bfs_contains(two.get(), "key", 3) == 1);
   CHECK(!std::ifstream(second));
-  CHECK(bfs_supersede(two.get(), nullptr) == BFS_EINVAL);  // it is not to replace anything
+  CHECK(bfs_supersede(two.get(), nullptr) == BFS_EINVAL);  // the new file may not replace another
   CHECK(bfs_publish(two.get(), nullptr) == BFS_OK);
   CHECK(bfs_is_current(two.get(), nullptr) == 1);
   CHECK(bfs_finish_recovery(two.get(), 0, nullptr) == BFS_EREADONLY);
@@ -280,7 +280,7 @@ void in_the_clients_own_memory(const std::string& folder) {
   CHECK(bfs_add(filter, "more", 4) == BFS_EREADONLY && bfs_close(filter, nullptr) == BFS_OK);
 }
 
-// A handle makes the same bytes, and gives the same answers.
+// Checks that a handle makes the same bytes and gives the same answers.
 void bare_without_a_handle() {
   const std::uint64_t digests[] = {0x123456789abcdef0, 0x0fedcba987654321};
   const void* const keys[] = {"bare", "more"};

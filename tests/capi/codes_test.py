@@ -15,7 +15,7 @@ import bfstore_header
 
 ERROR_HPP, DUMP, HEADER = sys.argv.pop(4), sys.argv.pop(3), sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
-# What is preloaded is for Python; a program has its own sanitizer.
+# LD_PRELOAD is for Python; a program has its own sanitizer.
 PLAIN = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 

@@ -188,7 +188,7 @@ class Arguments(Case):
                     path = self.folder + b"/" + b"x" * shift + character * (900 // len(character)) + b"y" * last
                     error, handle = bfs.new_error(), ctypes.c_void_p()
                     self.assertLess(LIBRARY.bfs_open(path, bfs.READ, byref(handle), byref(error)), 0)
-                    message = error.message.decode("utf-8")  # which raises where a character was cut
+                    message = error.message.decode("utf-8")  # decode() raises if a character was cut
                     self.assertGreater(len(error.message), 480)
                     self.assertNotIn("\\x", message)
 
@@ -318,7 +318,7 @@ class Arguments(Case):
                 self.fails(code, LIBRARY.bfs_create, self.path, bfs.options(**given))
                 self.assertEqual(os.listdir(self.folder), [], "something was left behind")
 
-    # A number that the caller gives is an argument. BFS_ELAYOUT and BFS_EHASH are of files that have such a number.
+    # A number that the caller gives is an argument. BFS_ELAYOUT and BFS_EHASH are for files that have such a number.
     def test_an_unknown_number_and_a_field_without_its_flag_are_named(self):
         keep, address = bfs.aligned_buffer(4096)
         for wrong, words in (

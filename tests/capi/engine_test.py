@@ -26,7 +26,7 @@ if len(CC) > 1 and "clang" in CC[0]:
 del sys.argv[1:]
 HEADER, RECORD = struct.Struct("<QQQQ16sQ"), struct.Struct("<QBBB24s29s")
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# They are killed before each third call, from the first one on, where programs start slowly, and in a run that is shortened.
+# Engines are killed before each third call, from the first one on, if programs start slowly, and in a shortened run.
 EVERY = 1 if len(CC) == 1 and os.environ.get("KEY_SCALE", "1") == "1" else 3
 STEPS = {"bfs_open", "bfs_get_mark", "bfs_add", "bfs_sync", "bfs_close", "pwrite", "fdatasync", "flock"}
 
@@ -57,7 +57,7 @@ class Folder:
                                 stderr=subprocess.PIPE, text=True, env=env)
 
     def run(self, *command, lines="", **environment):
-        """Standard output, the call that it was killed before or "", and the exit code."""
+        """Returns standard output, the call before which it was killed or "", and the exit code."""
         process = self.spawn(*command, **environment)
         out, err = process.communicate(lines, timeout=600)
         killed = process.returncode == -signal.SIGKILL
@@ -65,7 +65,7 @@ class Folder:
         return out, err.strip() if killed else "", process.returncode
 
     def rows(self, visible_alone=True):
-        """{key: newest value} of the log."""
+        """Returns {key: newest value} of the log."""
         if not os.path.exists(self.file("rows.log")):
             return {}
         with open(self.file("rows.log"), "rb") as file:
@@ -88,12 +88,12 @@ class Folder:
         return self.header()[1]
 
     def filter_is_compared(self):
-        """Whether the path has the file that a writer compared last: its file_id is in its first page."""
+        """Returns whether the path has the file that a writer compared last: its file_id is in its first page."""
         with open(self.file("rows.bf"), "rb") as file:
             return self.header()[4] in file.read(4096)
 
     def check(self, acknowledged=(), reader=None):
-        """Every row that is visible is found, and what was acknowledged is visible."""
+        """Checks that every visible row is found, and that every acknowledged row is visible."""
         rows = self.rows()
         if not set(acknowledged) <= set(rows):
             raise WrongNo(f"acknowledged and not visible: {set(acknowledged) - set(rows)}")
@@ -131,7 +131,7 @@ def lines_of(*keys):
 
 
 def put(writer, key):
-    """By a "load" that goes on."""
+    """Puts a row by a "load" that continues."""
     writer.stdin.write(lines_of(key))
     writer.stdin.flush()
     assert writer.stdout.readline() == key + "\n"
@@ -163,12 +163,12 @@ def saver():
 
 
 def save(path, new_path):
-    """bfs_save, as of a backup program."""
+    """Calls bfs_save, as a backup program does."""
     subprocess.run([saver(), path, new_path], check=True, timeout=600)
 
 
 class Scenes:
-    """Folders in every state, for one engine; and what is done to them, killed before each of its calls."""
+    """Folders in every state, for one engine; and the commands on them, which are killed before each of their calls."""
 
     def __init__(self, root, engine, every):
         self.root, self.engine, self.every, self.number = root, engine, every, 0
@@ -185,7 +185,7 @@ class Scenes:
         return folder.copy(os.path.join(self.root, str(self.number)))
 
     def in_use(self):
-        """A copy of a filter in use, which is unclean, with a log that is ahead of its mark."""
+        """Makes a copy of a filter in use, which is unclean, with a log that is ahead of its mark."""
         folder = self.copy(self.some)
         with ended(folder.spawn("load")) as writer:
             put(writer, "c")
@@ -193,14 +193,14 @@ class Scenes:
             return self.copy(folder)
 
     def older_filter(self):
-        """A filter that was saved when the engine was closed, and put back next to a log with more rows."""
+        """Makes a filter that was saved when the engine was closed, and put back next to a log with more rows."""
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of("c", "d"))
         os.rename(self.copy(self.some).file("rows.bf"), folder.file("rows.bf"))
         return folder
 
     def saved_filter(self):
-        """A filter that was saved while a writer had it open, whose mark is that of the one in use; put back after more rows."""
+        """Makes a filter that was saved while a writer had it open, with the mark of the one in use, and put back after more rows."""
         folder = self.copy(self.some)
         with ended(folder.spawn("load")) as writer:
             put(writer, "c")
@@ -211,14 +211,14 @@ class Scenes:
         return folder
 
     def older_log(self):
-        """A log that was saved, and put back next to a filter with a higher mark."""
+        """Makes a log that was saved, and put back next to a filter with a higher mark."""
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of(*(f"lost-{i}" for i in range(10))))
         os.rename(self.copy(self.some).file("rows.log"), folder.file("rows.log"))
         return folder
 
     def restarted_log(self):
-        """A log that began anew, and is longer by now than the one before; with the filter of that one, from a backup."""
+        """Makes a log that began anew and is longer now than the old one, with the old log's filter from a backup."""
         folder = self.copy(self.some)
         folder.run("load", lines=lines_of(*["a"] * 5))
         older = self.copy(folder)
@@ -239,7 +239,7 @@ class Scenes:
         return folder
 
     def killed_at_each_step(self, made, *command, lines="", least=10):
-        """How often it was killed."""
+        """Returns how often it was killed."""
         template = made()
         template.check()
         for number in range(1, 1000, self.every):
@@ -281,7 +281,7 @@ class Scenes:
 
     @staticmethod
     def is_done_or_waits(writer, slept):
-        """It waits for the builder in flock(), or it asks again and again for a lock of the library's."""
+        """Returns whether the writer is done, or waits: for the builder in flock(), or by asking repeatedly for a lock of the library's."""
         return (select.select([writer.stdout], [], [], 0)[0] or waiting.sleeps_in(writer.pid, "flock")
                 or waiting.times_it_slept(writer.pid) > slept + 5)
 
@@ -343,7 +343,7 @@ class Engine(Case):
         scenes = self.scenes()
         scenes.killed_at_each_step(scenes.saved_filter, "load", lines=lines_of("x"))
 
-    # The file that the writer has open is in no folder then: what it adds there would be lost to every later reader.
+    # The file that the writer has open is then in no folder. Keys that it adds there would be lost to every later reader.
     def test_a_saved_filter_is_put_back_under_a_writer_that_goes_on(self):
         folder = self.scenes().folder()
         with ended(folder.spawn("load")) as writer:
@@ -412,7 +412,7 @@ class Engine(Case):
 
 APPEND = "  append(engine->log, end, &row);"
 ADD = "  end = add_from(engine, engine->filter, engine->header.visible);"
-# A step that is left out: the text in engine.c, what it becomes, and the scene that shows the wrong no.
+# The steps that are left out: the text in engine.c, its replacement, and the scene that shows the wrong no.
 MISTAKES = {
     "a row is visible before its key is added": (
         APPEND, APPEND + "\n  engine->header.visible = end + sizeof record;\n  write_header(engine->log, &engine->header);",
@@ -451,7 +451,7 @@ class Mistakes(Case):
         return build(os.path.join(folder, "engine"), text.replace(old, new))
 
     def test_each_step_that_is_left_out_makes_a_wrong_no(self):
-        # Whether the scenes see mistakes does not depend on a sanitizer, and each of a scene's many programs starts slowly with one.
+        # Without a sanitizer, under which each of a scene's many programs starts slowly. The scenes notice mistakes as well without it.
         for mistake, (old, new, scene) in MISTAKES.items() if CC[1:] == [] else []:
             with self.subTest(mistake), tempfile.TemporaryDirectory(prefix="bfstore-mistake-") as folder:
                 scenes = self.scenes(self.built(folder, old, new), every=1)

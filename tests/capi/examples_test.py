@@ -1,4 +1,4 @@
-"""The programs of capi/examples run, and print what they are meant to show.
+"""The programs of capi/examples run, and print what their comments promise.
 
 Arguments: the shared library, capi/examples/, then the programs built from its C files.
 """
@@ -22,7 +22,7 @@ class Examples(unittest.TestCase):
 
     def run_program(self, *command, status=0):
         env = {**os.environ, "BFSTORE_LIBRARY": LIBRARY}
-        if command[0] != sys.executable:  # what is preloaded is for Python; a program has its own sanitizer
+        if command[0] != sys.executable:  # LD_PRELOAD is for Python; a program has its own sanitizer
             env.pop("LD_PRELOAD", None)
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600, env=env)
         self.assertEqual(done.returncode, status, done.stderr)

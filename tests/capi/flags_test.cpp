@@ -32,11 +32,11 @@ using namespace store_test;
 
 namespace {
 
-std::string smaps_of_a_test;  // not empty: what /proc/self/smaps says to the library
+std::string smaps_of_a_test;  // if not empty: the path that replaces /proc/self/smaps for the library
 
 }  // namespace
 
-// By which the C++ library opens files.
+// The C++ library opens files by this function.
 extern "C" FILE* fopen64(const char* path, const char* mode) {
   static const auto real = reinterpret_cast<FILE* (*)(const char*, const char*)>(dlsym(RTLD_NEXT, "fopen64"));
   const bool replaced = !smaps_of_a_test.empty() && std::strcmp(path, "/proc/self/smaps") == 0;
@@ -59,8 +59,8 @@ std::int32_t create_and_close(const std::string& path, const bfs_options& option
   return code;
 }
 
-// The kernel's lines about this process's mappings of the file, one mapping after the other. The file of a mapping may
-// have had no name when the mapping was made, so this finds it by its inode.
+// Returns the kernel's lines about this process's mappings of the file, one mapping after the other. Finds the file by
+// its inode, because it may have had no name when the mapping was made.
 std::string mappings_of(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -101,8 +101,7 @@ TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag
   CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_STRICT) == BFS_OK);  // closed clean by now
 }
 
-TEST_CASE(
-    "BFS_OPEN_ANY_FILESYSTEM and BFS_OPEN_ANY_FILESYSTEM insist on a network filesystem, and no other flag does") {
+TEST_CASE("BFS_OPEN_ANY_FILESYSTEM allows a network filesystem, and no other flag does") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -123,8 +122,7 @@ TEST_CASE(
   CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
 }
 
-TEST_CASE(
-    "POPULATE brings the file into memory and RANDOM wants small pages alone, when it is made and when it is opened") {
+TEST_CASE("POPULATE loads the file into memory, and RANDOM asks for small pages, in making and in opening it") {
   TempDir dir;
   struct statfs facts {};
   REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
@@ -161,7 +159,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is opened") {
+TEST_CASE("LIMIT and GUARD are passed on when a filter is made and when it is opened") {
   TempDir dir(memory_folder());
   for (const bool limited : {false, true}) {
     bfs_filter* filter = nullptr;
@@ -182,7 +180,7 @@ TEST_CASE("LIMIT and GUARD are handed on when a filter is made and when it is op
 
 namespace {
 
-// How often the kernel is asked for failed writes while that many new keys are added.
+// Adds `count` new keys. Returns how often the kernel is asked for failed writes meanwhile.
 int questions_of(bfs_filter* filter, std::uint64_t first, std::uint64_t count) {
   int questions = 0;
   faults::on_question = [&](int) {
@@ -213,7 +211,7 @@ void check_writeback_time(bfs_filter* filter, std::uint32_t milliseconds) {
 
 }  // namespace
 
-TEST_CASE("how often a writer asks for failed writes is handed on when a filter is made and when it is opened") {
+TEST_CASE("the pause between questions for failed writes is passed on when a filter is made and opened") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   for (const std::uint32_t milliseconds : {BFS_WRITEBACK_CHECK_DEFAULT, BFS_WRITEBACK_CHECK_EACH_ADD, 60'000U}) {
@@ -233,7 +231,7 @@ TEST_CASE("how often a writer asks for failed writes is handed on when a filter 
   }
 }
 
-TEST_CASE("a number of a layout or a hash is looked at whole: 65537 is not 1") {
+TEST_CASE("every bit of a layout's or a hash's number counts: 65537 is not 1") {
   const TempDir dir;
   for (const std::uint32_t number : {0xffffU, 0x10000U, 0x10001U, 0x10002U, 0x10003U, 0x7fff0001U, 0xffff0001U}) {
     CAPTURE(number);
@@ -273,8 +271,7 @@ TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
   std::free(buffer);
 }
 
-TEST_CASE(
-    "an error record is filled as far as it goes: its reserved bytes are 0, and a message is whole where it fits") {
+TEST_CASE("an error record is filled up to its size, its reserved bytes are 0, and a message that fits is whole") {
   const TempDir dir;
   const std::string path = dir.file("no such folder/" + std::string(60, 'p'));
   bfs_error whole;
@@ -307,7 +304,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     const bfstore::Filter there = opened(bfstore::Filter::open(dir.file(), bfstore::OpenMode::kRead));
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
-    // Whether there are huge pages is the system's to decide: it says so here.
+    // The system decides whether pages are huge. So the test makes up what it says.
     std::ofstream(dir.file("smaps")) << [&] {
       std::istringstream lines(mappings_of(dir.file()));
       std::string all;
@@ -408,9 +405,9 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
-// Runs `body` in a thread with the test's own stack, and counts how often the key is there afterwards as the library
-// copies it, with the flag of an optional. The registers of the hash function, which any later call may have saved, do
-// not count as a copy.
+// Runs `body` in a thread whose stack the test owns. Counts the copies of the key on that stack afterwards, in the form
+// in which the library copies it (with the flag of an optional). The registers of the hash function, which any later
+// call may have saved, do not count as a copy.
 std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void()> body) {
   std::array<unsigned char, sizeof key + 1> secret{};
   std::copy(key.begin(), key.end(), secret.begin());
@@ -494,7 +491,7 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
   std::free(buffer);
 }
 
-TEST_CASE("FOLLOW is handed on: the handle goes on with the file that another program moved to the path") {
+TEST_CASE("FOLLOW is passed on: the handle continues with the file that another program moved to the path") {
   TempDir dir;
   bfstore::Options options = small_options();
   options.seed = 1;

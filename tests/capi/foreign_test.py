@@ -1,5 +1,5 @@
-"""Filters of other programs through the C ABI: each format by its name, what is wrong with arguments and bytes, and that a
-file is there whole or not at all.
+"""Filters of other programs through the C ABI: each format by its name, wrong arguments and bytes, and files that are
+there whole or not at all.
 
 Arguments: the shared library, capi/bfstore.h.
 """
@@ -36,7 +36,7 @@ class Foreign(Case):
         return handle
 
     def refused(self, code, form, data, options=None):
-        """The message. Nothing is there."""
+        """Returns the message of a refused import, after which there is no file."""
         message = self.fails(code, LIBRARY.bfs_foreign_import, self.path, form, data, len(data), options or bfs.options())
         self.assertEqual(os.listdir(self.folder), [])
         return message

@@ -34,7 +34,7 @@ class Hostile(Case):
         return [LIBRARY.bfs_contains(handle, key, len(key)) for key in KEYS] == [1] * len(KEYS)
 
     def openers(self):
-        """Every function that opens what a path names, as (name, function of the path)."""
+        """Returns every function that opens a path, as (name, function of the path)."""
         call, seal = bfs.call, self.folder + b"/new"
         return [("read", lambda path: call(LIBRARY.bfs_open, path, bfs.READ)),
                 ("write", lambda path: call(LIBRARY.bfs_open, path, bfs.WRITE)),
@@ -56,7 +56,7 @@ class Hostile(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def in_child(self, deed):
-        """Runs it in a child whose limits, user and descriptors are its own; what it says must be nothing."""
+        """Runs it in a child with limits, a user and descriptors of its own. The child must print nothing."""
         sys.stdout.flush()
         sys.stderr.flush()
         child = os.fork()
@@ -123,7 +123,7 @@ class Hostile(Case):
             self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ)))
 
     def test_a_link_that_is_switched_makes_its_handles_not_current(self):
-        """As releases are switched: current -> v17."""
+        """Releases are switched in this way: current -> v17."""
         for name in (b"/v1", b"/v2"):
             os.mkdir(self.folder + name)
         self.fill()
@@ -142,7 +142,7 @@ class Hostile(Case):
         os.rename(current + b".new", current)
         for handle in handles:
             self.assertEqual(LIBRARY.bfs_is_current(handle, None), 0)
-            self.assertTrue(self.has_keys(handle))  # its answers are of the old one
+            self.assertTrue(self.has_keys(handle))  # it answers from the old file
 
     def test_two_names_of_one_file_are_one_file(self):
         self.fill()
@@ -250,11 +250,11 @@ class Hostile(Case):
     def test_a_filter_that_can_not_fit_on_any_disk_is_refused_at_once_and_leaves_nothing(self):
         for m in (2**48, 2**46):
             message = self.fails("BFS_ENOSPC", LIBRARY.bfs_create, self.path, bfs.options(num_bits=m, num_probes=4))
-            self.assertIn(b"are free", message)  # not by filling the disk first, which others write to
+            self.assertIn(b"are free", message)  # the check comes before the disk is filled
         self.assertEqual(os.listdir(self.folder), [])
 
     def header_for(self, m, layout="blocked"):
-        """A whole header of a clean file, whose identity promises a body of m bits."""
+        """Returns the header of a clean file whose identity promises a body of m bits."""
         self.fill(num_bits=512, num_probes=4, capacity=0, fpr=0, layout=layout)
         with open(self.path, "rb") as file:
             data = bytearray(file.read())
@@ -290,7 +290,7 @@ class Hostile(Case):
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, bfs.WRITE))
         self.assertLess(os.stat(path).st_blocks * 512, 2**20)
-        # Each page that is looked at is a fault, or one for many: a tebibyte has 2^28 pages.
+        # Each page that is read is a fault, or several pages are one fault. A tebibyte has 2^28 pages.
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults, 10_000)
 
     def test_a_sparse_file_of_a_tebibyte_in_memory_is_refused_at_once(self):
@@ -329,7 +329,7 @@ class Hostile(Case):
                 assert path in message and b"memory" in message, message
             assert self.has_keys(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ))
         self.in_child(small)
-        self.close(bfs.call(LIBRARY.bfs_open, path, bfs.WRITE))  # clean still
+        self.close(bfs.call(LIBRARY.bfs_open, path, bfs.WRITE))  # the file is still clean
 
     if not SANITIZED:
         test_a_limit_of_memory_is_an_error_that_names_the_file_and_changes_nothing = limit_of_memory
@@ -389,7 +389,7 @@ class Hostile(Case):
                     os.closerange(3, 256)
                     fillers = [os.open(other, os.O_RDWR) for _ in range(8)] if reused else []
                     child = os.fork()
-                    if child == 0:  # it has our descriptors still, whatever numbers they have
+                    if child == 0:  # the child still has our descriptors, whatever their numbers are
                         os._exit(sum(os.read(filler, 8) != b"somebody" for filler in fillers[:1]))
                     assert os.waitpid(child, 0)[1] == 0
                     assert self.has_keys(handle)

@@ -92,7 +92,7 @@ def run(*command, **more):
 
 
 class Uninstalled(unittest.TestCase):
-    """The build directory's own pkg-config files had paths of an installation that was not there."""
+    """The build directory's own pkg-config files once had paths of an installation that did not exist."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-uninstalled-")
@@ -152,7 +152,7 @@ class Installed(unittest.TestCase):
         cls.libraries = os.path.dirname(os.path.dirname(cls.pc))
 
     def environment(self):
-        # The system's own directories are not to be left out: they are below the root here.
+        # pkg-config must keep the system's own directories, which are below the root here.
         env = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": self.root, "PKG_CONFIG_LIBDIR": os.path.dirname(self.pc),
                "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1", "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1", "CC": CC, "CXX": CXX}
         env.pop("PKG_CONFIG_PATH", None)
@@ -162,7 +162,7 @@ class Installed(unittest.TestCase):
         return shlex.split(run("pkg-config", *arguments, name, env=self.environment()))
 
     def with_archive(self):
-        """As pkg-config --static has it, but with the system's own libraries shared."""
+        """Returns the flags of pkg-config --static, but with the system's own libraries shared."""
         flags = self.pkg_config("--static", "--cflags", "--libs")
         return ["-l:libbfstore.a" if flag == "-lbfstore" else flag for flag in flags]
 
@@ -251,7 +251,7 @@ class Installed(unittest.TestCase):
         return build
 
     def check_both_kinds(self, build, **more):
-        """The C ABI is in the shared library, and the C++ API in the static one."""
+        """Checks that the C ABI is in the shared library, and the C++ API in the static one."""
         self.check_quickstart(os.path.join(build, "in_c"), **more)
         self.check_version(os.path.join(build, "abi_in_cpp"), **more)
         self.check_version(os.path.join(build, "in_cpp"))
@@ -275,8 +275,8 @@ class Installed(unittest.TestCase):
         self.check_both_kinds(build, env={**os.environ, "LD_LIBRARY_PATH": self.libraries})
 
     def test_a_meson_project_has_bfstore_as_a_subproject(self):
-        # The library is not compiled a second time, which takes a minute: it is taken from this build. What is run are the
-        # commands that Meson made for the programs.
+        # The library comes from this build, because compiling it again takes a minute. The test runs the commands that Meson
+        # made for the programs.
         project, build = self.project("subproject", "meson.build", MESON_PROJECT)
         bfstore = os.path.join(project, "subprojects", "bfstore")
         os.makedirs(bfstore)

@@ -25,7 +25,7 @@ class Keyed(Case):
         return address, size.value
 
     def openers(self, address, size):
-        """Every function that opens, as f(key)."""
+        """Returns every function that opens, as f(key)."""
         with open(self.path + b".range", "wb") as file:
             file.write(ctypes.string_at(address, size))
         openers = [lambda key, mode=mode: bfs.open_with(LIBRARY, self.path, mode, key=key) for mode in MODES]

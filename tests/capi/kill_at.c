@@ -1,5 +1,5 @@
-/* For LD_PRELOAD: see kill_at.h.  Counted are the calls that change a file or are steps of the engine's protocol, in
- * the program and in the library. */
+/* For LD_PRELOAD: see kill_at.h.  Counts the calls that change a file or are steps of the engine's protocol, in the
+ * program and in the library. */
 #undef _FILE_OFFSET_BITS /* pwrite and pwrite64 are two functions here */
 #include "kill_at.h"
 

@@ -18,7 +18,7 @@ POLL = MILLISECOND // 2
 
 
 class Waiting(Case):
-    """For a child that has superseded the file, and neither publishes nor goes away."""
+    """Cases with a child that has superseded the file, and neither publishes nor ends."""
 
     def setUp(self):
         super().setUp()
@@ -57,7 +57,7 @@ class Waiting(Case):
             self.assertEqual(os.waitpid(child, 0)[1], 0)
 
     def assert_busy(self, call):
-        """The call ends with BFS_EBUSY and the name of the holder."""
+        """Checks that the call ends with BFS_EBUSY and the name of the holder."""
         with self.assertRaises(bfs.CodeError) as refused:
             call()
         self.assertEqual(refused.exception.code, CODES["BFS_EBUSY"], refused.exception.message)
@@ -65,7 +65,7 @@ class Waiting(Case):
         self.assertIn(self.path, refused.exception.message)
 
     def assert_waits(self, milliseconds, call):
-        """It is busy after this time, or less than a poll later."""
+        """Checks that the call is busy after this time, or less than a poll later."""
         CLOCK.virtual_clock_start()
         self.addCleanup(CLOCK.virtual_clock_stop)
         self.assert_busy(call)

@@ -70,7 +70,7 @@ struct Outcome {
   bool short_of_memory;
 };
 
-// One call, in which the allocation with this number fails, and, if wanted, all later ones.
+// Makes one call in which the allocation with this number fails, and all later ones if `all_after`.
 Outcome with_failure(std::int64_t number, bool all_after, const std::function<std::int64_t()>& call) {
   one_failed = false;
   all_fail_after = all_after;
@@ -80,7 +80,7 @@ Outcome with_failure(std::int64_t number, bool all_after, const std::function<st
   return {code, one_failed};
 }
 
-// `call` again and again, until no allocation fails any more; `after` looks at what each left.
+// Repeats `call` until no allocation fails any more. `after` checks what each call left.
 void whichever_allocation_fails(
     const std::string& name, const std::function<std::int64_t(bfs_error*)>& call,
     const std::function<void()>& after = [] {}) {
@@ -119,7 +119,7 @@ bfs_options options_of(std::uint64_t capacity, std::uint64_t flags = 0) {
 
 constexpr std::uint64_t kOwner = 7;
 
-// A closed file with keys and a mark, in memory: a disk makes nothing clearer here.
+// A closed file with keys and a mark. It is in memory, because a disk would add nothing to the test.
 struct Fixture {
   Fixture() : dir(memory_folder()), path(dir.file()) {
     bfstore::Filter filter = created(path);
@@ -132,7 +132,7 @@ struct Fixture {
     REQUIRE(bfs_open(path.c_str(), flags, &filter, nullptr) == BFS_OK);
     return filter;
   }
-  // Every key is there, and a writer can open the file.
+  // Checks that every key is there, and that a writer can open the file.
   void check_whole() const {
     bfstore::Filter filter = opened(bfstore::Filter::open(path, bfstore::OpenMode::kExclusive));
     REQUIRE(maybes(filter, 1, 0, kSome) == kSome);
@@ -145,7 +145,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, and the file is as before") {
+TEST_CASE("any failed allocation in opening a file is BFS_ENOMEM, and leaves the file as before") {
   const Fixture file;
   for (const std::uint64_t flags : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE, BFS_OPEN_READ | BFS_OPEN_COPY,
                                     BFS_OPEN_READ | BFS_OPEN_GUARD}) {
@@ -161,7 +161,7 @@ TEST_CASE("whichever allocation fails while a file is opened, it is BFS_ENOMEM, 
 }
 
 // A handle once said that it was shut, and went on answering no.
-TEST_CASE("whichever allocation fails while a handle is shut, it is shut, or it is open and can be shut") {
+TEST_CASE("after any failed allocation in a shut the handle is shut, or is open and can be shut") {
   const Fixture file;
   const std::string list = file.path + ".set";
   std::ofstream(list) << "bfstore-set 1\n" << file.path << "\n";
@@ -189,7 +189,7 @@ TEST_CASE("whichever allocation fails while a handle is shut, it is shut, or it 
   REQUIRE(std::remove(list.c_str()) == 0);
 }
 
-TEST_CASE("whichever allocation fails while a filter is made, its file is complete or not there") {
+TEST_CASE("after any failed allocation in making a filter its file is complete or not there") {
   const TempDir dir(memory_folder());
   const std::string path = dir.file();
   const bfs_options options = options_of(1000);
@@ -205,7 +205,7 @@ TEST_CASE("whichever allocation fails while a filter is made, its file is comple
       });
 }
 
-TEST_CASE("whichever allocation fails while a filter in a buffer is made or found, it is BFS_ENOMEM") {
+TEST_CASE("any failed allocation in making or finding a filter in a buffer is BFS_ENOMEM") {
   const bfs_options options = options_of(1000);
   std::uint64_t bytes = 0;
   whichever_allocation_fails("required_bytes",
@@ -221,7 +221,7 @@ TEST_CASE("whichever allocation fails while a filter in a buffer is made or foun
   std::free(buffer);
 }
 
-TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENOMEM or done without") {
+TEST_CASE("any failed allocation in a call of an open handle is BFS_ENOMEM, or the call does without it") {
   const Fixture file;
   bfs_filter* const filter = file.open(BFS_OPEN_WRITE);
   bfs_statistics statistics{};
@@ -245,7 +245,7 @@ TEST_CASE("whichever allocation fails in a call of an open handle, it is BFS_ENO
   file.check_whole();
 }
 
-TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, or in doubt for everybody") {
+TEST_CASE("after any failed allocation in a sync or a close the file is whole, or in doubt for every process") {
   for (const bool syncs : {true, false}) {
     bool failed = true;
     for (std::int64_t number = 0; failed; ++number) {
@@ -273,7 +273,7 @@ TEST_CASE("whichever allocation fails in a sync or a close, the file is whole, o
   }
 }
 
-TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded, nothing is left of it") {
+TEST_CASE("any failed allocation in a save, a dump or a load leaves nothing of the result") {
   const Fixture file;
   const std::string copy = file.dir.file("copy");
   bfs_filter* filter = nullptr;
@@ -367,8 +367,7 @@ TEST_CASE("whichever allocation fails while a filter is saved, dumped or loaded,
   }
 }
 
-TEST_CASE(
-    "whichever allocation fails while a file is sealed or verified, it is BFS_ENOMEM, and nothing is left behind") {
+TEST_CASE("any failed allocation in sealing or verifying a file is BFS_ENOMEM, and leaves nothing behind") {
   const Fixture file;
   const std::string sealed = file.dir.file("sealed");
   whichever_allocation_fails(
@@ -383,7 +382,7 @@ TEST_CASE(
                              [&](bfs_error* error) { return bfs_verify(sealed.c_str(), 0, ranges, 1, error); });
 }
 
-TEST_CASE("without memory for more threads a divided load is done by one, and no key is left out") {
+TEST_CASE("without memory for more threads one thread does a divided load, and leaves out no key") {
   const TempDir dir(memory_folder());
   const bfs_options options = options_of(100'000, BFS_OPEN_EXCLUSIVE);
   std::vector<std::uint64_t> digests(40'000);

@@ -20,7 +20,7 @@ class OpenWith(Case):
         self.assertIn(words, self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, bfs.open_options(**given)))
 
     def put_range(self, keys, **given):
-        """A file with a filter of its own at AT, and other bytes after it; and the filter's length."""
+        """Makes a file with a filter of its own at AT, and other bytes after it. Returns the filter's length, too."""
         options, size = bfs.options(**{"capacity": 20000, **given}), ctypes.c_uint64()
         self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), None), 0)
         keep, address = bfs.aligned_buffer(size.value)

@@ -22,8 +22,8 @@ LN2 = math.log(2)
 
 
 def exact_rate(n, m, k):
-    """The rate of k independent probes of m bits after n keys, without rounding: E[(set / m)^k] over the distribution of the
-    number of set bits (Bose et al. 2008 give it with Stirling numbers; this is the same, throw by throw)."""
+    """Returns the rate of k independent probes of m bits after n keys, without rounding: E[(set / m)^k] over the distribution
+    of the number of set bits (Bose et al. 2008 give it with Stirling numbers; this is the same, throw by throw)."""
     ways = [1] + [0] * m  # [i]: of m^throws, how many leave i bits set
     for _ in range(n * k):
         ways = [i * ways[i] + ((m - i + 1) * ways[i - 1] if i > 0 else 0) for i in range(m + 1)]

@@ -1,5 +1,6 @@
 """PROMISES.md and tests/promises.md agree: each event has tests, and each of them exists. Each code and flag that PROMISES.md
 names exists, too. (tools/sum_tests.py checks that each test ran.)
+
 Arguments: PROMISES.md, bfstore.h, the folder of the tests."""
 import pathlib
 import re

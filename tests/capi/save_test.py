@@ -37,7 +37,7 @@ def save(handle, path, flags=0, mode=0):
 
 
 def dump(handle, flags=0, skew=0):
-    """The bytes, written `skew` bytes after an address that is a multiple of 64."""
+    """Returns the bytes, which are written `skew` bytes after an address that is a multiple of 64."""
     size = c_uint64()
     assert LIBRARY.bfs_dump(handle, None, 0, flags, byref(size), None) == 0
     memory = (c_char * (size.value + 128))()
@@ -100,7 +100,7 @@ class Save(Case):
         self.assertEqual(save(source, copy, bfs.OPTION_REPLACE)[0], 0)
         self.assertEqual(LIBRARY.bfs_health(saved), CODES["BFS_ESUPERSEDED"])
 
-    # The length was asked of one file, and the bytes were written of the next one.
+    # Once the length came from one file, and the bytes from the next one.
     def test_a_handle_that_follows_its_path_tells_of_one_file_in_one_call(self):
         def publish(number):
             options = dict(capacity=COUNT * (1 + number % 2 * 9), seed=7, flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE)
@@ -193,7 +193,7 @@ class Save(Case):
         loaded = self.load(older)
         code, message = save(loaded, self.path, bfs.OPTION_REPLACE | bfs.OPTION_FILLING)
         self.assertEqual((code, message), (0, b""))
-        self.assertEqual(LIBRARY.bfs_is_current(follower, None), 1)  # it has moved
+        self.assertEqual(LIBRARY.bfs_is_current(follower, None), 1)  # the follower has moved
         self.assertEqual(LIBRARY.bfs_contains(follower, b"later", 5), 1)
         self.assertEqual(LIBRARY.bfs_health(follower), CODES["BFS_EFILLING"])
         writer = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)

@@ -1,4 +1,4 @@
-"""bfs_open_set: what it takes, and every function of the header with its handle: each returns a right answer, or a code
+"""bfs_open_set: its arguments, and every function of the header with its handle. Each returns a right answer, or a code
 that its comment lists (which bfstore_ctypes checks).
 
 Arguments: the shared library, capi/bfstore.h.
@@ -101,7 +101,7 @@ class SetOfParts(Case):
                              self.one_by_one(self.whole))
 
     def calls(self, handle, new):
-        """(function, what it returns, the call), for every function that takes a handle, but for those that end it."""
+        """Returns (function, its result, the call), for every function that takes a handle, except those that end it."""
         error, spare = bfs.new_error(), ctypes.create_string_buffer(1 << 16)
         fails = {name: CODES["BFS_" + name] for name in ("EINVAL", "EREADONLY", "EUNSUPPORTED")}
         removing = fails["EREADONLY"] if self.layout == "counting" else fails["EUNSUPPORTED"]

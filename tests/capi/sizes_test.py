@@ -18,7 +18,7 @@ FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bf
                                                   bfs.Keys, bfs.PlanRequest, bfs.ForeignForm, bfs.Foreign)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
-# Without the types, so that a struct's end may be anywhere.
+# Loaded without the types, so that a struct's end may be anywhere.
 BARE = ctypes.CDLL(LIBRARY_PATH)
 for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys",
              "bfs_seal", "bfs_save", "bfs_intersect", "bfs_compare", "bfs_foreign_inspect"):
@@ -48,7 +48,7 @@ class Sizes(Case):
         self.close(self.create())
 
     def put(self, struct, size, later=0, room=None):
-        """The struct at the end of the page, as long as it says (or `room`), and with `later` as its last byte."""
+        """Puts the struct at the end of the page, as long as it says (or `room`), with `later` as its last byte."""
         room = size if room is None else room
         block, known = self.end.block(room), bytearray(bytes(struct))
         known[:4] = size.to_bytes(4, "little")
@@ -58,7 +58,7 @@ class Sizes(Case):
         return block
 
     def callers(self):
-        """Every function that is given a struct to read, as (its struct, function of its address)."""
+        """Returns every function that reads a struct, as (its struct, function of its address)."""
         handle, size = c_void_p(), ctypes.c_uint64()
 
         def makes(block):
@@ -116,11 +116,11 @@ class Sizes(Case):
             now = ctypes.sizeof(struct)
             for size in [*range(FIRST[type(struct)]), *IMPOSSIBLE]:
                 with self.subTest(struct=type(struct).__name__, size=size):
-                    room = min(max(size, 4), now)  # most of what a large size says is not there
+                    room = min(max(size, 4), now)  # most bytes of a large size do not exist
                     self.assertEqual(call(self.put(struct, size, room=room)), EINVAL)
 
     def check_filled(self, kind, fill, check):
-        """`fill` is given structs of every size to fill in, and `check` looks at one."""
+        """Calls `fill` with structs of every size to fill in, and `check` with each result."""
         now = ctypes.sizeof(kind)
         for size in (now, now + 1, now + 8, now + 32, 2048, 4096):
             with self.subTest(size=size):

@@ -1,4 +1,4 @@
-// How much stack the calls of the C ABI need. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
+// The calls of the C ABI need little stack. Fibers have 64 KiB, musl's threads 128, and a runtime's own frames need
 // some of that, too. Each call runs in a thread whose stack the test has painted.
 #include <bfstore.h>
 #include <bfstore_interop.h>
@@ -30,14 +30,14 @@ namespace {
 #if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 constexpr std::size_t kMostBytes = std::size_t{24} << 10;
 #else
-constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // not for use: checks, and variables far from each other
+constexpr std::size_t kMostBytes = std::size_t{256} << 10;  // debug builds have checks, and spread variables
 #endif
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 constexpr unsigned char kPaint = 0xa5;
 
 struct Run {
   std::function<void()> call;
-  const unsigned char* begin = nullptr;  // of the frames below are the call's
+  const unsigned char* begin = nullptr;  // the frames below this address are the call's
 };
 
 void* run(void* what) {
@@ -47,7 +47,7 @@ void* run(void* what) {
   return nullptr;
 }
 
-// What the call and all that it calls wrote to, from its caller's frame to the lowest byte.
+// Returns how much stack the call used, with all that it calls: from its caller's frame to the lowest byte written.
 std::size_t stack_of(std::function<void()> call) {
   void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(stack != MAP_FAILED);
@@ -70,7 +70,7 @@ std::size_t stack_of(std::function<void()> call) {
 
 std::set<std::string> called;
 
-// The call, which gives what is expected, needs little stack. `name` begins with the function's.
+// Checks that the call returns `expected` and needs little stack. `name` begins with the function's name.
 void check(const std::string& name, std::int64_t expected, const std::function<std::int64_t()>& call) {
   CAPTURE(name);
   std::int64_t got = 0;
@@ -104,7 +104,7 @@ struct File {
   bfs_filter* filter = nullptr;
 };
 
-// A process that opens the file, adds and ends, without closing it.
+// Runs a process that opens the file, adds and ends without closing it.
 void killed_writer(const std::string& path) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
@@ -119,7 +119,7 @@ void killed_writer(const std::string& path) {
   REQUIRE(status == 0);
 }
 
-// A process that supersedes the file, and stops there until it is killed.
+// Starts a process that supersedes the file, and stops there until it is killed.
 pid_t stopped_replacer(const std::string& path) {
   int ready[2];
   REQUIRE(pipe(ready) == 0);
@@ -187,7 +187,7 @@ TEST_CASE("a file that a killed process left, or that is to be recovered, needs 
 
 namespace {
 
-// Of 1,000 bits and 3 seeds.
+// Makes a filter of 1,000 bits and 3 seeds.
 bfs_filter* filter_of_seeds(const std::string& path) {
   bfs_options options = BFS_OPTIONS_INIT;
   options.hash = BFS_HASH_MURMUR3;
@@ -320,7 +320,7 @@ TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   file.check_close("and tolerating");
 }
 
-TEST_CASE("saying which process is waited for needs little stack") {
+TEST_CASE("naming the process for which a call waits needs little stack") {
   File file;
   const pid_t child = stopped_replacer(file.path);
   bfs_options options = options_of(100, BFS_OPTION_REPLACE);
@@ -339,7 +339,7 @@ TEST_CASE("saying which process is waited for needs little stack") {
   file.check_close("after that");
 }
 
-TEST_CASE("a page that can not be read needs little stack") {
+TEST_CASE("a page that cannot be read needs little stack") {
   File file;
   file.check_open("guarded", BFS_OPEN_WRITE | BFS_OPEN_GUARD);
   REQUIRE(truncate(file.path.c_str(), 0) == 0);
@@ -382,7 +382,7 @@ TEST_CASE("a filter in a buffer or in a range of a file, and a secret key, need 
   std::free(buffer);
 }
 
-TEST_CASE("adding and asking need little stack, for one key and for many, alone and beside others") {
+TEST_CASE("adding and asking need little stack, for one key and for many, exclusively and shared") {
   constexpr std::size_t kMany = 40'000;
   const std::string text(8 * kMany + 8, 't');
   std::vector<const void*> keys;
@@ -486,7 +486,7 @@ TEST_CASE("a bare filter without a handle needs little stack") {
   check("bfs_bare_contains", 1, [&] { return bfs_bare_contains(start, 72, key.data(), key.size()); });
 }
 
-TEST_CASE("every function of the header was called, or returns what is there") {
+TEST_CASE("every function of the header was called") {
   check("bfs_version", 1, [] { return bfs_version() != nullptr ? 1 : 0; });
   check("bfs_version_number", 1, [] { return bfs_version_number() > 0 ? 1 : 0; });
   check("bfs_code_name", 1, [] { return bfs_code_name(BFS_EBUSY) != nullptr ? 1 : 0; });

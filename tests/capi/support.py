@@ -1,4 +1,4 @@
-"""What the ctypes tests of the C ABI share. Their arguments: the shared library, capi/bfstore.h."""
+"""Shared by the ctypes tests of the C ABI. Their arguments: the shared library, capi/bfstore.h."""
 import array
 import ctypes
 import os
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         handle.value = None
 
     def fails(self, code, function, *arguments):
-        """The message that comes with the code."""
+        """Returns the message that comes with the code."""
         with self.assertRaises(bfs.CodeError) as raised:
             bfs.call(function, *arguments)
         self.assertEqual(raised.exception.code, CODES[code], raised.exception.message)

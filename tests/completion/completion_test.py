@@ -19,7 +19,7 @@ from waiting import wait_until
 COMPLETIONS, BF, BFINSPECT = (os.path.abspath(one) for one in sys.argv[1:4])
 del sys.argv[1:]
 
-# A line, and what its last word becomes; None: no shell has a word for this place. filters.bf is a file.
+# A line, and the completion of its last word; None: no shell has a word for this place. filters.bf is a file.
 CASES = (
     ("bf cr", "create"), ("bf finish", "finish-filling"), ("bf --vers", "--version"), ("bf filt", None),
     ("bf create --any", "--any-filesystem"), ("bf create filt", "filters.bf"),
@@ -64,10 +64,10 @@ class Terminal:
         os.write(self.terminal, text.encode())
 
     def said(self):
-        """What the shell wrote into the file, which is gone then."""
+        """Returns what the shell wrote into the file, and removes the file."""
         def is_there():
             while select.select([self.terminal], [], [], 0)[0]:
-                os.read(self.terminal, 65536)  # or the shell would wait for it
+                os.read(self.terminal, 65536)  # otherwise the shell would wait for this read
             return os.path.exists(self.shown) and os.path.getsize(self.shown) > 0
 
         wait_until(is_there)
@@ -81,12 +81,12 @@ class Terminal:
         return self.said()
 
     def end(self):
-        os.close(self.terminal)  # which hangs up
+        os.close(self.terminal)  # this hangs up
         os.waitpid(self.child, 0)
 
 
 class Shell:
-    """What all shells must do. `folder` has the file files/filters.bf."""
+    """The cases that all shells must pass. `folder` has the file files/filters.bf."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-completion-")
@@ -152,7 +152,7 @@ class Zsh(Shell, unittest.TestCase):
 @unittest.skipIf(missing("fish"), missing("fish"))
 class Fish(Shell, unittest.TestCase):
     def offered(self, lines):
-        """{line: the words that fish offers}."""
+        """Returns {line: the words that fish offers}."""
         ask = f"source {COMPLETIONS}/bf.fish; source {COMPLETIONS}/bfinspect.fish; " + (
             "for line in $argv; echo \">$line\"; complete -C $line; end")
         env = {**os.environ, "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "XDG_DATA_HOME": self.folder,

@@ -30,7 +30,7 @@ class KeptFiles(unittest.TestCase):
         self.folder = folder.name
 
     def copy(self, path):
-        """Opening for writing changes the file: the kept one stays as it is."""
+        """Returns a copy of the kept file, because opening for writing changes a file."""
         return os.fsencode(shutil.copy(path, self.folder))
 
     def check_answers(self, handle, read):

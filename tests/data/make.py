@@ -1,4 +1,4 @@
-"""Makes the files of this folder: run by hand, once for each version of the format; the files are what is kept.
+"""Makes the files of this folder. It is run by hand, once for each version of the format, and the files are kept.
 
 Arguments: the shared library, and --keyed or --seeded to make those with a secret key, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
 """
@@ -14,8 +14,8 @@ from breakage import IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, K
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
-SECRET = KEYED  # of the files whose name begins with good_siphash
-# Of each code one file, so that the folder stays small.
+SECRET = KEYED  # the key of the files whose name begins with good_siphash
+# One file for each code, so that the folder stays small.
 BROKEN = ["magic of a file that went through text mode", "version_major 2", "form 0", "header_bytes 0", "reserved_a",
           "incompat, bit 31", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
 
@@ -63,7 +63,7 @@ def break_file(good, defect, change, code):
 
 
 def make_keyed(library):
-    """Since hash 3 exists. Those of BFS_EKEY are good, except for a reader with another secret."""
+    """Makes the files of hash 3. Those of BFS_EKEY are good, except for a reader with another secret."""
     good = make_file(library, "good_siphash.bf", hash="siphash", key=SECRET, note=b"keyed")
     make_buffer(library, "good_siphash.record", hash="siphash", key=SECRET)
     for defect, (change, code) in KEYED_IDENTITY.items():
@@ -75,7 +75,7 @@ def make_keyed(library):
 
 
 def make_seeded(library):
-    """Since hashes 4 and 5 exist."""
+    """Makes the files of hashes 4 and 5."""
     good = make_file(library, "good_murmur3.bf", **SEEDED)
     make_file(library, "good_murmur3_unsigned.bf", **{**SEEDED, "hash": "murmur3-unsigned"}, seeds=[41, 42, 2**32 - 1])
     for defect, (change, code) in SEEDED_IDENTITY.items():
@@ -84,14 +84,14 @@ def make_seeded(library):
 
 
 def make_java(library):
-    """Since hash 6 exists."""
+    """Makes the files of hash 6."""
     good = make_file(library, "good_java_polynomial.bf", **JAVA)
     for defect, (change, code) in JAVA_IDENTITY.items():
         break_file(good, defect, change, code)
 
 
 def make_jaybird(library):
-    """Since hashes 7 and 8 exist."""
+    """Makes the files of hashes 7 and 8."""
     good = make_file(library, "good_jaybird.bf", **JAYBIRD)
     make_file(library, "good_pybloom_live.bf", **{**JAYBIRD, "hash": "pybloom-live"})
     for defect, (change, code) in JAYBIRD_IDENTITY.items():

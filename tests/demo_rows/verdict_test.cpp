@@ -26,7 +26,7 @@ TEST_CASE("one wrong no is one too many") {
   CHECK_FALSE(answers_are_right(comparison));
 }
 
-TEST_CASE("a row that is found without the filter alone is a wrong answer") {
+TEST_CASE("a row that is found only without the filter is a wrong answer") {
   Comparison comparison = good();
   --comparison.with.tally.found;
   CHECK_FALSE(answers_are_right(comparison));
@@ -43,7 +43,7 @@ TEST_CASE("SQLite and the list of words contradict each other in neither run") {
   CHECK_FALSE(answers_are_right(comparison));
 }
 
-TEST_CASE("nothing that one of the workers counted is lost in the sum") {
+TEST_CASE("the sum has everything that each worker counted") {
   const Tally one{1, 2, 3, 4, 5, 6, 7, 8};
   Tally sum = one;
   sum += one;

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 SKIPPED = 77
-# How a program says that it left out a part of itself: unittest -v, and tests/support/skip.hpp.
+# A line by which a program says that it left out a part of itself: unittest -v, and tests/support/skip.hpp.
 LEFT_OUT = re.compile(r"^.* \.\.\. skipped .*$|^SKIP(?:PED)?: .*$", re.M)
 
 

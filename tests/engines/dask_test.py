@@ -1,5 +1,5 @@
-"""capi/examples/dask_parts.py, which compares what it makes with one build of all keys. A real Dask; one of its workers is
-killed. (spark_parts.py is run by hand: PySpark has 500 MB.)
+"""capi/examples/dask_parts.py compares its filter with one build of all keys. Here it runs on a real Dask, and one of the workers
+is killed. (spark_parts.py is run by hand: PySpark has 500 MB.)
 
 Arguments: see engines.py; --kills=N builds N times, with a killed worker each time.
 """
@@ -20,7 +20,7 @@ python.build(TREE)
 
 
 class Dask(unittest.TestCase):
-    # Dask gives up connections after 30 seconds, and a worker that says nothing: a busy machine needs longer.
+    # Dask gives up connections and silent workers after 30 seconds. A busy machine needs longer.
     PATIENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3600s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "3600s",
                "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3600s"}
 

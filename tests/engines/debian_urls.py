@@ -43,7 +43,7 @@ def _of(fields):
 
 
 def urls(count):
-    """At most so many different ones, in the order of the lists."""
+    """Returns at most this number of different URLs, in the order of the lists."""
     found = {}
     stanzas = _stanzas()
     for fields in stanzas:

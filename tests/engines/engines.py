@@ -1,15 +1,15 @@
-"""What the tests of the adapters in capi/engines share. A test is a file NAME_test.py beside this one, with unittest's
+"""Shared by the tests of the adapters in capi/engines. A test is a file NAME_test.py next to this one, with unittest's
 cases, which begins with engines.arguments() and ends with engines.main(). Its arguments are PLACES, then unittest's, and:
 
-  --kills=N       the length of its campaign, where it has one: a few by default
-  --seed=N        of everything that it draws: 1 by default, or what BFSTORE_SEED has. --seed=random draws one. It is printed
-  --search        searches for the mistakes that a test makes on purpose at random, and not at the step where they are
+  --kills=N       the length of its campaign, if it has one: a few kills by default
+  --seed=N        the seed of all that it draws: 1, or BFSTORE_SEED, by default. --seed=random draws one. It is printed
+  --search        looks at random for the mistakes that a test makes on purpose, and not at the step where they are
   --bench         measures for the engine's README
 
-A test says with needs() which programs, files and modules it uses. Where one is not on this machine, the test is skipped, and
+A test says with needs() which programs, files and modules it uses. If one is not on this machine, the test is skipped, and
 names the Debian package. Servers are started by Server, on loopback alone, and end with the test by their own process id.
 
-No verdict depends on a clock: a test waits for what it needs, and a bound is there to end a test that hangs.
+No verdict depends on a clock: a test waits for a condition, and a bound only ends a test that hangs.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def skip(why):
 
 
 def needs(programs=(), files=(), modules=()):
-    """Each is {name: Debian package}. A file's name is a pattern."""
+    """Skips the test if anything is missing. Each argument is {name: Debian package}. A file's name is a pattern."""
     found = ((programs, shutil.which), (files, glob.glob), (modules, importlib.util.find_spec))
     for names, find in found:
         for name, package in dict(names).items():
@@ -76,8 +76,8 @@ def seed_of(word):
 
 
 def arguments(**defaults):
-    """The tree, and the options of the test: --seed and each of `defaults`, which is a flag where that is False. What stays in
-    sys.argv is for unittest."""
+    """Returns the tree, and the options of the test: --seed and each of `defaults`, which is a flag if its default is False. The
+    arguments that stay in sys.argv are for unittest."""
     parser = argparse.ArgumentParser(allow_abbrev=False)
     for place in PLACES:
         parser.add_argument(place)
@@ -100,7 +100,7 @@ def main():
 # --- Places -----------------------------------------------------------------------------------------------------------
 
 def folder():
-    """A new one, removed when the test ends."""
+    """Returns a new folder, which is removed when the test ends."""
     path = tempfile.mkdtemp(prefix="bfstore-")
     atexit.register(shutil.rmtree, path, True)
     return pathlib.Path(path)
@@ -110,7 +110,7 @@ _ports = []
 
 
 def free_port():
-    """A port that no other test takes while this one runs: each holds a name for its port, which ends with its process. The
+    """Returns a port that no other test takes while this one runs: each holds a name for its port, which ends with its process. The
     port is below those that the kernel gives to connections, one of which could take it before the server does."""
     while True:
         port = random.randrange(10000, 32000)
@@ -127,15 +127,15 @@ def free_port():
 # --- Waiting ----------------------------------------------------------------------------------------------------------
 
 def starved():
-    """For how many seconds this process was ready to run, and the kernel let others run. 0 where the kernel does not count."""
+    """Returns for how many seconds the kernel let others run while this process was ready. 0: the kernel does not count."""
     with contextlib.suppress(FileNotFoundError), open("/proc/self/schedstat", encoding="ascii") as words:
         return int(words.read().split()[1]) / 1e9
     return 0
 
 
 class Deadline:
-    """Bounds a hang. Where the kernel lets this process wait for a processor, it lets those wait that this one waits for; then
-    the bound is later, up to ten times."""
+    """A bound for a hang. If this process waits for a processor, so do the processes that it waits for. Then the bound is later,
+    up to ten times."""
 
     def __init__(self, what, seconds=PATIENCE):
         self.what, self.seconds, self.begin, self.starved = what, seconds, time.monotonic(), starved()  # clock: bounds a hang
@@ -155,7 +155,7 @@ def wait_until(ready, what, seconds=PATIENCE):
 
 
 def finished(process, what):
-    """What a process has said when it ended."""
+    """Waits for the end of a process, and returns what it said."""
     deadline = Deadline(what)
     while True:
         try:
@@ -169,7 +169,7 @@ def finished(process, what):
 
 
 def run(command, **how):
-    """Like subprocess.run with captured text, but that its bound is a Deadline."""
+    """Does what subprocess.run does with captured text, with a Deadline as its bound."""
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
     out, error = finished(process, command[0])
     return subprocess.CompletedProcess(command, process.returncode, out, error)
@@ -187,8 +187,8 @@ def any_moment(rng, seconds):
 
 
 class Lives:
-    """How long a process lives that is killed at any moment: `shortest` seconds at most, and longer while none has done any
-    work, as on a busy machine."""
+    """The length of life of processes that are killed at any moment: at most `shortest` seconds, and more until one has done
+    some work, as on a busy machine."""
 
     def __init__(self, shortest):
         self.shortest = self.longest = shortest
@@ -201,8 +201,8 @@ class Lives:
 
 
 def go_on(step, count, done, met):
-    """Repeats a campaign's step until `done()` is `count`, and then until the campaign has met what it is for, as met() says:
-    up to ten times as long. Not to meet it then is a fault."""
+    """Repeats a campaign's step until `done()` is `count`, and then until met() says that the campaign has met its purpose, up to
+    ten times as long. It is a fault if that does not happen."""
     while done() < count or not met() and done() < 10 * count:
         step()
     if not met():
@@ -224,7 +224,7 @@ def stopped(pid):
 
 
 class Server:
-    """A process that serves until it is stopped, or the test ends. Its words are in `log`."""
+    """A process that serves until it is stopped, or the test ends. Its output is in `log`."""
 
     def __init__(self, command, ready, log, **how):
         self.log = pathlib.Path(log)

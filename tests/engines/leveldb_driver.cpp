@@ -1,11 +1,11 @@
-// What leveldb_test.py runs.  Exit code 7 is a wrong no.
+// The program that leveldb_test.py runs.  Exit code 7 is a wrong no.
 //   policy                          every key that was put is found, in filters of all sizes, at any address
 //   write FOLDER SEED               puts numbered rows, and says which are durable, until it is killed
 //   check FOLDER POLICY ROWS [1]    every row of the database is found with this policy; prints how many there are
 //                                   (1: with paranoid_checks)
 //   repair FOLDER POLICY            RepairDB
-//   reads FOLDER POLICY ROWS GETS   how many blocks absent Gets read, each GET without a cache
-//   table                           rates and times of filters of many sizes, beside the built-in policy
+//   reads FOLDER POLICY ROWS GETS   the number of blocks that Gets of absent keys read, each Get without a cache
+//   table                           rates and times of filters of many sizes, next to the built-in policy
 //   asks POLICY                     the table's questions in filters of 33 keys, in AskAll(): for valgrind to count
 // POLICY: none, NUMBER (bits per key) of bfstore, or builtin:NUMBER.
 #include <bfstore_leveldb.h>
@@ -43,8 +43,7 @@ void Expect(bool good, const std::string& words) {
   if (!good) Fail(7, words);
 }
 
-// --- The policy alone
-// -------------------------------------------------------------------------------------------------
+// --- The policy alone -----------------------------------------------------------------------------------------------
 
 std::string RandomKey(std::mt19937_64& random, size_t bytes) {
   std::string key(bytes, '\0');
@@ -64,7 +63,7 @@ std::string FilterOf(const leveldb::FilterPolicy& policy, const std::vector<std:
   return filter.substr(6);
 }
 
-// The filter at each address of a line, as LevelDB's blocks have it.
+// Expects the keys in the filter at each address of a line: LevelDB's blocks put it anywhere.
 void ExpectKeys(const leveldb::FilterPolicy& policy, const std::string& filter, const std::vector<std::string>& keys) {
   std::vector<char> room(filter.size() + 128);
   for (size_t at = 0; at < 64; at += keys.size() < 40 ? 1 : 13) {
@@ -75,7 +74,8 @@ void ExpectKeys(const leveldb::FilterPolicy& policy, const std::string& filter, 
   }
 }
 
-// What is not a whole filter answers "maybe".  A changed bit of the body does not show: a body has no checksum.
+// Expects "maybe" from everything that is not a whole filter.  A changed bit of the body does not show: a body has no
+// checksum.
 void ExpectDoubt(const leveldb::FilterPolicy& policy, const std::string& filter, const std::string& absent) {
   Expect(policy.KeyMayMatch(absent, Slice()), "an empty slice");
   for (size_t bytes = 0; bytes < filter.size(); ++bytes)
@@ -118,8 +118,7 @@ void TestPolicy() {
   }
 }
 
-// --- Databases
-// --------------------------------------------------------------------------------------------------------
+// --- Databases ------------------------------------------------------------------------------------------------------
 
 Policy PolicyOf(const std::string& words) {
   if (words == "none") return nullptr;
@@ -132,7 +131,7 @@ std::string RowKey(uint64_t number) {
   return RandomKey(random, 16);
 }
 
-// Counts what is read of tables.  (LevelDB maps tables where it can: this Env does not.)
+// Counts the reads of tables.  (LevelDB maps tables where it can. This Env does not.)
 class CountingEnv : public leveldb::EnvWrapper {
  public:
   CountingEnv() : EnvWrapper(leveldb::Env::Default()) {}
@@ -185,7 +184,7 @@ struct Database {
   }
 };
 
-// Rows of about 120 bytes: 33 of them are a block of 4 KiB.
+// Writes rows of about 120 bytes: 33 of them are a block of 4 KiB.
 void Write(const std::string& folder, const std::string& words, uint64_t from, uint64_t to) {
   Database place(folder, words);
   const std::string value(100, 'v');
@@ -238,13 +237,12 @@ void Reads(const std::string& folder, const std::string& words, uint64_t rows, u
               static_cast<unsigned long long>(bytes));
 }
 
-// --- The table
-// --------------------------------------------------------------------------------------------------------
+// --- The table ------------------------------------------------------------------------------------------------------
 
 constexpr size_t kQuestions = 20000;
 
-// Questions in random order, each with a key of its own: a CPU learns the answers of few that are repeated, as it
-// cannot in a database.
+// Questions in random order, each with a key of its own.  If a few keys were repeated, a CPU would learn their answers,
+// as it cannot in a database.
 struct Questions {
   std::vector<Slice> keys, filters;
 };
@@ -266,8 +264,7 @@ double MedianOf(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// A policy's filters of `count` keys each, one after the other at all kinds of addresses, and what was found out about
-// them.
+// A policy's filters of `count` keys each, one after the other at all kinds of addresses, and their measurements.
 class Measured {
  public:
   Measured(std::string name, const leveldb::FilterPolicy* policy, size_t count, size_t filters)
@@ -336,7 +333,7 @@ class Measured {
   std::vector<double> absent_times_, present_times_;
 };
 
-// Rounds take turns, so that what else the machine does meets all alike.
+// Rounds take turns, so that other load of the machine affects all filters alike.
 void TableOf(size_t count, int bits, size_t filters, const char* where) {
   std::deque<Measured> all;
   const auto add = [&](const std::string& name, const leveldb::FilterPolicy* policy) {

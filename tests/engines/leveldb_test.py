@@ -51,7 +51,7 @@ def varint(words, at):
 
 
 def filters_of(table):
-    """Where a table's block of filters is, and its size (LevelDB's table_format.md)."""
+    """Returns the place and the size of a table's block of filters (LevelDB's table_format.md)."""
     index, at = varint(table, len(table) - 48)
     size, _ = varint(table, at)
     name = b"filter.bfstore.bare.1"

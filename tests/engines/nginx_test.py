@@ -1,5 +1,6 @@
-"""capi/engines/nginx: nginx asks a filter before it asks a database. The real nginx with Lua, a small server over SQLite that
-counts what reaches it, a writer and a builder of the filter. All of them are killed; no item that is there may be answered 404.
+"""capi/engines/nginx: nginx asks a filter before it asks a database. The test runs the real nginx with Lua, a small server over SQLite
+that counts the requests which reach it, a writer and a builder of the filter. All of them are killed. No item that is there may
+be answered 404.
 
 Arguments: see engines.py; or --bench, which needs wrk and prints how many requests reach the database, and requests a second.
 """
@@ -90,7 +91,7 @@ class Place:
             return keys_of(database, after)
 
     def build(self, keys, path=None, **size):
-        """What bf build --force does."""
+        """Builds the filter as bf build --force does."""
         handle = bfs.call(LIBRARY.bfs_create, path or self.name, bfs.options(
             flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE, **{"capacity": len(keys), "fpr": FPR, "seed": 1, **size}))
         try:
@@ -166,13 +167,13 @@ class Writer:
             add(self.handle, [key])
 
     def sync(self):
-        """There is one writer: every row that is committed has its key in the filter."""
+        """Syncs the filter. There is one writer, so every committed row has its key in the filter."""
         last, = self.database.execute("SELECT max(id) FROM items").fetchone()
         good(LIBRARY.bfs_sync(self.handle, OWNER, EPOCH, last, None))
 
 
 class Builder:
-    """Replaces the filter under the hands of the writer, again and again, until it is killed."""
+    """Replaces the filter while the writer uses it, again and again, until it is killed."""
 
     def __init__(self, place, seed):
         self.place, self.rng = place, random.Random(seed)
@@ -196,14 +197,14 @@ class Builder:
                 LIBRARY.bfs_close(handle, None)
 
     def end_of_the_log(self, handle, database, last):
-        """The transaction waits for one that added to the old filter already, and has not committed yet."""
+        """Waits in a transaction for one that has added to the old filter, and has not committed yet."""
         good(LIBRARY.bfs_supersede(handle, None))
         with transaction(database):
             add(handle, keys_of(database, last))
 
 
 class Backend:
-    """A server over the database, in a process of its own. It counts what reaches it."""
+    """A server over the database, in a process of its own. It counts the requests that reach it."""
 
     def __init__(self, place):
         self.place, self.reached = place, multiprocessing.Value("Q")
@@ -269,7 +270,7 @@ def replaced(text, *pairs):
 
 
 class Nginx:
-    """The example as it is, but for ports, places and the time between two looks."""
+    """The example as it is, except for ports, places and the time between two looks."""
 
     def __init__(self, prefix, backend, lua=(), configuration=()):
         self.port = engines.free_port()
@@ -301,7 +302,7 @@ class Nginx:
 
 
 class Client:
-    """Asks again where the connection broke, since a worker was killed, and where nginx got no answer from the database."""
+    """A client that asks again if the connection broke because a worker was killed, or if nginx got no answer from the database."""
 
     def __init__(self, port):
         self.port, self.connection = port, None
@@ -348,7 +349,7 @@ def forked(work):
 
 
 def put(place, key):
-    """An item, from a process of its own."""
+    """Puts an item, from a process of its own."""
     def work():
         writer = Writer(place, 0)
         with place.connected() as writer.database:
@@ -363,8 +364,8 @@ KILLED = ("writers killed", "builders killed", "nginx's workers killed")
 
 
 class Campaign:
-    """An accident waits until nginx has answered from the filter since the last one, and then for some more questions: it comes
-    at any moment, and leaves a filter that is asked on a machine of any speed."""
+    """Each accident waits until nginx has answered from the filter since the last one, and then for some more questions. So it
+    comes at any moment, and the filter is asked on a machine of any speed."""
     Writer, Builder = Writer, Builder
 
     def __init__(self, place, nginx, backend, rng):
@@ -396,14 +397,14 @@ class Campaign:
             self.counts["nginx's workers killed"] += 1
 
     def check(self):
-        with self.place.connected() as database:  # not longer: SQLite's connections do not survive a fork
+        with self.place.connected() as database:  # closed at once: SQLite's connections do not survive a fork
             rows = [key for key, in database.execute("SELECT key FROM items ORDER BY id DESC LIMIT 10")]
         rows += [f"item-{self.rng.randrange(ITEMS)}" for _ in range(5)]
         for key in rows:
             status = self.client.item(key)
             if status == 404:
                 raise WrongNo(key)
-            if status != 200:  # of the database, or of nginx: the filter answers 404 alone
+            if status != 200:  # from the database, or from nginx: the filter answers only 404
                 raise AssertionError(f"{key}: {status}")
         self.counts["asked"] += len(rows)
         reached = self.backend.count(lambda: [self.client.item(f"absent-{next(self.names)}") for _ in range(5)])
@@ -452,7 +453,7 @@ class PublishesWithoutTheEnd(Campaign):
 
 
 def in_the_mistake(seconds):
-    """Where a look finds it. In a search at random it is as long as that."""
+    """Stops where a look finds the mistake. In a search at random it only waits for that time."""
     time.sleep(seconds) if ASKED.search else engines.stop_here()  # clock: --search
 
 
@@ -460,7 +461,7 @@ def in_the_mistake(seconds):
 
 class Filtered(unittest.TestCase):
     def setUp(self):
-        self.groups = itertools.count()  # of absent items: with fixed names and a fixed seed the false positives are fixed
+        self.groups = itertools.count()  # numbers absent items: with fixed names and a fixed seed the false positives are fixed
         folder = engines.folder()
         self.place = Place(folder)
         self.place.make(ITEMS)
@@ -476,7 +477,7 @@ class Filtered(unittest.TestCase):
         self.client = self.enterContext(Client(self.nginx.port))
 
     def reached(self, count=400):
-        """How many of so many absent items reach the database. Asked over several connections: both workers answer."""
+        """Returns how many of `count` absent items reach the database. Asks over several connections, so that both workers answer."""
         name = f"absent-{next(self.groups)}"
 
         def ask():
@@ -544,7 +545,7 @@ class BehindItsBack(Filtered):
         super().serve(folder, configuration=[(f'"items.bf", {TICK})', '"items.bf", 1e6)')], **changes)
 
     def replace(self, move):
-        """Another program makes a filter of one more item, and puts it to the path."""
+        """Makes a filter of one more item, and moves it to the path, as another program does."""
         with self.place.connected() as database:
             database.execute("INSERT INTO items (key) VALUES ('late')")
         self.assertEqual(self.client.item("late"), 404, "what this test stands on")
@@ -630,7 +631,8 @@ class Kills(Filtered):
         return campaign
 
     def recover(self):
-        """What the next writer does. The last one may have been killed while it recovered: until then, everything passes."""
+        """Recovers the filter, as the next writer does. The last one may have been killed while it recovered; until then all requests
+        pass."""
         def opens():
             with contextlib.suppress(Refused, bfs.CodeError, sqlite3.OperationalError):
                 writer.open()
@@ -650,7 +652,7 @@ class Kills(Filtered):
             self.campaign(mistake).run(2**62)
 
     def go_on(self, campaign, kind):
-        """Until it stops in its next mistake."""
+        """Lets it run until it stops in its next mistake."""
         os.kill(campaign.processes[kind], signal.SIGCONT)
         engines.stopped(campaign.processes[kind])
 
@@ -696,7 +698,7 @@ end
 
 
 class Bench(Filtered):
-    """In turns: with the filter, and without one in the same nginx, whose configuration then has no Lua."""
+    """Measures in turns: with the filter, and without one in the same nginx, whose configuration then has no Lua."""
     ROUNDS, LENGTH = 5, 3
 
     def measure(self):
@@ -717,7 +719,7 @@ class Bench(Filtered):
             print(f"     ratio: {statistics.median(one[0] / other[0] for one, other in rounds):.1f}")
 
     def load(self, nginx, present):
-        """(Requests a second, share of them that reached the database.)"""
+        """Returns (requests a second, share of them that reached the database)."""
         script = nginx.errors.parent / "load.lua"
         script.write_text(LOAD % (present, ITEMS, ASKED.seed), "utf-8")
         words = []

@@ -1,4 +1,4 @@
-"""The PostgreSQL extension in a server of its own: what its functions answer (pg_regress), and that no row is answered "no"
+"""The PostgreSQL extension in a server of its own. pg_regress compares the answers of its functions. No row may be answered "no"
 after backends and whole servers were killed, files were put back from copies, and clusters were restored and promoted.
 
 Arguments: see engines.py (--kills=N: that many of each kind); --new-results writes expected/bfstore.out, to be read, and committed.
@@ -43,8 +43,8 @@ def run(command, **how):
 
 
 class Installation:
-    """PostgreSQL finds its files from where its program is: a copy of that, with links to the others, takes the extension
-    without touching the machine's own."""
+    """An installation that takes the extension without a change to the machine's own: a copy of the program, with links to all
+    other files, because PostgreSQL finds its files from the place of its program."""
 
     def __init__(self, folder):
         self.root = folder / "installed"
@@ -133,11 +133,11 @@ class Cluster:
         return [self.server.process.pid, *children]
 
     def backends(self):
-        """The processes of clients. One closes its files after it has left pg_stat_activity."""
+        """Returns the processes of clients. A process closes its files after it has left pg_stat_activity."""
         return [pid for pid in self.pids() if "[local]" in title_of(pid)]
 
     def kill_all(self):
-        """The server stops first, so that no child is born meanwhile."""
+        """Kills the server, which stops first, so that it starts no child meanwhile."""
         os.kill(self.server.process.pid, signal.SIGSTOP)
         for pid in reversed(self.pids()):
             kill(pid)
@@ -212,7 +212,7 @@ class Readme(unittest.TestCase):
 
 
 class Kills(unittest.TestCase):
-    """Writers insert, and are killed with or without their server. What a new server shows is "maybe" in the filter."""
+    """Writers insert, and are killed with or without their server. Rows that a new server shows are "maybe" in the filter."""
 
     @classmethod
     def setUpClass(cls):
@@ -222,7 +222,7 @@ class Kills(unittest.TestCase):
                  f"SELECT bf_attach('kills', 'key', '{cls.path}', 200000)")
 
     def writers(self):
-        """Half of the transactions are rolled back; a backend sometimes ends, and then its file is closed."""
+        """Starts writers, which roll back half of their transactions. A backend sometimes ends, and then its file is closed."""
         script = """DO $$ BEGIN FOR i IN 1..1000000 LOOP
               INSERT INTO kills (key) SELECT (random() * 1e15)::bigint FROM generate_series(1, 3);
               IF random() < 0.5 THEN COMMIT; ELSE ROLLBACK; END IF;
@@ -234,7 +234,7 @@ class Kills(unittest.TestCase):
                                      stdout=words, stderr=words) for _ in range(3)]
 
     def check(self):
-        """A process that is killed while it syncs leaves an unclean file: then rows are refused until it is built again."""
+        """Builds the filter again if it is unclean, because a process was killed while it synced. Until then rows are refused."""
         engines.wait_until(MAIN.answers, "the server after a kill")
         if MAIN.ask(f"SELECT health FROM bf_info('{self.path}')") != "BFS_OK":
             MAIN.ask(f"SELECT bf_attach('kills', 'key', '{self.path}', 200000)")
@@ -313,7 +313,7 @@ class Kept(unittest.TestCase):
         run([*AS_USER, "mv", f"{self.path}.saved", self.path])
 
     def closed(self):
-        """Every backend that adds has ended, so that the file is clean."""
+        """Waits until every backend that adds has ended, so that the file is clean."""
         engines.wait_until(lambda: not MAIN.backends(), "the end of the backends")
 
     def refused(self, statement):
@@ -323,7 +323,7 @@ class Kept(unittest.TestCase):
 
 
 class Files(Kept):
-    """What happens to the file while the database does not look."""
+    """Events of the file while the database does not look."""
 
     def test_an_older_copy_is_not_believed_and_takes_no_row(self):
         MAIN.ask(self.insert(1001))
@@ -342,13 +342,13 @@ class Files(Kept):
                           "dd if={0}.saved of={0} conv=notrunc status=none")
 
     def copied_before(self, key, policy="error"):
-        """A clean copy that lacks the key of a row, which another session adds."""
+        """Makes a clean copy that lacks the key of a row, which another session adds."""
         self.attach(policy), self.closed(), self.saved()
         MAIN.ask(self.insert(key))
         self.closed()
 
     def test_an_older_copy_that_is_written_into_the_file_is_seen_by_sessions_that_have_it_open(self):
-        """The file stays the same one for the kernel: open readers answered "no", and open writers took rows."""
+        """The file stays the same one for the kernel: open readers once answered "no", and open writers took rows."""
         ask = f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', 1001)"
         # A writer that closes the file after the copy was written into it poisons it.
         look = (f"\\! pid=$(psql -qAtX -c '{self.insert(1001)}' -c 'SELECT pg_backend_pid()'); "
@@ -366,7 +366,7 @@ class Files(Kept):
                     self.assertIn("older copy", self.refused(self.insert(1002)))
 
     def test_an_older_copy_that_is_written_into_the_file_gets_no_row_and_no_mark_from_an_open_writer(self):
-        """bf_sync gave it a new mark, and every session believed it for good."""
+        """bf_sync once gave the copy a new mark, and every session believed it for good."""
         sync = f"SELECT bf_sync('{self.path}')"
         for way in self.WAYS_INTO_THE_FILE:
             way = way.format(self.path)
@@ -387,7 +387,7 @@ class Files(Kept):
                     self.assertEqual((self.wrong(), self.believed()), ("0", False), "the writer has closed the file")
 
     def test_an_older_copy_that_is_written_into_the_file_is_seen_by_the_transaction_whose_rows_it_lacks(self):
-        """No transaction ends meanwhile, and its own rows are there."""
+        """No transaction ends meanwhile, and the rows of the open one are there."""
         ask = f"SELECT bf_maybe('{self.path}', 1001), bf_maybe('{self.path}', -1)"
         self.closed(), self.saved()
         done = MAIN.psql("-c", "BEGIN", "-c", ask, "-c", self.insert(1001), "-c", ask,
@@ -460,7 +460,7 @@ class Files(Kept):
         self.assertEqual((MAIN.ask(openings), self.wrong()), ("2", "0"))
 
     def test_an_older_copy_is_not_believed_while_a_transaction_that_opened_the_file_is_under_way(self):
-        """Readers and writers did not see its opening, took the copy for the file, and a mark of theirs hid it for good."""
+        """Readers and writers once did not see the copy's opening and used it as the file. Then a mark of theirs hid it for good."""
         self.closed(), self.saved()
         MAIN.ask("BEGIN", self.insert(1001), "PREPARE TRANSACTION 'under way'")
         self.closed(), self.put_back()
@@ -482,7 +482,7 @@ class Files(Kept):
                 self.assertIn("is null", self.refused(f"SELECT {call}"))
 
     def test_a_query_without_a_column_is_refused(self):
-        """Its first column was read all the same."""
+        """The first column of such a table was once read all the same."""
         MAIN.ask("CREATE TABLE nothing ()", "INSERT INTO nothing DEFAULT VALUES")
         for query in ("SELECT", f"SELECT FROM {self.table}", "TABLE nothing"):
             with self.subTest(query):
@@ -499,7 +499,7 @@ class Files(Kept):
         self.assertIn("too long", done.stderr)
 
     def inserting(self, first, meanwhile, second):
-        """One DO adds two rows; `meanwhile` happens between their commits, when it holds no lock."""
+        """Adds two rows in one DO. `meanwhile` happens between their commits, when the DO holds no lock."""
         MAIN.ask(f"CREATE TABLE go_{self.table} ()")
         statement = (f"DO $$ BEGIN {self.insert(first)}; COMMIT; WHILE NOT EXISTS (SELECT FROM go_{self.table}) LOOP "
                      f"PERFORM pg_sleep(0.01); END LOOP; {self.insert(second)}; COMMIT; END $$")
@@ -622,7 +622,7 @@ class Files(Kept):
 
 
 class Behind(Kept):
-    """What happens to the table, or to its description, without the filter's hearing of it."""
+    """Events of the table, or of its description, of which the filter learns nothing."""
 
     ROW = -77  # a key that no build has seen
 
@@ -643,7 +643,7 @@ class Behind(Kept):
         return f"ALTER TABLE {self.table} {self.always()}"
 
     def check_doubt(self, words, table=None):
-        """Every answer is "maybe", and the warning and bf_info say why. A build ends it."""
+        """Checks that every answer is "maybe", that the warning and bf_info say why, and that a build ends it."""
         done = MAIN.psql("-c", f"SELECT bf_maybe('{self.path}', -1), bf_maybe('{self.path}', -2)")
         self.assertEqual(done.stdout.split(), ["t|t"], done.stderr)
         self.assertIn(words, done.stderr)
@@ -733,8 +733,8 @@ class Behind(Kept):
         self.check_build()
 
     def test_a_publication_of_all_tables_has_the_registry_and_no_database_counts_the_rows_of_another(self):
-        """Rows without a replica identity cannot be deleted: bf_attach, bf_sync and bf_detach failed on the publisher. On the
-        subscriber a path that both use had two files, and openings that its file did not know."""
+        """Rows without a replica identity cannot be deleted, so bf_attach, bf_sync and bf_detach once failed on the publisher. On
+        the subscriber a path that both use had two files, and openings that its file did not know."""
         def database(name):
             MAIN.ask(f"CREATE DATABASE {name}")
 
@@ -828,7 +828,7 @@ class Behind(Kept):
         self.check_doubt("another type")
 
     def test_values_that_alter_column_type_makes_in_the_transaction_that_built_the_file_are_maybe(self):
-        """The column's row had the number of that transaction before, and has it after."""
+        """The column's row in the catalog has the number of that transaction before and after."""
         attach = f"SELECT bf_attach('{self.table}', 'key', '{self.path}', 10000, 0.0001)"
         alter = f"ALTER TABLE {self.table} ALTER COLUMN key"
         other = f"{alter} TYPE bigint USING key + 5000"
@@ -951,7 +951,7 @@ class Behind(Kept):
         return f"\\! psql -qAtX {quoted}"
 
     def test_rows_that_an_old_snapshot_sees_though_they_came_later_are_maybe(self):
-        """COPY FREEZE, and children, are seen by every snapshot; the triggers as of that snapshot were good."""
+        """Every snapshot sees the rows of COPY FREEZE, and those of children. The triggers as of that snapshot were good."""
         count = f"SELECT count(*) FROM {self.table}"
         look = [count, f"{count} WHERE NOT bf_maybe('{self.path}', key)"]
         begin = ["BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT 'began'", f"SELECT bf_maybe('{self.path}', {self.ROW})"]
@@ -966,7 +966,7 @@ class Behind(Kept):
         self.assertEqual(self.session(*begin, child, *look, "COMMIT"), ["began", "f", "1", "0"])
 
     def watched(self, meanwhile):
-        """One DO asks until it sees the row, whatever happened to the file or the table before that row came."""
+        """Asks in one DO until it sees the row, whatever happened to the file or the table before that row came."""
         go = f"go_{self.table}"
         MAIN.ask(f"DROP TABLE IF EXISTS {go}", f"CREATE TABLE {go} (n int)", f"INSERT INTO {go} VALUES (0)")
         statement = ("DO $$ DECLARE rows int; found int; BEGIN "
@@ -1029,7 +1029,7 @@ class Behind(Kept):
                 if words is not None:
                     self.check_doubt(words)
 
-    # --- What a statement sees of its own rows
+    # --- The own rows of a statement
 
     def asks_for_its_own_row(self):
         """An AFTER trigger that fires before bfstore's, and RETURNING."""
@@ -1093,7 +1093,7 @@ class Keys(Kept):
                  *[f"INSERT INTO k VALUES ({value})" for value in values], f"SELECT bf_attach('k', 'key', '{self.path}')")
 
     def equal(self, column, stored, asked):
-        """(rows that `column = asked` finds, and those with bf_maybe, too), where `asked` is an expression and a column."""
+        """Returns (the rows that `column = asked` finds, and those with bf_maybe, too); `asked` is an expression and a column."""
         self.make(column, stored)
         out = MAIN.ask(f"CREATE TABLE o AS SELECT {asked} AS asked",
                        f"SELECT count(*), count(*) FILTER (WHERE bf_maybe('{self.path}', asked)) FROM k JOIN o ON key = asked",
@@ -1121,8 +1121,8 @@ class Keys(Kept):
                 self.assertEqual(self.equal(column, stored, asked), ["1|1", "1|1"])
 
     def test_the_collation_is_the_keys_whatever_the_paths_is(self):
-        """The call has one collation of both arguments: an explicit one of the path hid that of the key, and two that differ
-        are none, which counted as deterministic."""
+        """The call has one collation of both arguments. So an explicit collation of the path once hid that of the key. Two that
+        differ are none, which once counted as deterministic."""
         MAIN.ask("CREATE COLLATION IF NOT EXISTS nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
                  "CREATE DOMAIN caseless AS text COLLATE nocase")
         self.make("text", "'a@b.c'")
@@ -1188,7 +1188,7 @@ class Copies(Kept):
     """Databases and servers that are copies of the one that keeps the file."""
 
     def check_refused(self, ask):
-        """`ask` runs a statement in the copy. Whatever is called there, the file stays that of the original."""
+        """Checks that the file stays that of the original, whatever is called in the copy. `ask` runs a statement there."""
         MAIN.ask(self.insert(1001))
         build = (f"SELECT bf_attach('{self.table}', 'key', '{self.path}')", f"SELECT bf_build('{self.path}', 'SELECT 1')",
                  f"SELECT bf_create('{self.path}', 100, replace => true)", self.insert(1))
@@ -1277,7 +1277,7 @@ class Copies(Kept):
             copy.stop()
 
     def test_the_file_of_another_database_that_cannot_be_opened_is_not_replaced(self):
-        """Unclean: its note is read from its bytes."""
+        """The file is unclean, so its note is read from its bytes."""
         MAIN.ask(f"CREATE DATABASE unclean_{self.table}")
         with subprocess.Popen(["psql", "-qAtX", "-c", self.insert(1001), "-c", "SELECT pg_sleep(10000)"], env=MAIN.environment,
                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as writer:
@@ -1296,7 +1296,7 @@ class Copies(Kept):
 
 class Restored(unittest.TestCase):
     def test_a_data_directory_that_was_put_back_is_older_than_the_file(self):
-        """In its own place, and without recovery: neither the timeline nor the server differs."""
+        """The copy is in its own place, and runs without recovery: neither the timeline nor the server differs."""
         server = Cluster(INSTALLATION, FOLDER / "restored").start()
         path, saved = server.folder / "t.bf", server.folder / "saved"
         server.ask("CREATE EXTENSION bfstore", "CREATE TABLE t AS SELECT i AS key FROM generate_series(1, 500) AS i",
@@ -1337,7 +1337,7 @@ class Serializable(Kept):
     LEVEL = "BEGIN ISOLATION LEVEL SERIALIZABLE"
 
     def skewed(self, looks):
-        """Two transactions, each of which looks for what the other one inserts. Returns what the second one is told."""
+        """Runs two transactions, each of which looks for the row that the other one inserts. Returns the answer of the second one."""
         first, second = looks
         inside = " ".join(f"-c '{each}'" for each in (self.LEVEL, second, self.insert(1001), "COMMIT"))
         self.assertNotIn("'", second)
@@ -1381,7 +1381,7 @@ class Serializable(Kept):
                 self.assertEqual((rows, done.stderr), ("2", ""))
 
     def test_a_column_whose_keys_reach_the_file_after_their_rows_is_maybe(self):
-        """A row that came before the lock is not seen by it, and its key may come later."""
+        """The lock does not see a row that came before it, and the row's key may come later."""
         MAIN.ask(f"DROP TABLE {self.table}",
                  f"CREATE TABLE {self.table} (b bigint, key bigint GENERATED ALWAYS AS (b + 1) STORED)")
         self.attach()
@@ -1490,7 +1490,7 @@ class Foreign(unittest.TestCase):
 
 
 def make_foreign(cluster, rows):
-    """The table `near`, and `far`, which is the same through a connection of the server to itself."""
+    """Makes the table `near`, and `far`, which is the same table through a connection of the server to itself."""
     path = cluster.folder / "near.bf"
     cluster.ask("CREATE EXTENSION IF NOT EXISTS bfstore", "CREATE EXTENSION IF NOT EXISTS postgres_fdw",
                 "CREATE SERVER itself FOREIGN DATA WRAPPER postgres_fdw "
@@ -1503,7 +1503,7 @@ def make_foreign(cluster, rows):
 
 
 def milliseconds(cluster, statement, settings=()):
-    """As the server measures it. A query comes first, so that the remote connection is there."""
+    """Returns the time as the server measures it. A query comes first, so that the remote connection is there."""
     words = cluster.psql(*[word for setting in settings for word in ("-c", f"SET {setting}")],
                          "-c", "SELECT count(*) FROM far WHERE key = 1",
                          "-c", f"EXPLAIN (ANALYZE, TIMING OFF, SUMMARY ON, COSTS OFF) {statement}").stdout
@@ -1518,7 +1518,7 @@ def transactions(cluster, statement):
 
 
 def bench():
-    """Answers and the false-positive rate first. Then A B A B, and medians."""
+    """Checks the answers and the false-positive rate first. Then measures A B A B, and prints medians."""
     rows, asked = 1000000, 200000
     path = make_foreign(MAIN, rows)
     wrong, false = (int(MAIN.ask(f"SELECT count(*) FROM {what}")) for what in (

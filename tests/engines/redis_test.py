@@ -1,5 +1,5 @@
-"""The module capi/engines/redis in a real server: its replies, and that no key that a server acknowledged is answered "no",
-whatever the server went through.
+"""The module capi/engines/redis in a real server. Its replies are compared, and no key that a server acknowledged may be
+answered "no", whatever happened to the server.
 
 Arguments: see engines.py; or --bench, which only measures.
 --server=PATH is another server than Debian's: a newer one, or Valkey's.
@@ -28,7 +28,7 @@ TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False)
 SERVER = ASKED.server
 CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
 if not shutil.which(CLI):
-    CLI = "redis-cli"  # beside a server alone: both know each other's commands
+    CLI = "redis-cli"  # if only a server is there: both know each other's commands
 if "/" in SERVER and not shutil.which(SERVER):
     engines.unfetched(SERVER)
 engines.needs(programs={SERVER: "redis-server", CLI: "redis-tools"}, modules={"redis": "python3-redis"})
@@ -58,8 +58,8 @@ def keys(count, first=0):
 
 
 class Redis:
-    """A server with the module in a folder of its own, which it finds again when it is started again. Its log has what it
-    acknowledged: with the server's default, everysec, a kill loses adds while an fsync is slow."""
+    """A server with the module in a folder of its own, which it finds again when it is started again. Its log has every
+    acknowledged add: with the server's default, everysec, a kill loses adds while an fsync is slow."""
 
     def __init__(self, *options, folder=None, module=("--loadmodule", MODULE), environment=None):
         self.folder, self.options, self.environment = folder or engines.folder(), (*module, *options), environment
@@ -99,7 +99,7 @@ class Redis:
         engines.wait_until(is_done, "a rewritten log")
 
     def wait_for_replica(self):
-        """Until it has all writes of this client."""
+        """Waits until the replica has all writes of this client."""
         engines.wait_until(lambda: self.call("WAIT", 1, 1000) == 1, "a replica in step")
 
     def rewrite(self):
@@ -121,7 +121,7 @@ def running(*options, **how):
 
 
 class Wire:
-    """What the server sends, without a client library's conversions: an error is ("error", text), a map a dict."""
+    """A client that returns replies without a client library's conversions: an error is ("error", text), a map a dict."""
 
     def __init__(self, port, protocol):
         with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -163,8 +163,8 @@ class FilterCase(unittest.TestCase):
             self.assertNotIn(0, server.ask(name, items[at:at + 1000]))
 
     def filters(self, server, name, fpr=FPR, deviations=5):
-        """Do absent keys get the answer no, but for the promised share (and that many standard deviations)?  The seeds are
-        fixed, and so is the answer."""
+        """Returns whether absent keys get the answer no, except for the promised share (and that many standard deviations). The
+        seeds are fixed, and so is the answer."""
         return sum(server.ask(name, ABSENT)) <= len(ABSENT) * fpr + deviations * (len(ABSENT) * fpr) ** 0.5
 
     def assert_filters(self, server, name, **how):
@@ -304,7 +304,7 @@ class Replies(FilterCase):
 
     @staticmethod
     def has_categories(server):
-        """Does the server let a module make one?  Every Valkey calls itself Redis 7.2.4."""
+        """Returns whether the server lets a module make one. Every Valkey calls itself Redis 7.2.4."""
         told = server.client.info()
         version, first = (told["valkey_version"], (8, 0)) if "valkey_version" in told else (told["redis_version"], (7, 4))
         return tuple(map(int, version.split(".")[:2])) >= first
@@ -361,7 +361,7 @@ class Chains(FilterCase):
             self.refuses("Maximum expansions", server, "BF.ADD", "f", next(key for key in ABSENT if not server.call("BF.EXISTS", "f", key)))
             self.longest(server, "g", 2)
             self.refuses("Maximum expansions", server, "BF.MERGE", "f", "g")
-            # What a client of the replica adds takes no filter from the primary's keys.
+            # Adds by a client of the replica take no filter from the primary's keys.
             server.call("BF.RESERVE", "theirs", 0.5, 1, "EXPANSION", 1, "SEED", 3)
             server.wait_for_replica()
             self.assertRegex(str(replica.add("theirs", keys(3 * self.LINKS, 50000))[-1]), "Maximum expansions")
@@ -428,7 +428,7 @@ class Chains(FilterCase):
 class Dumps(FilterCase):
     @staticmethod
     def fill(server):
-        """Values of all kinds. Returns {name: keys}."""
+        """Makes values of all kinds. Returns {name: keys}."""
         server.call("BF.RESERVE", "chain", FPR, 100, "SEED", 1)
         server.call("BF.RESERVE", "tight", 1e-12, 100, "NONSCALING", "SEED", 1)
         server.call("BF.RESERVE", "counting", FPR, 1000, "LAYOUT", "COUNTING", "SEED", 1)
@@ -512,7 +512,7 @@ class Dumps(FilterCase):
 
     @staticmethod
     def large(server, seed=1):
-        """A filter of several chunks, and these."""
+        """Makes a filter of several chunks. Returns the chunks."""
         server.call("BF.RESERVE", f"large-{seed}", FPR, 2000000, "SEED", seed)
         server.add(f"large-{seed}", keys(1000))
         return Dumps.chunks_of(server, f"large-{seed}")
@@ -591,7 +591,7 @@ class Dumps(FilterCase):
                 self.assert_all_maybe(server, "copy-" + name)
 
     def test_a_dump_of_a_filter_that_grew_meanwhile_is_refused(self):
-        # The keys went to a new filter: the first one was as its checksum says, and the copy was said to be good.
+        # The keys once went to a new filter. The first one matched its checksum, so the copy was called good.
         for when in (1, 2):
             with self.subTest(when), running() as server, running("--appendonly", "yes") as other, running() as replica:
                 self.follow(replica, other)
@@ -610,7 +610,7 @@ class Dumps(FilterCase):
                 other.call("BF.LOADCHUNK", "g", *first)
                 other.add("g", ["theirs"])
                 self.refuses("grew.* delete the key", other, "BF.LOADCHUNK", "g", *second)
-                for chunk in (head, first, second):  # as a client that heeds no error goes on
+                for chunk in (head, first, second):  # a client that heeds no error continues in this way
                     self.refuses("", other, "BF.LOADCHUNK", "g", *chunk)
                 other.wait_for_replica()
                 for either in (other, replica, other):
@@ -679,7 +679,7 @@ BLOCKED = 1
 
 
 def header(*links, capacity=1000, fpr=FPR, expansion=2, layout=0, proof=1):
-    """The first chunk of a dump, as anyone can write it. A link: (bytes, capacity, items, rate, layout)."""
+    """Returns the first chunk of a dump, as any program can write it. A link: (bytes, capacity, items, rate, layout)."""
     text = struct.pack("<8sd6Q", b"BFSDUMP1", fpr, capacity, expansion, 1, layout, len(links), proof)
     text += b"".join(struct.pack("<3QdQ", *link) for link in links)
     return text + fletcher(text)
@@ -725,7 +725,7 @@ class Memory(FilterCase):
                 os.truncate(server.folder / "log", 0)
             self.assertEqual(server.call("EXISTS", "f", "auto"), 0)
             digests = server.digest("first", "grows", "other")
-            with running("--" + self.LIMIT, "0") as replica:  # and what a server has, it keeps: so does its replica
+            with running("--" + self.LIMIT, "0") as replica:  # a server keeps the filters that it has, and so does its replica
                 self.follow(replica, server)
                 self.limit(server, "1gb")
                 server.call("BF.RESERVE", "later", FPR, 500000)
@@ -823,7 +823,7 @@ class Memory(FilterCase):
         return int(words[words.index("VmRSS:") + 1]) << 10
 
     def test_a_new_filter_takes_the_pages_that_its_keys_need(self):
-        # Where the allocator is the C library's, meson's variable fills what it gives out.
+        # If the allocator is the C library's, meson's variable fills the memory that it gives out.
         environment = {name: value for name, value in os.environ.items() if name != "MALLOC_PERTURB_"}
         with running("--" + self.LIMIT, "8gb", environment=environment) as server:
             before = self.resident(server)
@@ -854,7 +854,7 @@ class Copies(FilterCase):
         with running() as server, running() as replica:
             has = Dumps.fill(server)
             self.follow(replica, server)
-            server.add("later", keys(1000))  # made by an add: its seed is drawn by the master
+            server.add("later", keys(1000))  # an add makes it: the master draws its seed
             server.call("BF.MERGE", "union", "chain", "later")
             for key in keys(50):
                 server.call("BF.REM", "counting", key)
@@ -906,7 +906,7 @@ class Copies(FilterCase):
             server.add("small", ["a"])
             self.follow(replica, server)
             replica.wait_for_rewrite()
-            self.cap_memory(replica, 8 << 20)  # of its own it needs some
+            self.cap_memory(replica, 8 << 20)  # the replica needs some memory for itself
             server.add("grows", keys(300))
             server.call("BF.MERGE", "union", "grows", "small")
             server.call("BF.INSERT", "made", "CAPACITY", 20000000, "ITEMS", "a")
@@ -919,13 +919,13 @@ class Copies(FilterCase):
 
     @staticmethod
     def cap_memory(server, more):
-        """From now on the server gets at most that many bytes more from the kernel."""
+        """Limits the memory that the server gets from the kernel to that many bytes more."""
         process = server.server.process.pid
         pages = int(pathlib.Path(f"/proc/{process}/statm").read_text().split()[0])
         resource.prlimit(process, resource.RLIMIT_AS, ((pages << 12) + more,) * 2)
 
     def test_a_copy_that_a_replica_cannot_make_answers_maybe(self):
-        # The server drops a COPY without a copy: the key was missing, or was the older one, and answered no.
+        # The server drops a failed COPY. The key was then missing, or was the older one, and answered no.
         with running() as server, running("--replica-read-only", "no", "--appendonly", "yes") as replica:
             for name in ("lost", "good", "older", "oldest"):
                 server.add(name, keys(100))
@@ -1086,7 +1086,7 @@ class Copies(FilterCase):
             server.call("DEL", "g")
             server.call("BF.LOADCHUNK", "g", *head)
             server.wait_for_replica()
-            replica.call("BF.LOADCHUNK", "g", *chunks[0])  # and so it comes twice
+            replica.call("BF.LOADCHUNK", "g", *chunks[0])  # so this chunk comes twice
             for chunk in chunks:
                 server.call("BF.LOADCHUNK", "g", *chunk)
             server.wait_for_replica()
@@ -1177,7 +1177,7 @@ class Copies(FilterCase):
 
 
 class Outside:
-    """Another process's handle of a file, as far as the server can tell."""
+    """A handle of a file that the server cannot tell from another process's."""
 
     def __init__(self, path, mode=bfs.WRITE):
         self.handle = bfs.call(LIBRARY.bfs_open, str(path).encode(), mode)
@@ -1511,7 +1511,7 @@ class Attached(FilterCase):
             server.rewrite()
             old = shutil.copy(server.file, server.folder / "old.bf")  # in use: a crash would leave it so
             server.add("f", keys(300, 300))
-            with Outside(server.file) as outside:  # whose log is not the server's
+            with Outside(server.file) as outside:  # its log is not the server's
                 outside.add(keys(50, 5000))
             self.assertEqual(sum(server.add("f", keys(50, 5000))), 0)
             server.server.kill()
@@ -1587,9 +1587,9 @@ class Attached(FilterCase):
             self.attach(server, "READONLY")
             payload = server.call("DUMP", "f")
             server.call("DEL", "f")
-            server.rewrite()  # the log has a snapshot, and then the RESTORE
+            server.rewrite()  # the log has a snapshot, followed by the RESTORE
             server.call("RESTORE", "f", 0, payload)
-            make_file(server.file, flags=bfs.OPTION_REPLACE)  # what another machine may have there
+            make_file(server.file, flags=bfs.OPTION_REPLACE)  # another machine may have such a file there
             for _ in range(2):
                 server.restart()
                 self.assert_there(server, "f", keys(100))
@@ -1711,7 +1711,7 @@ class Attached(FilterCase):
 
 
 def module_type(name, version):
-    """The number of a type of values in snapshots: nine letters of six bits, and a version."""
+    """Returns the number of a type of values in snapshots: nine letters of six bits, and a version."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
     number = 0
     for letter in name:
@@ -1726,7 +1726,7 @@ def log_of(*commands):
 
 
 class BehindItsBack(FilterCase):
-    """What is done to a filter by others than the BF commands. README.md has a row for each."""
+    """Commands other than BF's that act on a filter. README.md has a row for each."""
 
     def has(self, server):
         has = Dumps.fill(server)
@@ -1750,7 +1750,7 @@ class BehindItsBack(FilterCase):
 
     @staticmethod
     def change(path, pattern, offset):
-        """Flips a bit that far after the pattern."""
+        """Flips a bit at that distance after the pattern."""
         content = bytearray(path.read_bytes())
         at = content.index(pattern) + offset
         content[at] ^= 4
@@ -2014,7 +2014,7 @@ class Clusters(FilterCase):
             self.assertEqual(self.check(client, names), answers)
 
     def fail_over(self, nodes, replica):
-        """Without a vote: one ends after a few seconds, whatever else the machine does."""
+        """Fails over without a vote: a vote ends after a few seconds, whatever else the machine does."""
         replica.call("CLUSTER", "FAILOVER", "TAKEOVER")
         engines.wait_until(lambda: replica in self.masters(nodes) and len(self.masters(nodes)) == 3, "a failover")
 
@@ -2034,14 +2034,14 @@ class Clusters(FilterCase):
         self.assertEqual(target.call("EXISTS", name), 1)
 
     def refuses_atomic_migration(self, nodes, name):
-        """Valkey's, from 9.0 on, is for modules that say that they support it."""
+        """Valkey's own migration, from 9.0 on, is for modules that say that they support it."""
         source, target = self.masters(nodes)[:2]
         slot = source.client.execute_command("CLUSTER KEYSLOT", name)
         self.refuses("(?i)unknown|does not support", source, "CLUSTER MIGRATESLOTS", "SLOTSRANGE", slot, slot, "NODE",
                      target.client.execute_command("CLUSTER MYID"))
 
     def check(self, client, names):
-        """Every key is there. Returns the answers to absent ones, false positives too, which stay what they were."""
+        """Checks that every key is there. Returns the answers to absent ones, with their false positives, which must stay the same."""
         for i, name in enumerate(names):
             self.assertNotIn(0, client.execute_command("BF.MEXISTS", name, *keys(300, 1000 * i)))
         return [client.execute_command("BF.MEXISTS", name, *ABSENT[:200]) for name in names]
@@ -2062,7 +2062,7 @@ def median_seconds(work, rounds):
 
 
 def in_turns(works):
-    """{name: the median of ROUNDS}, A B A B."""
+    """Returns {name: the median of ROUNDS}, measured A B A B."""
     took = {name: [] for name in works}
     for _ in range(ROUNDS):
         for name, work in works.items():
@@ -2091,7 +2091,7 @@ def tell(what, took, count):
 
 
 def requests_per_second(server, *command):
-    """Of redis-benchmark: 50 clients, 16 requests under way in each. __rand_int__ is a number of twelve digits."""
+    """Returns redis-benchmark's rate: 50 clients, 16 requests under way in each. __rand_int__ is a number of twelve digits."""
     words = ["redis-benchmark", "-p", str(server.port), "-n", "400000", "-c", "50", "-P", "16", "-r", "1000000000", "--csv", *command]
     lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
     return float(lines[-1].split('","')[1])

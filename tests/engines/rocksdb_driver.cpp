@@ -1,4 +1,4 @@
-// What rocksdb_test.py runs, and kills.  Exit code 7 is a wrong no; 2 an error that the test did not ask for.
+// The program that rocksdb_test.py runs and kills.  Exit code 7 is a wrong no; 2 is an unexpected error.
 //   write FOLDER SEED [calm|keep]  writes until it is killed, and unless calm rebuilds; keep: deletes nothing
 //   check FOLDER       opens the front, and asks for every row that the database has
 //   read FOLDER        a secondary instance that follows the writer, and asks for every row, until it is killed
@@ -6,7 +6,7 @@
 //   catchup FOLDER     a secondary instance that cannot follow the writer, and then can
 //   readacopy FOLDER   a secondary instance that was told to copy the filter
 //   dropped FOLDER     a secondary instance that still shows the rows of dropped families
-//   older FOLDER HOW   a copy of the filter, which goes on in one opening; HOW=killed: its last sync was another one
+//   older FOLDER HOW   copies the filter, and puts more rows in the same opening; HOW=killed: syncs them, and is killed
 //   over FOLDER        an older filter is copied over that of an open front, in place
 //   again FOLDER       a reader that has an older filter in place, and then the later one again
 //   cases FOLDER       what has no place in a campaign
@@ -100,8 +100,8 @@ std::string RandomKey(std::mt19937_64& random) {
   return key;
 }
 
-// A row that its database finds without the filter.  (A secondary's view may have holes, and its Get and its
-// iterator differ in them.)
+// Fails if the front does not find a row that its database finds without the filter.  (A secondary's view may have
+// holes, and its Get and its iterator differ in them.)
 void ExpectFound(const Status& got, rocksdb::StackableDB& front, rocksdb::ColumnFamilyHandle* family,
                  const Slice& key) {
   rocksdb::PinnableSlice value;
@@ -224,7 +224,7 @@ void CatchUp(const std::string& folder) {
   for (rocksdb::ColumnFamilyHandle* family : families) Need(reader.DestroyColumnFamilyHandle(family));
 }
 
-// A row that came after the reader had opened the filter.
+// Asks for a row that came after the reader had opened the filter.
 void ReadACopy(const std::string& folder) {
   Place place(folder);
   Need(place->Sync());
@@ -256,7 +256,7 @@ void Ingest(Place& place, const std::string& folder) {
   Need(place->IngestExternalFile(place.families[0], {NewTable(folder)}, {}));
 }
 
-// Rows that the view of `reader` shows, whatever the writer did to their family.
+// Expects the rows that the view of `reader` shows, whatever the writer did to their family.
 void ExpectShown(RocksDBReader& reader, rocksdb::ColumnFamilyHandle* family, const std::string& when) {
   std::string value;
   if (!reader.GetBaseDB()->Get({}, family, "row", &value).ok()) Fail(2, when + ": nothing to test");
@@ -411,7 +411,7 @@ void DroppedFamilies(Place& place) {
   Need(place->DestroyColumnFamilyHandle(later));
 }
 
-// A filter that took "ABC" for another key than "abc" would answer no.
+// A filter with different digests for "ABC" and "abc" would answer a wrong no.
 class WithoutCase : public rocksdb::Comparator {
  public:
   const char* Name() const override { return "without case"; }
@@ -465,7 +465,7 @@ void IngestedFiles(Place& place, const std::string& folder) {
   for (int i = 100; i < 200; ++i) Expect(Has(place, "ingested " + std::to_string(i)), "an ingested row");
 }
 
-// Writers of two threads while filters replace each other.
+// Two threads write while filters replace each other.
 void RebuildsUnderWriters(Place& place) {
   std::atomic<bool> stop{false};
   std::vector<std::thread> threads;
@@ -484,7 +484,7 @@ void RebuildsUnderWriters(Place& place) {
   CheckRows(*place.front, place.families);
 }
 
-// The filter is superseded by a stranger: adds are refused, and so are rows.
+// A stranger supersedes the filter. Then adds are refused, and so are rows.
 void RefusedWrites(Place& place) {
   bfs_options made = BFS_OPTIONS_INIT;
   made.like = place->filter_path().c_str();
@@ -517,7 +517,7 @@ void Cases(const std::string& folder) {
   Expect(!place->Put({}, "closed", "1").ok(), "a write after Close");
 }
 
-// Rows that survive a power cut and are not in the WAL.  FAULT=tail: they are the last ones.
+// Writes rows that survive a power cut and are not in the WAL.  With `tail` they are the last ones.
 void Gaps(const std::string& folder, bool tail) {
   Place place(folder);
   Need(place->Sync());
@@ -554,7 +554,7 @@ void Copy(const std::string& folder) {
   Need(place->Sync());
 }
 
-// More rows than were lost or not yet there, so that they have the sequence numbers of those and higher ones.
+// Writes more rows than were lost or were still missing.  So they have the sequence numbers of those and higher ones.
 void WritePast(const std::string& folder) {
   rocksdb::DB* db = nullptr;
   Families families;
@@ -564,7 +564,7 @@ void WritePast(const std::string& folder) {
   delete db;
 }
 
-// Then the front syncs: a mark above these rows would hide them from every later opening.
+// Writes rows past the open front, which then syncs.  A mark above these rows would hide them from every later opening.
 void WritePastOpen(const std::string& folder, const std::string& then) {
   Place place(folder);
   rocksdb::WriteOptions how;
@@ -597,8 +597,7 @@ void IngestAlone(const std::string& folder) {
          "ingested rows take no sequence number: there is a case to test");
 }
 
-// --- The measurement
-// --------------------------------------------------------------------------------------------------
+// --- The measurement ------------------------------------------------------------------------------------------------
 
 std::string RowKey(uint64_t number) {
   std::mt19937_64 random(number * 2 + 1);

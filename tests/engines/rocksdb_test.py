@@ -1,6 +1,6 @@
-"""The front of capi/engines/rocksdb over the real library: its writer is killed at any moment, and so is the opening that adds
-what is missing; power is cut, which keeps of the filter and of the WAL what was synced, and any part of the rest; filters and
-databases come back from backups. After each of these no row may be answered "no", to the writer and to other processes.
+"""The front of capi/engines/rocksdb over the real library. Its writer is killed at any moment, and so is the opening that adds
+missing keys. A power cut keeps the synced bytes of the filter and of the WAL, and any part of the rest. Filters and databases
+come back from backups. After each of these no row may be answered "no", to the writer and to other processes.
 
 Arguments: see engines.py; or --bench for the measurement of README.md.
 """
@@ -66,7 +66,7 @@ def run(*arguments, **how):
 
 
 def killed(process, after):
-    """It is killed unless it ended before; a wrong no that it saw first is raised."""
+    """Kills a process unless it ended before. Raises a wrong no that it saw first."""
     time.sleep(after)  # clock: no verdict needs it
     process.kill()
     _, error = finished(process)
@@ -75,7 +75,7 @@ def killed(process, after):
 
 
 class Campaign:
-    """One database; `how` counts from what the openings made the filter current."""
+    """One database. `how` counts the sources from which openings brought the filter up to date."""
 
     def __init__(self, folder, rng):
         self.folder, self.rng = folder, rng
@@ -107,12 +107,12 @@ class Campaign:
         for path in self.logs():
             if path.name in but:
                 continue
-            with contextlib.suppress(FileNotFoundError):  # it was archived
+            with contextlib.suppress(FileNotFoundError):  # the log was archived
                 sizes += path.stat().st_size
         return sizes
 
     def busy_writer(self, *more):
-        """One that has written rows, on a machine of any speed."""
+        """Starts a writer, and returns it when it has written rows, on a machine of any speed."""
         before = {path.name for path in self.logs()}  # they may be moved to the archive
         writer = started("write", self.folder, self.rng.getrandbits(60), *more)
         engines.wait_until(lambda: writer.poll() is not None or self.bytes(before) > 30000, "a writer")
@@ -123,7 +123,7 @@ class Campaign:
         self.counts["kills"] += 1
 
     def save(self, name):
-        """A backup: in use, if a writer is running."""
+        """Makes a backup of the filter, which is in use if a writer is running."""
         saved = self.folder / name
         shutil.rmtree(saved, ignore_errors=True)
         saved.mkdir()
@@ -132,7 +132,7 @@ class Campaign:
         shutil.copytree(self.folder / "db", saved / "db", ignore_dangling_symlinks=True)
 
     def restore_filter(self):
-        """mv, as PROMISES.md has it."""
+        """Puts the saved filter back by mv, as PROMISES.md says."""
         if (self.folder / "saved" / "db.bf").exists():
             shutil.copy(self.folder / "saved" / "db.bf", self.folder / "back")
             os.replace(self.folder / "back", self.filter)
@@ -160,7 +160,7 @@ class Campaign:
         self.counts[happens.__name__] += 1
 
     def cut_power(self):
-        """The filter of a moment whose pages the kernel wrote or did not write since, and a WAL whose end is lost."""
+        """Leaves the filter of a moment, whose later pages the kernel wrote or did not write, and a WAL whose end is lost."""
         writer = started("write", self.folder, self.rng.getrandbits(60))
         self.lives.wait(self.rng)
         before = self.folder / "before"
@@ -174,7 +174,7 @@ class Campaign:
             os.truncate(logs[-1], size - self.rng.randint(0, min(size, 5000)))
 
     def mix_pages(self, before):
-        """Written to a new inode, as after a boot: what the file says of its state is that of `before`."""
+        """Writes the filter to a new inode, as after a boot. Its state is that of `before`."""
         old, new = bytearray(before.read_bytes()), self.filter.read_bytes()
         if len(old) == len(new) and old[:64] == new[:64]:
             for at in range(HEADER, len(old) - PAGE, PAGE):
@@ -200,8 +200,8 @@ class Campaign:
             self.counts["began anew"] += 1
 
     def met(self):
-        """Something had to be added, and a filter that tells few keys apart makes no wrong no. (A writer that is killed before
-        its rebuild is done leaves more keys than the filter is for.)"""
+        """Returns whether openings had to add keys, and the filter told enough keys apart: a full one makes no wrong no. (A writer
+        that is killed before its rebuild is done leaves more keys than the capacity.)"""
         return self.how["wal"] + self.how["rows"] > 0 and self.counts["useful"] > self.counts["checks"] / 4
 
     def run(self, kills):
@@ -210,7 +210,7 @@ class Campaign:
 
 class RocksDB(unittest.TestCase):
     def folder(self):
-        """In memory: what is tested is not the disk."""
+        """Returns a folder in memory: the disk is not tested."""
         folder = engines.folder()
         if os.access("/dev/shm", os.W_OK):
             folder = pathlib.Path("/dev/shm") / folder.name
@@ -242,8 +242,8 @@ class RocksDB(unittest.TestCase):
         engines.wait_until(lambda: campaign.bytes() != size, "more rows")
         killed(writer, 0.3)
         campaign.filter.unlink()
-        campaign.filter.write_bytes(before)  # another inode, and dirty: unclean, as after a boot
-        self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask it
+        campaign.filter.write_bytes(before)  # another inode, and dirty, so it is unclean, as after a boot
+        self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask this filter
         campaign.check()
         self.assertGreater(campaign.rows, 100)
         self.assertEqual(dict(campaign.how), {"rows": 1, "wal": 1})
@@ -255,7 +255,7 @@ class RocksDB(unittest.TestCase):
         # A secondary's view may have holes, and show rows that the primary deleted before it rebuilt the filter (README).
         for seed in range(100):
             writer = started("write", folder, seed, "keep")
-            lines = [reader.stdout.readline() for _ in range(2)]  # it may need longer than a writer
+            lines = [reader.stdout.readline() for _ in range(2)]  # the reader may need longer than a writer
             killed(writer, 0.3)
             if not lines[-1]:
                 finished(reader)
@@ -289,7 +289,7 @@ class RocksDB(unittest.TestCase):
         self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
 
     def test_a_reader_trusts_no_older_filter_that_was_copied_back_in_place(self):
-        """Of the same opening: its epoch is the one that the database names, and its mark is lower."""
+        """The older filter is of the same opening: its epoch is the one that the database names, and its mark is lower."""
         for how in ("closed", "killed"):
             with self.subTest(how):
                 campaign = self.campaign()
@@ -304,14 +304,14 @@ class RocksDB(unittest.TestCase):
                 self.assertGreater(int(run("readonly", campaign.folder)[1]), 980)
 
     def test_a_filter_that_was_copied_over_that_of_an_open_front_gets_no_mark(self):
-        """The front refuses to sync it, and to close it with a mark; Recover and the next opening add what it lacks."""
+        """The front refuses to sync such a copy, and to close it with a mark. Recover and the next opening add the missing keys."""
         campaign = self.campaign()
         run("over", campaign.folder)
         campaign.check()
         self.assertGreater(campaign.rows, 100)
 
     def test_a_history_that_was_abandoned_leaves_no_mark(self):
-        """The database and its filter are restored together, and go on; then the filter of the first history comes back. Its
+        """The database and its filter are restored together, and continue. Then the filter of the first history comes back. Its
         mark is not above the end of the log."""
         campaign = self.campaign()
         campaign.check()
@@ -351,7 +351,7 @@ class RocksDB(unittest.TestCase):
                 killed(campaign.busy_writer("calm"), 0.05)
                 campaign.check()
                 change(campaign.filter)
-                self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask it
+                self.assertEqual(run("readonly", campaign.folder)[1], "0")  # a reader does not ask this filter
                 campaign.how.clear()
                 campaign.check()
                 self.assertGreater(campaign.rows, 100)
@@ -368,7 +368,7 @@ class RocksDB(unittest.TestCase):
         self.assertEqual(campaign.how["wal"] + campaign.how["rows"], 2)
 
     def test_rows_that_were_written_past_an_open_front_are_found_after_its_next_sync_or_opening(self):
-        """The front's mark was above them: no later opening missed them."""
+        """The front's mark once was above such rows, and no later opening noticed that they were missing."""
         for then in ("sync", "rebuild", "close", "flush"):
             with self.subTest(then):
                 campaign = self.campaign()
@@ -398,7 +398,7 @@ class RocksDB(unittest.TestCase):
         self.assertEqual(dict(campaign.how), {"rows": 1})
 
     def test_rows_that_a_program_wrote_where_others_were_lost(self):
-        """At the sequence numbers of rows that the front wrote without a WAL and a kill lost, up to the filter's mark and on."""
+        """Such rows have the sequence numbers of rows that the front wrote without a WAL and a kill lost, and numbers above the mark."""
         campaign = self.campaign()
         campaign.check()
         run("lose", campaign.folder)
@@ -449,7 +449,7 @@ class RocksDB(unittest.TestCase):
         run("readacopy", self.folder())
 
     def test_a_secondary_that_shows_the_rows_of_a_dropped_family_finds_them(self):
-        """A filter that was built since has none of their keys."""
+        """A filter that was built after the drop has none of the keys of dropped families."""
         run("dropped", self.folder())
 
     def test_another_rocksdb_which_may_have_other_ways_to_write_is_refused(self):

@@ -1,6 +1,6 @@
 """capi/engines/scrapy: crawlers of the real Scrapy share one filter of the requests that were seen. They crawl a site on loopback
-that counts how often each page is fetched; they are killed and started again; and real URLs go through Scrapy's own duplicates
-filter next to this one.
+that counts how often each page is fetched, and they are killed and started again. Real URLs go through this filter and through
+Scrapy's own duplicates filter.
 
 Arguments: see engines.py; --scrapy=FOLDER: a Scrapy that tools/setup.sh fetched (without it Debian's);
  or --bench, which has a million real URLs (--urls=N: so many)
@@ -60,14 +60,14 @@ PAGES, CONNECTIONS = max(300, 20 * ASKED.kills), 4
 # --- A site -----------------------------------------------------------------------------------------------------------
 
 def links(page):
-    """Each page but the first has a link from another one, and there are many more."""
+    """Returns the links of a page. Each page except the first has a link from another one, and there are many more links."""
     rng = random.Random(page)
     return [number for number in (2 * page + 1, 2 * page + 2) if number < PAGES] + rng.choices(range(1, PAGES), k=8)
 
 
 class Site:
-    """In a process of its own. Page 0 is the root. It answers requests while fewer pages than `limit` were fetched; the others
-    wait."""
+    """A site in a process of its own. Page 0 is the root. It answers requests while fewer pages than `limit` were fetched; later
+    requests wait."""
 
     def __init__(self):
         self.fetched, self.limit = multiprocessing.Array("L", PAGES), multiprocessing.Value("L", PAGES + 1)
@@ -135,7 +135,7 @@ class Crawlers(unittest.TestCase):
         self.addCleanup(self.kill_all)
 
     def start(self, name, spider=EXAMPLE / "spider.py"):
-        """scrapy runspider, in a fork of this process, which has imported Scrapy already."""
+        """Starts scrapy runspider in a fork of this process, which has already imported Scrapy."""
         settings = [f"BLOOM_PATH={self.folder / 'seen.bf'}", "BLOOM_CAPACITY=100000", f"BLOOM_JOURNAL={self.folder / name}.journal",
                     f"LOG_FILE={self.folder / name}.log", "LOG_LEVEL=WARNING", "TELNETCONSOLE_ENABLED=0", "DOWNLOAD_TIMEOUT=3600",
                     f"CONCURRENT_REQUESTS_PER_DOMAIN={CONNECTIONS}"]
@@ -158,7 +158,8 @@ class Crawlers(unittest.TestCase):
         self.running.clear()
 
     def assert_fetched(self, crawlers, under_way=0):
-        """Each page, and none twice by one crawler. That two crawlers fetch one is a race, which is rare on an idle machine."""
+        """Checks that each page was fetched, and none twice by one crawler. Two crawlers may fetch one page in a race, which is rare
+        on an idle machine."""
         counts = list(self.site.fetched)[1:]
         self.addClassCleanup(print, f"{len(counts)} pages, fetched {sum(counts)} times; under way at a kill: {under_way}")
         self.assertEqual(counts.count(0), 0, "pages that no crawler fetched")
@@ -188,7 +189,7 @@ class Crawlers(unittest.TestCase):
         self.assertIn("not a bfstore file", (self.folder / "crawler-0.log").read_text("utf-8"))
 
     def unfinished(self):
-        """The pages that the journals still have. A record that a kill cut short is left out here, so that no crawler warns."""
+        """Returns the pages that the journals still have. A record that a kill cut short is left out here, so that no crawler warns."""
         journals = [bloom_dupefilter.Journal(str(path)) for path in self.folder.glob("*.journal")]
         for journal in journals:
             journal.close()
@@ -215,8 +216,8 @@ class Crawlers(unittest.TestCase):
         self.assertEqual(self.unfinished(), [])
 
     def test_a_page_that_its_callback_asks_for_again_is_handled_after_a_kill(self):
-        """As with Scrapy's get_retry_request: the request that asks for it has dont_filter, so that Scrapy asks no duplicates
-        filter, and the page's fingerprint. It was in no journal, and the page counted as finished."""
+        """The callback asks for its page again, as with Scrapy's get_retry_request. The request has dont_filter, so that Scrapy asks no
+        duplicates filter, and has the page's fingerprint. It once was in no journal, and the page counted as finished."""
         spider, asked, handled = self.folder / "asks.py", self.folder / "asked", self.folder / "handled"
         spider.write_text("from spider import Site\n\n\nclass Asks(Site):\n    def parse(self, response):\n"
                           "        if 'again' not in response.meta:\n"
@@ -267,10 +268,10 @@ class Crawlers(unittest.TestCase):
 FINGERPRINTS = {"REQUEST_FINGERPRINTER_IMPLEMENTATION": "2.7"} if scrapy.version_info < (2, 12) else {}
 
 
-# --- What it remembers ------------------------------------------------------------------------------------------------
+# --- The memory of the filter -----------------------------------------------------------------------------------------
 
 def dupefilter(folder, **settings):
-    """As Scrapy makes it."""
+    """Makes it as Scrapy does."""
     words = {"BLOOM_PATH": str(folder / "seen.bf"), "BLOOM_CAPACITY": 1000, "SPIDER_MIDDLEWARES": {"bloom_dupefilter.Unfinished": 50}, **FINGERPRINTS, **settings}
     crawler = Crawler(Spider, {**words, "DUPEFILTER_CLASS": "bloom_dupefilter.BloomDupeFilter"})
     crawler.spider, crawler.request_fingerprinter = Spider("test"), RequestFingerprinter(crawler)
@@ -311,7 +312,7 @@ class Seen(Opens):
         self.assertTrue(self.opened().request_seen(page(1)))
 
     def race(self, first, count, crawlers):
-        """How many of the crawlers were told that a page is new, for each page, and how many crawlers were told that of any."""
+        """Returns how many crawlers got "new" for each page, and how many crawlers got it for any page."""
         won = [multiprocessing.Array("B", count, lock=False) for _ in range(crawlers)]
         barrier = multiprocessing.Barrier(crawlers)
 
@@ -349,7 +350,7 @@ class Seen(Opens):
             self.assertTrue(seen.request_seen(page(number)))
 
     def behind_its_back(self, change):
-        """What two crawlers do with a page that they saw, and with new ones, after the change; and a third one."""
+        """Checks what two crawlers, and a third one, do after the change with a page that they saw, and with new ones."""
         one, other = self.opened(), self.opened()
         self.assertFalse(one.request_seen(page(1)))
         change()
@@ -414,7 +415,7 @@ class Seen(Opens):
         self.assertTrue(all(seen.request_seen(page(number)) for number in range(0, 4000, 3)))
 
     def journal(self):
-        """Of three pages, one of which is finished: its bytes, and where its head and each record end."""
+        """Makes a journal of three pages, one of which is finished. Returns its bytes, and where its head and each record end."""
         path = self.folder / "one.journal"
         seen, pages = self.opened(BLOOM_JOURNAL=str(path)), [page(number) for number in range(3)]
         ends = [path.stat().st_size]
@@ -448,7 +449,7 @@ class Seen(Opens):
                 self.assertIn(f"journal: bytes {begin} to {begin + len(damage)} ", words.output[0])
 
     def test_bytes_that_a_site_chose_are_no_record(self):
-        """They are in a request's meta, and the record of that request is damaged."""
+        """The objects are in a request's meta, and the record of that request is damaged."""
         other, _ = self.journal()
         for chosen in (other, other[other.index(b"\n") + 1:]):
             self.setUp()
@@ -506,7 +507,7 @@ class Callbacks(Spider):
 
 
 class Unfinished(Opens):
-    """What a crawler that is killed at this moment, and started again, sends: the step between two of Scrapy's calls."""
+    """The requests that a crawler sends after it was killed at this moment, between two of Scrapy's calls, and started again."""
 
     def setUp(self):
         super().setUp()
@@ -517,14 +518,14 @@ class Unfinished(Opens):
         self.middleware = bloom_dupefilter.Unfinished(self.seen.crawler)
 
     def scheduled(self, *requests):
-        """As the engine does it."""
+        """Schedules requests as the engine does."""
         for request in requests:
             self.seen.crawler.signals.send_catch_log(signals.request_scheduled, request=request, spider=self.spider)
             if not request.dont_filter:
                 self.assertFalse(self.seen.request_seen(request))
 
     def handled(self, request, *made):
-        """The callback of this page makes these requests, and Scrapy takes all of them before it schedules the first."""
+        """Lets the callback of this page make these requests. Scrapy takes all of them before it schedules the first."""
         return list(self.middleware.process_spider_output(Response(request.url, request=request), iter(made)))
 
     async def awaited(self, request, *made):
@@ -543,7 +544,7 @@ class Unfinished(Opens):
                       for request in again.unfinished())
 
     def test_a_page_is_finished_when_each_request_of_it_has_been_through_the_filter(self):
-        """Where asyncio takes a callback's requests to a queue, a page counted as finished while they were there."""
+        """If asyncio takes a callback's requests to a queue, a page once counted as finished while they were there."""
         for number, take in ((1, self.handled), (11, lambda *all_of: asyncio.run(self.awaited(*all_of)))):
             parent, first, second = map(page, range(number, number + 3))
             self.scheduled(parent)
@@ -556,7 +557,7 @@ class Unfinished(Opens):
             self.assertEqual([left for left, _ in self.left() if left in range(number, number + 3)], [number + 1, number + 2])
 
     def test_a_request_that_another_handler_dropped_keeps_no_page_unfinished(self):
-        """As Scrapy's later OffsiteMiddleware does: the filter is not asked."""
+        """Scrapy's later OffsiteMiddleware drops requests in this way, without asking the filter."""
         self.scheduled(page(1))
         parent, offsite = page(2), page(3)
         self.scheduled(parent)
@@ -578,7 +579,7 @@ class Unfinished(Opens):
         self.assertEqual(self.left(), [])
 
     def test_requests_past_the_filter_are_not_added_to_it_by_a_restart(self):
-        """A link to their page is followed, as without a kill."""
+        """A link to the page of such requests is followed, as without a kill."""
         parent = page(1)
         self.scheduled(parent)
         self.handled(parent, Request(page(2).url, self.spider.other, dont_filter=True))
@@ -605,7 +606,7 @@ class Unfinished(Opens):
         self.assertEqual(self.left(), [(2, "parse")])
 
     def test_a_page_that_is_handled_does_not_finish_a_request_of_the_same_page(self):
-        """A start URL, which is not in the journal, and a link to it."""
+        """A start URL is not in the journal, and a link to it is."""
         start, link = Request(page(1).url, dont_filter=True), Request(page(1).url, self.spider.other)
         self.scheduled(start, link)
         self.handled(start)
@@ -614,7 +615,7 @@ class Unfinished(Opens):
         self.assertEqual(self.left(), [])
 
     def test_a_request_that_cannot_be_made_again_is_named_and_stays_and_the_others_are_sent(self):
-        """Its callback, its errback, its class, or a class in its meta is gone."""
+        """A request whose callback, errback, class, or a class in whose meta is gone."""
         def gone(response):
             pass
         module = types.ModuleType("gone_module")
@@ -643,7 +644,7 @@ class Unfinished(Opens):
 
     @contextlib.contextmanager
     def full_disk(self, left):
-        """So many bytes are left, and then more again."""
+        """Limits the journal to this number of bytes, and then lifts the limit."""
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (self.path.stat().st_size + left, limits[1]))
         try:
@@ -653,7 +654,7 @@ class Unfinished(Opens):
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
     def test_a_journal_whose_disk_was_full_loses_no_page(self):
-        """A part of a record was in it, which made the whole journal unreadable."""
+        """The journal once had a part of a record, which made it unreadable as a whole."""
         for number, left, past_the_filter in ((1, 0, False), (11, 40, False), (21, 0, True), (31, 40, True)):
             parent, child, later = (page(number + step) for step in range(3))
             if past_the_filter:
@@ -698,7 +699,7 @@ class Unfinished(Opens):
 # --- Measured ---------------------------------------------------------------------------------------------------------
 
 class Bench(unittest.TestCase):
-    """Each filter's own time: the fingerprints, which are the greater part of the work, are computed before."""
+    """Measures each filter's own time: the fingerprints, which are most of the work, are computed before."""
     BLOCK = 1000
 
     def measure(self):

@@ -1,5 +1,5 @@
-"""capi/engines/sqlite in SQLite's own shell and in Debian's Python: what each function answers, what its README says of each
-event, and writers that are killed at any moment. No row of the table may be answered "no".
+"""capi/engines/sqlite in SQLite's own shell and in Debian's Python: the answers of each function, the events of its README, and
+writers that are killed at any moment. No row of the table may be answered "no".
 
 Arguments: see engines.py; or --bench, which only measures.
 """
@@ -59,7 +59,7 @@ class Case(unittest.TestCase):
         return database
 
     def kept(self, capacity=1000, keys=("a", "b")):
-        """A table and its filter, by a connection that is open."""
+        """Makes a table and its filter, by a connection that stays open."""
         database = self.connect()
         database.execute("PRAGMA journal_mode=WAL")
         database.execute('CREATE TABLE "rows" (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)')  # a table that is renamed has these marks
@@ -82,7 +82,7 @@ class Case(unittest.TestCase):
             database.execute(sql, values).fetchall()
 
     def assert_answers(self, database, present=("a", "b"), absent="absent"):
-        """Those that are there, and a no."""
+        """Checks that the keys are there, and that an absent key gets a no."""
         self.assertEqual([self.maybe(database, key) for key in present], [1] * len(present))
         self.assertEqual(self.maybe(database, absent), 0)
 
@@ -185,7 +185,7 @@ class Functions(Case):
         self.assertFalse(self.filter.exists())
 
     def test_a_table_bfstore_filters_that_ended_leaves_the_connection_of_use(self):
-        """A statement that reads the table stayed prepared, and failed in every function of the connection."""
+        """A statement that reads the table once stayed prepared, and failed in every function of the connection."""
         create, keep, ask, info = "SELECT bf_create('rows.bf', 100)", "SELECT bf_keep('rows.bf', 'rows', 'key')", "SELECT bf_maybe('rows.bf', 1)", "SELECT state FROM bf_info('rows.bf')"
         drop = ["DROP TABLE bfstore_filters", *(f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "update", "before insert", "before update")), 'DROP VIEW "bfstore last rows.bf"']
         for way in ([create, "BEGIN", keep, ask, "INSERT INTO rows VALUES ('x')", "ROLLBACK"], [create, "SAVEPOINT s", keep, info, "ROLLBACK TO s", "RELEASE s"], [create, keep, ask, *drop],
@@ -265,7 +265,7 @@ class Functions(Case):
         self.assertNotIn("rows.bf", pathlib.Path("/proc/self/maps").read_text())
 
 
-# What SQL compares in many ways, and what is near to it.
+# Values that SQL compares in many ways, and values close to them.
 VALUES = [0, -0.0, 1, 1.0, 5, 5.0, 5.5, -5, "5", "5.0", " 5 ", "05", "5e0", "+5", "5x", b"5", b"5.0", 2**53, 2**53 + 1, float(2**53), "9007199254740993",
           2**63 - 1, -2**63, float(2**63), -float(2**63), "9223372036854775807", 1e300, "1e300", float("inf"), "Inf", "-Inf", -float("inf"), "inf ",
           None, "", " ", b"", "a", "A", "a ", "A  ", " a", b"a", b"A", "a\0b", "A\0c", "a\0b ", "aB", "Ab ", "\u00c4", "\u00e4", "0x10", 16, "nan", ".5", 0.5]
@@ -273,7 +273,7 @@ TYPES = [f"{type}{collation}" for type in ("", "INTEGER", "REAL", "NUMERIC", "TE
 
 
 class Equality(Case):
-    """What SQL finds without the filter it finds with it, for every type and collation on both sides."""
+    """SQL finds with the filter every row that it finds without it, for every type and collation on both sides."""
 
     def compare(self, stored, ask, fill):
         """Each value in a column of each type, asked from a column of each type. One filter for each type and value."""
@@ -355,7 +355,7 @@ class Equality(Case):
         self.assert_refused("'numbers' or 'texts'", database, "SELECT bf_maybe('texts.bf', 5, 'dates')")
 
     def foreign(self, name, keys, fpr=0.01, seed=1):
-        """A filter that another program made, with these bytes."""
+        """Makes a filter as another program does, with these bytes as keys."""
         import bfstore_ctypes as bfs
         library = bfs.load(str(TREE.library))
         handle = bfs.call(library.bfs_create, str(self.folder / name).encode(), bfs.options(capacity=max(len(keys), 1), fpr=fpr, seed=seed))
@@ -364,7 +364,7 @@ class Equality(Case):
         library.bfs_close(handle, None)
 
     def test_a_false_positive_of_a_mark_leaves_a_filter_of_another_program_any_kind(self):
-        """One of the marks of kinds was there by chance, and said that there were no other kinds: a wrong no in 1 of 100 files."""
+        """Once one of the marks of kinds was there by chance, and said that there were no other kinds: a wrong no in 1 of 100 files."""
         database, kinds = self.connect(), {"INTEGER": lambda key: key.to_bytes(8, "little"), "TEXT": lambda key: b"%d" % key}
         for kind, bytes_of in kinds.items():
             database.execute(f"CREATE TABLE {kind}_rows (key {kind})")
@@ -383,7 +383,7 @@ class Equality(Case):
             self.one(database, "SELECT bf_add('rows.bf', ?)", added)
             self.assertEqual([self.maybe(database, key) for key in (added, asked, absent, b"absent")], [1, 1, 1, 0])
             self.filter.unlink()
-            self.foreign("rows.bf", [])  # without any key it is SQLite's
+            self.foreign("rows.bf", [])  # a file without any key is SQLite's
             self.one(database, "SELECT bf_add('rows.bf', ?)", added)
             self.assertEqual([self.maybe(database, key) for key in (added, asked, absent)], [1, 0, 0])
             database.close()
@@ -464,7 +464,7 @@ class Events(Case):
         self.assertEqual([self.maybe(database, key, "up") for key in ("x1", "y2", "z3", "x2")], [1, 1, 1, 0])
 
     def test_a_late_key_is_maybe_until_its_own_row_ends_whatever_a_foreign_key_changes_meanwhile(self):
-        """The row that a cascade changed ended the doubt about the row whose key it follows. A trigger of a third table asks."""
+        """The row that a cascade changed once ended the doubt about the row whose key it follows. A trigger of a third table asks."""
         default = "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED"
         generated = "up TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late' REFERENCES rows (k) ON UPDATE CASCADE DEFERRABLE INITIALLY DEFERRED, key AS (up)"
         rows, third = "CREATE TABLE rows (id INTEGER PRIMARY KEY, k TEXT UNIQUE, {});", "CREATE TABLE third (k TEXT REFERENCES rows (k) ON UPDATE CASCADE);"
@@ -491,7 +491,7 @@ class Events(Case):
                     self.setUp()
 
     def test_a_row_with_a_late_key_that_ends_early_is_maybe_to_the_end_of_its_statement(self):
-        """It has no AFTER trigger, which would have ended the doubt: every key was maybe until another row came, and bf_info said good."""
+        """Such a row has no AFTER trigger to end the doubt. Every key was once maybe until another row came, while bf_info said good."""
         generated, default = "key AS (u || '!')", "key TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'late'"
         for key, ends in ((generated, "INSERT OR IGNORE INTO rows (u) VALUES ('a')"), (generated, "INSERT INTO rows (u) VALUES ('a')"), (generated, "INSERT OR FAIL INTO rows (u) VALUES ('a')"),
                           (generated, "UPDATE OR IGNORE rows SET u = 'a' WHERE u = 'b'"), (generated, "INSERT INTO rows (u) VALUES ('a') ON CONFLICT DO NOTHING"),
@@ -532,7 +532,7 @@ class Events(Case):
         self.assertEqual(database.execute("SELECT state FROM bf_info('rows.bf')").fetchone(), ("good",))
 
     def test_a_key_that_only_the_end_of_an_update_makes_is_maybe_within_its_row_and_refused_beside_another_trigger(self):
-        """Where the generated column is the same before a default replaces NULL no BEFORE trigger ran, and nothing was refused."""
+        """If the generated column is the same before a default replaces NULL, no BEFORE trigger runs, and once nothing was refused."""
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, more, \"x\"\"y\" TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'r', key AS (ifnull(\"x\"\"y\", 'q')))")
         self.one(database, "SELECT bf_create('rows.bf', 10)")
@@ -558,7 +558,7 @@ class Events(Case):
         self.assertEqual([self.maybe(database, key, "up") for key in "XYZ"], [1, 1, 0])
 
     def test_a_late_key_with_the_bytes_of_another_kind_is_found_in_any_case(self):
-        """The BEFORE trigger adds a blob, which has no second form. The AFTER trigger left out the text with the same bytes."""
+        """The BEFORE trigger adds a blob, which has no second form. The AFTER trigger once left out the text with the same bytes."""
         default = "key NOT NULL ON CONFLICT REPLACE DEFAULT 'ABC'"
         ended = "INSERT INTO rows VALUES (1, 1, 'x'), (2, 1, x'414243');"  # the second row by UNIQUE, after its BEFORE trigger
         for key, writes in (("key AS (iif(id < 0, x'414243', 'ABC'))", "INSERT INTO rows (u) VALUES (1)"),
@@ -722,7 +722,7 @@ class Events(Case):
             self.setUp()
 
     def test_a_writer_that_syncs_an_older_filter_in_place_has_it_in_use(self):
-        """What it adds afterwards may be lost in a power cut. So the file has to say that it is in use."""
+        """Keys that it adds afterwards may be lost in a power cut. So the file has to say that it is in use."""
         self.kept().close()
         shutil.copy(self.filter, self.folder / "saved.bf")
         writer = self.connect()
@@ -787,7 +787,7 @@ class Events(Case):
         self.assert_in_doubt(self.connect())
 
     def after_a_power_cut(self, change):
-        """The file as it was at the last sync, and in use, under a database that has more rows."""
+        """Makes a file as it was at the last sync, and in use, under a database that has more rows."""
         database = self.kept()
         self.one(database, "SELECT bf_sync('rows.bf')")
         shutil.copy(self.filter, self.folder / "then.bf")
@@ -821,8 +821,8 @@ class Events(Case):
     ENDERS = {"ignores": "SELECT RAISE(IGNORE)", "fails": "SELECT RAISE(FAIL, 'ended')", "violates": "INSERT INTO one VALUES (1)"}
 
     def test_after_a_power_cut_no_row_is_left_out_whatever_number_it_has(self):
-        """A reset sequence gave a row an old number, a trigger ended the row before the AFTER trigger told it, and bf_sync took it
-        for durable, for good."""
+        """A reset sequence gave a row an old number, a trigger ended the row before its AFTER trigger ran, and bf_sync then counted it
+        as durable, for good."""
         changes = [f"{reset} CREATE {temp} TRIGGER ends AFTER INSERT ON rows BEGIN {ender}; END; {insert}"
                    for reset in (self.RESET, self.RESET + "INSERT INTO sqlite_sequence VALUES ('rows', 0);", "DELETE FROM rows; UPDATE sqlite_sequence SET seq = -7;",
                                  "CREATE TRIGGER resets BEFORE INSERT ON rows BEGIN DELETE FROM rows; DELETE FROM sqlite_sequence; END;")
@@ -1089,10 +1089,10 @@ class Events(Case):
 
 
 class BehindItsBack(Case):
-    """The rows of README's table. Whatever was done: no row is answered no, and bf_info says what a reader gets."""
+    """The rows of README's table. After each event no row is answered no, and bf_info says what a reader gets."""
 
     def state(self, database, path="rows.bf"):
-        """bf_info's, which has to be what a reader gets."""
+        """Returns bf_info's state, which has to be what a reader gets."""
         state, message, seen = database.execute("SELECT state, message, not_seen FROM bf_info(?)", (path,)).fetchone()
         self.assertEqual(self.maybe(database, "absent", path), int(state != "good"), (state, message))
         self.assertEqual(message is None, state == "good")
@@ -1106,7 +1106,7 @@ class BehindItsBack(Case):
             self.assertRegex(message or "", words or "^$")
 
     def after(self, change, rows="rows", prepared=("a", "b")):
-        """A reader that was there before, one that is new, and the writer."""
+        """Checks a reader that was there before, a new one, and the writer."""
         writer, reader = self.kept(keys=prepared), self.connect()
         self.assertEqual(self.state(reader)[0], "good")
         change(writer)
@@ -1196,7 +1196,7 @@ class BehindItsBack(Case):
             self.setUp()
 
     def test_another_databases_table_with_the_tables_name_is_a_limit(self):
-        """README's: the query has to name the database."""
+        """A limit of README: the query has to name the database."""
         self.kept().close()
         main = self.connect(self.folder / "main.db")
         main.executescript(f"ATTACH '{self.path}' AS side; CREATE TABLE rows (key); INSERT INTO main.rows VALUES ('q')")
@@ -1245,7 +1245,7 @@ class BehindItsBack(Case):
         self.assert_state("good", "", database)
 
     def test_what_is_not_seen_is_found_after_bf_keep(self):
-        """README's limits, which bf_info names."""
+        """These are limits of README, which bf_info names."""
         def blob(database):
             with database.blobopen("rows", "key", 1) as key:
                 key[:] = b"c"
@@ -1284,7 +1284,7 @@ class BehindItsBack(Case):
             self.setUp()
 
     def test_a_returning_that_has_not_ended_without_the_triggers_is_a_limit(self):
-        """README's, in a query of the same connection that runs meanwhile."""
+        """A limit of README, in a query of the same connection that runs meanwhile."""
         database = self.kept()
         database.execute("CREATE TABLE probe (k)")
         database.executemany("INSERT INTO probe VALUES (?)", [(key,) for key in ("absent", "x", "c")])
@@ -1301,7 +1301,7 @@ class BehindItsBack(Case):
         self.assertEqual(self.maybe(database, "c"), 1)
 
     def copied(self, make, folder="copy", path="rows.bf"):
-        """Another database with what the first one has, and each gets a row."""
+        """Makes another database with the first one's content. Each then gets a row."""
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)")
         self.one(database, "SELECT bf_create(?, 1000)", path)
@@ -1428,7 +1428,7 @@ class WrongNo(Exception):
 
 
 def write_for_ever(path, rng):
-    """Until it is killed."""
+    """Writes until it is killed."""
     while True:
         with contextlib.closing(connect(path)) as database:
             with contextlib.suppress(sqlite3.OperationalError):
@@ -1462,7 +1462,7 @@ def transaction(database):
 
 
 def mend(database):
-    """What README says to do when bf_add refuses."""
+    """Does what README says for a bf_add that refuses."""
     try:
         database.execute("SELECT bf_sync('rows.bf')").fetchall()
     except sqlite3.OperationalError as error:
@@ -1586,7 +1586,7 @@ class Campaign:
             self.counts["kills"] += 1
         self.check()
         self.lives.learn(self.counts["rows"] != rows)
-        if self.counts["rows"] > 10000:  # as many as the filter is for, half of which go with each vacuum
+        if self.counts["rows"] > 10000:  # the filter's capacity; each vacuum removes half of the rows
             self.vacuum()
             self.remove_filter()
         accident = self.rng.choice([self.save_filter, self.close_clean, self.restore_filter, self.restore_filter, self.remove_filter,
@@ -1597,7 +1597,7 @@ class Campaign:
             self.check()
 
     def met(self):
-        """A filter that no query trusts makes no wrong no."""
+        """Returns whether enough queries trusted the filter: one that no query trusts makes no wrong no."""
         return self.counts["trusted"] > self.counts["checks"] / 10
 
     def run(self, kills):

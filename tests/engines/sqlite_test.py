@@ -1,5 +1,6 @@
-"""A filter in front of a SQLite database in WAL mode, kept in step by the programs that write to it: killed at any moment, with
-filters and databases from backups, with a log that begins anew. After each kill no row may be answered "no".
+"""A filter in front of a SQLite database in WAL mode. The programs that write to the database keep the filter in step. They are
+killed at any moment. Filters and databases come back from backups, and the log begins anew. After each kill no row may be
+answered "no".
 
 Arguments: see engines.py.
 """
@@ -26,7 +27,7 @@ LIBRARY = bfs.load(TREE.library)
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 OWNER, KEY_BYTES, NEVER = 1, 16, 2**63 - 1
 CODES = bfstore_header.codes(TREE.root / "capi" / "bfstore.h")
-RECOVERIES = mmap.mmap(-1, 1)  # of all processes together, 255 at most
+RECOVERIES = mmap.mmap(-1, 1)  # recoveries of all processes together, at most 255
 RECOVERABLE = [CODES[name] for name in ("BFS_EUNCLEAN", "BFS_EPOISONED", "BFS_ERECOVERING")]
 
 
@@ -44,7 +45,7 @@ def good(code):
     return code
 
 
-# --- The engine: what programs that use both have to do ---------------------------------------------------------------
+# --- The engine: the steps of programs that use both -----------------------------------------------------------------
 
 class Place:
     """The two files. `rows` is the log too: its ids are the positions, given in the order of the commits."""
@@ -82,7 +83,7 @@ def transaction(database):
 
 
 def kept(database):
-    """The epoch, up to which row a filter was compared in it, and which."""
+    """Returns the epoch, the row up to which a filter was compared in it, and that filter's file_id."""
     return database.execute("SELECT epoch, compared, file_id FROM filter").fetchone()
 
 
@@ -91,14 +92,15 @@ def file_id(handle):
 
 
 def is_the_one(handle, epoch, compared, its_id):
-    """The mark tells it from files of an earlier state; the file_id from a copy that bfs_save made, which has the mark, too."""
+    """Returns whether the handle has the compared file. The mark tells it from files of an earlier state; the file_id tells it from
+    a copy that bfs_save made, which has the mark, too."""
     return LIBRARY.bfs_get_mark(handle, OWNER, epoch) >= compared and file_id(handle) == its_id
 
 
 class Writer:
     def __init__(self, place, database):
         self.place, self.database, self.handle = place, database, None
-        self.known = None  # what `kept` said when this handle's file was the one that was compared last
+        self.known = None  # the result of `kept` when this handle's file was the last compared one
 
     def close(self):
         if self.handle is not None:
@@ -158,7 +160,7 @@ class Writer:
         self.open()
 
     def check(self):
-        """In a transaction. Another program may have moved or removed the filter, and compared another file."""
+        """To be called in a transaction. Raises Refused if another program has moved or removed the filter, or compared another file."""
         state = kept(self.database)
         if state != self.known and not (is_the_one(self.handle, *state) and LIBRARY.bfs_is_current(self.handle, None) == 1):
             raise Refused(CODES["BFS_EMISMATCH"])
@@ -216,8 +218,8 @@ class Reader:
         return is_the_one(self.handle, *state)
 
     def check(self, rng, newest=2**62):
-        """None where no filter is to be trusted; else how many of 50 absent keys were told apart. The rows first, then the
-        filter: what is visible has its key there."""
+        """Returns None if no filter is to be trusted; otherwise how many of 50 absent keys were told apart. Reads the rows before it
+        asks the filter: visible rows have their keys there."""
         self.database.execute("BEGIN")
         state = kept(self.database)
         rows = self.database.execute("SELECT id, key FROM rows WHERE key IS NOT NULL ORDER BY id DESC LIMIT ?", (newest,)).fetchall()
@@ -235,10 +237,10 @@ class Reader:
         return bytes(answers)
 
 
-# --- The campaign: what happens to them -------------------------------------------------------------------------------
+# --- The campaign: their accidents ------------------------------------------------------------------------------------
 
 def forked(work):
-    """A process that does this, and ends with 1 if anything is raised."""
+    """Starts a process that does this, and ends with 1 if anything is raised."""
     pid = os.fork()
     if pid == 0:
         try:
@@ -311,7 +313,7 @@ class Campaign:
             os.unlink(self.place.filter)
 
     def close_clean(self):
-        """A writer that ends as it should; then a backup of what it left is a clean file."""
+        """Runs a writer that ends as it should. Then a backup of its file is clean."""
         with self.place.connected() as database:
             writer = self.Writer(self.place, database)
             with contextlib.suppress(Refused):
@@ -332,7 +334,7 @@ class Campaign:
                 writer.close()
 
     def write(self, rows):
-        """A writer that ends as it should."""
+        """Runs a writer that ends as it should."""
         with self.writing() as writer:
             for _ in range(rows):
                 writer.put([self.rng.randbytes(KEY_BYTES)])
@@ -343,7 +345,7 @@ class Campaign:
             database.backup(saved)
 
     def restore_database(self):
-        """A program that restores a log to an earlier moment gives it a new epoch."""
+        """Restores the log to an earlier moment, and gives it a new epoch, as a program has to."""
         if not os.path.exists(self.saved_database):
             return
         self.without_reader()
@@ -356,7 +358,7 @@ class Campaign:
             self.begin_anew(database)
 
     def reset_log(self):
-        """The positions begin anew, with few rows."""
+        """Lets the positions begin anew, with few rows."""
         with self.place.connected() as database, transaction(database):
             rows = database.execute("SELECT key FROM rows WHERE key IS NOT NULL ORDER BY id DESC LIMIT 5").fetchall()
             database.execute("DELETE FROM rows")
@@ -368,7 +370,7 @@ class Campaign:
         database.execute("UPDATE filter SET epoch = ?, compared = ?", (time.time_ns(), NEVER))  # clock: as above
 
     def round(self):
-        """Two writers are killed, and something may happen to the files."""
+        """Kills two writers; something may happen to the files meanwhile."""
         rows = self.counts["rows"]
         if self.reader is None:
             seed = self.rng.random()
@@ -396,7 +398,7 @@ class Campaign:
             self.reset_log()
 
     def met(self, kills):
-        """A filter that no reader trusts, or that tells few keys apart, makes no wrong no."""
+        """Returns whether readers trusted the filter, and it told keys apart: otherwise it makes no wrong no."""
         return self.counts["useful"] > self.counts["kills"] / 20 and (kills < 500 or RECOVERIES[0] > 0)
 
     def run(self, kills):
@@ -462,7 +464,7 @@ def several_keys():
 
 class Sqlite(unittest.TestCase):
     def two(self, first=Writer, second=Writer):
-        """Two connections to new files, which each have what adds or asks."""
+        """Makes two connections to new files, each of which adds or asks."""
         folder = tempfile.TemporaryDirectory(prefix="bfstore-sqlite-", dir=MEMORY)
         self.addCleanup(folder.cleanup)
         place, made = Place(folder.name), []
@@ -483,7 +485,7 @@ class Sqlite(unittest.TestCase):
                 reader.close()
 
     def with_another_file(self, kind, replace):
-        """A writer has looked whether its file is current; then another one compares another file."""
+        """A writer has checked that its file is current. Then another writer compares another file."""
         place, writer, other = self.two(kind)
         for each in (writer, other):
             each.open()
@@ -550,7 +552,7 @@ class Sqlite(unittest.TestCase):
         campaign.check()
 
     def a_log_begins_anew(self, kind):
-        """Then it grows past the mark that a filter from before has, which comes back."""
+        """The log then grows past the mark of an older filter, which comes back."""
         campaign = self.campaign(kind)
         campaign.write(10)  # a mark above the rows that the new log keeps
         campaign.save_filter()

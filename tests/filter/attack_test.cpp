@@ -49,7 +49,7 @@ Options options_of(Layout layout, Hash hash) {
 
 std::string name(const char* whose, std::uint64_t number) { return std::string(whose) + std::to_string(number); }
 
-// The share of absent keys that the filter answers "maybe": those of its honest users.
+// Returns the share of absent keys that the filter answers "maybe", for its honest users.
 double honest_rate(const Filter& filter) {
   constexpr std::uint64_t kAsked = 200000;
   std::uint64_t maybes = 0;
@@ -57,8 +57,9 @@ double honest_rate(const Filter& filter) {
   return static_cast<double>(maybes) / static_cast<double>(kAsked);
 }
 
-// How many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of their number, and
-// a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390 blocks).
+// Returns how many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of their
+// number, and a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390
+// blocks).
 double most_by_chance(std::size_t asked) {
   const double mean = kPromised * static_cast<double>(asked);
   return 1.25 * mean + 5 * std::sqrt(mean);
@@ -66,8 +67,8 @@ double most_by_chance(std::size_t asked) {
 
 // --- Pollution -------------------------------------------------------------------------------------------------------
 
-// What the attacker thinks a filter's bits are. In a layout of lines the attacker fills some of them: the rate of a
-// line is its fill to the power of k, so full lines among empty ones are worse than the same bits everywhere.
+// The bits that the attacker believes a filter to have. In a layout of lines the attacker fills some of them: the rate
+// of a line is its fill to the power of k, so full lines among empty ones are worse than the same bits everywhere.
 class Polluter {
  public:
   Polluter(const Shape& shape, DigestOf digest_of)
@@ -76,7 +77,7 @@ class Polluter {
     end_ = in_lines(shape.layout) ? shape.capacity * shape.num_probes * 4 / 5 / line * line : shape.num_bits;
   }
 
-  // The next key to add: of some keys, the one that sets the most bits in the chosen lines.
+  // Returns the next key to add: of some candidates, the one that sets the most bits in the chosen lines.
   std::string next() {
     constexpr int kChoice = 64;
     std::string best;
@@ -113,7 +114,7 @@ class Polluter {
   std::uint64_t made_ = 0;
 };
 
-// As many keys as the filter has room for, chosen for a filter of this shape whose digests are these.
+// Returns as many keys as the filter has room for, chosen for a filter of this shape with these digests.
 std::vector<std::string> polluting_keys(const Shape& shape, const DigestOf& digest_of) {
   Polluter polluter(shape, digest_of);
   std::vector<std::string> keys;
@@ -134,8 +135,8 @@ void add_members(Filter& filter) {
   for (std::uint64_t i = 0; i < kCapacity; ++i) REQUIRE(filter.add(name("member ", i)).ok());
 }
 
-// Absent keys that the filter with these bits answers "maybe", if its digests are these. Computed without asking the
-// filter.
+// Returns absent keys for which a filter with these bits and these digests answers "maybe". Computes them without
+// asking the filter.
 std::vector<std::string> keys_that_hit(const Filter& bits, const DigestOf& digest_of) {
   std::vector<std::string> keys;
   for (std::uint64_t i = 0; keys.size() < 2000; ++i) {
@@ -174,7 +175,7 @@ TEST_CASE("keys chosen against a public seed make a filter useless before it is 
   }
 }
 
-TEST_CASE("absent keys that are found to hit by a public seed hit again, and do nothing to a keyed filter") {
+TEST_CASE("absent keys that hit under a public seed hit again, and do nothing to a keyed filter") {
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
@@ -185,7 +186,7 @@ TEST_CASE("absent keys that are found to hit by a public seed hit again, and do 
     const std::vector<std::string> found = keys_that_hit(open.filter, public_digest);
     CHECK(maybes(open.filter, found) == found.size());
     CHECK(static_cast<double>(maybes(keyed.filter, found)) < most_by_chance(found.size()));
-    // With the bits of the keyed filter before him, too.
+    // The attacker even has the bits of the keyed filter.
     const std::vector<std::string> guessed = keys_that_hit(keyed.filter, guessed_digest);
     CHECK(static_cast<double>(maybes(keyed.filter, guessed)) < most_by_chance(guessed.size()));
   }

@@ -24,7 +24,7 @@ std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
-// Not inlined: where gcc 12 inlines one of the two and not the other, it warns that they do not belong together.
+// Not inlined: where gcc 12 inlines only one of the two, it warns that they do not match.
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* const made = std::malloc(bytes)) return made;
@@ -74,7 +74,7 @@ Memory built(const Keys& keys, Layout layout, Hash hash, double bits_per_key = 1
   return memory;
 }
 
-// With the first `present` digests in it.
+// Builds a filter with the first `present` digests.
 Memory built_of_digests(Layout layout, std::uint64_t present, Hash hash = Hash::kXxh3) {
   return built(Keys::digests(mixed(0, present)), layout, hash);
 }
@@ -89,7 +89,7 @@ void check_all_maybe(std::span<const std::byte> filter) {
   REQUIRE(bare::contains(filter, "a key"));
 }
 
-// Without a call of bare::build, which would be the first one of the process.
+// Made by a handle, without bare::build, whose call would be the first one of the process.
 struct OneOfMany {
   Made made;
 
@@ -100,7 +100,7 @@ struct OneOfMany {
   [[nodiscard]] std::uint64_t keys() const { return 1 + made.buffer.bytes().size() / 20; }
   [[nodiscard]] std::span<const std::byte> bytes() { return made.buffer.bytes(); }
 
-  // Whether bare filters answer as the handle does.
+  // Returns whether bare filters answer as the handle does.
   bool is_answered_right() {
     bool right = true;
     for (std::uint64_t i = 0; i < keys() + 20; ++i)
@@ -118,7 +118,7 @@ struct OneOfMany {
   }
 };
 
-// Pages between two that no code may touch.
+// Pages between two fences that no code may touch.
 class Fenced {
  public:
   static constexpr std::size_t kFence = 65536;  // a page of any kernel
@@ -133,7 +133,8 @@ class Fenced {
   ~Fenced() { munmap(all_, 2 * kFence + kBytes); }
 
   [[nodiscard]] std::span<std::byte> inside() const { return {static_cast<std::byte*>(all_) + kFence, kBytes}; }
-  // So many bytes beside the fence before them, and beside the one after them.
+  // Returns two ranges of this length: one right after the fence before them, and one right before the fence after
+  // them.
   [[nodiscard]] std::array<std::span<std::byte>, 2> beside(std::size_t bytes) const {
     return {inside().first(bytes), inside().last(bytes)};
   }
@@ -142,7 +143,7 @@ class Fenced {
   void* all_;
 };
 
-// Each layout that may have a body of that many bytes, in this order or in the other one.
+// Makes a filter of each layout that may have a body of that many bytes, in the order of the table or in reverse.
 std::vector<OneOfMany> of_each_layout(std::uint64_t body_bytes, std::uint32_t k, bool forwards) {
   std::vector<Layout> layouts = every_layout();
   if (!forwards) std::reverse(layouts.begin(), layouts.end());
@@ -174,7 +175,7 @@ TEST_CASE("threads that ask at once for the first time in a process are answered
 }
 
 // The library remembers a trailer for each length and k.
-TEST_CASE("filters of one length and k, and of different layouts, are each answered right, whichever was first") {
+TEST_CASE("filters of one length and k, and of different layouts, are all answered right, in any order") {
   for (std::uint64_t bytes = 8; bytes <= 1100; bytes += bytes % 64 == 0 || bytes > 960 ? 8 : 56) {
     for (const std::uint32_t k : {1U, 6U, 8U, 9U, 17U, 63U, 64U}) {
       auto filters = of_each_layout(bytes, k, bytes / 64 % 2 == 0);
@@ -186,7 +187,7 @@ TEST_CASE("filters of one length and k, and of different layouts, are each answe
   }
 }
 
-// Zeros were once the sign of a place that remembers no trailer, and what came was a signal.
+// Zeros once marked a place that remembers no trailer, and such bytes ended in a signal.
 TEST_CASE("bytes that are all alike are no filter, whatever their length, before and after filters were asked") {
   for (std::uint64_t bytes = 0; bytes <= 1100; ++bytes) {
     for (const int value : {0, 1, 0xff}) {
@@ -201,7 +202,7 @@ TEST_CASE("bytes that are all alike are no filter, whatever their length, before
 
 TEST_CASE("a filter of its owner's digests, whose trailer was right, answers maybe to every key") {
   for (const Layout layout : every_layout()) {
-    for (std::uint32_t k = 40; k < 45; ++k) {  // of no other case: the first trailer of a length and k is remembered
+    for (std::uint32_t k = 40; k < 45; ++k) {  // in no other case: the first trailer of a length and k is remembered
       Options options = OneOfMany::options(layout, 64, k);
       options.hash = Hash::kExternal;
       Made made = made_of(options);
@@ -262,7 +263,7 @@ TEST_CASE(
   CHECK(noes > 10'000);
 }
 
-TEST_CASE("a bare filter of digests of its owner's hash: as a handle makes it, and its keys are maybe") {
+TEST_CASE("a bare filter of its owner's digests is as a handle makes it, and answers maybe to keys") {
   for (const Layout layout : every_layout()) {
     for (const std::uint64_t n : {1U, 2U, 33U, 200U, 5000U}) {
       const Memory memory = built_of_digests(layout, n, Hash::kExternal);
@@ -300,7 +301,7 @@ TEST_CASE("a bare filter answers as a handle does with every number of probes") 
   }
 }
 
-TEST_CASE("a bare filter may be at every address") {
+TEST_CASE("a bare filter works at every address") {
   for (const Layout layout : every_layout()) {
     const Memory memory = built_of_digests(layout, 100);
     Buffer moved(memory.size() + 64);
@@ -326,7 +327,7 @@ TEST_CASE("every bare filter that is cut, at either end, answers maybe") {
     REQUIRE_FALSE(bare::contains_digest(memory, mix(12345)));
     for (std::size_t bytes = 0; bytes < memory.size(); ++bytes) {
       CAPTURE(bytes);
-      const Memory cut(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(bytes));  // an end of its own
+      const Memory cut(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(bytes));  // its own allocation
       check_all_maybe(cut);
       check_all_maybe(std::span(memory).last(bytes));
     }
@@ -353,7 +354,7 @@ TEST_CASE("every bare filter with one bit of its trailer flipped, or two, answer
   }
 }
 
-TEST_CASE("whatever bytes are asked as a bare filter, or become one, none before them or after them is touched") {
+TEST_CASE("asking and building a bare filter touch no byte before it or after it") {
   const Fenced fenced;
   for (std::size_t bytes = 0; bytes <= 1300; ++bytes) {
     for (const std::span<std::byte> there : fenced.beside(bytes)) {
@@ -373,9 +374,8 @@ TEST_CASE("whatever bytes are asked as a bare filter, or become one, none before
   }
 }
 
-// Of several lengths: filters that were asked before may have taken the place of one in what is kept of those that were
-// found whole.
-TEST_CASE("a key of some bytes at no address is maybe, and the empty one is a key") {
+// Tries several lengths: filters that were asked before may have replaced one among the remembered whole filters.
+TEST_CASE("a key of some bytes at a null address is maybe, and the empty key is a key") {
   for (std::size_t lines = 1; lines < 16; ++lines) {
     Memory memory(lines * 64 + format::kTrailerBytes);
     REQUIRE(bare::build(memory, Keys(), Layout::kBlocked) == Code::kOk);
@@ -435,7 +435,7 @@ TEST_CASE("the length of a bare filter is what format() needs for it") {
     CHECK(bare::bytes_for(33, 10, static_cast<Layout>(layout)) == 0);
 }
 
-TEST_CASE("a bare filter of no keys has none") {
+TEST_CASE("a bare filter that is built of no keys has none") {
   for (const Layout layout : every_layout()) {
     const Memory memory = built(Keys(), layout, Hash::kXxh3);
     CHECK(equal(memory, made_of(bare_options(layout, Hash::kXxh3, 1, memory.size())).buffer.bytes()));
@@ -471,7 +471,7 @@ TEST_CASE("a bare filter is the same whatever the form of its keys") {
   }
 }
 
-TEST_CASE("what no bare filter can be built of is refused by a code, and the buffer stays as it was") {
+TEST_CASE("input that cannot become a bare filter is refused by a code, and leaves the buffer as it was") {
   const std::vector<std::uint64_t> digests = mixed(0, 33);
   const std::string_view key = "a key";
   const Keys good = Keys::digests(digests);

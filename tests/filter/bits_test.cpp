@@ -157,7 +157,7 @@ TEST_CASE("an array that could not be exported says maybe: all of its bits are 1
   CHECK(bits == std::vector<std::byte>(125, std::byte{0xff}));
 }
 
-// A copy whose bits after the last one are set, as no writer sets them.
+// Saves a copy whose bits after the last one are set, which no writer does.
 TEST_CASE("bits after the last one are not exported") {
   InMemory made = InMemory::make(classic(1001));
   body_of(made).back() = std::byte{0xff};

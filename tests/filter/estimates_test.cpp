@@ -1,5 +1,5 @@
-// What the fill says about a filter: the number of keys within 2 %, and the false-positive rate now, from nearly empty
-// to overfull.
+// The estimates that the fill of a filter gives: the number of keys within 2 %, and the false-positive rate now, from
+// nearly empty to overfull.
 #include <cmath>
 #include <random>
 
@@ -52,8 +52,8 @@ TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the ca
   }
 }
 
-// 95 of 100 intervals are to have the number of keys, and the mean of the estimates is to be it: at each fill in many
-// random filters, which are small, so that each estimate is far from exact.
+// 95 of 100 intervals must have the number of keys, and the mean of the estimates must be that number. Many random
+// filters are tried at each fill. They are small, so that each estimate is far from exact.
 TEST_CASE("the interval of the estimate has the number of keys as often as it says, and the mean has no bias") {
   constexpr std::uint64_t kBits = 512 * 40;
   constexpr std::uint32_t kProbes = 6;

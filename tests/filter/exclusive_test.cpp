@@ -27,7 +27,7 @@ std::vector<std::string> keys_of(std::uint64_t count) {
 
 }  // namespace
 
-TEST_CASE("a handle that adds alone sets the bits and counts the keys that one beside others does, in every form") {
+TEST_CASE("an exclusive handle sets the bits and counts the keys that a shared one does, in every form") {
   for (const Layout layout : every_layout()) {
     for (const Form form : kKeyForms) {
       InMemory shared = InMemory::make(sized(layout, 3000, false));
@@ -57,7 +57,7 @@ TEST_CASE("an exclusive load divided among threads is the same load") {
   }
 }
 
-TEST_CASE("every line has one owner, the parts are even, and no digest at an edge is anybody else's") {
+TEST_CASE("every line has one owner, the parts are even, and each digest at an edge has the right owner") {
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
     const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
     for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
@@ -66,7 +66,7 @@ TEST_CASE("every line has one owner, the parts are even, and no digest at an edg
       CAPTURE(threads);
       const auto check = [&](std::uint64_t digest) {
         const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
-        // The first part that ends after the line.
+        // The owner is the first part that ends after the line.
         const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
         REQUIRE(owners.of(digest) == expected);
       };
@@ -85,7 +85,7 @@ TEST_CASE("every line has one owner, the parts are even, and no digest at an edg
   }
 }
 
-TEST_CASE("only who adds alone divides its adding, among 1 to 64 threads") {
+TEST_CASE("only an exclusive handle divides its adds, among 1 to 64 threads") {
   InMemory shared = InMemory::make(sized(Layout::kBlocked, 100, false));
   check_refused(shared.filter.use_threads(2), Code::kInvalid, {"only writer"});
   InMemory alone = InMemory::make(sized(Layout::kBlocked, 100, true));

@@ -23,7 +23,7 @@ enum class Form {
   kDigests,
   kDigestsOneByOne
 };
-// What Keys has, of bytes and in all.
+// The forms of Keys that hold bytes; all forms of Keys; and all forms in which keys are given.
 inline constexpr std::array kManyKeysForms{Form::kPointers, Form::kViews,    Form::kPairs,   Form::kFixed,
                                            Form::kStrided,  Form::kColumn32, Form::kColumn64};
 inline constexpr std::array kManyForms{Form::kPointers, Form::kViews,    Form::kPairs,    Form::kFixed,
@@ -58,7 +58,7 @@ class Batch {
   [[nodiscard]] const std::vector<std::string>& keys() const noexcept { return keys_; }
   [[nodiscard]] const std::vector<std::uint64_t>& digests() const noexcept { return digests_; }
 
-  // In one of kManyForms.
+  // Returns the keys in one of kManyForms.
   [[nodiscard]] Keys many(Form form) const {
     switch (form) {
       case Form::kPointers:
@@ -88,7 +88,7 @@ class Batch {
     return filter.add_keys(many(form));
   }
 
-  // The answers as bytes; where there is a selection vector of this form, it must say the same.
+  // Returns the answers as bytes. If this form has a selection vector, it must say the same.
   Count ask(const Filter& filter, Form form, std::span<std::uint8_t> answers) const {
     if (form == Form::kOneByOne)
       return answer_one_by_one(keys_, answers, [&](const auto& key) { return filter.contains(key); });
@@ -130,7 +130,7 @@ class Batch {
   std::vector<std::size_t> lengths_;
   std::vector<iovec> pairs_;
   std::string bytes_;    // one key after the other
-  std::string records_;  // the same with other bytes after each key
+  std::string records_;  // keys with other bytes after each
   std::vector<std::int32_t> offsets32_{0};
   std::vector<std::int64_t> offsets64_{0};
   std::vector<std::uint64_t> digests_;

@@ -23,7 +23,7 @@ std::vector<std::string> keys_of(std::uint64_t first, std::uint64_t count) {
   return keys;
 }
 
-// Every answer became 1, whatever it was.
+// Checks that every answer became 1, whatever it was before.
 void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8_t>& answers) {
   CHECK(count.code() == code);
   CHECK(std::all_of(answers.begin(), answers.end(), [](std::uint8_t answer) { return answer == 1; }));
@@ -31,7 +31,7 @@ void check_all_maybe(const Count& count, Code code, const std::vector<std::uint8
 
 constexpr const char* kText = "100000100001100002100003";
 
-// Keys that cannot be right: nothing is added, and every answer is maybe.
+// Checks keys that cannot be right: none is added, and every answer is maybe.
 void check_refused(const Keys& wrong) {
   InMemory made = InMemory::make(small());
   CHECK(wrong.check() == Code::kInvalid);
@@ -44,7 +44,7 @@ void check_refused(const Keys& wrong) {
   CHECK(indices == std::vector<std::uint32_t>{0, 1, 2, 3});
 }
 
-// Every third key is a null, in every form: what is added, found, selected and digested is as if it were not there.
+// Makes every third key a null, in every form. Checks that adding, finding, selecting and digesting skip the nulls.
 void check_nulls(const Options& given, std::uint64_t count, std::size_t first_bit) {
   Options options = given;
   if (options.hash == Hash::kSipHash) options.key = SecretKey{1, 2, 3};
@@ -231,7 +231,7 @@ TEST_CASE("keys are bytes: NUL, high bytes, a trailing blank and the empty key a
   }
 }
 
-TEST_CASE("arrays of unequal length are no keys: nothing is added, and asked for they are maybe") {
+TEST_CASE("arrays of unequal length are no keys: nothing is added, and every answer is maybe") {
   const std::vector<const void*> four(4, kText);
   const std::vector<std::size_t> three(3, 6);
   check_refused(Keys::pointers(four, three));
@@ -256,7 +256,7 @@ TEST_CASE("only the empty key may be at a null pointer") {
   check_refused(Keys::column(nullptr, 0, wide));
 }
 
-TEST_CASE("keys of no width are refused, even where there are none") {
+TEST_CASE("keys of width 0 are refused, even if there are none") {
   check_refused(Keys::fixed(kText, 0, 4));
   check_refused(Keys::fixed(kText, 0, 4, 6));
   check_refused(Keys::fixed(nullptr, 0, 0));
@@ -268,7 +268,7 @@ TEST_CASE("keys that overlap are refused, as where width and stride are swapped"
   check_refused(Keys::fixed(nullptr, 6, 0, 5));
 }
 
-TEST_CASE("keys that no memory can hold are refused, and the most that one can hold are not") {
+TEST_CASE("more keys than memory can hold are refused, and the largest number that it can hold is not") {
   constexpr std::size_t kMost = PTRDIFF_MAX;
   check_refused(Keys::fixed(kText, 1, SIZE_MAX));
   check_refused(Keys::fixed(kText, SIZE_MAX, 1));
@@ -285,7 +285,7 @@ TEST_CASE("keys that no memory can hold are refused, and the most that one can h
   CHECK(Keys::fixed(kText, 1, 1, SIZE_MAX).check() == Code::kOk);
 }
 
-TEST_CASE("offsets that descend, are below 0 or are not there are refused") {
+TEST_CASE("offsets that descend, are negative or are missing are refused") {
   const std::vector<std::vector<std::int32_t>> bad{{}, {-1, 0, 6}, {0, 6, 5, 12}, {6, 0}, {0, 6, 12, -1}};
   for (const std::vector<std::int32_t>& narrow : bad) {
     check_refused(Keys::column(kText, 24, narrow));
@@ -301,12 +301,12 @@ TEST_CASE("offsets that lead out of the column are refused, to the byte") {
   check_refused(Keys::column(kText, 11, narrow));
   check_refused(Keys::column(kText, 11, wide));
   check_refused(Keys::column(kText, 0, wide));
-  check_refused(Keys::column(nullptr, 12, narrow));  // a null pointer has no bytes, whatever is said of it
+  check_refused(Keys::column(nullptr, 12, narrow));  // a null pointer has no bytes, whatever length is given
   const std::vector<std::int64_t> far{0, 6, INT64_MAX};
   check_refused(Keys::column(kText, 24, far));
 }
 
-TEST_CASE("a null is no key: it is not added, not found and not selected, and the empty key is another thing") {
+TEST_CASE("a null is no key: it is not added, found or selected, and it is not the empty key") {
   for (const Hash hash : {Hash::kXxh3, Hash::kSipHash}) {
     for (const std::size_t first_bit : {0U, 1U, 7U, 8U, 13U}) {
       for (const std::uint64_t count : {1U, 9U, 511U, 512U, 513U, 1500U}) check_nulls(small(hash), count, first_bit);
@@ -320,7 +320,7 @@ TEST_CASE("a mistake in keys of which some are null is found before any is added
   check_refused(Keys::column(kText, 24, descends).where_valid(&bits));
 }
 
-TEST_CASE("answers that are too few are all maybe, in every form") {
+TEST_CASE("places for too few answers all get maybe, in every form") {
   InMemory made = InMemory::make(small());
   const Batch batch(keys_of(0, 5), made.filter);
   for (const Form form : kManyForms) {
@@ -329,7 +329,7 @@ TEST_CASE("answers that are too few are all maybe, in every form") {
   }
 }
 
-TEST_CASE("of more answers than keys only those of the keys are written, be they answers or maybe for want of a hash") {
+TEST_CASE("places after the keys' answers are not written, with a hash and without one") {
   InMemory made = InMemory::make(small());
   InMemory external = InMemory::make(small(Hash::kExternal));
   const Batch batch(keys_of(0, 5), made.filter);
@@ -347,7 +347,7 @@ TEST_CASE("of more answers than keys only those of the keys are written, be they
   }
 }
 
-TEST_CASE("external digests alone: keys are refused, and asked for they are maybe") {
+TEST_CASE("a filter of external digests refuses keys, and answers maybe to them") {
   InMemory made = InMemory::make(small(Hash::kExternal));
   InMemory hashed = InMemory::make(small());
   const Batch batch(keys_of(0, 5), hashed.filter);

@@ -16,7 +16,7 @@ LAYOUTS = {"k" + name.title().replace("-", ""): number for name, number in bfsto
 
 
 def rows(file, struct):
-    """Each `struct{...}` of the header as a list of its words, braces inside dropped."""
+    """Returns each `struct{...}` of the header as a list of its words, without the braces inside."""
     text = (TESTS / "support" / file).read_text()
     found = re.findall(struct + r"\{((?:[^{};]|\{[^{}]*\})*)\}", text)
     return [[word if word in LAYOUTS or word in HASHES else int(word, 0) for word in re.findall(r"\bk[A-Z]\w+|\b\d\w*", row)]

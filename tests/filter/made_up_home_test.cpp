@@ -1,5 +1,5 @@
-// A home that is in this program alone: bytes that a program counts readers of, and that can be lost. Everything that a
-// filter does works there without a change anywhere else.
+// A home that only this program has: memory whose readers are counted, and that can be lost. Everything that a filter
+// does works there without a change anywhere else.
 #include <bfstore/filter.hpp>
 
 #include <memory>
@@ -17,9 +17,9 @@ namespace {
 constexpr std::uint64_t kNumBits = 1 << 15;
 constexpr std::uint64_t kWords = kNumBits / 64;
 
-// What the home has, and what the test looks at.
+// The home's bytes, and what the test looks at.
 struct Memory {
-  std::vector<std::uint64_t> words = std::vector<std::uint64_t>(kWords + 8);  // a line more, to begin at one
+  std::vector<std::uint64_t> words = std::vector<std::uint64_t>(kWords + 8);  // one more line, for alignment
   std::uint64_t state = 0;
   std::uint64_t good = 0;
   int syncs = 0;

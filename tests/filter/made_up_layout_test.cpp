@@ -22,7 +22,7 @@ namespace {
 // A static filter of the digests' lowest bits: it is built, and no keys are added. An answer is bit number
 // `digest mod m`.
 constexpr auto kMadeUp = static_cast<Layout>(40000);
-constexpr std::uint64_t kUnitBits = 24576;  // of no other layout: 3 KiB
+constexpr std::uint64_t kUnitBits = 24576;  // 3 KiB, a unit that no other layout has
 
 bool bit_at(const std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept {
   return test_bit(words, digest % geometry.range);
@@ -117,7 +117,7 @@ format::Identity identity_of(format::Form form) {
   return identity;
 }
 
-// What a builder of such filters would make: the identity, the body with one key in it, the end word.
+// Makes the bytes that a builder of such filters would make: the identity, the body with one key in it, the end word.
 std::vector<std::byte> built() {
   const format::Identity identity = identity_of(format::Form::kEmbedded);
   const format::Sections sections = format::sections_of(identity);
@@ -129,7 +129,7 @@ std::vector<std::byte> built() {
   return bytes;
 }
 
-// Where a buffer is has to be a multiple of 64.
+// A buffer's address must be a multiple of 64.
 struct Aligned {
   explicit Aligned(const std::vector<std::byte>& content) : bytes(content.size() + 64) {
     auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -156,7 +156,7 @@ Options made_up_options() {
 
 }  // namespace
 
-TEST_CASE("a made-up layout has its name and what it can do, and is one of those that a wrong name is told of") {
+TEST_CASE("a made-up layout has its name and abilities, and the error for a wrong name lists it") {
   REQUIRE(layout_named("made-up").has_value());
   CHECK(layout_named("made-up")->layout == kMadeUp);
   CHECK_FALSE(layout_of(kMadeUp)->can.add);

@@ -36,7 +36,7 @@ std::uint64_t file_bytes(std::uint64_t body_bytes) {
   return (body_bytes >= kBig ? kBig : kFileHeader) + pages * 4096 + kEndWord;
 }
 
-// A buffer's size for a filter of exactly m bits.
+// Returns the size of a buffer for a filter of exactly m bits.
 std::uint64_t bytes_for(Options options, std::uint64_t num_bits) {
   options.capacity = 0;
   options.max_bytes = 0;
@@ -45,7 +45,7 @@ std::uint64_t bytes_for(Options options, std::uint64_t num_bits) {
   return must(Filter::required_bytes(options));
 }
 
-// Refused by everything that makes a filter.
+// Checks that everything that makes a filter refuses the options.
 void check_options_refused(const Options& options, Code code, std::initializer_list<const char*> words) {
   const TemporaryDirectory directory;
   Buffer buffer(1 << 16);
@@ -140,7 +140,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
       if (row.gives_positions && layout != Layout::kClassic) continue;
       if (row.takes_seeds) options.seeds = {9, 8, 7, 6, 5, 4, 3, 2};
       options.capacity = 12345;
-      if (row.gives_positions) {  // some have rules for m and k
+      if (row.gives_positions) {  // some hashes have rules for m and k
         options.num_bits = 1 << 17;
         options.num_probes = 8;
       } else {
@@ -174,7 +174,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
   }
 }
 
-TEST_CASE("like beside any other option of the shape is refused, and a path that is no filter by its name") {
+TEST_CASE("like with any other option of the shape is refused, and so is the path of a file that is no filter") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("first.bf");
   must(must(Filter::create(path, of_capacity(100))).close());

@@ -1,7 +1,7 @@
-// Every layout compared with std::set, with random operations: in files, in buffers and in the bare form; keys and
-// digests in every form; k from 1 to 64; from one bit to millions. Two oracles: the std::set of what was added, which
-// must never get a "no", and the model's cells, which predict every answer and every count. Of a layout that removes
-// keys the set is a multiset, and keys that were added are removed at random.
+// Compares every layout with std::set, with random operations: in files, in buffers and in the bare form; keys and
+// digests in every form; k from 1 to 64; from one bit to millions. There are two oracles: the std::set of added keys,
+// which must never get a "no", and the model's cells, which predict every answer and every count. If a layout removes
+// keys, the set is a multiset, and added keys are removed at random.
 #include <map>
 #include <optional>
 #include <set>
@@ -44,7 +44,7 @@ class Subject {
   Filter& writer() { return *writer_; }
   const Filter& reader() { return *reader_; }
 
-  // Leaves the filter and comes back to its bytes.
+  // Closes the filter, and opens its bytes again.
   void reopen() {
     reader_.reset();
     must(writer_->close());
@@ -136,7 +136,7 @@ void add_and_check(Filter& filter, Oracles& oracles, const Batch& batch, Form fo
   }
 }
 
-// Some of those that are there, once each.
+// Removes some of the keys that are there, once each.
 void remove_and_check(Random& random, Filter& filter, Oracles& oracles) {
   std::vector<std::uint64_t> gone;
   for (std::uint64_t left = random.below(200); left > 0 && !oracles.digests.empty(); --left) {
@@ -227,19 +227,19 @@ void run_home(Home home, std::uint64_t rounds) {
 
 }  // namespace
 
-TEST_CASE("files answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("files answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kFile, times * 30 / kKeyScale);
 }
 
-TEST_CASE("buffers answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("buffers answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kBuffer, times * 100 / kKeyScale);
 }
 
-TEST_CASE("bare filters answer and count as the oracles foretell, whatever is done in whatever form") {
+TEST_CASE("bare filters answer and count as the oracles predict, after any operation in any form") {
   run_home(Home::kBare, times * 100 / kKeyScale);
 }
 
-TEST_CASE("with every k from 1 to 64, in one bit and in a million, nothing that was added is ever absent") {
+TEST_CASE("with every k from 1 to 64, in one bit and in a million, no added key is ever absent") {
   for (const Layout layout : every_layout()) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       for (const std::uint64_t m : {1U, 1000U, 1000000U}) {
@@ -253,7 +253,7 @@ TEST_CASE("with every k from 1 to 64, in one bit and in a million, nothing that 
           const std::string key = std::to_string(mix(i * k) % 1000);
           const Count count = made.filter.add(key);
           REQUIRE(count.ok());
-          if (added.count(key) != 0) REQUIRE(count.keys() == 0);  // certainly new it was not
+          if (added.count(key) != 0) REQUIRE(count.keys() == 0);  // it was not certainly new
           added.insert(key);
           for (const std::string& before : added) REQUIRE(made.filter.contains(before));
         }

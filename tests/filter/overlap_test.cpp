@@ -1,5 +1,5 @@
-// What the bits of two filters say of their sets of keys: the numbers of keys, and their intervals, are right in as
-// many pairs of filters as they say.
+// Estimates from the bits of two filters: the numbers of keys of their sets, with intervals that are right in as many
+// pairs of filters as they say.
 #include <cmath>
 #include <map>
 #include <random>
@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kBits = 512 * 20;
 constexpr std::uint32_t kProbes = 6;
 
-// How full each of two filters is, and how much of the smaller set is in both.
+// The fill of each of two filters, and the share of the smaller set that is in both.
 struct Pair {
   double fill_a;
   double fill_b;
@@ -50,7 +50,7 @@ class Bodies {
     for (std::uint64_t i = 0; i < only_b; ++i) row_.scalar->add_alone.one(b_.words(), geometry_, random());
   }
 
-  // In pieces of that many lines.
+  // Compares in pieces of that many lines.
   [[nodiscard]] Comparison compare(std::uint64_t lines = kBits / kLineBits) {
     const auto overlap = std::make_unique<layout::Overlap>();
     for (std::uint64_t word = 0; word < a_.bytes().size() / 8; word += lines * 8)
@@ -71,7 +71,7 @@ class Bodies {
   Buffer b_;
 };
 
-// How estimates of one number turned out.
+// The outcomes of the estimates of one number.
 class Trial {
  public:
   void take(const Interval& found, double truth) {
@@ -82,7 +82,7 @@ class Trial {
   }
   [[nodiscard]] double inside() const { return inside_ / rounds_; }
   [[nodiscard]] double bias() const { return sum_ / rounds_; }
-  // Of the mean of all rounds.
+  // Returns the standard deviation of the mean of all rounds.
   [[nodiscard]] double deviation() const { return std::sqrt(squares_ / rounds_ / rounds_); }
   [[nodiscard]] double rounds() const { return rounds_; }
 
@@ -113,8 +113,7 @@ std::map<std::string, Trial> try_pair(Bodies& bodies, std::mt19937_64& random, c
 
 }  // namespace
 
-TEST_CASE(
-    "keys of each, of both and of either, and Jaccard: the intervals have them in 95 of 100 pairs, without bias") {
+TEST_CASE("the intervals of all numbers of keys, and of Jaccard, are right in 95 of 100 pairs, without bias") {
   std::mt19937_64 random(20261123);
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
@@ -144,7 +143,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("two sets with nothing in common cannot be told from that, and fifty in common of hundreds can") {
+TEST_CASE("disjoint sets seldom seem to have common keys, and fifty common keys of hundreds are noticed") {
   std::mt19937_64 random(20261124);
   const std::uint64_t rounds = std::max<std::uint64_t>(400 / kKeyScale, 100);
   for (const Layout layout : every_layout()) {
@@ -216,7 +215,7 @@ TEST_CASE("empty filters, equal ones and full ones have estimates and bounds tha
   }
 }
 
-TEST_CASE("counting: a key that was added twice counts once, and makes counters higher that no bit shows") {
+TEST_CASE("counting: a key that was added twice counts once, and its higher counters make the filters differ") {
   const layout::Row& row = layout::row_of(Layout::kCounting);
   const layout::Geometry geometry = row.geometry(kBits, kProbes);
   Buffer once(layout::body_bytes(row, kBits));

@@ -11,7 +11,7 @@ namespace {
 const std::uint64_t kKeys = 10000000 / kKeyScale;
 constexpr std::uint64_t kPiece = 10000;
 
-// The keys with numbers from `first` on, 8 bytes each.
+// Returns the keys with numbers from `first` on, 8 bytes each.
 std::span<const std::byte> keys_from(std::vector<std::uint64_t>& keys, std::uint64_t first) {
   keys.resize(kPiece);
   for (std::uint64_t i = 0; i < kPiece; ++i) keys[i] = first + i;
@@ -22,7 +22,7 @@ std::string_view key_at(std::span<const std::byte> keys, std::uint64_t i) {
   return {reinterpret_cast<const char*>(keys.data()) + 8 * i, 8};
 }
 
-// How many present keys are said to be absent, by batches and one by one.
+// Returns how many present keys get a no, in batches and one by one.
 std::uint64_t count_wrong_noes(const Filter& filter) {
   std::vector<std::uint64_t> room;
   std::vector<std::uint8_t> answers(kPiece);

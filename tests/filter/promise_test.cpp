@@ -17,7 +17,7 @@ Options asked(Layout layout, std::uint64_t n, double p) {
   return options;
 }
 
-// The lower p, the fewer false positives can be waited for.
+// Returns how many false positives to wait for: fewer for a low p, at which they are rare.
 std::uint64_t positives_for(double p) { return (p >= 1e-3 ? 40000 : p >= 1e-4 ? 10000 : 2000) / kKeyScale; }
 
 void check_promise(Layout layout) {
@@ -37,12 +37,12 @@ void check_promise(Layout layout) {
   }
 }
 
-// Mean and standard error of the false positives over many small filters with other keys each.
+// Checks the mean of the false positives over many small filters with other keys each, and its standard error.
 void check_small(Layout layout, std::uint64_t n, double p) {
   const std::uint64_t filters = 400 / kKeyScale;
   const auto absent = static_cast<std::uint64_t>(5 / p);
   const Shape shape = InMemory::make(asked(layout, n, p)).filter.shape();
-  Options same_size;  // asked once, because sizing takes longer than all else here
+  Options same_size;  // computed once, because sizing takes longer than everything else here
   same_size.layout = layout;
   same_size.hash = Hash::kExternal;
   same_size.num_bits = shape.num_bits;

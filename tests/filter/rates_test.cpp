@@ -54,8 +54,8 @@ void measure(Layout layout) {
   }
 }
 
-// Some neighbouring lines of a blocked filter that is too large for this machine. All digests that lead to them have
-// nearly the same high bits, of which the larger ones of such filters reach into the half that the probes come from.
+// Some neighboring lines of a blocked filter that is too large for this machine. The digests that lead to them share
+// nearly all high bits. In the larger filters these reach into the half that the probes come from.
 class Neighbours {
  public:
   static constexpr std::uint64_t kLines = 1 << 12;
@@ -96,7 +96,7 @@ TEST_CASE("in every layout: the measured rate at capacity is the theory's at 8, 
   for (const Layout layout : every_layout()) measure(layout);
 }
 
-TEST_CASE("blocked: the measured rate in neighbouring lines of filters of 2^32, 2^36 and 2^39 lines is the theory's") {
+TEST_CASE("blocked: the measured rate in neighboring lines of filters of 2^32, 2^36 and 2^39 lines is the theory's") {
   for (const unsigned line_bits : {32U, 36U, 39U}) {
     for (const auto& shape : {std::pair{10U, 6U}, std::pair{16U, 9U}, std::pair{24U, 12U}}) {
       const auto bits_per_key =
@@ -144,7 +144,7 @@ TEST_CASE(
   check_positives(count_maybes(made.filter, (turns + 1) * kTurned, absent), static_cast<double>(absent) * theory);
 }
 
-TEST_CASE("keys: the measured rate of keys that are hashed is the theory's, as that of digests") {
+TEST_CASE("the measured rate of keys that are hashed is the theory's, like that of digests") {
   constexpr std::uint64_t kPiece = 1 << 12;
   for (const Layout layout : every_layout()) {
     Options options;

@@ -1,5 +1,5 @@
-// Hashes that give positions: their filters hold the bits of k seeded hashes and no other, in every form of keys; say
-// kKeyOnly wherever a digest is needed; and are copied, merged and followed to by the same numbers, or not at all.
+// Hashes that give positions. Their filters hold the bits of k seeded hashes and no other, in every form of keys. They
+// say kKeyOnly wherever a digest is needed. They are copied, merged and followed to by the same numbers, or not at all.
 #include <set>
 
 #include <bfstore/bare.hpp>
@@ -47,7 +47,7 @@ Options seeded(Hash hash, std::uint64_t num_bits = 99991, std::vector<std::uint3
   return options;
 }
 
-// The keys of tests, of every length modulo 4.
+// Returns a test key. The keys have every length modulo 4.
 std::string key(std::uint64_t number) { return std::to_string(mix(number)).substr(0, 1 + number % 17) + "é"; }
 
 std::vector<std::string> keys(std::uint64_t first, std::uint64_t count) {
@@ -71,7 +71,7 @@ class Reference {
       all.insert(reference_position(key, *options_.hash, seed, options_.num_bits));
     return all;
   }
-  // Whether a bit was missing.
+  // Returns whether a bit was missing.
   bool add(std::string_view key) {
     const std::size_t before = bits_.size();
     for (const std::uint64_t position : positions(key)) bits_.insert(position);
@@ -101,7 +101,7 @@ std::vector<std::byte> bits_of(const Filter& filter) {
           dumped.end() - static_cast<std::ptrdiff_t>(kEndWordBytes)};
 }
 
-// Whatever the filter has: no call that needs a digest answers one.
+// Checks that no call that needs a digest gives an answer, whatever the filter has.
 void check_key_only(Filter& filter) {
   const std::array<std::uint64_t, 3> digests{0, 1, UINT64_MAX};
   std::array<std::uint8_t, 3> answers{};
@@ -195,7 +195,7 @@ TEST_CASE("nulls are not hashed, not added, and answered 0") {
   }
 }
 
-TEST_CASE("what is wrong with keys is an error before any is added, and every answer is maybe") {
+TEST_CASE("wrong keys are an error before any is added, and every answer is maybe") {
   InMemory made = InMemory::make(seeded(Hash::kMurmur3));
   const std::array<const void*, 2> pointers{"a", nullptr};
   const std::array<std::size_t, 2> lengths{1, 1};
@@ -300,7 +300,7 @@ TEST_CASE("a copy in every form has the seeds, and answers as its source") {
   }
 }
 
-TEST_CASE("filters with the same seeds merge, and others do not, nor filters of other sizes, which do not fold") {
+TEST_CASE("filters merge if they have the same seeds and the same size, since they do not fold") {
   const TemporaryDirectory directory;
   for (const Hash hash : kHashes) {
     Options options = seeded(hash, 6000);
@@ -340,8 +340,7 @@ TEST_CASE("filters with the same seeds merge, and others do not, nor filters of 
   }
 }
 
-TEST_CASE(
-    "a reader follows to a filter of another size and other seeds, and asks by its numbers; not to another hash") {
+TEST_CASE("a reader follows to another size and other seeds, and asks by them, and not to another hash") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("f");
   const auto publish = [&](Options options, std::uint64_t first) {
@@ -418,7 +417,7 @@ TEST_CASE("a bare filter like one with seeds is refused, and a file like one has
   check_refused(Filter::required_bytes(like), Code::kInvalid, {"bare"});
 }
 
-TEST_CASE("a buffer of so many bytes has room for the seeds, and is as large as it may be but for unused ones") {
+TEST_CASE("a filter of max_bytes has room for its seeds, and leaves few bytes unused") {
   for (const std::uint64_t bytes : {600U, 1024U, 5000U, 100000U}) {
     Options options = seeded(Hash::kMurmur3, 0, {});
     options.capacity = bytes;
@@ -430,7 +429,7 @@ TEST_CASE("a buffer of so many bytes has room for the seeds, and is as large as 
 }
 
 // The numbers that the formulas of the tutorials give in Python.
-TEST_CASE("the sizing of tutorials cuts m and k off, and the promise is the rate that these have") {
+TEST_CASE("the sizing of tutorials truncates m and k, and promises the rate that follows from them") {
   struct Case {
     std::uint64_t keys;
     double fpr;

@@ -66,7 +66,7 @@ TEST_CASE("every flipped bit of a trailer is refused, for every k") {
   });
 }
 
-TEST_CASE("every other byte in place of one of a trailer is refused") {
+TEST_CASE("every change of one byte of a trailer is refused") {
   for_each_bare([](Layout layout, Hash hash, std::uint64_t body_bytes) {
     auto bytes = bare_of(layout, hash, 7, body_bytes);
     for (std::size_t at = body_bytes; at < bytes.size(); ++at) {
@@ -91,7 +91,7 @@ TEST_CASE("a body that lost or gained bytes before its trailer is refused") {
   });
 }
 
-TEST_CASE("what is broken in a trailer is told by a code of its own") {
+TEST_CASE("each defect of a trailer has a code of its own") {
   const auto good = bare_of(Layout::kBlocked, Hash::kXxh3, 7, 128);
   const auto with = [&](std::size_t at, unsigned value) {
     auto bytes = good;

@@ -6,7 +6,7 @@ import struct
 import reader
 
 NAN, INFINITY = float("nan"), float("inf")
-NOTE = b"the note"  # of every file that is broken
+NOTE = b"the note"  # the note of every file that is broken
 PAGE = 4096
 
 
@@ -25,7 +25,7 @@ def seal_identity(data):
 
 
 def end_word(data):
-    """The word at the end of the filter that `data` begins with."""
+    """Returns the end word of the filter at the beginning of `data`."""
     return struct.pack("<Q", number(data, 96, 8) | 1 << 37)
 
 
@@ -40,7 +40,7 @@ def record(kind, flags, value, length=None, padding=b"\0"):
 
 
 def stretched(data, header_bytes, body_offset):
-    """An embedded filter whose record has another length and whose body begins elsewhere."""
+    """Returns an embedded filter whose record has another length and whose body begins elsewhere."""
     end, start = number(data, 12, 4), number(data, 72, 8)
     record = data[:end - 8].ljust(max(header_bytes, body_offset), b"\0")
     put(record, 12, "I", header_bytes)
@@ -50,7 +50,7 @@ def stretched(data, header_bytes, body_offset):
 
 
 def with_records(data, records, records_bytes=None):
-    """The parameter records replaced, the rest of the record's spare bytes zero."""
+    """Replaces the parameter records. The other spare bytes of the record become zero."""
     end = number(data, 12, 4) - 8
     data[128:end] = (records + bytes(end - 128))[:end - 128]
     put(data, 112, "I", len(records) if records_bytes is None else records_bytes)
@@ -158,15 +158,15 @@ IDENTITY = {
     "records_bytes 2^32 - 8": (field(112, "I", 2**32 - 8), "BFS_ERECORD"),
 }
 KEYED = bytes(range(16))  # the secret of every file that KEYED_IDENTITY breaks
-KEY_CHECK = 128 + 8  # where its value lies
+KEY_CHECK = 128 + 8  # the offset of its value
 
 
 def records_with_check(make):
-    """Parameter records made of the right check's value, as bytes."""
+    """Returns a change: the parameter records become those that `make` makes of the right check's value."""
     return lambda data: with_records(data, make(bytes(data[KEY_CHECK:KEY_CHECK + 16])))
 
 
-# Of a file with hash 3 and no note.
+# Changes to a file with hash 3 and no note.
 KEYED_IDENTITY = {
     "seed of hash 3": (field(64, "Q", 1), "BFS_EHASH"),
     "no key check": (records(b""), "BFS_ERECORD"),
@@ -187,7 +187,7 @@ KEYED_IDENTITY = {
 SEEDED = {"hash": "murmur3", "layout": "classic", "num_bits": 1000, "num_probes": 3, "seed": None, "note": None}
 SEEDS = struct.pack("<3I", 0, 1, 2)
 
-# Of a file made of SEEDED.
+# Changes to a file made of SEEDED.
 SEEDED_IDENTITY = {
     "seed of hash 4": (field(64, "Q", 1), "BFS_EHASH"),
     "hash 4 in the blocked layout": (field(32, "H", 1), "BFS_EHASH"),
@@ -214,7 +214,7 @@ SEEDED_IDENTITY = {
 }
 JAVA = {**SEEDED, "hash": "java-polynomial", "num_bits": 1024, "seeds": [5, 7, 11]}
 
-# Of a file made of JAVA.
+# Changes to a file made of JAVA.
 JAVA_IDENTITY = {
     "num_bits of hash 6 no power of two": (field(40, "Q", 1023), "BFS_EBITS"),
     "num_bits of hash 6 beyond 2^30": (field(40, "Q", 2**31), "BFS_EBITS"),
@@ -222,7 +222,7 @@ JAVA_IDENTITY = {
 }
 JAYBIRD = {**SEEDED, "hash": "jaybird", "num_bits": 999}
 
-# Of a file made of JAYBIRD.
+# Changes to a file made of JAYBIRD.
 JAYBIRD_IDENTITY = {
     "seed of hash 7": (field(64, "Q", 1), "BFS_EHASH"),
     "hash 7 in the blocked layout": (field(32, "H", 1), "BFS_EHASH"),
@@ -259,7 +259,7 @@ EMBEDDED_ONLY = {
 
 
 def slots(*changes):
-    """Changes to both slots, or to slot A and slot B, sealed again."""
+    """Returns changes to both slots, or to slot A and slot B, sealed again."""
     def change(data):
         for start, one in zip((PAGE, 2 * PAGE), changes * (3 - len(changes))):
             page = data[start:start + PAGE]
@@ -299,7 +299,7 @@ def last_word(function):
 
 
 def without_last_page(data):
-    """Cut and grown again."""
+    """Cuts the file, and grows it again."""
     cut = len(data) - 8 & -PAGE
     data[cut:] = bytes(len(data) - cut)
 

@@ -55,7 +55,7 @@ class BrokenFields(unittest.TestCase):
             file.write(data)
 
     def library_says(self, function, *arguments):
-        """The name of the code, or None and the handle closed again."""
+        """Returns the name of the code, or None after it has closed the handle again."""
         try:
             handle = bfs.call(function, *arguments)
         except bfs.CodeError as error:
@@ -176,7 +176,7 @@ class BrokenFields(unittest.TestCase):
     def test_records_that_end_within_their_last_8_bytes(self):
         for base, check in ((self.make_file(), self.check_file), (self.make_embedded(), self.check_embedded)):
             base = bytearray(base)
-            with_records(base, record(7, 0, b""), 9)  # the one byte too many is zero, as reserved bytes are
+            with_records(base, record(7, 0, b""), 9)  # the extra byte is zero, like reserved bytes
             seal_identity(base)
             check(base, "BFS_ERECORD")
 
@@ -271,7 +271,7 @@ class BrokenFields(unittest.TestCase):
                     self.check_file(data, "BFS_ERESERVED")
 
     def test_a_file_that_is_not_clean_by_both_slots_is_unclean(self):
-        """Nor is it one to adopt: a clean slot has no boot id, and a file with one valid slot is never adopted."""
+        """Such a file is not adopted either: a clean slot has no boot id, and a file with one valid slot is never adopted."""
         base = self.make_file()
         newest = PAGE if number(base, PAGE, 8) > number(base, 2 * PAGE, 8) else 2 * PAGE
         older = 3 * PAGE - newest

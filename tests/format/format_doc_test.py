@@ -1,4 +1,4 @@
-"""FORMAT.md's byte tables and persisted numbers are the code's: name by name, offset by offset, in both directions.
+"""FORMAT.md's byte tables and persisted numbers equal the code's: name by name, offset by offset, in both directions.
 
 Arguments: the program built from dump_layout.cpp, FORMAT.md, capi/bfstore.h.
 """
@@ -34,7 +34,7 @@ class Document:
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
     def fields(self, section):
-        """[(name, offset, bytes, rule)], the reserved ones too."""
+        """Returns [(name, offset, bytes, rule)], with the reserved fields."""
         return [(name, int(offset), bytes_of_type(kind), rule) for offset, kind, name, rule in self.rows(section)]
 
     def rule(self, section, field):
@@ -123,7 +123,7 @@ class FormatDocument(unittest.TestCase):
         self.assertEqual(int(self.document.rule("Bare form", "marker"), 16), self.constants["trailer_marker"])
 
     def told(self, pattern, section, field=None):
-        """The numbers that `pattern` finds in a section's text or in a field's rule; 2^48 - 1 is a number too."""
+        """Returns the numbers that `pattern` finds in a section's text or in a field's rule. 2^48 - 1 is a number, too."""
         text = self.document.rule(section, field) if field else self.document.words(section)
         found = re.search(pattern, text)
         self.assertIsNotNone(found, f"{section}, {field}: nothing like '{pattern}'")

@@ -26,7 +26,7 @@ std::uint32_t header_with_note(Form form, std::size_t note_bytes) {
   return format::header_bytes_for(form, parameters);
 }
 
-// A good identity with numbers that `i` decides.
+// Returns a good identity with numbers that `i` decides.
 Identity identity_of(std::uint64_t i, Form form, std::size_t note_bytes) {
   Identity identity;
   identity.form = form;
@@ -121,7 +121,7 @@ TEST_CASE("a header is one page in a file, and in an embedded filter as short as
   }
 }
 
-TEST_CASE("a body of 2 MiB or more begins at 2 MiB, a smaller one behind the header") {
+TEST_CASE("a body of 2 MiB or more begins at 2 MiB, a smaller one after the header") {
   const std::uint64_t mebibyte = 1 << 20;
   for (const std::uint64_t bytes : {std::uint64_t{8}, mebibyte, 2 * mebibyte - 8}) {
     CHECK(format::body_offset_in_file(bytes) == 16384);
@@ -149,7 +149,7 @@ TEST_CASE("every flipped bit of a record is refused") {
   }
 }
 
-TEST_CASE("a record cut at any byte is refused, and never read behind its end") {
+TEST_CASE("a record cut at any byte is refused, and never read beyond its end") {
   for (const Form form : kForms) {
     const Identity identity = identity_of(3, form, 5);
     const auto record = format::encode_identity(identity);
@@ -160,7 +160,7 @@ TEST_CASE("a record cut at any byte is refused, and never read behind its end") 
   }
 }
 
-TEST_CASE("a filter whose end word ends one byte behind the file is refused") {
+TEST_CASE("a filter whose end word ends one byte after the file is refused") {
   for (const Form form : kForms) {
     const Identity identity = identity_of(11, form, 0);
     const auto record = format::encode_identity(identity);
@@ -171,7 +171,7 @@ TEST_CASE("a filter whose end word ends one byte behind the file is refused") {
   }
 }
 
-TEST_CASE("the end word is in a page behind the body, behind the checksums of a sealed file, and the last of it") {
+TEST_CASE("the end word ends the file, in the page after the body, or right after a sealed file's checksums") {
   Identity identity = identity_of(0, Form::kFile, 0);
   identity.body_offset = 16384;
   for (const std::uint64_t body_bytes : {8U, 64U, 4096U, 65536U, 65600U, 1'000'000U}) {
@@ -188,8 +188,8 @@ TEST_CASE("the end word is in a page behind the body, behind the checksums of a 
   }
 }
 
-// One compare of the two words' difference finds whatever happens to either of them or to both.
-TEST_CASE("an end word is never a live word, and of every file another one") {
+// One comparison of the two words' difference detects every change of either word or of both.
+TEST_CASE("an end word is never a live word, and each file has another one") {
   for (std::uint64_t i = 0; i < 1000; ++i) {
     format::FileId id{};
     for (std::size_t j = 0; j < id.size(); ++j) id[j] = static_cast<std::uint8_t>(mix(i + j));
@@ -197,7 +197,7 @@ TEST_CASE("an end word is never a live word, and of every file another one") {
     REQUIRE((word & format::LiveWord::kNever) != 0);
     REQUIRE((format::LiveWord::healthy(id).bits & format::LiveWord::kNever) == 0);
     for (std::size_t bit = 64; bit < 128; ++bit) {
-      if (bit == 64 + 37) continue;  // is set in all
+      if (bit == 64 + 37) continue;  // this bit is set in all words
       format::FileId other = id;
       other[bit / 8] = static_cast<std::uint8_t>(other[bit / 8] ^ 1U << bit % 8);
       REQUIRE(format::end_word(other) != word);
@@ -234,7 +234,7 @@ TEST_CASE("an unknown ro_compat bit refuses writing alone, an incompat bit readi
   }
 }
 
-TEST_CASE("every broken rule is told, not the first one alone, in the order of the checklist") {
+TEST_CASE("every broken rule is reported, not only the first one, in the order of the checklist") {
   const Identity identity = identity_of(4, Form::kFile, 0);
   auto record = format::encode_identity(identity);
   base::store(record.data() + format::kVersionMajorField.offset, std::uint16_t{2});

@@ -17,7 +17,7 @@ namespace {
 
 using Value = std::vector<std::byte>;
 
-// A record of the next version would have a field in Parameters; these have it here.
+// The next version would have these values in fields of Parameters.
 std::optional<Value> ticket_to_write;
 std::vector<Value> tickets_read;
 std::optional<Value> stamp_to_write;
@@ -116,7 +116,7 @@ Identity with_all_records(Form form) {
   return identity;
 }
 
-// The same of a hash that takes seeds: it has no key check.
+// Returns such an identity of a hash that takes seeds: it has no key check.
 Identity with_seeds(std::uint32_t num_seeds) {
   Identity identity = with_all_records(Form::kEmbedded);
   identity.shape.layout = Layout::kClassic;
@@ -151,7 +151,7 @@ std::vector<std::byte> bytes_of(const Raw& raw) {
   return bytes;
 }
 
-// What is said of the identity with these records instead of its own.
+// Returns the problems of the identity with these records instead of its own.
 std::vector<Problem> problems_with(const Identity& identity, const std::vector<Raw>& raws, std::uint16_t minor = 0) {
   auto header = format::encode_identity(identity);
   std::fill(header.begin() + format::kRecordsOffset, header.end(), std::byte{0});
@@ -257,7 +257,7 @@ TEST_CASE("a record that is critical and should not be, or is not and should be,
   });
 }
 
-TEST_CASE("what is reserved in a record is refused where the minor version is known, and ignored where it is later") {
+TEST_CASE("reserved bits of a record are refused in a known minor version, and ignored in a later one") {
   int reserved_in_values = 0;
   each_record([&](const Subject& subject) {
     Raw flagged = subject.good;
@@ -300,7 +300,7 @@ TEST_CASE("a record in a form that may not have it is refused") {
   CHECK(refused == 3);  // seal, ticket, stamp
 }
 
-TEST_CASE("a record that its filter must have is missed, and one that it may not have is refused") {
+TEST_CASE("a filter without a record that it must have is refused, and so is one with a record that it may not have") {
   int missed = 0;
   each_record([&](const Subject& subject) {
     const auto problems = subject.with({});

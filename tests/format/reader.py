@@ -35,7 +35,7 @@ def number(data):
 
 
 def siphash(data, secret):
-    """SipHash-2-4 as the paper's section 2 tells it."""
+    """Computes SipHash-2-4 as the paper's section 2 describes it."""
     rotate = lambda x, bits: (x << bits | x >> 64 - bits) % 2**64
     k0, k1 = struct.unpack("<QQ", secret)
     v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
@@ -62,7 +62,7 @@ def siphash(data, secret):
 
 
 def murmur3(data, seed):
-    """MurmurHash3_x86_32 as its author's code tells it."""
+    """Computes MurmurHash3_x86_32 as its author's code does."""
     rotate = lambda x, bits: (x << bits | x >> 32 - bits) % 2**32
     mixed = lambda word: rotate(word * 0xCC9E2D51 % 2**32, 15) * 0x1B873593 % 2**32
     h, whole = seed, len(data) // 4 * 4
@@ -75,13 +75,13 @@ def murmur3(data, seed):
 
 
 def polynomial(data, seed):
-    """Java's `h = seed * h + charAt(i)`."""
+    """Computes Java's `h = seed * h + charAt(i)`."""
     units = struct.iter_unpack("<H", data.decode("utf-8", "replace").encode("utf-16-le"))
     return functools.reduce(lambda h, unit: (seed * h + unit[0]) % 2**32, units, 0)
 
 
 def in_slices(key, smallest, m, k):
-    """python-bloomfilter: words of salted digests, each modulo the length of its slice."""
+    """Returns python-bloomfilter's positions: words of salted digests, each modulo the length of its slice."""
     part = m // k
     size = 2 if part < 2**15 else 4 if part < 2**31 else 8
     bits = 8 * k * size
@@ -116,7 +116,7 @@ def canary(hash_number, seed, m=0, seeds=()):
     return c
 
 
-# By number: m is a multiple of the first, a cell has so many bits, and the body's bits are a multiple of the last.
+# {number: (m is a multiple of this, bits of a cell, the body's bits are a multiple of this)}
 LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512)}
 
 
@@ -170,7 +170,7 @@ class Filter:
 
 
 def identity(data, form, limit, secret):
-    """The identity record that `data` begins with; what it tells of must end within `limit` bytes."""
+    """Reads the identity record at the beginning of `data`. The sections that it describes must end within `limit` bytes."""
     check([(limit >= (16384 if form == 1 else 192), "BFS_ETOOSHORT")])
     f = Filter()
     (magic, major, minor, size, _, ro, incompat, its_form, a, f.layout, f.hash, f.k, f.m, f.n, f.p, f.seed, f.start,
@@ -228,8 +228,8 @@ def check_end(f, word):
 
 
 def state(f, minor, a, b, live):
-    """The two state slots and the live page."""
-    slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # of equal sequences A's is the newest
+    """Reads the two state slots and the live page."""
+    slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # if the sequences are equal, A is the newest
              if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
     check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
@@ -261,7 +261,7 @@ def open_file(path, secret=None):
 
 
 def damaged(f):
-    """The damaged chunks of a sealed file, and whether its checksums and counters are as they were sealed."""
+    """Returns the damaged chunks of a sealed file, and whether its checksums and counters are as they were sealed."""
     salt = number(f.file_id[:8])
     chunks = [f.body[i:i + 65536] for i in range(0, f.body_bytes, 65536)]
     return ([i for i, chunk in enumerate(chunks) if xxh3(chunk, (salt + i) % 2**64) != number(f.sums[8 * i:8 * i + 8])],

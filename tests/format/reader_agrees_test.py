@@ -19,7 +19,7 @@ LIBRARY = bfs.load(sys.argv.pop(1))
 # The reader takes long for a key, and a run that is shortened asks fewer.
 ABSENT, SAMPLE, MOST_KEYS = (5000, 3000, 400_000) if os.environ.get("KEY_SCALE", "1") == "1" else (1000, 500, 40_000)
 ALL_ONES = 2**64 - 1
-SECRET = bytes(range(0xF0, 0x100))  # of every filter whose hash is siphash
+SECRET = bytes(range(0xF0, 0x100))  # the key of every filter whose hash is siphash
 
 # layout, m, k, hash, seed, note: every k and size that is a corner, each at least once with both hashes and layouts.
 SHAPES = [
@@ -80,7 +80,7 @@ def secret_of(shape):
 
 
 def keys_for(shape, prefix, count):
-    """Keys (or digests, for the external hash) that are the same in every run."""
+    """Returns keys (or digests, for the external hash) that are the same in every run."""
     if shape[3] == "external":
         source = random.Random(f"{prefix} {shape}")
         return [source.getrandbits(64) for _ in range(count)]
@@ -107,7 +107,7 @@ class ReaderAgrees(unittest.TestCase):
         self.path = os.fsencode(folder.name) + b"/filter.bf"
 
     def ask_both(self, handle, read, shape, present):
-        """One by one and as a batch: the library's answers are the reader's, for present and for absent keys."""
+        """Checks that the library's answers are the reader's, one by one and as a batch, for present and for absent keys."""
         external = shape[3] == "external"
         absent = keys_for(shape, "absent", ABSENT)
         sample = random.Random(1).sample(present, min(len(present), SAMPLE))
@@ -159,7 +159,7 @@ class ReaderAgrees(unittest.TestCase):
                 self.assertRaisesRegex(reader.Refused, "^BFS_EDIGESTONLY$", read.digest, key)
 
     def keys_to_fill(self, shape):
-        """Up to half of the bits set, so that there are noes and false positives, at most MOST_KEYS."""
+        """Returns at most MOST_KEYS keys, which set up to half of the bits. So there are noes and false positives."""
         return keys_for(shape, "present", max(1, min(int(0.69 * shape[1] / shape[2]), MOST_KEYS)))
 
     def test_parts_are_read_alike_and_refuse_the_digests_of_others(self):

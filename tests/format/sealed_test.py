@@ -81,7 +81,7 @@ class Sealed(unittest.TestCase):
             file.write(bytes([byte ^ 1 << bit]))
 
     def expected_ranges(self):
-        """As the reader sees it, in the words of the library."""
+        """Returns the damage that the reader finds, in the form of the library's."""
         f = reader.open_file(self.path)
         chunks, rest = reader.damaged(f)
         ranges = []
@@ -126,7 +126,7 @@ class Sealed(unittest.TestCase):
         self.fill(f.start + 2 * CHUNK, b"\0" * CHUNK)
         self.assertEqual(bfs.verify(LIBRARY, self.path), [(f.start, CHUNK), (f.start + 2 * CHUNK, CHUNK)])
         self.assertEqual(bfs.verify(LIBRARY, self.path, capacity=1), [(f.start, CHUNK)])
-        self.assertLess(sum(self.answers(0, KEYS)), len(KEYS))  # this is what the damage would do
+        self.assertLess(sum(self.answers(0, KEYS)), len(KEYS))  # the damage would cause these wrong noes
         self.assertEqual(self.answers(bfs.OPEN_TOLERATE_DAMAGE, KEYS), [1] * len(KEYS))
         lines = f.m // 512
         for key, old, new in zip(ABSENT, before, self.answers(bfs.OPEN_TOLERATE_DAMAGE, ABSENT)):

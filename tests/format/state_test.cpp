@@ -85,7 +85,7 @@ TEST_CASE("a page of zeros or of ones, and a state that is not known, are invali
   }
 }
 
-TEST_CASE("a file is clean only if both slots are valid, one behind the other, and the newer says clean") {
+TEST_CASE("a file is clean only if both slots are valid, one follows the other, and the newer says clean") {
   const SlotPage invalid{};
   for (const SlotState older : kStates) {
     for (const SlotState newer : kStates) {
@@ -196,7 +196,7 @@ TEST_CASE("a mark is kept for each of 64 owners, never goes back in its epoch, a
 }
 
 // A log whose positions begin anew must not find the mark of the one before, which may be higher than all of its own.
-TEST_CASE("a mark counts for its own epoch alone, and another epoch takes its place, be it lower or higher") {
+TEST_CASE("a mark counts for its own epoch alone, and a lower or higher epoch replaces it") {
   Slot slot;
   CHECK(format::set_mark(slot, {.owner = 7, .epoch = 5, .mark = 1000}));
   for (const std::uint64_t other : {0U, 4U, 6U}) CHECK(format::mark_of(slot, 7, other) == 0);
@@ -213,7 +213,7 @@ TEST_CASE("a mark counts for its own epoch alone, and another epoch takes its pl
   CHECK(format::marks_of(slot) == std::vector<OwnerMark>{{{.owner = 7, .epoch = 10}}});
 }
 
-TEST_CASE("an owner whose log became another one during a recovery has not recovered any more") {
+TEST_CASE("an owner whose log was replaced during a recovery is no longer recovered") {
   Slot slot;
   for (const std::uint64_t owner : {7U, 8U}) CHECK(format::set_mark(slot, {.owner = owner, .epoch = 5, .mark = 10}));
   for (const std::uint64_t owner : {7U, 8U}) format::set_recovered(slot, owner);
@@ -239,7 +239,7 @@ TEST_CASE("mark 0 with an epoch makes an owner known, and every recovery waits f
   CHECK(format::marks_of(slot).size() == 2);
 }
 
-TEST_CASE("who takes the lane of an owner that was dropped has recovered nothing") {
+TEST_CASE("an owner that takes the lane of a dropped owner has recovered nothing") {
   Slot slot;
   for (const std::uint64_t owner : {7U, 8U, 9U}) CHECK(format::set_mark(slot, {.owner = owner, .epoch = 1, .mark = 5}));
   format::set_recovered(slot, 8);

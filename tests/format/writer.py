@@ -32,7 +32,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def digest_of(shape, key):
-    """What the bits are computed of. Of a hash that gives positions: these."""
+    """Returns what the bits are computed from: digests, or positions if the hash gives those."""
     if shape.hash > 3:
         return tuple(positions(key, shape.hash, shape.m, shape.listed_seeds()))
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
@@ -50,7 +50,7 @@ def cells_of(shape, digest):
 
 
 def change_cells(words, shape, digest, change):
-    """Whether one was 0. change(cell, the most that it can be) is what it becomes. A word is stored whole."""
+    """Changes each cell to change(cell, its highest value). Returns whether one was 0. Stores whole words."""
     bits, was_empty = LAYOUTS[shape.layout][1], False
     most = 2**bits - 1
     for cell in set(digest) if shape.hash > 3 else cells_of(shape, digest):
@@ -66,7 +66,7 @@ def set_cells(words, shape, digest):
 
 
 def lower(words, shape, digest):
-    """Of a counting filter, for a key that was added."""
+    """Lowers the counters of a key that was added to a counting filter."""
     change_cells(words, shape, digest, lambda old, most: old if old in (0, most) else old - 1)
 
 
@@ -133,7 +133,7 @@ def inode_mark(fd):
 
 
 def place(fd):
-    """boot_id, device, inode, inode_mark and mount, as a slot has them."""
+    """Returns boot_id, device, inode, inode_mark and mount, as a slot has them."""
     with open("/proc/sys/kernel/random/boot_id") as file:
         boot = bytes.fromhex(file.read().strip().replace("-", ""))
     at, mount = os.fstat(fd), 0
@@ -150,7 +150,7 @@ def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, rec
 
 
 def raised(lanes, owner, mark, epoch):
-    """The lanes with the owner's mark raised, or with the one of another epoch."""
+    """Returns the lanes with the owner's mark raised, or with the mark of another epoch."""
     if not mark and not epoch:
         return lanes
     for wanted in (lambda its_owner, used: used and its_owner == owner, lambda _, used: not used):
@@ -162,7 +162,7 @@ def raised(lanes, owner, mark, epoch):
 
 
 def without(lanes, owner):
-    """The lanes without that owner."""
+    """Returns the lanes without that owner."""
     each = [lanes[at:at + 24] for at in range(0, 1536, 24)]
     return b"".join(bytes(24) if number(lane[:8]) == owner else lane for lane in each)
 
@@ -199,21 +199,21 @@ class Writer:
         self.lock_fd = os.open(f"/proc/self/fd/{fd}", os.O_RDWR)
 
     def live_word(self):
-        """Read through the descriptor: a mapping of a file that was cut is SIGBUS."""
+        """Reads the live word through the descriptor: a mapping of a file that was cut is SIGBUS."""
         live, end = number(os.pread(self.fd, 8, 12288)), number(os.pread(self.fd, 8, self.f.end_at))
         check([(end == end_word(self.f), "BFS_ELOST"), (live % 2**40 & ~STATES == number(self.f.file_id[:4]) | 1, "BFS_ELOST"),
                (not live & (SUPERSEDED | REPLACED), "BFS_ESUPERSEDED")])
         return live
 
     def change_live_word(self, set_mask, clear_mask=0):
-        """Holding the state lock, which stands in for an atomic operation."""
+        """Changes the live word. The caller holds the state lock, which replaces an atomic operation."""
         self.words[1536] = self.words[1536] & ~clear_mask | set_mask
 
     def add(self, *keys):
         return self.add_digests([digest_of(self.f, key) for key in keys])
 
     def add_digests(self, digests):
-        """How many of them changed a bit."""
+        """Adds digests. Returns how many of them changed a bit."""
         changed = 0
         for i in range(0, len(digests), 64):
             live = self.live_word()
@@ -225,7 +225,7 @@ class Writer:
         return changed
 
     def remove_digests(self, digests):
-        """How many of them were not certainly absent."""
+        """Removes digests. Returns how many of them were not certainly absent."""
         live, bits, removed = self.live_word(), LAYOUTS[self.f.layout][1], 0
         check([(self.f.layout == 3, "BFS_EUNSUPPORTED"), (not live & POISONED, "BFS_EPOISONED"),
                (not live & RECOVERING, "BFS_ERECOVERING"), (not live & FILLING, "BFS_EFILLING")])
@@ -238,7 +238,7 @@ class Writer:
         return removed
 
     def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False):
-        """Whether the slot says filling."""
+        """Returns whether the slot says filling."""
         pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
         valid = [number(page[4088:]) == xxh3(page[:4088], number(self.f.file_id[:8])) for page in pages]
         newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
@@ -252,7 +252,7 @@ class Writer:
         return filling
 
     def sync_and_write(self, its_state, change=lambda lanes: lanes, filled=False):
-        """Steps 3 to 9 of "Syncing", holding the state lock and the sync lock."""
+        """Does steps 3 to 9 of "Syncing". The caller holds the state lock and the sync lock."""
         before = self.live_word()
         self.change_live_word(SYNCING)
         try:
@@ -320,7 +320,7 @@ def folder_of(path):
 
 
 def nameless(path, f, sums_bytes=0):
-    """Steps 1 to 5 of "Creating a file", without the identity."""
+    """Does steps 1 to 5 of "Creating a file", without the identity."""
     folder, name = folder_of(path)
     f = copy.copy(f)
     f.file_id, f.start = os.urandom(16), 16384 if f.body_bytes < 2 << 20 else 2 << 20
@@ -335,7 +335,7 @@ def nameless(path, f, sums_bytes=0):
 
 
 def finish(w, lanes=bytes(1536), seal=None, filling=0):
-    """Steps 4 and 6 to 8 of "Creating a file"."""
+    """Does steps 4 and 6 to 8 of "Creating a file"."""
     os.pwrite(w.fd, identity(w.f, 1, seal), 0)
     os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), filling=filling), 4096)
     os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, filling=filling), 8192)
@@ -352,7 +352,7 @@ def create(path, f, filling=False):
 
 
 def judge(fd, secret):
-    """The checklist for a file that must be clean."""
+    """Applies the checklist for a file that must be clean."""
     header = os.pread(fd, 16384, 0)
     check([(stat.S_ISREG(os.fstat(fd).st_mode), "BFS_ENOTREGULAR")])
     f, minor = read_identity(header, 1, os.fstat(fd).st_size, secret)
@@ -367,7 +367,8 @@ def judge(fd, secret):
 
 
 def own_blocks(fd, f):
-    """Of all blocks, without asking which are holes or shared. A filesystem that cannot unshare is taken to share nothing."""
+    """Allocates and unshares all blocks, without asking which are holes or shared. A filesystem that cannot unshare counts as
+    one that shares nothing."""
     for at, length in ((0, 16384), (f.start, f.end_at + 8 - f.start)):
         for mode in (1, 0x40):  # FALLOC_FL_KEEP_SIZE, FALLOC_FL_UNSHARE_RANGE
             if LIBC.fallocate(fd, mode, ctypes.c_int64(at), ctypes.c_int64(length)) and (mode == 1 or ctypes.get_errno() != errno.EOPNOTSUPP):

@@ -21,7 +21,7 @@ import bfstore_header
 import reader
 import writer
 
-# A sanitizer that Python has to load first is not for programs that have it inside.
+# LD_PRELOAD of a sanitizer is for Python; programs have theirs inside.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 INSPECT, BF = os.path.abspath(sys.argv.pop(4)), os.path.abspath(sys.argv.pop(3))
 CODES = bfstore_header.codes(sys.argv.pop(2))
@@ -66,7 +66,7 @@ def seeds_of(shape):
 
 
 def items(shape, keys):
-    """Keys, or for the external hash digests."""
+    """Returns keys, or digests for the external hash."""
     return [reader.xxh3(key, 1) for key in keys] if shape[3] == "external" else keys
 
 
@@ -112,7 +112,7 @@ def content(path):
 
 
 def masked(record):
-    """An identity as bytes and sorted records, without what differs from filter to filter: file_id, the key check, the checksum."""
+    """Returns an identity as bytes and sorted records, without what differs from filter to filter: file_id, key check, checksum."""
     size, length, records, at = reader.number(record[12:16]), reader.number(record[112:116]), [], 128
     while at < 128 + length:
         kind, flags, value_bytes = struct.unpack_from("<HHI", record, at)
@@ -161,14 +161,14 @@ class Writer(unittest.TestCase):
         return found
 
     def healthy(self, path):
-        """A shape of a few bits is full with one key: then that alone is what bfinspect has against it."""
+        """Checks bfinspect's verdict. A shape of a few bits is full with one key: then only that may be a problem."""
         done = subprocess.run([INSPECT, "--json", path], capture_output=True, env=ENVIRONMENT)
         said = json.loads(done.stdout)
         full = said["m"] < 4096 and said["overfull"] and said["valid"] and said["state"] in ("clean", "in use")
         self.assertEqual((said["problems"], done.returncode), ([], 1 if full else 0), said)
 
     def code_of(self, deed):
-        """The name of the code that the library refuses with, or None."""
+        """Returns the name of the code with which the library refuses, or None."""
         try:
             deed()
         except bfs.CodeError as refused:
@@ -195,7 +195,7 @@ class Writer(unittest.TestCase):
                 mine = self.writer_file(shape, KEYS, theirs.n, theirs.p)
                 my_file, their_file = content(self.path), content(self.other)
                 self.assertEqual(masked(my_file), masked(their_file))
-                self.assertTrue(mine.body == theirs.body, "other bits")  # assertEqual takes minutes to show which
+                self.assertTrue(mine.body == theirs.body, "other bits")  # assertEqual takes minutes to show the difference
                 self.assertEqual((mine.k, mine.m, mine.keys_added), (theirs.k, theirs.m, theirs.keys_added))
                 self.assertEqual(newest_slot(my_file)[128:4088], newest_slot(their_file)[128:4088], "the lanes")
                 self.assertEqual(newest_slot(my_file)[8:40], newest_slot(their_file)[8:40], "state, boot id and device")
@@ -373,7 +373,7 @@ class Writer(unittest.TestCase):
                     os.unlink(path)
 
     def killed_file(self, and_then=""):
-        """Made, filled and marked by a process that is killed."""
+        """Makes, fills and marks a file in a process that is killed."""
         script = f"""if 1:
             import os, sys
             sys.path.insert(0, {os.path.dirname(writer.__file__)!r})
@@ -501,7 +501,7 @@ class Writer(unittest.TestCase):
         return keep, address, bfs.wrap_with(LIBRARY, address, len(data), flags, secret)
 
     def formatted(self, shape, keys, **more):
-        """The library's own bytes."""
+        """Returns the library's own bytes."""
         size, options = ctypes.c_uint64(), library_options(shape, **more)
         self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
         keep, address = bfs.aligned_buffer(size.value)

@@ -17,7 +17,7 @@ double real_from(Bytes& input) {
   return kReals[input.u8() % kReals.size()];
 }
 
-// Small, at an edge, or anything.
+// Returns a small number, one at an edge, or any.
 std::uint64_t number_from(Bytes& input) {
   constexpr std::array<std::uint64_t, 12> kEdges{0,
                                                  1,
@@ -44,7 +44,7 @@ std::uint64_t flags_of(std::uint64_t bits, const std::array<std::uint64_t, kBits
   return all;
 }
 
-// Mostly the one that is computed fast.
+// Gives mostly the size that is computed fast.
 void give_size(Bytes& input, bfs_options& options) {
   switch (input.u8() % 32) {
     default:

@@ -10,8 +10,8 @@
 
 namespace fuzz {
 
-// Flags of bfstore.h by the bits of an input. The header's own numbers would not do: flags that are far up would never
-// be met, and inputs are kept when numbers change.
+// Return flags of bfstore.h for the bits of an input. The header's own numbers would not do: inputs would seldom have
+// the high flags, and kept inputs would lose their meaning when numbers change.
 std::uint64_t make_flags(std::uint64_t bits) noexcept;  // of bfs_create and bfs_format: 10 bits
 std::uint64_t open_flags(std::uint64_t bits) noexcept;  // of bfs_open: 16 bits
 std::uint64_t seal_flags(std::uint64_t bits) noexcept;  // of bfs_seal: 2 bits
@@ -21,22 +21,22 @@ struct GivenOptions {
   bfs_options options{};
   std::string like;
   std::string note;
-  void point() noexcept;  // the struct's pointers to the strings
+  void point() noexcept;  // sets the struct's pointers to the strings
 };
 
-// Small sizes and impossible ones. `path_of` gives the path of a numbered file.
+// Returns options with small sizes and impossible ones. `path_of` gives the path of a numbered file.
 GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned));
 
 // Keys in the form of one of the batch functions.
 class Batch {
  public:
-  // Of the keys that the input names, those whose digest is wanted.
+  // Takes those keys that the input names whose digest is wanted.
   Batch(
       Bytes& input, const bfs_filter* filter,
       const std::function<bool(std::uint64_t)>& wanted = [](std::uint64_t) { return true; });
   std::int64_t add(bfs_filter* filter) const;
   std::int64_t remove(bfs_filter* filter) const;
-  // The answers are those that each key gets alone.
+  // Checks that the answers are those that each key gets alone.
   void ask(const bfs_filter* filter) const;
   [[nodiscard]] const std::vector<std::uint64_t>& digests() const noexcept { return digests_; }
 
@@ -46,7 +46,7 @@ class Batch {
   std::int64_t select(const bfs_filter* filter, std::uint32_t* indices) const;
 
   Form form_;
-  bool takes_keys_;  // the filter does
+  bool takes_keys_;  // whether the filter takes keys
   std::vector<const void*> keys_;
   std::vector<std::size_t> lengths_;
   std::string bytes_;  // keys without gaps
@@ -55,7 +55,7 @@ class Batch {
   std::vector<std::uint64_t> digests_;
 };
 
-// Arguments that no caller can mean: each is refused, and changes nothing. `filter` may be null.
+// Makes calls with arguments that no caller can mean. Each is refused, and changes nothing. `filter` may be null.
 void call_absurdly(Bytes& input, bfs_filter* filter);
 
 }  // namespace fuzz

@@ -1,7 +1,7 @@
-// Any bytes as another program's filter: inspected as a whole and as far as some of them go, imported, and exported
-// again. The input's first byte chooses the format and its order of bits, or the hash; for an array its m and k follow;
-// the rest are the bytes. They are at the end of their allocation, so that the address sanitizer sees a read after
-// them.
+// Takes any bytes as another program's filter: inspects them as a whole and prefixes of them, imports them, and exports
+// them again. The input's first byte chooses the format and its order of bits, or the hash; for an array its m and k
+// follow; the rest are the bytes. They are at the end of their allocation, so that the address sanitizer sees a read
+// after them.
 #include <bfstore_interop.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using fuzz::Input;
 
 constexpr std::uint64_t kMostFileBytes = 1 << 16;  // larger filters are inspected alone
 
-// Exactly so many bytes.
+// A copy in an allocation of exactly its length.
 class Copy {
  public:
   explicit Copy(Input bytes) : bytes_(new std::uint8_t[bytes.size()]), size_(bytes.size()) {
@@ -64,7 +64,7 @@ std::int32_t inspected(const Case& given, const Copy& bytes, const bfs_options* 
 
 bool equal(const bfs_foreign& one, const bfs_foreign& other) { return std::memcmp(&one, &other, sizeof one) == 0; }
 
-// What the first bytes say, all of them say.
+// Checks that the first bytes, inspected alone, say the same as all bytes.
 void inspect_parts(const Case& given, Input bytes, std::int32_t code, const bfs_foreign& told) {
   for (const std::size_t size : {std::size_t{0}, std::size_t{39}, std::size_t{40}, bytes.size() / 2}) {
     if (size > bytes.size()) continue;
@@ -82,7 +82,7 @@ std::vector<std::uint8_t> exported(const bfs_filter* filter, const bfs_foreign_f
   return made;
 }
 
-// The same array of bits, whatever is before it.
+// Checks that both have the same array of bits, whatever is before it.
 void check_same_bits(const bfs_filter* filter, const Case& given, const Copy& bytes, const bfs_foreign& made) {
   bfs_foreign_form raw = given.form;
   raw.format = "raw";

@@ -1,5 +1,5 @@
-// What the inspector says about any bytes as a filter file (image.hpp), and what opening it says, must agree. Opening a
-// keyed file takes its key; inspecting or verifying it does not.
+// Takes any bytes as a filter file (image.hpp). The inspector and an opening must agree about it. Opening a keyed file
+// takes its key; inspecting or verifying it does not.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ Report inspected(const char* path) {
   return *report;
 }
 
-// What a reader gets for a file that breaks no rule.
+// Returns the code that a reader gets for a file that breaks no rule.
 std::int32_t expected_code(FileState state) {
   switch (state) {
     case FileState::kClean:
@@ -58,14 +58,14 @@ void compare(const Report& report, const bfs_statistics& facts) {
   check(report.fill->set_bits == facts.set_bits, "the same bits");
 }
 
-// The process that superseded the file is gone. A reader that may write clears that, and gets what the file is then.
+// The process that superseded the file is gone. A reader that may write clears that flag, and gets the file's state.
 void check_superseded(const char* path, std::int32_t code) {
-  if (code == BFS_ESUPERSEDED) return;  // it may not be written to
+  if (code == BFS_ESUPERSEDED) return;  // the reader may not write to it
   const Report then = inspected(path);
   check(then.valid() && code == expected_code(then.state), "a file goes on when its replacer is gone", code);
 }
 
-// Whether the identity keeps every rule. Those that need a look at the state are checked later.
+// Returns whether the identity keeps every rule. Rules that need a look at the state are checked later.
 bool sound(const Report& report) {
   return report.identity &&
          std::all_of(report.problems.begin(), report.problems.end(), [](const bfstore::Problem& problem) {
@@ -73,7 +73,7 @@ bool sound(const Report& report) {
          });
 }
 
-// The key is checked in between.
+// An opening checks the key after the identity, and before the state.
 bool keyed_and_sound(const Report& report) { return sound(report) && report.identity->key_check; }
 
 void check_verifying(const char* path, const Report& report) {
@@ -104,7 +104,7 @@ void check_reading(const char* path, const Report& report, bool facts) {
   bfs_close(filter, nullptr);
 }
 
-// While a writer has it open, and when the writer has closed it.
+// Checks the file while a writer has it open, and when the writer has closed it.
 void check_writing(const char* path, const Report& report) {
   const auto [code, filter, keyed] = fuzz::open_file(path, BFS_OPEN_WRITE);
   if (report.valid() && report.identity->seal && code != BFS_EKEY) {

@@ -1,6 +1,6 @@
-// Any bytes as a filter file (image.hpp), opened for reading, for writing, and to be recovered, and opened again. What
-// opens can be used, and every key that was added is found from then on. For a sealed file everything is known: the
-// damage, and each answer. What opens is also sealed, and truncated under open handles, which must bear it.
+// Takes any bytes as a filter file (image.hpp). Opens it for reading, for writing, and to recover it, and opens it
+// again. What opens can be used, and every key that was added is found from then on. For a sealed file everything is
+// known: the damage, and each answer. What opens is also sealed, and truncated under open handles, which must bear it.
 #include <unistd.h>
 #include <bfstore/inspect.hpp>
 
@@ -63,7 +63,7 @@ void sync(bfs_filter* filter) {
   check(synced != BFS_OK || bfs_get_mark(filter, kOwner, 0) >= kMark, "a mark that was stored");
 }
 
-// Every owner of a mark has added again what came after it.
+// Says for every owner of a mark that it has added again what came after the mark.
 void end_recovery(const char* path, bfs_filter* filter) {
   const auto report = bfstore::inspect(path, false);
   check(report.ok(), "a report on a file that is open");
@@ -76,7 +76,7 @@ void end_recovery(const char* path, bfs_filter* filter) {
   check(over, "a recovery is over when every owner has said so");
 }
 
-// What is known of the file.
+// The known state of the file.
 struct State {
   KeySet present;
   bool in_doubt = false;  // it is to be recovered, or its recovery was begun
@@ -91,7 +91,7 @@ void check_health(const char* path, bfs_filter* filter, const State& state) {
   check(health == (state.in_doubt ? BFS_ERECOVERING : otherwise), "it is known whether it is in doubt", health);
 }
 
-// Opens for writing, adds, syncs and closes. The code of opening.
+// Opens for writing, adds, syncs and closes. Returns the code of opening.
 std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State& state) {
   const auto [code, filter, keyed] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
@@ -120,7 +120,7 @@ bool needs_recovery(std::int32_t code) {
   return code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
 }
 
-// Its state can be written a few times or not at all: nothing but the answers is to be relied on.
+// Uses a file whose state can be written only a few times or not at all: only its answers are reliable.
 void use_up(const char* path, unsigned calls, KeySet& present) {
   for (const std::uint64_t how : {0ULL, BFS_OPEN_RECOVER, BFS_OPEN_ACCEPT_LOSS}) {
     const auto [code, filter, keyed] = fuzz::open_file(path, writing(calls) | how);
@@ -134,7 +134,7 @@ void use_up(const char* path, unsigned calls, KeySet& present) {
   read(path, calls, present);
 }
 
-// To many digests, those of keys among them; to the keys alone where there are no digests.
+// Returns many digests, those of keys among them. Returns zeros, one for each key, if the filter takes no digests.
 std::vector<std::uint64_t> some_digests(const bfs_filter* filter) {
   constexpr std::uint64_t kOthers = 64;
   std::vector<std::uint64_t> digests;
@@ -159,7 +159,7 @@ std::vector<std::uint8_t> answers_to(const bfs_filter* filter, const std::vector
   return answers;
 }
 
-// Ends the handle.
+// Checks the answers, and closes the handle.
 void check_answers(bfs_filter* filter, const fuzz::Sealed& sealed, bool tolerated) {
   const std::vector<std::uint64_t> digests = some_digests(filter);
   const std::vector<std::uint8_t> answers = answers_to(filter, digests);
@@ -170,7 +170,7 @@ void check_answers(bfs_filter* filter, const fuzz::Sealed& sealed, bool tolerate
   bfs_close(filter, nullptr);
 }
 
-// Whether it tells the damage that there is. The number of damaged ranges.
+// Checks that bfs_verify reports the damage that exists. Returns the number of damaged ranges.
 std::int64_t verify(const char* path, const fuzz::Sealed& sealed) {
   std::array<bfs_range, 2> first{};
   const std::int64_t found = bfs_verify(path, 0, first.data(), first.size(), nullptr);
@@ -203,7 +203,7 @@ void check_sealed(const char* path, const fuzz::Sealed& sealed, unsigned calls) 
   check(writer.code == sealed.writing_code(), "a sealed file is never written to", writer.code);
 }
 
-// Has the image sealed, if it can be read; the sealed file answers as the image does.
+// Seals the image, if it can be read. Checks that the sealed file answers as the image does.
 void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   const std::string to = fuzz::scratch("sealed.bf");
   unlink(to.c_str());
@@ -240,7 +240,8 @@ std::string bytes_of(const char* path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The bytes of the image are loaded only if a process that has this file alone could open it, and answer alike.
+// Checks that the bytes of the image are loaded only if a process that has this file alone could open it, and that they
+// answer alike.
 void load(const char* path) {
   const std::string bytes = bytes_of(path);
   bfs_filter* loaded = nullptr;
@@ -253,7 +254,7 @@ void load(const char* path) {
   }
   if (loaded == nullptr) return;
   const auto reader = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_STRICT);
-  const bool embedded = bytes[bfstore::format::kFormField.offset] != 1;  // which no file is
+  const bool embedded = bytes[bfstore::format::kFormField.offset] != 1;  // a file never has this form
   if (!embedded) {
     check(reader.filter != nullptr, "what is loaded opens", reader.code);
     const std::vector<std::uint64_t> digests = some_digests(reader.filter);
@@ -270,7 +271,8 @@ void load(const char* path) {
   bfs_close(loaded, nullptr);
 }
 
-// A copy answers as before, and a guarded handle has no no that was none; neither ends the process.
+// Cuts the file under a copy and a guarded handle. The copy answers as before, the guarded handle gives no new no, and
+// neither ends the process.
 void cut_off(const char* path, unsigned calls) {
   const auto guarded = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_GUARD);
   if (guarded.filter == nullptr) return;
@@ -288,7 +290,7 @@ void cut_off(const char* path, unsigned calls) {
   bfs_close(guarded.filter, nullptr);
 }
 
-// Opened to write, recovered if need be, closed, and opened again.
+// Opens to write, recovers if need be, closes, and opens again.
 void write_and_write_again(const char* path, unsigned calls, State& state) {
   std::int32_t code = write(path, writing(calls), calls, state);
   if (needs_recovery(code)) {

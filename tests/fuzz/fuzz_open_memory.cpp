@@ -1,6 +1,6 @@
-// Any bytes as a filter in memory: wrapped as an embedded record and in the bare form, for reading and for writing,
-// loaded, dumped, and read as a range of a file. The input's first byte chooses; the rest are the bytes. They are at
-// the end of their allocation, so that the address sanitizer sees a read after them.
+// Takes any bytes as a filter in memory: wraps them as an embedded record and in the bare form, for reading and for
+// writing, loads them, dumps them, and reads them as a range of a file. The input's first byte chooses; the rest are
+// the bytes. They are at the end of their allocation, so that the address sanitizer sees a read after them.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint64_t flags) {
   return fuzz::made(code, filter, error).filter;
 }
 
-// Lookups without a handle, at an odd address: those of a handle, or maybe where there is none.
+// Checks lookups without a handle, at an odd address. They answer as a handle does, or "maybe" if there is none.
 void ask_bare(Input bytes, const bfs_filter* filter) {
   const std::unique_ptr<std::uint8_t[]> memory(new std::uint8_t[bytes.size() + 1]);
   std::uint8_t* const start = memory.get() + 1;
@@ -93,7 +93,7 @@ void check_same_answers(const bfs_filter* one, const bfs_filter* other) {
   }
 }
 
-// Dumped to an odd address, and loaded from there.
+// Dumps to an odd address, and loads from there.
 void dump_and_load(const bfs_filter* filter) {
   std::uint64_t size = 0;
   check(bfs_dump(filter, nullptr, 0, 0, &size, nullptr) == BFS_OK, "what is loaded can be dumped");
@@ -105,7 +105,7 @@ void dump_and_load(const bfs_filter* filter) {
   bfs_close(again, nullptr);
 }
 
-// At an odd address, and gone when the handle is asked. A file is loaded, too, and not wrapped.
+// Loads from an odd address, and frees the bytes before the handle is asked. A file is loaded, too, and not wrapped.
 void load_them(Input bytes, std::uint32_t bare) {
   std::unique_ptr<std::uint8_t[]> odd(new std::uint8_t[bytes.size() + 1]);
   std::copy(bytes.begin(), bytes.end(), odd.get() + 1);
@@ -137,7 +137,7 @@ void use_memory(Input bytes, unsigned how) {
           "a writer adds, a reader does not");
     fuzz::ask(filter, present);
     fuzz::remove_some(filter, how, 3, present);
-    fuzz::facts(filter);  // cheap here: it is about no mapping
+    fuzz::facts(filter);  // cheap here, because a buffer has no mapping
     check(bfs_close(filter, nullptr) == BFS_OK, "a buffer is closed");
   }
   if (!writing || filter == nullptr) {
@@ -150,7 +150,7 @@ void use_memory(Input bytes, unsigned how) {
   bfs_close(filter, nullptr);
 }
 
-// One file, over and over.
+// One file, used again and again.
 class RangeFile {
  public:
   RangeFile() : path_(fuzz::scratch("range")), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {}
@@ -169,7 +169,7 @@ class RangeFile {
   int descriptor_;
 };
 
-// As long as the file, and with other bytes after it.
+// Opens a range up to the file's end, or one that other bytes follow.
 void use_range(Input bytes, std::uint64_t offset) {
   static const RangeFile file;
   const char* path = file.put(bytes, offset);

@@ -61,7 +61,7 @@ format::FileId file_id_of(std::span<const std::byte> header) {
   return file_id;
 }
 
-// Where it belongs; a file that is as long as its body, or its checksums, is long enough for it then.
+// Puts the end word where it belongs. Lengthens a file that ends with its body or its checksums, so that the word fits.
 void put_end_word(Image& image, std::span<const std::byte> header) {
   const auto body_bytes = format::get<std::uint64_t>(header, format::kBodyBytesField);
   if (image.body_offset > kMostFileBytes || body_bytes > kMostFileBytes) return;
@@ -73,7 +73,7 @@ void put_end_word(Image& image, std::span<const std::byte> header) {
   image.end_word = format::end_word(file_id_of(header));
 }
 
-// The file is long enough for its checksums then.
+// Puts a seal, and makes the file long enough for its checksums.
 void put_seal_and_length(Image& image) {
   image.checksums = put_seal(image.header, image.body);
   const std::uint64_t end = image.checksums.offset + image.checksums.bytes.size();

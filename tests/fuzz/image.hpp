@@ -34,7 +34,7 @@ inline constexpr std::uint8_t kRightCanary = 64;
 inline constexpr std::uint8_t kWholeFile = 128;
 // The bits of the other byte. Its highest bits are not used.
 inline constexpr std::uint8_t kSealed = 1;         // a seal, and the checksums of the body
-inline constexpr std::uint8_t kRightKeyCheck = 2;  // of a keyed file: as of the fuzzers' key
+inline constexpr std::uint8_t kRightKeyCheck = 2;  // the key check of a keyed file is that of the fuzzers' key
 inline constexpr std::uint8_t kDamages = 12;       // how many bytes are damaged, in units of 4
 inline constexpr std::uint8_t kRightChecksums = kRightIdentity | kRightSlotA | kRightSlotB;
 
@@ -56,26 +56,26 @@ struct Image {
   std::vector<Damage> damage;
 };
 
-// What a slot says about the file that became dirty here and now.
+// The place that a slot records for a file that became dirty here and now.
 using Here = bfstore::format::Place;
 
 // Makes right the canary of a record, unless its hash gives positions and no filter has its numbers, or its seeds are
 // in a parameter.
 void put_right_canary(std::span<std::byte> record);
 
-// Makes right what is wanted of the four header pages.
+// Corrects what `what` names in the four header pages.
 void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here);
 
 Image decode(Input input, const Here& here);
 
-// The one file that the fuzzers of files use, over and over.
+// The one file that the fuzzers of files use, again and again.
 class ImageFile {
  public:
   ImageFile();
   ImageFile(const ImageFile&) = delete;
   ImageFile& operator=(const ImageFile&) = delete;
   ~ImageFile();
-  // Its contents are the image from now on.
+  // Makes the image the file's contents.
   Image put(Input input);
   [[nodiscard]] const char* path() const noexcept { return path_.c_str(); }
 

@@ -18,13 +18,13 @@ import zlib
 
 
 class KeptError(Exception):
-    """Its text names the archive or the folder."""
+    """An error whose text names the archive or the folder."""
 
 
 def read(archive):
-    """{name: bytes} of all inputs."""
+    """Returns {name: bytes} of all inputs."""
     try:
-        # Whole, so that gzip's checksum is compared before anything is believed.
+        # Read as a whole, so that gzip's checksum is compared before any input is used.
         tar = tarfile.open(fileobj=io.BytesIO(gzip.decompress(pathlib.Path(archive).read_bytes())), mode="r:")
         inputs = {member.name: tar.extractfile(member).read() for member in tar if member.isreg()}
     except (OSError, EOFError, zlib.error, tarfile.TarError) as error:

@@ -1,4 +1,4 @@
-"""The archives of kept inputs (kept.py): what is in the build is what they have, and a damaged one is an error.
+"""The archives of kept inputs (kept.py): the build has exactly their inputs, and a damaged archive is an error.
 
 Arguments: the folder of the archives, the folder in which the build unpacked each of them to kept_TARGET, the targets.
 """

@@ -21,7 +21,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
   return files;
 }
 
-// By the name it is known which file a target did not survive.
+// Prints the file's name first. So it is known which file ended the target.
 void run(const std::filesystem::path& path) {
   std::fprintf(stderr, "%s\n", path.c_str());
   std::ifstream file(path, std::ios::binary);

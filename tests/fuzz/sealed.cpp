@@ -33,7 +33,7 @@ std::uint64_t counted(Span header) {
   return sum;
 }
 
-// The value of the header's record of that type, which is made if it is not there.
+// Returns the value of the header's record of that type. Makes the record if it is missing.
 std::span<std::byte> record(std::span<std::byte> header, std::uint16_t type, std::uint16_t flags, std::uint32_t bytes) {
   constexpr std::uint32_t kMostRecordsBytes = 1024;
   const auto there = format::get<std::uint32_t>(header, format::kRecordsBytesField);
@@ -53,7 +53,7 @@ std::span<std::byte> record(std::span<std::byte> header, std::uint16_t type, std
   return records.subspan(at + 8, bytes);
 }
 
-// The checksums of all chunks of a body that continues with zeros.
+// Returns the checksums of all chunks of a body that continues with zeros.
 std::vector<std::byte> checksums_of(Input body, std::uint64_t body_bytes, std::uint64_t salt) {
   std::vector<std::byte> checksums(up(body_bytes, kChunk) / kChunk * 8);
   std::vector<std::byte> chunk(kChunk);
@@ -134,7 +134,7 @@ void Sealed::compare() {
   }
 }
 
-// A sealed file is clean, and has every key. Another process may say that it replaces it.
+// Checks that a sealed file is clean and has every key. Another process may have said that it replaces the file.
 void Sealed::compare_state() {
   const auto file_id = identity_.file_id;
   const Span all(file_);
@@ -149,7 +149,7 @@ void Sealed::compare_state() {
 bool Sealed::replaced() const noexcept {
   const Span live_page = Span(file_).subspan(format::kLivePageOffset);
   const auto word = format::get<std::uint64_t>(live_page, format::kLiveWordField);
-  const bool ends = writing_code() != BFS_EFEATURE;  // the state that a killed process left, by an opening
+  const bool ends = writing_code() != BFS_EFEATURE;  // an opening ends the state that a killed process left
   return (word & (ends ? format::LiveWord::kReplaced : format::LiveWord::kGone)) != 0;
 }
 
@@ -167,7 +167,8 @@ bool Sealed::bit(std::uint64_t number, bool tolerated) const {
   return (std::to_integer<unsigned>(file_[identity_.body_offset + byte]) >> number % 8 & 1U) != 0;
 }
 
-// Four bits each, the lower half of a byte first. It is a bit for a lookup: 0, or not.
+// Returns whether a counter is not 0, which is all that a lookup needs. A counter has four bits, the lower half of a
+// byte first.
 bool Sealed::counter(std::uint64_t number, bool tolerated) const {
   constexpr std::uint64_t kBits = 4;
   bool any = false;

@@ -28,16 +28,17 @@ constexpr std::int32_t writing_code(std::uint32_t ro_compat) noexcept {
 
 class Sealed {
  public:
-  // Nothing of a file that is not sealed, or whose identity breaks a rule.
+  // Returns nothing for a file that is not sealed, or whose identity breaks a rule.
   static std::optional<Sealed> read(const char* path);
-  // What a writer gets: that the file is sealed, or, before that, that it has a feature of a later version.
+  // Returns the code that a writer gets: that the file is sealed, or first that it has a feature of a later version.
   [[nodiscard]] std::int32_t writing_code() const noexcept { return fuzz::writing_code(identity_.ro_compat); }
-  // As bfs_verify must tell them.
+  // The ranges that bfs_verify must report.
   [[nodiscard]] const std::vector<bfs_range>& damaged() const noexcept { return damaged_; }
-  // Another file has its name for good, or no process may write that it has not: it is verified, and not opened.
+  // True if another file has its name for good, or if no process may write that it has not. Such a file is verified,
+  // and not opened.
   [[nodiscard]] bool replaced() const noexcept;
-  // Whether all bits of the digest are set, or none of its counters is 0; if damage is tolerated, those of a damaged
-  // chunk are. Everything may be in a file that is still being filled.
+  // Returns whether all bits of the digest are set, or none of its counters is 0. If damage is tolerated, the cells of
+  // a damaged chunk count as set. A file that is still being filled may have every key.
   [[nodiscard]] bool may_have(std::uint64_t digest, bool tolerated) const;
 
  private:

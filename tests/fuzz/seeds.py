@@ -18,7 +18,7 @@ COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 1
 
 
 def image(data, right=0, calls=0, more=0, damage=b""):
-    """A file in the short form: what image.cpp decodes."""
+    """Returns a file in the short form, which image.cpp decodes."""
     data = bytes(data).ljust(4 * PAGE, b"\0")
     slots = b"".join(data[start:start + 176] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
@@ -28,7 +28,7 @@ def image(data, right=0, calls=0, more=0, damage=b""):
 
 
 def states(good):
-    """(name, bytes) of a good file in every state that a crash may leave."""
+    """Yields (name, bytes) of a good file in every state that a crash may leave."""
     newest = PAGE if struct.unpack_from("<Q", good, PAGE) > struct.unpack_from("<Q", good, 2 * PAGE) else 2 * PAGE
     for state in (1, 2, 3, 4):
         for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING, FILLING, FILLING | RECOVERING):
@@ -41,7 +41,7 @@ def states(good):
 
 
 def empty(data, layout, body_bytes):
-    """A good file of another size, without a key in it."""
+    """Returns a good file of another size, without a key in it."""
     data = bytearray(data[:4 * PAGE])
     struct.pack_into("<H", data, 32, layout)
     struct.pack_into("<Q", data, 40, body_bytes * 8)
@@ -50,12 +50,12 @@ def empty(data, layout, body_bytes):
 
 
 def turned(offset, bits):
-    """Bits of one byte, counted from the body's begin."""
+    """Returns the damage of bits in one byte, whose offset is counted from the body's beginning."""
     return struct.pack("<HBB", offset % 65536, offset // 65536, bits)
 
 
 def sealed():
-    """(name, input) of files with a seal: whole, and damaged in the body, in its last chunk, and in the checksums."""
+    """Yields (name, input) of files with a seal: whole, and damaged in the body, in its last chunk, and in the checksums."""
     right = RIGHT_CHECKSUMS | LIVE | CANARY
     chunk = 65536
     for file in ("good_blocked", "good_classic", "good_siphash"):
@@ -101,7 +101,7 @@ def files():
         right = RIGHT_CHECKSUMS | LIVE | CANARY
         yield name, image(data, right, number % 128)
         yield name + "_here", image(data, right | HERE, number * 5 % 128)
-    for last in (2**63 - 1, 2**64 - 4, 2**64 - 1):  # as many slots as there can be were written
+    for last in (2**63 - 1, 2**64 - 4, 2**64 - 1):  # the last sequences that a slot can have
         data = bytearray(good)
         struct.pack_into("<Q", data, PAGE, last - 1)
         struct.pack_into("<Q", data, 2 * PAGE, last)
@@ -133,18 +133,18 @@ def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
 
 
 def like(path, other, flags=0):
-    """other: of the file, and 128 more to give the key."""
+    """Returns a call that makes a file like another one. `other`: the number of that file, plus 128 to give the key."""
     return bytes([0, path, 1, other]) + struct.pack("<HB", flags, 0)
 
 
 def opened(path, mode, flags=0):
-    """mode: 0 to read, 1 to write, 2 exclusively; flags of bfs_open from BFS_OPEN_POPULATE on."""
+    """Returns a call that opens. `mode`: 0 to read, 1 to write, 2 exclusively; `flags` of bfs_open from BFS_OPEN_POPULATE on."""
     number = next(flags + low for low in range(16) if (flags + low) % 3 == mode)
     return bytes([1, path]) + struct.pack("<H", number)
 
 
 def on(handle, call, *arguments):
-    """The handles are numbered as they are made; call: as in fuzz_sequence.cpp."""
+    """Returns a call on a handle. Handles are numbered as they are made; `call`: as in fuzz_sequence.cpp."""
     return bytes([7, handle, call, *arguments])
 
 
@@ -172,7 +172,7 @@ def taken(handle):
 
 
 def sequences():
-    """What each call is for; and mixtures of it, which make less sense."""
+    """Yields sequences that use each call as it is meant, and mixtures of them, which make less sense."""
     made = create(0, 0) + on(0, ADD, 3) + on(0, SYNC, 1, 9) + batches(0)
     replaced = create(0, REPLACE | UNPUBLISHED) + on(2, ADD, 5) + on(2, SUPERSEDE) + on(0, IS_CURRENT) + on(0, ADD, 6)
     pieces = {
@@ -254,7 +254,7 @@ def sequences():
 
 
 def foreign():
-    """Filters of other programs, whole and with each number of the header changed, and arrays of every length of a word."""
+    """Yields filters of other programs, whole and with each number of the header changed, and arrays of every length of a word."""
     header = {"p": 0.001, "k": 10, "slice": 15, "n": 10, "count": 3}
     bits = bytes.fromhex("80c21002480200179018000904114892002200")
     changes = [{}, *({name: number} for name, numbers in {

@@ -81,7 +81,7 @@ void Sequence::check_all() const {
   }
 }
 
-// Each counter of a key is at least as high as the number of its adds that were not undone, or it is at its limit.
+// Checks that each count of a key is at least the number of its adds that were not undone, or is at the limit.
 void Sequence::check_counts(const bfs_filter* filter, const Present& known) {
   constexpr std::uint64_t kMost = 15;
   for (const auto& [digest, times] : known) {
@@ -136,7 +136,7 @@ void Sequence::open() {
   const std::size_t path = input_.u8() % kPaths;
   const std::uint64_t bits = input_.u16();
   if (handles_.size() >= kMostHandles || held(path)) return;
-  // One of the three modes, mostly; otherwise any flags, and one that no function knows.
+  // Mostly one of the three modes; otherwise any flags, and one that no function knows.
   const std::uint64_t flags = open_flags(bits < 0x8000     ? (bits & 0x7ff0U) | (1U << bits % 3)
                                          : (bits & 1) != 0 ? bits
                                                            : bits & 0x7fffU);
@@ -206,14 +206,15 @@ void Sequence::add(Handle& handle) {
   ++handle.content->digests[digest];
 }
 
-// Where the layout removes no keys, that is refused, and the key is added: so the kept inputs mean what they did.
+// If the layout removes no keys, checks that the remove is refused, and adds the key. So the kept inputs keep their
+// meaning.
 void Sequence::remove_or_add(Handle& handle) {
   if (counts(handle.filter)) return remove_key(handle);
   check(fuzz::remove(handle.filter, 0) < 0, "a layout without counters removes nothing");
   add(handle);
 }
 
-// A remove of a key that is not there is a mistake of its caller, except where the filter sees it: a certain no.
+// Removing an absent key is a mistake of the caller, unless the filter sees it (a certain no).
 void Sequence::remove_key(Handle& handle) {
   const std::uint8_t number = input_.u8();
   std::uint64_t digest = fuzz::digest(number);
@@ -227,7 +228,7 @@ void Sequence::remove_key(Handle& handle) {
   check_code(removed, "removing a key");
   if (removed >= 0) check(removed == (maybe ? 1 : 0), "what was added is removed, and a certain no is not", removed);
   if (removed >= 0 ? found == present.end() : removes_nothing(removed)) return;
-  if (--found->second == 0) present.erase(found);  // also after an error: it may be gone
+  if (--found->second == 0) present.erase(found);  // also after an error: the key may be gone
 }
 
 void Sequence::add_batch(Handle& handle) {
@@ -241,7 +242,7 @@ void Sequence::add_batch(Handle& handle) {
   batch.ask(handle.filter);
 }
 
-// Of the keys that the input names, those that are there, each as often as it is there.
+// Removes those of the input's keys that are there, each as often as it is there.
 void Sequence::remove_or_add_batch(Handle& handle) {
   if (!counts(handle.filter)) return add_batch(handle);
   Present left = handle.content->digests;
@@ -314,7 +315,7 @@ void Sequence::close(std::size_t index) {
   check(code <= BFS_OK && code != BFS_ELOST, "nobody damaged the file", code);
 }
 
-// As `cp` does it, to a name that no file has.
+// Copies a file as `cp` does, to a name that no file has.
 void Sequence::copy() {
   const unsigned from = input_.u8() % kPaths;
   const unsigned to = (from + 1) % kPaths;

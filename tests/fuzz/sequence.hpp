@@ -1,4 +1,4 @@
-// What fuzz_sequence knows while it calls: the files and buffers, the handles, and what each of them must have.
+// The knowledge of fuzz_sequence while it calls: the files and buffers, the handles, and what each of them must have.
 #pragma once
 
 #include <map>
@@ -14,10 +14,11 @@ constexpr std::size_t kPaths = 3;
 constexpr std::size_t kBufferBytes = 4096;
 constexpr std::uint64_t kNeverAdded = 0x0123456789abcdef;
 
-// Each digest with how often it was added and not removed. A layout without counters has it from the first add on.
+// Maps each digest to the number of its adds that were not removed. A layout without counters has it from the first add
+// on.
 using Present = std::map<std::uint64_t, std::uint64_t>;
 
-// What a file or a buffer has, whatever its name is.
+// The contents of a file or a buffer, whatever its name is.
 struct Content {
   Present digests;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> marks;  // epoch and mark of an owner
@@ -28,7 +29,7 @@ struct Content {
   bool damaged = false;  // since it was sealed
 };
 
-// What a handle in private memory answers, whatever happens to the file.
+// The answers of a handle in private memory, whatever happens to the file.
 using Answers = std::array<std::int32_t, 2 * kKeys>;
 Answers answers_of(const bfs_filter* filter);
 
@@ -43,14 +44,14 @@ struct Handle {
   std::shared_ptr<Content> content{};
   std::size_t path = kPaths;  // kPaths: a buffer
   bool unpublished = false;   // has no name yet
-  bool supersedes = false;    // and holds the lock of the file that has it
+  bool supersedes = false;    // holds the lock of the file that has the name
   std::shared_ptr<Buffer> buffer{};
   bool writes = false;
   bool checked = false;             // damage is covered with ones
-  std::optional<Present> copied{};  // those that there were, for a handle in private memory,
-  Answers answers{};                // which answers so
+  std::optional<Present> copied{};  // for a handle in private memory: the keys when it was made
+  Answers answers{};                // and its answers
 
-  // Digests that it never says no to.
+  // Returns the digests for which the handle never answers no.
   [[nodiscard]] Present must_have() const {
     if (copied) return *copied;
     return content->damaged && !checked ? Present{} : content->digests;
@@ -94,7 +95,7 @@ class Sequence {
 
   Handle& keep(Handle handle);
   Handle* any();
-  // A call that takes the file's state lock would wait for a handle of this very sequence.
+  // True if a call that takes the file's state lock would wait for a handle of this very sequence.
   [[nodiscard]] bool held(std::size_t path) const;
   [[nodiscard]] bool is_written(std::size_t path) const;
   void supersede_file(std::size_t path, bool superseded);

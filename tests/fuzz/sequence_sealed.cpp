@@ -1,4 +1,4 @@
-// What fuzz_sequence does with sealed files: makes them, damages some, and looks at them in every way.
+// The part of fuzz_sequence for sealed files: makes them, damages some, and looks at them in every way.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -38,7 +38,7 @@ bool Sequence::is_written(std::size_t path) const {
   });
 }
 
-// The file is sealed and has its name.
+// Checks that the file is sealed and has its name.
 void Sequence::check_seal(std::size_t path) const {
   const std::string name = path_of(static_cast<unsigned>(path));
   const bool damaged = files_[path]->damaged;
@@ -61,7 +61,7 @@ void Sequence::check_seal(std::size_t path) const {
   bfs_close(tolerant.filter, nullptr);
 }
 
-// A byte of the body of a sealed file, once. Its body is smaller than 2 MiB: limit_files().
+// Damages a byte of the body of a sealed file, once. The body is smaller than 2 MiB: limit_files().
 void Sequence::damage() {
   constexpr std::uint64_t kBodyOffset = 16384;
   const std::size_t path = input_.u8() % kPaths;
@@ -80,7 +80,7 @@ void Sequence::damage() {
   ::close(descriptor);
   files_[path]->damaged = true;
   for (Handle& handle : handles_) {
-    if (handle.content == files_[path]) handle.checked = false;  // it had no reason to cover this
+    if (handle.content == files_[path]) handle.checked = false;  // it was opened before the damage
   }
   bfs_range range{};
   check(bfs_verify(name.c_str(), 0, &range, 1, nullptr) == 1 && range.offset <= offset &&

@@ -64,7 +64,7 @@ const Batch& batch() {
   return all;
 }
 
-// The selection vector names the keys whose answer is 1, and no other.
+// Checks that the selection vector names the keys whose answer is 1, and no other.
 void check_selected(std::int64_t count, const std::array<std::uint32_t, kKeys>& selected,
                     const std::array<std::uint8_t, kKeys>& answers) {
   std::size_t next = 0;
@@ -85,7 +85,7 @@ void check_digest_only(const bfs_filter* filter) {
   check(std::count(answers.begin(), answers.end(), std::uint8_t{1}) == kKeys, "every answer of an error is maybe");
 }
 
-// Of a hash that gives positions.
+// Asks a filter whose hash gives positions.
 void ask_keys(const bfs_filter* filter, const KeySet& present) {
   check(bfs_contains_digest(filter, digest(0)) != 0, "a digest is no where there are none");
   std::array<std::uint8_t, kKeys> one{};

@@ -1,4 +1,4 @@
-// What the fuzzers share: a check that ends the program, a private folder in memory, keys, and the questions for every
+// Shared by the fuzzers: a check that ends the program, a private folder in memory, keys, and the questions for every
 // filter that opens.
 #pragma once
 
@@ -15,14 +15,14 @@ namespace fuzz {
 
 using Input = std::span<const std::uint8_t>;
 
-// Prints what was expected and aborts: libFuzzer and the sanitizers keep the input then.
+// Prints what was expected and aborts. Then libFuzzer and the sanitizers keep the input.
 void check(bool good, const char* expected, std::int64_t got = 0);
 
-// `code` is 0 or one that bfstore.h names, and no bug of bfstore's own.
+// Checks that `code` is 0 or one that bfstore.h names, and not BFS_EINTERNAL.
 void check_code(std::int64_t code, const char* call);
 
-// The path of a name in a folder that only this process uses, on a filesystem in memory if there is one: a sync costs
-// nothing there. The folder is removed at the end of the process.
+// Returns the path of a name in a folder that only this process uses, on a filesystem in memory if there is one: a sync
+// costs nothing there. The folder is removed at the end of the process.
 std::string scratch(const std::string& name);
 
 // Numbers from the input, with zeros after its end.
@@ -30,7 +30,7 @@ class Bytes {
  public:
   explicit Bytes(Input input) : rest_(input) {}
   [[nodiscard]] bool empty() const noexcept { return rest_.empty(); }
-  Input take(std::size_t most) noexcept;  // as many as there are
+  Input take(std::size_t most) noexcept;  // at most as many as are left
   std::uint8_t u8() noexcept { return static_cast<std::uint8_t>(number(1)); }
   std::uint16_t u16() noexcept { return static_cast<std::uint16_t>(number(2)); }
   std::uint32_t u32() noexcept { return static_cast<std::uint32_t>(number(4)); }
@@ -41,21 +41,21 @@ class Bytes {
   Input rest_;
 };
 
-// Every key that is used: numbered, of all lengths for which XXH3 has a path of its own.
+// The number of keys in use. They are numbered, and have all lengths for which XXH3 has a path of its own.
 inline constexpr std::size_t kKeys = 24;
 using KeySet = std::set<std::size_t>;
 const std::string& key(std::size_t number) noexcept;
-// For filters with an external hash.
+// Returns the digest of a key, for filters with an external hash.
 std::uint64_t digest(std::size_t number) noexcept;
 
-// The 16 bytes of every keyed filter, those of tests/data as well; and other ones.
+// The secret of every keyed filter, those of tests/data as well; and another one.
 const void* secret() noexcept;
 const void* other_secret() noexcept;
 
-// bfs_open_options with these flags, and with this key or none.
+// Returns bfs_open_options with these flags, and with this key or none.
 bfs_open_options open_options(std::uint64_t flags, const void* key) noexcept;
 
-// What bfs_open returns. If it refuses, there is no handle, and a message.
+// The result of bfs_open. If the call refuses, there is a message instead of a handle.
 struct Opened {
   std::int32_t code = BFS_OK;
   bfs_filter* filter = nullptr;
@@ -73,19 +73,19 @@ std::int32_t add(bfs_filter* filter, std::size_t number);
 // Adds `count` keys from that number on; `present` has those whose add returned without an error.
 void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
 
-// The same for removing it. Remove only what was added.
+// Removes the key, or its digest. Remove only what was added.
 std::int32_t remove(bfs_filter* filter, std::size_t number);
 
-// Whether its layout removes keys.
+// Returns whether the filter's layout removes keys.
 bool counts(const bfs_filter* filter);
 
-// After this error of a remove every key is still there. After any other one a key may be gone.
+// Returns whether every key is still there after a remove with this error. After any other error a key may be gone.
 bool removes_nothing(std::int64_t code);
 
-// Removes those of `count` keys from that number on that are present, and asks. In doubt, that is refused.
+// Removes those of `count` keys from that number on that are present, and asks. A filter in doubt refuses that.
 void remove_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& present);
 
-// Otherwise its hash gives positions.
+// Returns whether the filter takes digests. Otherwise its hash gives positions.
 bool takes_digests(const bfs_filter* filter);
 
 // Asks for every key, one by one and in batches: the answers agree, and none of `present` gets a no.

@@ -42,7 +42,7 @@ TEST_CASE("a filter's digest of a key is the golden one for its seed") {
   }
 }
 
-TEST_CASE("a digest does not depend on where its key lies") {
+TEST_CASE("a digest does not depend on the address of its key") {
   const std::string key = golden_key(300);
   std::string room(400, '?');
   for (std::size_t at = 0; at < 64; ++at) {
@@ -53,7 +53,7 @@ TEST_CASE("a digest does not depend on where its key lies") {
   }
 }
 
-TEST_CASE("the empty key has one digest, also where its pointer is null") {
+TEST_CASE("the empty key has one digest, also if its pointer is null") {
   CHECK(hash::xxh3(nullptr, 0, 0) == kGoldenDigests.front().seed_zero);
   CHECK(hash::xxh3("", 0, kGoldenSeed) == kGoldenDigests.front().golden_seed);
   CHECK(hash::xxh3(nullptr, 0, kGoldenSeed) == kGoldenDigests.front().golden_seed);
@@ -84,7 +84,7 @@ TEST_CASE("the canary is the golden one for each seed, and 0 for external digest
   }
 }
 
-TEST_CASE("the canary is the fold of seven digests that FORMAT.md tells") {
+TEST_CASE("the canary is the fold of seven digests that FORMAT.md defines") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     std::uint64_t fold = 0;
     for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {

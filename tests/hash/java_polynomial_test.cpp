@@ -63,7 +63,7 @@ TEST_CASE("a Java polynomial gives the positions that the tutorials' program giv
 }
 
 // "hash code".hashCode() and others of java.lang.String, which is the polynomial with seed 31.
-TEST_CASE("with seed 31 it is Java's hashCode, and a negative seed is that int") {
+TEST_CASE("with seed 31 the polynomial is Java's hashCode, and a negative seed is that int") {
   CHECK(positions_of("hello", 1 << 30, {31}).front() == 99162322);
   CHECK(positions_of("The quick brown fox", 1 << 30, {31}).front() == 408147619);
   CHECK(positions_of("ab", 1 << 30, {0xffffffff}).front() == ((1ULL << 30) - 97 + 98) % (1ULL << 30));
@@ -100,7 +100,7 @@ TEST_CASE("every key of one, two and three bytes has positions below m, and the 
   }
 }
 
-TEST_CASE("the canary of Java polynomials is the fold of the positions that FORMAT.md tells") {
+TEST_CASE("the canary of Java polynomials is the fold of the positions that FORMAT.md defines") {
   std::uint64_t fold = 0;
   for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {
     std::string key;

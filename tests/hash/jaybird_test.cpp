@@ -31,7 +31,7 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-// What the examples of the standards are digests of.
+// The messages of the standards' examples.
 constexpr std::array kMessages{
     std::string_view(""),
     std::string_view("abc"),
@@ -40,8 +40,8 @@ constexpr std::array kMessages{
                      "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"),
 };
 
-// Of each message, and of a million times "a"; and of the digests, one after the other, of the keys of 0 to 300 bytes
-// whose byte j is (131 j + 17) mod 256.
+// Digests of each message, of a million times "a", and of the digests, one after the other, of the keys of 0 to 300
+// bytes whose byte j is (131 j + 17) mod 256.
 struct Known {
   std::array<const char*, 4> digests;
   const char* million;
@@ -70,7 +70,7 @@ struct Vector {
   std::uint64_t fold;  // rotated by 9 for each position, as in a canary
 };
 
-// One or more for each digest with each length of words, at the bounds of slices and of k.
+// One or more vectors for each digest with each length of words, at the bounds of slices and of k.
 constexpr Vector kJaybird[] = {
     {1U, 1, "foo", {0, 0, 0}, 0, 0x0000000000000000},
     {999U, 1, "", {868, 0, 0}, 868, 0x0000000000000364},
@@ -344,7 +344,7 @@ TEST_CASE("a key has one position in each slice") {
   }
 }
 
-TEST_CASE("the canary of python-bloomfilter's hashes is the fold of the positions that FORMAT.md tells") {
+TEST_CASE("the canary of python-bloomfilter's hashes is the fold of the positions that FORMAT.md defines") {
   for (const Hash hash : {Hash::kJaybird, Hash::kPybloomLive}) {
     std::uint64_t fold = 0;
     for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {

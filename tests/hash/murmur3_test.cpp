@@ -17,7 +17,7 @@ struct Vector {
   std::uint32_t hash;
 };
 
-// Of the collections of test vectors for MurmurHash3 that go around. tests/bf/seeded_test.py compares with mmh3 itself.
+// From published collections of test vectors for MurmurHash3. tests/bf/seeded_test.py compares with mmh3 itself.
 constexpr Vector kVectors[] = {
     {"", 0, 0},
     {"", 1, 0x514e28b7},
@@ -47,7 +47,7 @@ std::vector<std::uint64_t> positions_of(std::string_view key, Hash hash, std::ui
 
 }  // namespace
 
-TEST_CASE("MurmurHash3_x86_32 gives the published numbers, wherever the key lies") {
+TEST_CASE("MurmurHash3_x86_32 gives the published numbers, at any address of the key") {
   for (const Vector& vector : kVectors) {
     const std::string key = vector.key;
     CAPTURE(key);
@@ -56,7 +56,7 @@ TEST_CASE("MurmurHash3_x86_32 gives the published numbers, wherever the key lies
       CHECK(hash::murmur3_x86_32(std::string_view(room).substr(at, key.size()), vector.seed) == vector.hash);
     }
   }
-  CHECK(hash::murmur3_x86_32({}, 1) == 0x514e28b7);  // of no address
+  CHECK(hash::murmur3_x86_32({}, 1) == 0x514e28b7);  // a null address
 }
 
 TEST_CASE("MurmurHash3_x86_32 depends on every bit of the key, on its length and on the seed") {
@@ -106,7 +106,7 @@ TEST_CASE("a key has a position for each seed, in their order, and all below m")
   }
 }
 
-TEST_CASE("the canary of a hash that gives positions is the fold of the positions that FORMAT.md tells") {
+TEST_CASE("the canary of a hash that gives positions is the fold of the positions that FORMAT.md defines") {
   const std::vector<std::uint32_t> seeds{3, 1, 4};
   for (const Hash hash : {Hash::kMurmur3, Hash::kMurmur3Unsigned}) {
     std::uint64_t fold = 0;

@@ -43,7 +43,7 @@ std::string counting(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("SipHash-2-4 gives the 64 published vectors, wherever the input lies") {
+TEST_CASE("SipHash-2-4 gives the 64 published vectors, at any address of the input") {
   for (std::size_t bytes = 0; bytes < kVectors.size(); ++bytes) {
     CAPTURE(bytes);
     for (std::size_t at = 0; at < 9; ++at) {
@@ -54,7 +54,7 @@ TEST_CASE("SipHash-2-4 gives the 64 published vectors, wherever the input lies")
   CHECK(kVectors.at(15) == 0xa129ca6149be45e5);  // the paper's
 }
 
-// The digests are of tests/format/reader.py, another implementation. Byte i of an input is i modulo 251.
+// tests/format/reader.py, another implementation, computed the digests. Byte i of an input is i modulo 251.
 TEST_CASE("the digests of inputs that are longer than the published ones are another implementation's, too") {
   constexpr std::pair<std::size_t, std::uint64_t> kLong[] = {
       {127, 0x9e7db1ba81dc7e3a}, {128, 0xdeb79e256c8736ae}, {129, 0x10498d0645502cf8}, {255, 0xae31f72d619ceecf},
@@ -97,7 +97,7 @@ TEST_CASE("SipHash depends on every bit of key and input, and on the length") {
   CHECK(digests.size() == made);
 }
 
-TEST_CASE("the canary of SipHash is the same fold as XXH3's, under a key that everybody knows, whatever the seed") {
+TEST_CASE("the canary of SipHash is the same fold as XXH3's, under a public key, whatever the seed is") {
   std::uint64_t fold = 0;
   for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {
     std::string key;

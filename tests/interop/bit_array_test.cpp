@@ -1,5 +1,5 @@
-// The format raw: it says nothing, so that the caller has to say everything, and what is missing is an error and no
-// default. tests/filter/bits_test.cpp has the bits themselves, and tests/bf/raw_test.py the real programs.
+// The format raw says nothing, so the caller must say everything. A missing number is an error and gets no default.
+// tests/filter/bits_test.cpp has the bits themselves, and tests/bf/raw_test.py the real programs.
 #include "foreign.hpp"
 
 using namespace foreign;
@@ -41,7 +41,7 @@ TEST_CASE("an array alone says nothing, not even how long it is") {
   }
 }
 
-TEST_CASE("with the options it is known how long the array is, before a byte of it is there") {
+TEST_CASE("the options tell how long the array is, before a byte of it is read") {
   Options options = murmur();
   options.capacity = 20;
   const ForeignFilter told = must(inspected({}, kBig, options));
@@ -54,7 +54,7 @@ TEST_CASE("with the options it is known how long the array is, before a byte of 
   CHECK_FALSE(told.keys);
 }
 
-TEST_CASE("what the array does not say and the caller does not either is an error, and no default") {
+TEST_CASE("a number that neither the array nor the caller gives is an error, and gets no default") {
   Options options = murmur();
   options.hash.reset();
   refused(options, kLittle, Code::kInvalid, {"no hash given"});
@@ -100,8 +100,8 @@ TEST_CASE("another length, and bits after the last one, are refused") {
   }
 }
 
-// What Python makes of mmh3.hash(key, i) % 124 for i = 0..3 and a bitarray that is big-endian.
-TEST_CASE("the bits of a Python program are found, in a file like another one, too") {
+// Python makes these bytes of mmh3.hash(key, i) % 124 for i = 0..3 and a bitarray that is big-endian.
+TEST_CASE("the bits of a Python program are found, also in a file like another one") {
   const TemporaryDirectory directory;
   Filter filter = must(Filter::create(directory.file("like"), murmur()));
   REQUIRE(filter.add("foo").ok());

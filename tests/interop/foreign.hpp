@@ -1,4 +1,4 @@
-// What the tests of the foreign formats share: bytes, and filters that are made of them in a directory of their own.
+// Shared by the tests of the foreign formats: bytes, and filters that are made of them in a directory of their own.
 #pragma once
 
 #include <bfstore/interop.hpp>
@@ -33,7 +33,7 @@ inline Result<ForeignFilter> inspected(std::span<const std::byte> first, const F
   return inspect_foreign(first, as, &options);
 }
 
-// A file of these bytes that never gets a name.
+// Imports these bytes into a file that never gets a name.
 inline Result<Filter> imported(const Bytes& bytes, const ForeignForm& as, const Options& options) {
   const TemporaryDirectory directory;
   auto made = Filter::import_foreign(directory.file("f"), bytes, as, unpublished(options));

@@ -1,5 +1,5 @@
-// The seam: each format is found by its name alone, says what it needs, takes nothing that its bytes say, and makes a
-// whole file or none.
+// The rules for every format: it is found by its name alone, says what it needs, refuses options that its bytes already
+// say, and makes a whole file or none.
 #include <set>
 
 #include "foreign.hpp"
@@ -19,7 +19,7 @@ Options raw_options() {
 
 const ForeignForm kRaw = form("raw", BitOrder::kLittle);
 
-// A format of the years to come: m and k in front, words in the other byte order, seeds behind them, and no n.
+// A later format: first m and k, then words in the other byte order, then seeds, and no n.
 std::uint64_t swapped(std::uint64_t word) noexcept { return __builtin_bswap64(word); }
 
 constexpr std::size_t kHead = 2, kTail = 4;
@@ -68,7 +68,7 @@ TEST_CASE("each format is found by its name, and no other name is one") {
   }
 }
 
-TEST_CASE("what is imported appears whole under its name, and reads; unpublished it adds first") {
+TEST_CASE("an imported file appears whole under its name and only reads, and an unpublished one adds first") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("f");
   Bytes bits(16);
@@ -132,7 +132,7 @@ TEST_CASE("an export of any format that fails says maybe, and one that fits leav
   CHECK(small == Bytes(15, std::byte{0xff}));
 }
 
-TEST_CASE("a later format is a row: it tells m, k and seeds, leaves n to the caller, and has bytes on both sides") {
+TEST_CASE("a later format is one more row: it gives m, k and seeds, leaves n to the caller, and is exported, too") {
   const ForeignForm as = form("later");
   const Bytes bytes = of_hex(
       "0202"

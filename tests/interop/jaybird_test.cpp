@@ -45,7 +45,7 @@ struct Header {
     }
     return all;
   }
-  // With no bit set.
+  // Returns a whole file with no bit set.
   [[nodiscard]] Bytes whole() const {
     Bytes all = bytes();
     all.resize(kHeaderBytes + (num_slices * slice_bits + 7) / 8);
@@ -85,7 +85,7 @@ TEST_CASE("files of both programs become filters that answer as they did, and co
   }
 }
 
-TEST_CASE("an inspection tells what the header says, from it alone") {
+TEST_CASE("an inspection reports the header's numbers, from the header alone") {
   const Bytes bytes = of_hex(kWhole);
   const ForeignFilter told = must(inspect_foreign(std::span(bytes).first(kHeaderBytes), kJaybird));
   CHECK(told.hash == Hash::kJaybird);
@@ -159,7 +159,7 @@ TEST_CASE("a header that asks for a vast filter makes none") {
   CHECK(must(inspect_foreign(vast.bytes(), kJaybird)).bytes == kHeaderBytes + 7 * (std::uint64_t{1} << 37));
 }
 
-TEST_CASE("the file of a ScalableBloomFilter is refused in words") {
+TEST_CASE("the file of a ScalableBloomFilter is refused with a message") {
   Bytes bytes(60);
   base::store<std::uint32_t>(bytes.data(), 4);  // '<idQd': growth, ratio, n, p
   base::store(bytes.data() + 4, std::bit_cast<std::uint64_t>(0.9));
@@ -168,7 +168,7 @@ TEST_CASE("the file of a ScalableBloomFilter is refused in words") {
   refused(bytes, Code::kUnsupported, {"ScalableBloomFilter", ".filters"});
 }
 
-TEST_CASE("what the file says is not given") {
+TEST_CASE("options that the file already says are refused") {
   const Bytes bytes = of_hex(kWhole);
   const auto not_taken = [&](auto change) {
     Options options;
@@ -197,8 +197,8 @@ TEST_CASE("what the file says is not given") {
   check_refused(imported(bytes, kJaybird, with(static_cast<Hash>(99))), Code::kInvalid, {"jaybird or pybloom-live"});
 }
 
-// As in the first versions of pybloom: its rate is what the numbers lead to, and python-bloomfilter would copy it with
-// other slices.
+// The first versions of pybloom had this sizing. Its rate follows from the numbers, and python-bloomfilter would copy
+// the filter with other slices.
 TEST_CASE("a file of another sizing is imported with its own numbers, and not exported") {
   const Header twice{.slice_bits = 2 * 1370};
   const Filter filter = must(imported(twice.whole(), kJaybird, with(Hash::kJaybird)));

@@ -38,7 +38,7 @@ struct Entry {  // of the engine's log
   bool returned;
 };
 
-// What a process does: one key, one word after the other.
+// An operation of a process: one key, one word after the other.
 struct Deed {
   std::size_t entry = 0;  // in the log
   Key key = 0;
@@ -66,7 +66,7 @@ class Life {
     sync();
   }
 
-  // Whether every answer was right.
+  // Returns whether every answer was right.
   bool is_good() {
     for (int step = 0; step < 120; ++step) {
       if (chance(40)) {
@@ -133,7 +133,7 @@ class Life {
     }
   }
 
-  // One change of one word.
+  // Makes one change of one word.
   void step(Deed& deed) {
     const Word word = deed.next;
     const std::uint64_t ones = ones_[deed.key][word];
@@ -209,7 +209,7 @@ class Life {
   std::mt19937_64 random_;
   Mistake mistake_;
   std::array<std::array<std::uint64_t, kWords>, kKeys> ones_{};
-  // Each word, and what it was since the last sync.
+  // The values of each word since the last sync.
   std::array<std::vector<std::uint64_t>, kWords> counters_{{{0}, {0}, {0}}};
   std::array<std::vector<std::uint64_t>, kWords> bits_{{{0}, {0}, {0}}};
   std::array<unsigned, kKeys> present_{};

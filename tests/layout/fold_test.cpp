@@ -83,7 +83,7 @@ TEST_CASE("a filter of few keys, or of none, is folded to its end") {
   }
 }
 
-TEST_CASE("only a multiple is folded") {
+TEST_CASE("only a filter whose size is a multiple is folded") {
   using bfstore::layout::times_larger;
   CHECK(times_larger(1024, 512) == 2);
   CHECK(times_larger(512, 512) == 1);

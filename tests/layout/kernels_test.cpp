@@ -31,7 +31,7 @@ std::uint64_t mix(std::uint64_t counter) {
 
 constexpr std::uint64_t kLines = 4096;
 
-Layout tested = Layout::kBlocked;  // now
+Layout tested = Layout::kBlocked;  // the layout that is tested now
 
 // Lines are 64 bytes.
 Geometry geometry_of(std::uint32_t k) {
@@ -44,7 +44,7 @@ struct Free {
 };
 using Words = std::unique_ptr<std::uint64_t, Free>;
 
-// Nothing is in doubt.
+// Returns a target in which nothing is in doubt.
 layout::Target target_of(const Functions& kernel, const std::uint64_t* words, const Geometry& geometry) {
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
@@ -52,7 +52,8 @@ layout::Target target_of(const Functions& kernel, const std::uint64_t* words, co
   return {words, geometry, sentinel, kernel.contains.one_for(geometry), layout::row_of(tested).inlined};
 }
 
-// So full that about half of the digests that were not added are maybes: each bit is set with a chance of 2^(-1/k).
+// Fills lines so that about half of the digests that were not added are maybes: each bit is set with a chance of
+// 2^(-1/k).
 Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<std::uint64_t>& digests) {
   Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
@@ -67,7 +68,7 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
   return words;
 }
 
-// Exits at once: a kernel that differs is a wrong no.
+// Exits at the first difference: a kernel that differs is a wrong no.
 void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
              const std::vector<std::uint64_t>& digests) {
   const Geometry geometry = geometry_of(k);
@@ -121,7 +122,7 @@ void compare_unaligned(const Functions& scalar, const Functions& kernel, std::ui
   std::exit(1);
 }
 
-// A word that is not as expected makes every lookup a maybe, whichever form it has and however many probes there are.
+// Checks that a word that is not as expected makes every lookup a maybe, in every form and with every number of probes.
 void check_doubt(const Functions& kernel) {
   const Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
   std::memset(words.get(), 0, kLines * 64);
@@ -148,7 +149,7 @@ void check_doubt(const Functions& kernel) {
   }
 }
 
-// A function of its own: this file may be compiled for an instruction set that the CPU lacks.
+// Not inlined: this file may be compiled for an instruction set that the CPU lacks.
 [[gnu::noinline]] void compare_all(const char* name, std::size_t count) {
   std::vector<std::uint64_t> digests(count);
   for (std::size_t i = 0; i < count; ++i) digests[i] = mix(i);

@@ -22,14 +22,14 @@ using layout::runnable;
 
 namespace {
 
-// Some m of each layout, from the least on.
+// Returns some m of the layout, from the least on.
 std::vector<std::uint64_t> some_sizes(Layout layout) {
   if (const std::uint64_t unit = layout::row_of(layout).unit_bits; unit > 1)
     return {unit, 2 * unit, 3 * unit, 100 * unit, 4099 * unit};
   return {1, 2, 3, 63, 64, 65, 127, 1000, 51200, 2097169};
 }
 
-// Nothing is in doubt.
+// Returns a target in which nothing is in doubt.
 layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geometry) {
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
@@ -82,7 +82,7 @@ struct Body {
     for (const auto& [cell, value] : cells()) set.insert(cell);
     return set;
   }
-  // Of one cell.
+  // Returns the mask of one cell.
   [[nodiscard]] std::uint64_t mask_of(std::uint64_t cell) const {
     return layout::little_endian(((std::uint64_t{1} << cell_bits) - 1) << cell * cell_bits % 64);
   }
@@ -114,7 +114,7 @@ class Sparse {
   void* at_;
 };
 
-// With every table that this CPU runs.
+// Calls the check with every table that this CPU runs.
 template <class Check>
 void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
   for (const Layout layout : every_layout()) {
@@ -155,8 +155,8 @@ TEST_CASE("adding a digest sets the golden bits and no other") {
   }
 }
 
-// What FORMAT.md says about folding.
-TEST_CASE("the OR, or the sum, of f neighbours is the filter of the same digests that is f times smaller") {
+// Checks FORMAT.md's rule for folding.
+TEST_CASE("the OR, or the sum, of f neighbors is the filter of the same digests that is f times smaller") {
   constexpr std::uint64_t kUnits = 37;  // lines, or bits, of the smaller one
   const auto digests = mixed(0, 1000);
   for (const Layout layout : every_layout()) {
@@ -338,7 +338,7 @@ TEST_CASE("adding again writes nothing: it works on memory that can only be read
   }
 }
 
-TEST_CASE("adding alone sets the same bits and reports the same changes as adding beside others") {
+TEST_CASE("exclusive adds set the same bits and report the same changes as shared adds") {
   for_each_shape({1, 7, 64}, [](const Functions& table, Layout layout, std::uint64_t m, std::uint32_t k) {
     Body shared(table, layout, m, k);
     Body alone(table, layout, m, k);
@@ -354,8 +354,8 @@ TEST_CASE("adding alone sets the same bits and reports the same changes as addin
 
 namespace {
 
-// When each digest is prefetched, and when it is asked, by a loop over `count` digests: a step's later digests and
-// those of now take turns.
+// Records when a loop over `count` digests prefetches each digest, and when it asks it: in a step, later digests and
+// current ones take turns.
 template <class Roll>
 void check_each_is_prefetched_in_time(std::uint64_t count, Roll roll) {
   std::vector<std::uint64_t> prefetched;
@@ -391,7 +391,7 @@ TEST_CASE("every digest of a batch is prefetched once, and 128 turns before its 
   }
 }
 
-TEST_CASE("what is in doubt is maybe: a guard of which a word is not as expected, as far as its mask goes") {
+TEST_CASE("an unexpected word of a guard, under its mask, makes every answer maybe") {
   constexpr std::uint64_t kFront = 0x77;
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 63 | 0x55;
   for (const Layout layout : every_layout()) {

@@ -1,6 +1,6 @@
-"""What the compilers made of the layout room: loops over many digests prefetch (gcc 12 drops helpers that only do that),
-and the kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for the whole
-program. And of the way there: a single lookup is jumps and no calls.
+"""The compiled code of the layout room. Loops over many digests prefetch (gcc 12 drops helpers that only do that). The
+kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for the whole program.
+A single lookup reaches its kernel by jumps, without calls.
 
 Arguments: the static library, the compiler's name (gcc or clang).
 """
@@ -18,7 +18,7 @@ def output(*command: str) -> str:
 
 
 def members(text: str) -> dict:
-    """What a tool prints of each object in an archive, by the object's name."""
+    """Returns {name of an object in an archive: what a tool prints of it}."""
     pieces = re.split(r"^(?:\S*\()?([\w.-]+\.o)\)?:.*$", text, flags=re.M)
     return dict(zip(pieces[1::2], pieces[2::2]))
 
@@ -28,7 +28,7 @@ class MachineCode(unittest.TestCase):
     code = members(output("objdump", "-dC", "--no-show-raw-insn", LIBRARY))
 
     def functions(self, member: str, name: str) -> dict:
-        """The code of the member's functions whose name fits."""
+        """Returns the code of the member's functions whose name fits."""
         found = re.findall(r"^\w+ <([^\n]*)>:\n(.*?)(?=\n\n|\Z)", self.code[self.member(member)], re.M | re.S)
         return {function: code for function, code in found if re.search(name, function)}
 
@@ -44,7 +44,7 @@ class MachineCode(unittest.TestCase):
             for what in (r"ask<|contains_step", "Alone", "Shared"):
                 named = [code for function, code in loops.items() if re.search(what, function)]
                 self.assertTrue(named, f"{member}: {what}")
-                for code in named:  # before the first digests are asked or added, and while they are
+                for code in named:  # one before the loop over the digests, and one in it
                     self.assertGreaterEqual(code.count("\tprefetch"), 2, f"{member}: {what}")
 
     def test_kernels_use_their_instructions(self) -> None:
@@ -67,7 +67,7 @@ class MachineCode(unittest.TestCase):
         ways = self.functions("bfstore", r"^bfs_contains(_digest)?$")
         self.assertEqual(len(ways), 2)
         self.assertRegex(ways["bfs_contains_digest"], r"\tjmp +\*")
-        self.assertNotRegex(ways["bfs_contains_digest"], r"\t(lea|add) ")  # a handle begins with what a kernel takes
+        self.assertNotRegex(ways["bfs_contains_digest"], r"\t(lea|add) ")  # a handle begins with the kernel's arguments
         if COMPILER == "gcc":  # clang 14 calls XXH3
             answers = self.functions("store_ask_filter", r"Filter::answer\(")
             self.assertEqual(len(answers), 1)

@@ -108,7 +108,7 @@ TEST_CASE("a layout that has code for any number of probes alone is asked by tha
   for (const std::uint32_t k : {0U, 1U, 8U, 9U}) CHECK((lookups.one_for({51200, 51200, k}) == any));
 }
 
-// The words that the kernel has for the first CPU. It leaves out what programs may not use.
+// Returns the flags that the kernel lists for the first CPU. The kernel leaves out what programs may not use.
 std::set<std::string> words_of_the_kernel() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -119,7 +119,7 @@ std::set<std::string> words_of_the_kernel() {
   return {};
 }
 
-TEST_CASE("the sets of instructions of x86-64 are there if the kernel says so") {
+TEST_CASE("the instruction sets of x86-64 are found if the kernel lists them") {
   const std::set<std::string> words = words_of_the_kernel();
   const layout::Row& row = layout::row_of(Layout::kBlocked);
   CHECK((layout::usable(row, "avx2") != nullptr) == words.contains("avx2"));

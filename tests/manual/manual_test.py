@@ -1,4 +1,4 @@
-"""The manual pages: mandoc and man-db take them without a warning, and they have what they are made of.
+"""The manual pages: mandoc and man-db take them without a warning, and they have all words of their sources.
 
 Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, the folder tests/support.
 """
@@ -28,7 +28,7 @@ def path(name):
 
 
 def text(name):
-    """As man shows it, on a screen that is wide enough for its longest line."""
+    """Returns the page as man shows it, on a screen that is wide enough for its longest line."""
     env = {**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "500", "MAN_KEEP_FORMATTING": ""}
     return run("man", "-l", path(name), env=env).stdout
 
@@ -98,7 +98,7 @@ class Contents(unittest.TestCase):
     def test_bfstore_format_5_has_every_word_of_its_document(self):
         with open(FORMAT, encoding="utf-8") as file:
             document = file.read()
-        heads = re.compile(r"^\|.*\|\n\|[-|]+\|\n", re.M)  # a table that becomes a list has them otherwise
+        heads = re.compile(r"^\|.*\|\n\|[-|]+\|\n", re.M)  # a table that becomes a list has other heads
         wanted = collections.Counter(word.lower() for word in words(heads.sub("", document)))
         found = collections.Counter(word.lower() for word in words(text("bfstore-format.5")))
         self.assertGreater(sum(wanted.values()), 5000)

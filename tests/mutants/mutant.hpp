@@ -8,7 +8,7 @@
 
 namespace bfstore {
 
-// Whether the mistake of this name is made. Not inlined, so that all names can be found in the library.
+// Returns whether the mistake of this name is made. Not inlined, so that all names can be found in the library.
 [[gnu::noinline]] inline bool mutant(std::string_view name) noexcept {
   static const char* const chosen = std::getenv("BFSTORE_MUTANT");
   return chosen != nullptr && name == chosen;

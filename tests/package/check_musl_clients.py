@@ -27,7 +27,7 @@ class MuslClients(unittest.TestCase):
         return done.stdout
 
     def client(self, *compiler_and_library):
-        """The client that calls every function of the header, and makes some of the calls fail."""
+        """Builds the client that calls every function of the header and makes some of the calls fail. Returns its path."""
         compiler, *library = compiler_and_library
         self.run_good(compiler, "-std=c99", "-D_GNU_SOURCE", f'-DEXPECTED_VERSION="{VERSION}"', f"-I{ROOT / 'capi'}",
                       ROOT / "tests" / "capi" / "client_c99.c", *library, "-lm", "-pthread", "-o", self.folder / "client")

@@ -1,4 +1,4 @@
-"""Whether a jar or an npm package for every system has the library for each. tools/package --everywhere asks for each that it makes.
+"""Checks that a jar or an npm package has the library for every system. tools/package --everywhere runs it for each package.
 
 usage: check_natives.py PACKAGE...          bfstore-VERSION.jar, bfstore-VERSION.tgz
 
@@ -38,7 +38,7 @@ class Use {
 
 
 def members(package):
-    """{name: contents} of what is packed."""
+    """Returns {name: contents} of the package."""
     data = package.read_bytes()
     if package.suffix == ".jar":
         with zipfile.ZipFile(io.BytesIO(data)) as packed:

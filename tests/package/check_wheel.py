@@ -1,4 +1,4 @@
-"""Whether a wheel for many Linux systems holds what its tag promises (PEP 600, PEP 656). tools/package asks for each that it makes.
+"""Checks that a wheel for many Linux systems keeps the promise of its tag (PEP 600, PEP 656). tools/package runs it for each wheel.
 
 usage: check_wheel.py WHEEL...
 
@@ -38,7 +38,7 @@ SAID = "True True\nabsent\n"
 
 
 class Broken(Exception):
-    """What a wheel does not hold."""
+    """A promise that a wheel does not keep."""
 
 
 def run(*command):
@@ -54,7 +54,7 @@ def require(holds, sentence):
 
 
 def check_needs(extension, glibc_minor):
-    """The libraries, and the versions of glibc's symbols: the newest is printed."""
+    """Checks the libraries, and the versions of glibc's symbols, of which it prints the newest."""
     needed = set(re.findall(r"\(NEEDED\).*\[(.+)\]", run("readelf", "-dW", extension)))
     others = needed - (GLIBC if glibc_minor else MUSL)
     require(needed and not others, f"needs {sorted(others) or 'no C library'}")
@@ -64,7 +64,7 @@ def check_needs(extension, glibc_minor):
 
 
 def visible_of(library):
-    """What it defines for others."""
+    """Returns the symbols that a library defines for others."""
     symbols = [line.split() for line in run("readelf", "--dyn-syms", "-W", library).splitlines()]
     return {words[7] for words in symbols if len(words) == 8 and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND"}
 

@@ -1,4 +1,4 @@
-"""The Debian packages: made of this build, judged by lintian, unpacked by dpkg into an empty root, used there, removed.
+"""The Debian packages are made of this build, judged by lintian, unpacked by dpkg into an empty root, used there, and removed.
 
 Arguments: the repository's root, the build directory, the C compiler.
 """
@@ -21,8 +21,8 @@ from programs import missing
 
 NAMES = ("libbfstore0", "libbfstore-dev", "bfstore-tools", "python3-bfstore")
 TOOLS = ("dpkg-buildpackage", "dh", "dh_python3", "lintian", "man", "pkg-config")
-# A test's build is without a distribution's flags: tools/package without --in has them. And a compiler that stores a text
-# piece by piece leaves words in the program that lack letters.
+# A test's build lacks a distribution's flags, which tools/package without --in has. And a compiler that stores a text piece
+# by piece leaves words in the program that lack letters.
 OF_THE_BUILD = "hardening-no-bindnow,hardening-no-fortify-functions,spelling-error-in-binary"
 
 

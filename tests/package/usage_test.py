@@ -1,4 +1,4 @@
-"""tools/package: its arguments, Python's rows, and what it says of rows that it leaves out.
+"""tools/package: its arguments, Python's rows, and its words about rows that it leaves out.
 
 Arguments: the repository's root, libbfstore.a in its build directory.
 """
@@ -33,7 +33,7 @@ class Usage(unittest.TestCase):
         self.folder = folder.name
 
     def path_without(self, *names):
-        """A PATH with the programs of /usr/bin and /bin but these."""
+        """Returns a PATH with the programs of /usr/bin and /bin, except these."""
         kept = os.path.join(self.folder, "bin")
         os.mkdir(kept)
         for folder in ("/bin", "/usr/bin"):
@@ -68,7 +68,7 @@ class Usage(unittest.TestCase):
     def test_the_packages_of_other_languages_have_their_sources_and_libraries(self):
         code, out, error = run("--in", str(BUILD), "--to", self.folder, "crates", "go", "jar", "npm")
         left_out = re.findall("^left out: .*", out, re.MULTILINE)
-        if left_out:  # a program that is not on this machine, or what was not fetched
+        if left_out:  # a program is not on this machine, or was not fetched
             self.skipTest("; ".join(left_out))
         self.assertEqual(code, 0, out + error)
         files = {re.sub(r"-[0-9].*", "", path.stem) + path.suffix: path for path in pathlib.Path(self.folder).iterdir()}

@@ -19,7 +19,7 @@ struct Named {
   std::string path;
 };
 
-// Other code closes the number, and opens that file there.
+// Does what other code may do: closes the number, and opens that file there.
 void take_number_of(const Descriptor& descriptor, const std::string& path) {
   REQUIRE(::close(descriptor.number()) == 0);
   const int there = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
@@ -45,7 +45,7 @@ TEST_CASE("a number that other code closed, or opened another file at, does not 
   CHECK(::close(number) == 0);  // it is the other code's, and still open
 }
 
-// It has none of our locks.
+// The new description has none of our locks.
 TEST_CASE("a number at which other code opened the same file does not lead to what was opened here") {
   const Named ours("ours");
   Descriptor descriptor = Descriptor::open(ours.path.c_str(), O_RDWR, Children::kDoNot);
@@ -59,7 +59,7 @@ TEST_CASE("a number at which other code opened the same file does not lead to wh
   CHECK(::close(number) == 0);
 }
 
-TEST_CASE("another number for what is open is there, wherever the program's position is") {
+TEST_CASE("a duplicate of a descriptor is there, whatever the program does to the position or to its own number") {
   const Named ours("ours");
   const int program = ::open(ours.path.c_str(), O_RDWR | O_CLOEXEC);
   REQUIRE(program >= 0);

@@ -72,7 +72,7 @@ TEST_CASE("a lock of a byte excludes other descriptions, not other bytes, and a 
   CHECK(must(region::try_lock(file.opened(), 5)));
 }
 
-// Which has the description of its parent, and so its lock. A child of fork() has neither.
+// Such a child shares the description of its parent, and so its lock. A child of fork() shares neither.
 TEST_CASE("a child that was not made by fork() leaves its parent's lock alone") {
   const Locked locked;
   const File one = locked.opened();
@@ -87,7 +87,7 @@ TEST_CASE("a child that was not made by fork() leaves its parent's lock alone") 
   CHECK_FALSE(ScopedLock::take(two, 5, 0).ok());
 }
 
-TEST_CASE("a lock that another process keeps is waited for, then it is busy, and the words name that process") {
+TEST_CASE("a call waits for another process's lock, then fails as busy, and the message names that process") {
   const Locked file;
   const File one = file.opened();
   const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
@@ -104,7 +104,7 @@ using namespace std::chrono_literals;
 
 constexpr VirtualClock::Time kPoll = 500us;
 
-// Every kind of lock that is waited for.
+// A kind of lock that a caller can wait for.
 struct Waiting {
   const char* name;
   std::function<Code(const File& file, std::uint32_t timeout_ms)> take;
@@ -125,7 +125,7 @@ const std::vector<Waiting>& kinds_of_waiting() {
   return all;
 }
 
-// With a lock of all bytes in the way, which the check may let go of.
+// Calls the check for each kind while a lock of all bytes is in the way. The check may release that lock.
 void for_every_kind_of_waiting(
     const std::function<void(const Waiting&, const File&, std::unique_ptr<Stranger>&)>& check) {
   for (const Waiting& waiting : kinds_of_waiting()) {
@@ -139,7 +139,7 @@ void for_every_kind_of_waiting(
 }  // namespace
 
 // A wait of half a second more than was asked for once passed every test.
-TEST_CASE("every lock is waited for as long as was asked for, and no more than a poll longer") {
+TEST_CASE("a call waits for every lock as long as was asked for, and at most a poll longer") {
   for_every_kind_of_waiting([](const Waiting& waiting, const File& file, const std::unique_ptr<Stranger>&) {
     for (const std::uint32_t timeout_ms : {std::uint32_t{0}, std::uint32_t{1}, kShort, kLockTimeoutMs}) {
       CAPTURE(timeout_ms);
@@ -162,7 +162,7 @@ TEST_CASE("on a machine whose sleeps are long a wait ends with the first sleep t
   });
 }
 
-TEST_CASE("a lock that is let go meanwhile is taken with the next poll") {
+TEST_CASE("a lock that is released meanwhile is taken with the next poll") {
   for (const std::uint32_t timeout_ms : {2 * kShort, kWaitForEver}) {
     for_every_kind_of_waiting([&](const Waiting& waiting, const File& file, std::unique_ptr<Stranger>& stranger) {
       VirtualClock clock;
@@ -173,7 +173,7 @@ TEST_CASE("a lock that is let go meanwhile is taken with the next poll") {
   }
 }
 
-TEST_CASE("an endless wait lasts ten minutes, and ends when the lock is let go") {
+TEST_CASE("an endless wait lasts ten minutes, and ends when the lock is released") {
   for_every_kind_of_waiting([](const Waiting& waiting, const File& file, std::unique_ptr<Stranger>& stranger) {
     VirtualClock clock;
     clock.sleeps_last(100ms);
@@ -182,7 +182,7 @@ TEST_CASE("an endless wait lasts ten minutes, and ends when the lock is let go")
   });
 }
 
-TEST_CASE("what another part of this process holds for long is not waited for") {
+TEST_CASE("a call does not wait for a lock that another part of this process holds for long") {
   const Locked file;
   const File one = file.opened();
   const ScopedLock lock = must(ScopedLock::take(one, 5, 0));
@@ -215,7 +215,7 @@ TEST_CASE("locks of one byte live together, one of the whole range lives alone")
     CHECK(MappedLock::take_one(file.opened(), kRange, kWaitForEver).error().code == Code::kBusy);
 }
 
-TEST_CASE("the lock of a large range is known at any byte of it, and not waited for") {
+TEST_CASE("the lock of a large range is found at any byte of it, without a wait") {
   constexpr ByteRange kLarge{1000, 65536};
   const Locked file;
   const File alone = file.opened();
@@ -236,8 +236,8 @@ TEST_CASE("a range has as many locks as bytes") {
   CHECK(held(file.opened()));
 }
 
-// A backup program, or Samba.
-TEST_CASE("a shared lock of a stranger is no writer's, and is only in the way") {
+// A backup program takes such a lock, or Samba.
+TEST_CASE("a stranger's shared lock does not count as a writer's, and only blocks") {
   const Locked file;
   const File asking = file.opened();
   const Stranger reading(file, F_RDLCK, {0, 0});
@@ -248,13 +248,13 @@ TEST_CASE("a shared lock of a stranger is no writer's, and is only in the way") 
   CHECK(MappedLock::take_all(asking, kRange, kShort).error().code == Code::kBusy);
 }
 
-TEST_CASE("an exclusive lock of a stranger's whole file is no writer's") {
+TEST_CASE("a stranger's exclusive lock of the whole file does not count as a writer's") {
   const Locked file;
   const Stranger writing(file, F_WRLCK, {0, 0});
   CHECK_FALSE(held(file.opened()));
 }
 
-TEST_CASE("a mapped lock stays when other code closes every descriptor, and goes when its owner does") {
+TEST_CASE("a mapped lock stays when other code closes every descriptor, and ends with its owner") {
   const Locked file;
   const File asking = file.opened(File::Access::kRead);
   const pid_t child = fork();

@@ -1,4 +1,4 @@
-// How much memory a process may use, as /proc and the control groups of made-up systems tell it.
+// The memory that a process may use, as /proc and the control groups of made-up systems limit it.
 #include "region/memory_limit.hpp"
 
 #include <doctest/doctest.h>
@@ -91,7 +91,7 @@ TEST_CASE("version 1: what memory.stat says holds for ancestors that are hidden,
   CHECK(System(kVersion1, groups, {{"memory/a/b/memory.stat", none}}).limit() == kMachine);
 }
 
-TEST_CASE("what cannot be read, or is not understood, limits nothing") {
+TEST_CASE("a limit that cannot be read or understood limits nothing") {
   CHECK(System("", "").limit() == kMachine);
   CHECK(System(kVersion2, "").limit() == kMachine);
   CHECK(System(" - cgroup\n - cgroup2 x\n1 2 - cgroup2 y z\n", "0::/\n").limit() == kMachine);

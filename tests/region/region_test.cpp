@@ -26,7 +26,7 @@ File new_file(const std::string& path) { return must(File::create_unnamed(path, 
 
 File reopened(const std::string& path) { return must(File::open(path, File::Access::kReadWrite)); }
 
-// A published file with these bytes.
+// Publishes a file with these bytes.
 void make_file(const std::string& path, std::span<const std::byte> bytes) {
   File file = new_file(path);
   must(file.write_at(bytes, 0));
@@ -35,7 +35,7 @@ void make_file(const std::string& path, std::span<const std::byte> bytes) {
 
 }  // namespace
 
-TEST_CASE("a path that is no regular file is told apart, and none is followed or waited for") {
+TEST_CASE("a path that is no regular file is recognized, without following it or waiting for it") {
   const TemporaryDirectory directory;
   check_refused(File::open(directory.file("none"), File::Access::kRead), Code::kNotFound, {"none"});
   REQUIRE(symlink("none", directory.file("link").c_str()) == 0);
@@ -48,7 +48,7 @@ TEST_CASE("a path that is no regular file is told apart, and none is followed or
   CHECK_FALSE(must(must(File::open("/dev/null", File::Access::kRead)).facts()).regular);
 }
 
-TEST_CASE("a new file has no name until it is published, and then all that was written") {
+TEST_CASE("a new file has no name until it is published, and then has all that was written") {
   const TemporaryDirectory directory;
   const auto bytes = bytes_of(100000);
   {
@@ -92,7 +92,7 @@ TEST_CASE("publishing refuses a taken name, unless it is to replace it") {
   CHECK(file.same_file(reopened(directory.file("taken"))));
 }
 
-TEST_CASE("allocating makes a file so long, of zeros, and keeps what is there") {
+TEST_CASE("allocating extends a file with zeros to the length, and keeps its bytes") {
   const TemporaryDirectory directory;
   File file = new_file(directory.file("x"));
   must(file.write_at(bytes_of(100), 0));
@@ -136,7 +136,7 @@ TEST_CASE("a mapping is the file's bytes, shared with every other mapping of it"
   CHECK(writer.resident_bytes() == bytes.size());
 }
 
-TEST_CASE("what is in memory of a range is counted up to the range's own end, in whole pages before it") {
+TEST_CASE("the resident bytes of a range are counted up to its own end, in whole pages before it") {
   const TemporaryDirectory directory;
   make_file(directory.file("x"), bytes_of(3 * 4096));
   const File file = reopened(directory.file("x"));
@@ -148,7 +148,7 @@ TEST_CASE("what is in memory of a range is counted up to the range's own end, in
   CHECK_FALSE(must(Mapping::copy(file, head, 0, 4096, 8192)).resident_bytes().has_value());  // a copy is not of a file
 }
 
-TEST_CASE("a stranger who may only read is told nothing of what is in memory, and one who may write is") {
+TEST_CASE("a process that may only read does not learn what is in memory, and one that may write does") {
   const TemporaryDirectory directory;
   make_file(directory.file("x"), bytes_of(4096));
   const File mine = must(File::open(directory.file("x"), File::Access::kRead));
@@ -185,7 +185,7 @@ TEST_CASE("a large mapping's addresses agree with the file's offsets modulo 2 Mi
   }
 }
 
-TEST_CASE("a large mapping that is gone leaves no addresses taken") {
+TEST_CASE("a large mapping that is gone leaves no address in use") {
   const TemporaryDirectory directory;
   File file = new_file(directory.file("x"));
   must(file.allocate(0, 2 * kHugePage));
@@ -200,7 +200,7 @@ TEST_CASE("a large mapping that is gone leaves no addresses taken") {
   CHECK(pages_taken() < before + 10 * kHugePage / 4096);
 }
 
-TEST_CASE("mapping for writing what was opened for reading is an error that names the path") {
+TEST_CASE("a mapping for writing of a file that was opened for reading is an error that names the path") {
   const TemporaryDirectory directory;
   make_file(directory.file("x"), bytes_of(4096));
   const File file = must(File::open(directory.file("x"), File::Access::kRead));

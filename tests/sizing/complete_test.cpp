@@ -161,7 +161,7 @@ TEST_CASE("k with n or with m: half of the bits are set") {
   }
 }
 
-// Where m is large: k = (m/n) ln 2 and m = -n ln p / (ln 2)^2, exactly where that k is whole (p = 2^-k).
+// If m is large: k = (m/n) ln 2 and m = -n ln p / (ln 2)^2, exactly if that k is whole (p = 2^-k).
 TEST_CASE("classic: in large filters n and p lead to Bloom's m and k, and back") {
   const layout::Row& row = layout::row_of(Layout::kClassic);
   for (const std::uint64_t n : {std::uint64_t{1} << 20, std::uint64_t{1} << 30, std::uint64_t{1} << 36}) {
@@ -211,7 +211,7 @@ TEST_CASE("too few numbers, and numbers that contradict each other, are refused 
                              {"capacity and bits_per_key and max_bytes"});
 }
 
-TEST_CASE("numbers out of range, and what no filter can be, are refused by name") {
+TEST_CASE("numbers out of range, and numbers that no filter can have, are refused by name") {
   check_every_layout_refuses({.n = 9, .p = 1}, Code::kInvalid, {"false-positive rate 1"});
   check_every_layout_refuses({.n = 9, .k = 65}, Code::kInvalid, {"num_probes 65"});
   check_every_layout_refuses({.n = 9, .m = kMaxBits + 1}, Code::kInvalid, {"num_bits 281474976710657"});
@@ -227,7 +227,7 @@ TEST_CASE("numbers out of range, and what no filter can be, are refused by name"
                 Code::kSizing, {"1e-09", "blocked", "classic"});
 }
 
-TEST_CASE("n alone has the rate that a filter of it alone gets") {
+TEST_CASE("n alone has the rate of a filter that is made with n alone") {
   for (const Layout layout : every_layout()) {
     const layout::Row& row = layout::row_of(layout);
     Options options;

@@ -11,7 +11,7 @@ using sizing::false_positive_rate;
 
 namespace {
 
-// What rounding may make of a rate that is 1, or of many that are equal.
+// The rounding error of a rate that is 1, or of rates that are equal.
 constexpr double kRounding = 1e-12;
 
 double rate_of(const Row& row, double keys, double bits, double probes) {
@@ -29,7 +29,7 @@ std::uint32_t searched_probes(const Row& row, std::uint64_t num_keys, std::uint6
   return best;
 }
 
-// By bisection, as a real number of bits a key; nothing if `most` are too few.
+// Finds the bits a key by bisection, as a real number. Returns nothing if `most` are too few.
 std::optional<double> searched_bits_per_key(const Row& row, double keys, double fpr, double probes, double most) {
   double high = std::max(most, static_cast<double>(row.fewest_bits) / keys);
   if (rate_of(row, keys, keys * high, probes) > fpr) return std::nullopt;
@@ -46,7 +46,7 @@ struct Found {
   std::uint32_t num_probes = 0;
 };
 
-// Each k in turn, with a bisection for each.
+// Tries each k in turn, with a bisection for each.
 Found searched_size(const Row& row, std::uint64_t num_keys, double fpr) {
   const auto keys = static_cast<double>(num_keys);
   std::optional<double> best;
@@ -61,7 +61,7 @@ Found searched_size(const Row& row, std::uint64_t num_keys, double fpr) {
   return {layout::whole_bits(row, static_cast<std::uint64_t>(std::ceil(keys * *best))), best_k};
 }
 
-// k is the search's, or one whose rate is the same but for rounding. Returns whether it is the same.
+// Checks that k is the search's, or that its rate is the same except for rounding. Returns whether k is the same.
 bool check_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits) {
   const std::uint32_t k = sizing::best_probes(row, num_keys, num_bits);
   const std::uint32_t searched = searched_probes(row, num_keys, num_bits);
@@ -76,7 +76,7 @@ bool check_probes(const Row& row, std::uint64_t num_keys, std::uint64_t num_bits
   return false;
 }
 
-// m is the search's or less, k the search's, and the promise is kept.
+// Checks that m is the search's or less, that k is the search's, and that the promise is kept.
 void check_size(const Row& row, std::uint64_t num_keys, double fpr) {
   CAPTURE(row.info.name);
   CAPTURE(num_keys);
@@ -93,7 +93,7 @@ void check_size(const Row& row, std::uint64_t num_keys, double fpr) {
   REQUIRE(false_positive_rate(row, num_keys, size->num_bits, size->num_probes) <= fpr * (1 + kRounding));
 }
 
-// From `least` to `most`, equally often in each power of ten; the same ones in each run.
+// Returns a number from `least` to `most`, equally often in each power of ten. Each run gets the same numbers.
 double somewhere(std::uint64_t number, double least, double most) {
   const double part = static_cast<double>(mix(number) >> 11) * 0x1p-53;
   return least * std::pow(most / least, part);
@@ -135,7 +135,7 @@ TEST_CASE("the best k changes where a search says, to a ten-thousandth of the lo
   const Row& row = row_of(Layout::kBlocked);
   constexpr std::uint64_t kLines = 1 << 20;
   for (std::uint32_t k = 1; k <= 19; ++k) {
-    // Where k + 1 begins to be better as there are fewer keys.
+    // Finds where k + 1 becomes better, with fewer keys.
     double low = 6.5 * kLines;
     double high = 400.0 * kLines;
     while (high - low > 1) {
@@ -172,7 +172,7 @@ TEST_CASE("the size for a rate is what a search finds, or smaller, from 1 to 10^
   }
 }
 
-TEST_CASE("what is remembered of the last sizes is of the same keys, rate and layout") {
+TEST_CASE("a remembered size is used only for the same keys, rate and layout") {
   std::uint64_t checked = 0;
   std::vector<std::pair<std::uint64_t, double>> asked;
   for (std::uint64_t i = 0; i < 300; ++i) asked.emplace_back(20 + i % 30, i % 4 < 2 ? 0.01 : 0.02);

@@ -64,7 +64,7 @@ TEST_CASE("blocked: the floor of equal 32 bits of h is in the formula") {
   CHECK(blocked_formula(128, 32) > 4 * 0x1p-32);
 }
 
-// A state of the generator `steps` before or after another one.
+// Returns the state of the generator `steps` before or after another one.
 template <class Int>
 Int moved(Int state, Int next, int steps) {
   Int inverse = next;  // Newton's iteration, which doubles the right bits
@@ -80,7 +80,7 @@ bool all_set(const std::vector<std::uint64_t>& words, const layout::Geometry& ge
                            [&](std::uint64_t bit) { return layout::test_bit(words.data(), bit); });
 }
 
-// How many of the keys whose runs meet that of a key in the filter are maybe, for each key in it.
+// Returns, for each key in the filter, how many of the keys whose runs meet its run are maybe.
 template <class Rules, class Moved>
 double found_that_meet(const layout::Geometry& geometry, std::uint64_t keys, Moved moved_digest) {
   std::vector<std::uint64_t> words(geometry.num_bits / 64);
@@ -102,7 +102,7 @@ double found_that_meet(const layout::Geometry& geometry, std::uint64_t keys, Mov
   return static_cast<double>(found) / static_cast<double>(keys);
 }
 
-// What the formulas add to Bloom's, seen in filters: no measurement of a rate near 2^-63 would show it.
+// Shows in filters the terms that the formulas add to Bloom's. No measurement of a rate near 2^-63 would show them.
 TEST_CASE("keys whose probes are those of another key, but for a few, are maybe as often as the formula says") {
   for (const std::uint32_t k : {1U, 2U, 7U, 20U}) {
     CAPTURE(k);
@@ -125,7 +125,7 @@ TEST_CASE("keys whose probes are those of another key, but for a few, are maybe 
 }
 
 // 64-bit digests are too few for this rate, however large the filter is.
-TEST_CASE("a rate that digests of 64 bits can not keep is refused, and one that they can is not") {
+TEST_CASE("a rate that digests of 64 bits cannot keep is refused, and one that they can keep is not") {
   const layout::Row& classic = layout::row_of(Layout::kClassic);
   const auto refused = sizing::solve_for_rate(classic, 500'000'000, 5e-11);
   CHECK(refused.error().code == Code::kSizing);
@@ -149,7 +149,7 @@ TEST_CASE("classic: the formula is the exact distribution's, and never below it"
         CAPTURE(k);
         CAPTURE(n);
         REQUIRE(ratio > 1 - kRounding);
-        // Where filters are used: at least 0.3 of the bits set, or not more than 4 probes in hundreds of bits.
+        // The shapes in use: at least 0.3 of the bits set, or not more than 4 probes in hundreds of bits.
         if (m >= 512 && (k <= 4 || (k <= 16 && exact.rate(1) > 0.3))) REQUIRE(ratio < 1.003);
       }
     }
@@ -201,7 +201,7 @@ TEST_CASE("rates at the edges: no keys, one bit, more keys than bits can tell") 
         1);  // half is true: said to be worse, never better
 }
 
-TEST_CASE("the most keys for a rate are those with which it is reached") {
+TEST_CASE("the most keys for a rate are the number that reaches it") {
   for (const LayoutInfo& info : layouts()) {
     const layout::Row& row = layout::row_of(info.layout);
     for (const std::uint64_t m : {512U, 51'200U, 5'120'000U}) {

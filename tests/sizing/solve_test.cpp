@@ -39,7 +39,7 @@ double rate_of(Layout layout, const Size& size) {
   return false_positive_rate(layout::row_of(layout), size.capacity, size.num_bits, size.num_probes);
 }
 
-// Every layout refuses, in these words.
+// Checks that every layout refuses in these words.
 void check_every_layout_refuses(const Options& options, Code code, std::initializer_list<const char*> words,
                                 std::uint64_t max_body_bytes = 0) {
   for (const Layout layout : every_layout()) {
@@ -149,7 +149,7 @@ TEST_CASE("m, k and n: the promised rate is that of n keys") {
   CHECK(solved(Layout::kClassic, shape(kMaxBits, 64, 1)).fpr > 0);  // less than a double can say
 }
 
-TEST_CASE("the way to and fro: n and p, then m and k and n, promises p or better; bits per key too") {
+TEST_CASE("n and p lead to an m and a k that promise p or better for n, and so does their number of bits per key") {
   for (const Layout layout : every_layout()) {
     for (const double p : {0.1, 0.01, 1e-4}) {
       const Size size = solved(layout, with(200000, p));
@@ -210,7 +210,7 @@ TEST_CASE("each bad argument is refused by the name of its option") {
   check_every_layout_refuses(shape(512, 1, UINT64_MAX), Code::kInvalid, {"capacity 18446744073709551615"});
 }
 
-TEST_CASE("a size that is not given, or by half, is refused") {
+TEST_CASE("a size that is missing, or given by half, is refused") {
   Options budget;
   budget.max_bytes = 1000000;
   for (const Options& options : {Options{}, with(0, 0.01), with(0, 0, 10), budget}) {

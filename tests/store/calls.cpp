@@ -32,7 +32,7 @@ bool counting = false;
   }
 }
 
-// 0: the call is made as always.
+// Returns 0 if the call is made as always.
 int next(const char* name) noexcept {
   if (!counting || count == kMost) return 0;
   made[count++] = name;

@@ -10,17 +10,17 @@
 
 namespace store_test::calls {
 
-// What happens instead of a call: an errno, or one of these.
+// Outcomes of a call that fails: an errno, or one of these.
 inline constexpr int kHalf = -1;         // pread and pwrite: half of the bytes, which is not an error
 inline constexpr int kDies = -2;         // the process is killed before it is done
 inline constexpr int kDiesHalfway = -3;  // pwrite: the process is killed when half of the bytes are written
 
-// From now on calls are counted, from 1; the one with this number goes as `outcome` says. 0: all work.
+// Counts calls from now on, from 1. The call with this number ends as `outcome` says. 0: all work.
 void begin(std::size_t number = 0, int outcome = 0);
-// All work again, uncounted. The names of the calls that were made since begin().
+// Stops counting; all calls work again. Returns the names of the calls that were made since begin().
 std::vector<std::string> end();
 
-// The ways in which a call of this name can go wrong; none for those that always work.
+// Returns the ways in which a call of this name can go wrong; none for those that always work.
 std::vector<int> failures_of(const std::string& name);
 
 }  // namespace store_test::calls

@@ -1,4 +1,4 @@
-// What a power cut would leave of a file: a model of the page cache over a disk, which learns of the syncs of one file.
+// The bytes of a file after a power cut: a model of the page cache over a disk, which learns of the syncs of one file.
 //
 // A sync writes every page that changed since the one before. A sync that fails writes nothing, and yet the pages count
 // as clean from then on, as on Linux: they are not written again until they change again, and the system may drop them
@@ -17,33 +17,34 @@ namespace store_test {
 
 class Disk {
  public:
-  // All that the file holds now is on the disk.
+  // The disk begins with all that the file holds now.
   explicit Disk(std::string path);
 
   [[nodiscard]] bool is_its(int descriptor) const;
-  // Written through the descriptor, if only with what was there already: these pages do not count as clean.
+  // Records a write through the descriptor. These pages do not count as clean, even if their bytes are the same.
   void written(std::uint64_t offset, std::uint64_t bytes);
   void synced();
   void sync_failed();
-  // The body's pages could not be written; the process died before it could say so.
+  // Records that the body's pages could not be written, and that the process died before it could say so.
   void sync_failed_for_body();
 
   // The system writes dirty pages of its own accord, and fails for some of them.
   void write_back_failed(std::mt19937_64& random);
 
-  // What descriptors learn of failures.
+  // A descriptor that is opened now learns only of failures that no other one was told of.
   void opened(int descriptor);
+  // Returns whether the descriptor is told of a failure now.
   bool tells(int descriptor);
 
   // The filesystem is unmounted, and mounted again. Dirty pages are written, or some of them are not, and no process
   // learns of that.
   void remounted(std::mt19937_64& random);
 
-  // What is on the disk for certain.
+  // Returns what is on the disk for certain.
   [[nodiscard]] const std::string& durable() const noexcept { return disk_; }
-  // The same with any of the sectors that changed since.
+  // Returns the disk with any of the sectors that changed since.
   [[nodiscard]] std::string after_power_cut(std::mt19937_64& random) const;
-  // The system drops the pages that it takes for clean, and reads them again.
+  // The system drops the pages that count as clean, and reads them again.
   void reclaim();
 
  private:

@@ -64,7 +64,7 @@ extern std::uint64_t mount_number;
 // The process died in this call: nothing after it is done, and the kernel releases its locks.
 struct Killed {};
 
-// Everything works again. Every test ends with it, whatever happens.
+// Makes everything work again at its end. Every test ends with it, whatever happens.
 class Scope {
  public:
   Scope() = default;

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kAll = 20'000;   // keys that were acknowledged: 
 
 extern std::string workshop;  // a folder in memory, where filesystems can be mounted
 
-// What the image is on.
+// The tmpfs that the device's image is in.
 class Backing {
  public:
   Backing();
@@ -26,7 +26,7 @@ class Backing {
   Backing& operator=(const Backing&) = delete;
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  // It has the blocks that it has, and gets no more.
+  // Shrinks the tmpfs, so that the image gets no more blocks than it has.
   void fill_up() const;
   void grow_again() const;
 
@@ -36,7 +36,7 @@ class Backing {
   std::string path_;
 };
 
-// What finds no room on the device.
+// The writes that find no room on the device.
 enum class Lacking { kRoom, kRoomForNewBits };
 
 // Files with durable keys. `disk` is nothing where there can be none, and that was said. With kRoomForNewBits a page of
@@ -50,10 +50,10 @@ struct FullDisk {
   std::vector<std::string> paths;
 };
 
-// The system drops pages that it takes for written: those that are mapped here, and those that no process maps.
+// The system drops pages that it counts as written: those that are mapped here, and those that no process maps.
 void reclaim(const std::string& path);
 
-// How many of the acknowledged keys the file's bytes do not have, as they are read now.
+// Returns how many of the acknowledged keys the file's bytes do not have, as they are read now.
 std::uint64_t lost_in(const std::string& path);
 
 }  // namespace store_test

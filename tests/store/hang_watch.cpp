@@ -8,7 +8,7 @@ namespace store_test {
 
 namespace {
 
-// Since the look before; at most that whole time.
+// Returns how long the kernel did not let it run since the look before; at most that whole time.
 std::chrono::nanoseconds starved(const Standing& before, const Standing& now, std::chrono::nanoseconds since) {
   // The kernel counts a delay when it is over.
   if (now.state == 'R' && now.run_ns == before.run_ns) return since;

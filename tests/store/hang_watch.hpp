@@ -10,7 +10,7 @@
 
 namespace store_test {
 
-// What the kernel says about a process (proc(5), "stat" and "schedstat").
+// The kernel's report about a process (proc(5), "stat" and "schedstat").
 struct Standing {
   char state = '?';            // R: it runs, or waits for a processor; S: it waits for something else
   std::uint64_t run_ns = 0;    // on a processor
@@ -28,7 +28,7 @@ class HangWatch {
   };
 
   explicit HangWatch(std::chrono::nanoseconds patience) : patience_(patience) {}
-  // Looks at all of them. The place of one that did nothing for that long, or -1.
+  // Looks at all of them. Returns the place of one that did nothing for that long, or -1.
   int look(const std::vector<Watched>& all);
 
  private:

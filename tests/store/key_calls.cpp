@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kFixedBytes = 40;
 constexpr std::size_t kRecordBytes = 48;  // a key and other bytes after it
 
-// The same keys in every form; those of fixed length are padded, so that they are keys of their own.
+// Keys in every form. Those of fixed length are padded, so they are other keys.
 struct Batch {
   Batch(const Filter& filter, unsigned writer, std::uint64_t count)
       : fixed(count * kFixedBytes), records(count * kRecordBytes) {
@@ -68,7 +68,8 @@ constexpr std::array kForms{
     Form{"digests", [](const Batch& b) { return Keys::digests(b.digests); }},
 };
 
-// `ask(filter, batch, answers)`: the answers and the count say the same, or it is more than any number of keys.
+// Makes the form of `ask(filter, batch, answers)`. If the answers and the count do not say the same, its result is more
+// than any number of keys.
 template <class Ask>
 AskForm batch(std::string name, Ask ask) {
   return {std::move(name), [ask](const Filter& filter, unsigned writer, std::uint64_t count) {

@@ -11,7 +11,7 @@ namespace store_test {
 
 struct AskForm {
   std::string name;
-  // Asks for `count` keys of one writer; how many may be there.
+  // Asks for `count` keys of one writer. Returns how many may be there.
   std::function<std::uint64_t(const bfstore::Filter&, unsigned writer, std::uint64_t count)> ask;
 };
 const std::vector<AskForm>& ask_forms();

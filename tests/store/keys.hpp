@@ -16,7 +16,7 @@ std::string key_of(unsigned writer, std::uint64_t number);
 inline constexpr unsigned kNobody = 999;  // a writer whose keys are never added
 inline constexpr std::uint64_t kSome = 200;
 
-// How many of the keys may be there.
+// Returns how many of the keys may be there.
 std::uint64_t maybes(const bfstore::Filter& filter, unsigned writer, std::uint64_t from, std::uint64_t count);
 
 }  // namespace store_test

@@ -57,7 +57,7 @@ dev_t device_of(const std::string& path) {
 
 using Range = std::pair<std::uint64_t, std::uint64_t>;  // first byte and length
 
-// Adds where on the device the file is, after its first `kept` bytes.
+// Adds the ranges of the device where the file is, after its first `kept` bytes.
 bool add_places(const std::string& path, std::uint64_t kept, std::vector<Range>& places) {
   constexpr std::uint32_t kMost = 256;
   alignas(struct fiemap) std::array<std::byte, sizeof(struct fiemap) + kMost * sizeof(struct fiemap_extent)> room{};
@@ -124,7 +124,7 @@ bool LoopDisk::make_image(std::uint64_t bytes) const {
   return sized && run({"mkfs." + type_, "-q", force, image_});
 }
 
-// Detached and attached again for every mount, so that nothing stays in the device's own cache that the cut took.
+// Detaches and attaches again for every mount, so that nothing stays in the device's own cache that the cut took.
 bool LoopDisk::attach_to(const std::string& device, int image) {
   const int loop = open(device.c_str(), O_RDWR | O_CLOEXEC);
   if (loop < 0) return false;
@@ -180,7 +180,7 @@ bool LoopDisk::unmount() {
   return !mounted_;
 }
 
-// A shutdown of the filesystem that the machine lives on would be its end.
+// A shutdown of the filesystem that the machine is on would end the machine.
 bool LoopDisk::is_our_own() const {
   struct stat loop {};
   if (!mounted_ || fstat(loop_, &loop) != 0 || !S_ISBLK(loop.st_mode)) return false;

@@ -24,7 +24,7 @@ class LoopDisk {
   // Every write is of one page, for as long as it is attached: the loop driver takes a write of several pages for done
   // when the image had room for the first of them.
   [[nodiscard]] bool write_page_by_page() const;
-  // Everything is on the device.
+  // Writes everything to the device.
   void settle() const;
   // The device has lost all but its first page: what is not in memory can neither be read nor written. (In an image
   // that was truncated, a write of the filesystem's own accord would make holes, which read as zeros.)
@@ -32,7 +32,8 @@ class LoopDisk {
   // The device has room for all that is written, but not for what is in these files after their first `kept` bytes and
   // was not written yet. False where the filesystem does not tell where files are.
   [[nodiscard]] bool make_room_except_for(const std::vector<std::string>& paths, std::uint64_t kept) const;
-  // As after a failure to write the journal: read-only until it is mounted again. ext4 alone can be told to.
+  // Makes the filesystem read-only until it is mounted again, as a failure to write the journal does. Only ext4 can do
+  // it.
   [[nodiscard]] bool give_up_journal() const;
   // From now on nothing reaches the device, not even the journal. False if the filesystem cannot do that, or if this is
   // not a filesystem of the test's own.
@@ -61,11 +62,11 @@ class LoopDisk {
   bool mounted_ = false;
 };
 
-// Another boot id, which this process and its children see. `folder` keeps it, and is not on the disk.
+// Sets another boot id, which this process and its children see. `folder` keeps it, and is not on the disk.
 bool new_boot(const std::string& folder);
 
-// The main of a program of such disks: `workshop` is a folder in memory where filesystems can be mounted, and 77 where
-// that is not allowed.
+// The main of a program of such disks: `workshop` is a folder in memory where filesystems can be mounted. Returns 77
+// where that is not allowed.
 int run_in_workshop(int count, char** values, std::string& workshop);
 
 }  // namespace store_test

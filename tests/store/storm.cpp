@@ -51,7 +51,7 @@ Options options() {
   return all;
 }
 
-// splitmix64's finaliser.
+// splitmix64's finalizer.
 std::uint64_t digest_of(unsigned owner, std::uint64_t key) noexcept {
   std::uint64_t x = (std::uint64_t{owner} << 32 | key) + 0x9e3779b97f4a7c15;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
@@ -75,7 +75,7 @@ void Process::run(Event first) {
   }
 }
 
-// Whether it happens depends on what the other processes do, too.
+// Tries to cause the event, which also depends on what the other processes do.
 void Process::aim_at(Event event) {
   switch (event) {
     case Event::kAcknowledged:
@@ -142,7 +142,8 @@ void Process::write(OpenMode mode, unsigned adds_a_sync) {
   content(filter->close().code);
 }
 
-// Until something is refused. Another file may have the place of this one, or may not get it: a caller may try again.
+// Adds and asks until something is refused. Another file may have the place of this one, or may not get it: a caller
+// may try again.
 void Process::add_and_ask(Filter& filter, unsigned adds_a_sync) {
   std::uint64_t patience = below(4);
   for (std::uint64_t i = 0, most = 200 + below(2000); i < most && !stopped(); ++i) {
@@ -162,7 +163,8 @@ void Process::write_and_lose_descriptors() {
   content(filter->close().code);
 }
 
-// It continues to add for a while, because it does not know. The numbers are used again: here by another handle.
+// Loses all descriptors. The process continues to add for a while, because it does not know. The numbers are used
+// again, here by another handle.
 void Process::lose_descriptors(Filter& filter) {
   add_next(filter);
   close_all_descriptors();
@@ -177,7 +179,7 @@ void Process::lose_descriptors(Filter& filter) {
   filter = std::move(*other);
 }
 
-// One key or many.
+// Adds one key or many.
 bool Process::add_next(Filter& filter) {
   Log& log = board_.logs[number_];
   const std::uint64_t from = log.written.load();
@@ -193,14 +195,14 @@ bool Process::add_next(Filter& filter) {
   return true;
 }
 
-// What comes before its mark has returned from an add, or is never acknowledged.
+// Every key before the mark was added, or will never be acknowledged.
 bool Process::sync(Filter& filter) {
   if (!content(filter.sync({.owner = number_, .mark = board_.logs[number_].written.load()}).code)) return false;
   count(Event::kSync);
   return true;
 }
 
-// What a writer does that may not have the file.
+// A writer that may not have the file does this.
 void Process::mend(Code code) {
   content(code);
   const bool sealed = code == Code::kSealed;
@@ -212,7 +214,7 @@ void Process::mend(Code code) {
   }
 }
 
-// A process that is in no log opens the file and dies in the middle of a sync.
+// Starts a process without a log, which opens the file and dies in the middle of a sync.
 void Process::recover_from_a_death() {
   const pid_t parent = getpid();
   const pid_t pid = fork();
@@ -245,12 +247,12 @@ void Process::recover() {
   content(filter->close().code);
 }
 
-// What came after the owner's mark.
+// Adds again what came after the owner's mark.
 bool Process::replay(Filter& filter, unsigned owner) {
   return content(filter.add_keys(Keys::digests(digests_of(owner, filter.get_mark(owner)))).code());
 }
 
-// The digests of all keys in the owner's log, from that one on.
+// Returns the digests of all keys in the owner's log, from that one on.
 Process::Digests Process::digests_of(unsigned owner, std::uint64_t from) const {
   Digests digests;
   for (std::uint64_t key = from, end = board_.logs[owner].written.load(); key < end; ++key)
@@ -280,7 +282,7 @@ void Process::rebuild(GivesUp when) {
   ask(*fresh, some_acknowledged(), "a rebuilder");
 }
 
-// All of the logs, anew: a key that was added before changes nothing.
+// Adds all of the logs anew. A key that was added before changes nothing.
 bool Process::catch_up(Filter& fresh) {
   for (unsigned owner = 0; owner < kProcesses; ++owner) {
     if (!content(fresh.add_keys(Keys::digests(digests_of(owner, 0))).code())) return false;
@@ -319,7 +321,7 @@ void Process::read(bool copy, bool saves) {
   }
 }
 
-// While others add, replace and seal: what was acknowledged before is in the new file, and in bytes.
+// Saves while others add, replace and seal: what was acknowledged before is in the new file, and in bytes.
 void Process::save(const Filter& filter, const Digests& before) {
   const std::string name = path_ + ".saved" + std::to_string(number_);
   if (!content(filter.save(name, {.replace = true}).code)) return;
@@ -336,7 +338,7 @@ void Process::save(const Filter& filter, const Digests& before) {
   count(Event::kSave);
 }
 
-// Digests from all logs, old ones and those that are just being added.
+// Returns digests from all logs, old ones and those that are just being added.
 Process::Digests Process::some_acknowledged() {
   Digests digests;
   for (std::uint64_t i = 0; i < kQuestions; ++i) {
@@ -350,7 +352,7 @@ Process::Digests Process::some_acknowledged() {
   return digests;
 }
 
-// One by one or all at once.
+// Asks one by one or all at once.
 void Process::ask(const Filter& filter, const Digests& acknowledged, const char* name) {
   std::vector<std::uint8_t> answers(acknowledged.size());
   if (one_in(2)) {
@@ -368,8 +370,9 @@ void Process::ask(const Filter& filter, const Digests& acknowledged, const char*
   count(Event::kWrongNo, noes);
 }
 
-// If the file cannot be opened, all are lost. Its second name may be the name of one that was replaced. A rebuilder
-// that was killed right before it renamed leaves a file with two names that is refused for good: it is to be rebuilt.
+// Returns the number of acknowledged keys that are lost. If the file cannot be opened, all are. Its second name may be
+// the name of one that was replaced. A rebuilder that was killed right before it renamed leaves a file with two names
+// that is refused for good: it is to be rebuilt.
 std::uint64_t Process::lost() {
   auto filter = Filter::open(path_, OpenMode::kRead);
   for (int i = 0; i < 10 && !filter; ++i) {
@@ -396,13 +399,13 @@ void Process::link() {
   if (::link(path_.c_str(), second_name_.c_str()) == 0) count(Event::kLink);
 }
 
-// As closefrom(3) of a part of the program that does not know the library.
+// Acts as a part of the program that does not know the library, with closefrom(3).
 void Process::close_all_descriptors() {
   static_cast<void>(close_range(3, ~0U, 0));
   count(Event::kForeignClose);
 }
 
-// Where a writer has a byte for itself, another byte.
+// If a writer has a byte for itself, locks another byte.
 void Process::lock_as_a_stranger() {
   const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -418,7 +421,7 @@ void Process::lock_as_a_stranger() {
 
 const std::string& Process::a_name() { return mischief_.links && one_in(4) ? second_name_ : path_; }
 
-// Some wait, some do not.
+// Returns options, some of which wait.
 OpenOptions Process::opening() {
   OpenOptions all;
   if (one_in(4)) all.lock_timeout_ms = static_cast<std::uint32_t>(below(5));

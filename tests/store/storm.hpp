@@ -1,4 +1,4 @@
-// A storm (storm_test.cpp): what its processes share, and what each of them does to one file.
+// A storm (storm_test.cpp): the memory that its processes share, and the acts of each on one file.
 #pragma once
 
 #include <bfstore/bfstore.hpp>
@@ -54,12 +54,12 @@ struct Board {
   }
 };
 
-// What strangers do to the file and to the processes; each can be left out (--links=0).
+// The acts of strangers on the file and the processes; each can be left out (--links=0).
 struct Mischief {
   bool links = true;               // the file has a second name, which some open
   bool foreign_locks = true;       // read locks on the whole file by a process that may only read
   bool foreign_closes = true;      // all descriptors of a writer are closed under the library
-  bool closes_in_rebuilds = true;  // the same between superseding and publishing
+  bool closes_in_rebuilds = true;  // foreign closes between superseding and publishing, too
   bool deaths = true;              // processes die in syncs
 };
 
@@ -71,9 +71,10 @@ class Process {
  public:
   Process(Board& board, std::string path, const Mischief& mischief, unsigned number, std::uint64_t seed);
 
-  // Until the board says stop, or it is killed. It begins with what leads to the event. Must not use doctest.
+  // Runs until the board says stop, or the process is killed. It begins with what leads to the event. Must not use
+  // doctest.
   void run(Event first);
-  // For the end: opens the file, recovers it if it has to; how many acknowledged keys it says no to.
+  // For the end: opens the file, and recovers it if it has to. Returns how many acknowledged keys it says no to.
   std::uint64_t lost();
 
  private:
@@ -89,7 +90,7 @@ class Process {
   bool sync(bfstore::Filter& filter);
   void read(bool copy, bool saves);
   void save(const bfstore::Filter& filter, const Digests& before);
-  // When a rebuilder gives up.
+  // The moment when a rebuilder gives up.
   enum class GivesUp { kNever, kBeforeSuperseding, kBeforePublishing };
   void rebuild();
   void rebuild(GivesUp when);
@@ -113,7 +114,7 @@ class Process {
   [[nodiscard]] bool one_in(std::uint64_t times) { return below(times) == 0; }
   void pause(std::uint64_t most_microseconds);
   void count(Event event, std::uint64_t times = 1);
-  // Counts the code; whether it is ok.
+  // Counts the code. Returns whether it is kOk.
   bool content(bfstore::Code code);
 
   Board& board_;

@@ -1,4 +1,4 @@
-// What the tests of sharing and safety share: files in a folder of their own, a look at a file's bytes without the
+// Shared by the tests of sharing and safety: files in a folder of their own, a look at a file's bytes without the
 // library, and filters in other processes.
 #pragma once
 
@@ -42,7 +42,7 @@ std::string memory_folder();
 
 // --- Filters and keys ------------------------------------------------------------------------------------------------
 
-// The value, or the test fails with the error's message.
+// Returns the value, or the test fails with the error's message.
 bfstore::Filter opened(bfstore::Result<bfstore::Filter> result);
 bfstore::Filter created(const std::string& path, const bfstore::Options& options = small_options());
 bfstore::Code code_of(const bfstore::Result<bfstore::Filter>& result);
@@ -50,7 +50,7 @@ bfstore::Code open_code(const std::string& path, bfstore::OpenMode mode);
 bfstore::FileState state_of(const std::string& path);
 
 void add_keys(bfstore::Filter& filter, unsigned writer, std::uint64_t from, std::uint64_t count);
-// Answers are real: a fresh key is not "maybe".
+// Returns whether answers are real: a fresh key is not "maybe".
 bool answers_no(const bfstore::Filter& filter);
 
 // --- A file's bytes --------------------------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ std::string read_bytes(const std::string& path);
 void write_bytes(const std::string& path, std::uint64_t offset, const std::string& bytes);
 void copy_file(const std::string& from, const std::string& to);
 
-// What the file says now, read through a descriptor of its own.
+// The state of the file now, read through a descriptor of its own.
 struct OnDisk {
   bfstore::format::FileId file_id{};
   bfstore::format::SlotPair slots;
@@ -77,7 +77,7 @@ void edit_slots(const std::string& path, const std::function<void(bfstore::forma
 void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word);
 void set_live_word(const std::string& path, std::uint64_t word);
 
-// This system's boot id as the kernel prints it, parsed without the library.
+// Returns this system's boot id as the kernel prints it, parsed without the library.
 bfstore::format::BootId boot_id_here();
 
 // --- Other processes -------------------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ class Remote {
   ~Remote();
 
   std::string call(const std::string& line);
-  // SIGKILL, and wait until it is gone.
+  // Kills it by SIGKILL, and waits until it is gone.
   void kill();
 
  private:
@@ -102,9 +102,9 @@ class Remote {
 
 // Starts the worker program; the caller waits for it.
 pid_t start_worker(const std::vector<std::string>& arguments, int standard_input = -1, int standard_output = -1);
-// The exit code, or 1000 + the signal.
+// Waits for it. Returns the exit code, or 1000 + the signal.
 int wait_for(pid_t pid);
-// SIGKILL, and wait until it is gone.
+// Kills it by SIGKILL, and waits until it is gone.
 void kill_and_wait(pid_t pid);
 
 // Runs `body` in a forked child, which must not use doctest. Returns the exit code, or 1000 + the signal.
@@ -121,9 +121,9 @@ class Stopped {
   Stopped& operator=(const Stopped&) = delete;
   ~Stopped();
 
-  // As an error's message names it.
+  // Returns the process as an error's message names it.
   [[nodiscard]] std::string in_words() const { return "(process " + std::to_string(pid_); }
-  // It continues, until it has stopped itself again.
+  // Lets it continue, until it has stopped itself again.
   void go_on();
   void kill();
 
@@ -139,11 +139,11 @@ void lock_as_stranger(const std::string& path, short kind, int command, std::uin
 // Makes a file that a killed process leaves: `count` keys of writer 1 are in it.
 void leave_behind(const std::string& path, std::uint64_t count = kSome);
 
-// Keeps what main() was given, for option().
+// Keeps the arguments of main(), for option().
 void take_options(int count, char** values);
-// "--name=N" of the command line, or the default.
+// Returns N of "--name=N" of the command line, or the default.
 std::uint64_t option(const std::string& name, std::uint64_t otherwise);
-// "--seed=N" for a test of random accidents, which is printed. Another one for each case: the default.
+// Returns N of "--seed=N" for a test of random accidents, and prints it. Each case has another default.
 std::uint64_t first_seed(std::uint64_t otherwise = 1);
 
 }  // namespace store_test

@@ -1,4 +1,4 @@
-// Pages that cannot be read: of a file that ends before them, mapped.
+// Pages that cannot be read: mapped pages after the end of their file.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -18,13 +18,13 @@ namespace {
 // On a slow machine or disk another process may hold a lock for longer than the default waits.
 constexpr std::uint32_t kPatience = kWaitForEver;
 
-// Says what went wrong where a person sees it; 1 is the exit code of a worker that is not content.
+// Says what went wrong where a person sees it. Returns 1, the exit code of a worker that is not content.
 int complain(const std::string& what, const Error& error = {}) {
   std::fprintf(stderr, "worker: %s: %s\n", what.c_str(), error.message.c_str());
   return 1;
 }
 
-// Adds the next keys, one by one or all at once; how many were new, or -1.
+// Adds the next keys, one by one or all at once. Returns how many were new, or -1.
 std::int64_t add_next(Filter& filter, unsigned writer, std::uint64_t from, std::uint64_t batch) {
   if (batch == 1) return filter.add(key_of(writer, from)).raw();
   std::vector<std::string> keys;
@@ -79,7 +79,7 @@ namespace {
 // An owner's mark says how many keys came before it; 1 is for none.
 std::uint64_t mark_at(std::uint64_t keys) noexcept { return keys + 1; }
 
-// Adds again what came after the mark, and finishes the recovery. False: not now, another process has to leave first.
+// Adds again what came after the mark, and finishes the recovery. Returns false if another process has to leave first.
 bool recover(Filter& filter, unsigned owner, std::uint64_t acknowledged) {
   const std::uint64_t mark = filter.get_mark(owner);
   for (std::uint64_t key = mark == 0 ? 0 : mark - 1; key < acknowledged; ++key) {
@@ -88,7 +88,7 @@ bool recover(Filter& filter, unsigned owner, std::uint64_t acknowledged) {
   return filter.finish_recovery(owner).ok();
 }
 
-// Until it is told to stop, or the file is in doubt because another worker was killed in a sync.
+// Adds and syncs until it is told to stop, or the file is in doubt because another worker was killed in a sync.
 void add_and_sync(Filter& filter, unsigned owner, Board& board) {
   Progress& mine = board.workers.at(owner);
   std::uint64_t acknowledged = mine.acknowledged();

@@ -104,7 +104,7 @@ class RemoteFilter {
     return over.ok() ? (*over ? "1" : "0") : code_name(over.error().code);
   }
 
-  // As a program's forked helper does that ends by exit(): destructors run on the handle that it inherited.
+  // Ends as a program's forked helper does that ends by exit(): destructors run on the handle that it inherited.
   std::string end_in_child() {
     const pid_t pid = fork();
     if (pid == 0) {

@@ -1,4 +1,4 @@
-// What the worker program can do, and the memory that it shares with the test which started it.
+// The commands of the worker program, and the memory that it shares with the test which started it.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@ namespace store_test {
 
 constexpr std::uint32_t kNeverAsks = UINT32_MAX;  // writeback_check_ms of a writer that does not live so long
 
-// How far an adding worker is. Written after each add has returned, as one word, so that a kill cannot separate the
-// numbers.
+// The progress of an adding worker. Written after each add has returned, as one word, so that a kill cannot separate
+// the numbers.
 struct alignas(64) Progress {
   std::atomic<std::uint64_t> word{0};    // keys whose add returned: low 32 bits; of these, certainly new: high 32 bits
   std::atomic<std::uint32_t> adding{0};  // 1: it has the file open, and is not about to close it

@@ -40,7 +40,7 @@ static inline int32_t build_bare(void* buffer, uint64_t bytes, uint32_t layout, 
   return bfs_bare_build(buffer, bytes, layout, &made);
 }
 
-/* Where a column ends, by its offsets. Without a cast, because C and C++ want different ones. */
+/* Returns where a column ends, by its offsets. Without a cast, because C and C++ want different ones. */
 static inline uint64_t end_of64(const int64_t* offsets, size_t count) {
   const int64_t end = offsets == NULL || offsets[count] < 0 ? 0 : offsets[count];
   uint64_t bytes = 0;

@@ -99,7 +99,7 @@ inline constexpr std::array kGoldenFilters{
         Layout::kCounting, 12800, 64, 300, 0xcd52be9526ec1aaa, 9004, {18, 75, 105, 106, 413, 551, 582, 681, 694, 732}},
 };
 
-// The same with a hash that gives positions, in the classic layout.
+// A filter with a hash that gives positions, in the classic layout.
 struct GoldenSeeded {
   Hash hash;
   std::uint64_t num_bits;

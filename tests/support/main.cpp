@@ -1,6 +1,5 @@
 // The main of the tests of rooms, compiled once: doctest's, --times=N, which repeats random tests with other numbers,
-// and
-// --seed=N, which begins with others.
+// and --seed=N, which begins with others.
 #include <doctest/doctest.h>
 
 #include <cstdint>

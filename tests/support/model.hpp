@@ -48,7 +48,7 @@ class Model {
  public:
   Model(bfstore::Layout layout, std::uint64_t m, std::uint32_t k) : layout_(layout), m_(m), k_(k) {}
 
-  // True if a cell was empty.
+  // Returns whether a cell was empty.
   bool add(std::uint64_t digest) {
     const std::size_t before = cells_.size();
     for (const std::uint64_t cell : probes(digest)) {
@@ -58,7 +58,7 @@ class Model {
     return cells_.size() > before;
   }
 
-  // False if it is certainly absent: nothing changes. For counting.
+  // Returns false, and changes nothing, if the digest is certainly absent. For counting.
   bool remove(std::uint64_t digest) {
     if (!contains(digest)) return false;
     for (const std::uint64_t cell : probes(digest)) {
@@ -69,7 +69,7 @@ class Model {
     return true;
   }
 
-  // The least of its cells.
+  // Returns the least of its cells.
   [[nodiscard]] unsigned count(std::uint64_t digest) const {
     unsigned least = 15;
     for (const std::uint64_t cell : probes(digest)) {
@@ -81,7 +81,7 @@ class Model {
 
   [[nodiscard]] bool contains(std::uint64_t digest) const { return count(digest) != 0; }
 
-  // The set cells, by number.
+  // Returns the set cells, by number.
   [[nodiscard]] const std::map<std::uint64_t, unsigned>& cells() const noexcept { return cells_; }
 
  private:

@@ -46,7 +46,7 @@ class Occupancy {
   std::size_t most_ = 0;
 };
 
-// The exact rate of a classic filter of m bits with n keys.
+// Returns the exact rate of a classic filter of m bits with n keys.
 inline double exact_classic(std::uint64_t n, std::uint64_t m, std::uint32_t k) {
   Occupancy occupancy(m);
   occupancy.throw_into(n * k);
@@ -60,8 +60,8 @@ class ExactBlocks {
   explicit ExactBlocks(std::uint32_t k, std::size_t cells = 512)
       : k_(k), cells_(static_cast<double>(cells)), occupancy_(cells) {}
 
-  // With the keys of the same block whose probes are those of the key that is asked for, but for the first j or the
-  // last j of them: that is the floor.
+  // Counts the keys of the same block whose probes are those of the key that is asked for, except the first j or the
+  // last j of them. They make the floor.
   [[nodiscard]] double rate(double cells_per_key) {
     const double load = cells_ / cells_per_key;
     double sum = 0;

@@ -1,4 +1,4 @@
-// By how much the long tests are shortened, and whether a sanitizer watches.
+// The factor by which the long tests are shortened, and whether a sanitizer watches.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline const std::uint64_t kKeyScale = scale_of_the_environment();
 
 }  // namespace tests
 
-// Whether a sanitizer watches: it has address space of its own, and is slow.
+// A sanitizer that watches has address space of its own, and is slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TESTS_SANITIZED 1
 #elif defined(__has_feature)

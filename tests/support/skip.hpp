@@ -1,4 +1,4 @@
-// What a test case prints if it cannot run here: tools/sum_tests.py counts it as skipped, and not as passed.
+// The line of a test case that cannot run here: tools/sum_tests.py counts it as skipped, and not as passed.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// What the tests of the rooms share: distinct digests, buffers, temporary directories, and small functions around
+// Shared by the tests of the rooms: distinct digests, buffers, temporary directories, and small functions around
 // doctest.
 #pragma once
 
@@ -38,7 +38,7 @@ namespace rooms {
 
 using namespace bfstore;
 
-// Every row of the table.
+// Returns every row of the table.
 inline std::vector<Layout> every_layout() {
   std::vector<Layout> all;
   for (const LayoutInfo& info : layouts()) all.push_back(info.layout);
@@ -62,7 +62,7 @@ inline std::vector<std::uint64_t> mixed(std::uint64_t first, std::uint64_t count
   return digests;
 }
 
-// The value, or the test ends with the error's message.
+// Returns the value, or the test ends with the error's message.
 template <class T>
 T must(Result<T> result) {
   if (!result.ok()) FAIL(result.error().message);
@@ -73,7 +73,7 @@ inline void must(const Error& error) {
   if (!error.ok()) FAIL(error.message);
 }
 
-// The error's message has each of the words.
+// Checks that the error's message has each of the words.
 inline void check_refused(const Error& error, Code code, std::initializer_list<const char*> words) {
   CHECK(error.code == code);
   for (const char* word : words) {
@@ -139,7 +139,7 @@ struct InMemory {
   }
 };
 
-// The bits of an embedded filter: the end word comes after them.
+// Returns the bits of an embedded filter: the end word comes after them.
 auto body_of(auto& made) {
   constexpr std::size_t kEndWordBytes = 8;
   const std::size_t body = made.filter.stats().body_bytes;
@@ -154,7 +154,7 @@ inline void add_mixed(Filter& filter, std::uint64_t first, std::uint64_t count) 
   }
 }
 
-// For how many of the digests mix(first) ... mix(first + count - 1) the filter answers "maybe".
+// Returns for how many of the digests mix(first) ... mix(first + count - 1) the filter answers "maybe".
 inline std::uint64_t count_maybes(const Filter& filter, std::uint64_t first, std::uint64_t count) {
   constexpr std::uint64_t kPiece = 1 << 12;
   std::array<std::uint64_t, kPiece> digests;

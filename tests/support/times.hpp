@@ -1,4 +1,4 @@
-// How many times as long a random test runs, and with which numbers: --times=N and --seed=N (main.cpp).
+// The options of random tests: --times=N repeats them, and --seed=N is their first seed (main.cpp).
 #pragma once
 
 #include <cstdint>

@@ -51,7 +51,7 @@ void virtual_clock_call_at(uint64_t nanoseconds, void (*deed)(void)) {
   store(&to_do_at, nanoseconds);
 }
 
-/* clock: this takes its place. */
+/* clock: this replaces it. */
 int clock_gettime(clockid_t clock, struct timespec* time) {
   const int steady = clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_COARSE;
   if (!steady || !is_started()) return true_time(clock, time);

@@ -1,5 +1,5 @@
-// Keys are removed from a counting filter, by one handle and by processes at once, some of which are killed: a removed
-// key is gone, a key that is there never is, and what is interrupted leaks at most.
+// Keys are removed from a counting filter, by one handle and by processes at once, some of which are killed. A removed
+// key is gone, a key that is there is never gone, and an interrupted operation leaks one key at most.
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ void remove_keys(Filter& filter, unsigned writer, std::uint64_t from, std::uint6
   }
 }
 
-// Of a child: adds keys, sees them, removes them, and sees that the others are there. 0 if all was well.
+// Runs in a child: adds keys, finds them, removes them, and finds the others. Returns 0 if all was well.
 int churn(const std::string& path, std::uint64_t from, std::uint64_t count) {
   auto filter = Filter::open(path, OpenMode::kWrite);
   if (!filter.ok()) return 2;
@@ -154,7 +154,7 @@ TEST_CASE("only the counting layout removes, and only through a handle that writ
   CHECK(writer.remove(key_of(kStable, 0)).code() == Code::kShut);
 }
 
-TEST_CASE("nothing is removed while a filter is filled, recovered or in doubt, and a count is many") {
+TEST_CASE("nothing is removed while a filter is filled, recovered or in doubt, and every count is the highest") {
   TempDir dir;
   Options options = counting_options();
   options.filling = true;

@@ -42,7 +42,7 @@ Options roomy(Layout layout) {
   return options;
 }
 
-// Each number its thread; all begin together.
+// Runs `body` in a thread for each number. All begin together.
 void at_once(unsigned threads, const std::function<void(unsigned)>& body) {
   std::atomic<unsigned> waiting{threads};
   std::vector<std::thread> running;
@@ -99,7 +99,7 @@ void check_all(const Filter& filter, unsigned threads, const Faults& faults) {
   for (unsigned writer = 0; writer < threads; ++writer) {
     CHECK(maybes(filter, writer, 0, kKeysOfAThread) == kKeysOfAThread);
   }
-  // Of counters, every add counts.
+  // With counters, every add counts.
   const bool counts = layout_of(filter.shape().layout)->can.remove;
   CHECK(filter.stats().keys_added == (counts ? faults.added : faults.fresh).load());
 }
@@ -133,7 +133,7 @@ TEST_CASE("threads on one handle that is the only writer take turns and lose no 
   }
 }
 
-TEST_CASE("a load that is divided among threads loses no key beside readers, and its calls take turns") {
+TEST_CASE("a load that is divided among threads loses no key while others read, and its calls take turns") {
   TempDir dir;
   Options options = roomy(Layout::kBlocked);
   options.capacity = 400'000;
@@ -171,7 +171,7 @@ TEST_CASE("threads with a handle each lose no key and no count") {
   }
 }
 
-TEST_CASE("threads that add the same keys leave them all there, and every one was new to somebody") {
+TEST_CASE("threads that add the same keys leave them all there, and each was new to one of them") {
   TempDir dir;
   Filter filter = created(dir.file(), roomy(Layout::kBlocked));
   Faults faults;
@@ -180,7 +180,7 @@ TEST_CASE("threads that add the same keys leave them all there, and every one wa
   CHECK(faults.fresh.load() >= kKeysOfAThread - kKeysOfAThread / 1000);
 }
 
-TEST_CASE("syncs, counts of bits and inspections beside threads that add take nothing and miss nothing") {
+TEST_CASE("syncs, counts of bits and inspections while threads add lose nothing and miss nothing") {
   TempDir dir;
   Filter filter = created(dir.file(), roomy(Layout::kBlocked));
   Filter second = opened(Filter::open(dir.file(), OpenMode::kWrite, kPatient));
@@ -225,7 +225,7 @@ TEST_CASE("threads that sync one handle at once keep the highest mark") {
   }
 }
 
-TEST_CASE("threads that open and close the file beside threads that add take nothing and miss nothing") {
+TEST_CASE("threads that open and close the file while others add lose nothing and miss nothing") {
   TempDir dir(memory_folder());
   Filter filter = created(dir.file(), roomy(Layout::kClassic));
   Faults faults;
@@ -301,7 +301,7 @@ TEST_CASE("every key whose add returned before a filter is saved or dumped is th
 
 namespace {
 
-// A part in the middle of so much memory without access that each digest of another part leads there.
+// A part in the middle of memory without access. It is so large that each digest of another part leads there.
 class PartAlone {
  public:
   explicit PartAlone(Layout layout) {
@@ -349,7 +349,7 @@ void use_every_call(Filter& filter, const Keys& keys) {
 
 }  // namespace
 
-// bfstore.h forbids it, and it once led outside the memory of the part.
+// bfstore.h forbids such a change, and it once led outside the memory of the part.
 TEST_CASE("keys of a part that another thread changes during the call lead to no other memory") {
   for (const Layout layout : {Layout::kBlocked, Layout::kCounting}) {
     PartAlone part(layout);

@@ -1,5 +1,5 @@
-// Bit arrays that are taken in by files in use, and made of them: what is in doubt is not exported, what cannot take
-// keys imports nothing, and no key is lost while others add.
+// Bit arrays that are imported by files in use, and exported from them. A filter in doubt is not exported, a filter
+// that cannot take keys imports nothing, and no key is lost while others add.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -98,7 +98,7 @@ TEST_CASE("a filter in doubt is not exported, and the array says maybe") {
   check_not_exported(filter, Code::kShut);
 }
 
-TEST_CASE("what comes into doubt while it is exported, or cannot be read, is not exported") {
+TEST_CASE("a filter that comes into doubt while it is exported, or cannot be read, is not exported") {
   const faults::Scope scope;
   TempDir dir;
   const Filter filter = make(dir.file(), classic());
@@ -119,7 +119,7 @@ TEST_CASE("what comes into doubt while it is exported, or cannot be read, is not
   CHECK(exported(filter, bits).ok());
 }
 
-TEST_CASE("what cannot take keys takes in no array, and what is being filled does") {
+TEST_CASE("a filter that cannot take keys imports no array, and one that is being filled does") {
   TempDir dir;
   Filter filter = make(dir.file(), classic());
   Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -148,7 +148,7 @@ TEST_CASE("what cannot take keys takes in no array, and what is being filled doe
 
 namespace {
 
-// What the handler of SIGSEGV does once, when the array is read: another process supersedes the file.
+// Data of the SIGSEGV handler. Once, when the array is read, another process supersedes the file.
 struct Superseding {
   int descriptor = -1;
   std::uint64_t live_word = 0;
@@ -164,7 +164,7 @@ extern "C" void supersede_now(int) {
 }  // namespace
 
 // The bits are in a file that no process opens any more, and the caller has to know it.
-TEST_CASE("an array that is taken in while the file is superseded is an error") {
+TEST_CASE("an array that is imported while the file is superseded is an error") {
   TempDir dir;
   Filter filter = make(dir.file(), classic());
   const std::uint64_t before = look_at(dir.file()).live_word;

@@ -1,5 +1,5 @@
-// One filter takes in the keys of another: bit for bit the filter of all keys, in every layout, hash and form, while
-// others add to both; and what does not fit together is refused with words.
+// One filter takes in the keys of another, while others add to both. The result is bit for bit the filter of all keys,
+// in every layout, hash and form. Filters that do not fit together are refused with words.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -81,20 +81,20 @@ double estimated_keys(const Filter& filter) { return filter.stats({.fill = true}
 
 std::uint64_t keys_added(const Filter& filter) { return filter.stats().keys_added; }
 
-// Adds numbers, the first one first, until that many bits are empty at most. The number after the last one.
+// Adds numbers from `first` on, until at most `empty` bits are empty. Returns the number after the last one.
 std::uint64_t fill_up(Filter& filter, std::uint64_t empty) {
   std::uint64_t next = 0;
   for (; empty_bits(filter) > empty; ++next) add_numbers(filter, next, next + 1);
   return next;
 }
 
-// The first number that has not all its bits there.
+// Returns the first number that has not all its bits there.
 std::uint64_t number_not_in(const Filter& filter, std::uint64_t first) {
   while (filter.contains_digest(digest_of(first))) ++first;
   return first;
 }
 
-// The other filter has keys of its own, and as many bits.
+// Calls the check for each layout that merges, with another filter of as many bits that has keys of its own.
 void for_every_layout_that_merges(std::uint64_t empty,
                                   const std::function<void(Filter& into, Filter& from, std::uint64_t next)>& check) {
   for (const LayoutInfo& layout : layouts()) {
@@ -124,7 +124,7 @@ TEST_CASE("a merge into a nearly full filter counts no more keys than the other 
   });
 }
 
-// It once counted none.
+// Such a merge once counted no keys.
 TEST_CASE("a merge into a full filter, and one that fills it, count all keys of the other filter") {
   for (const std::uint64_t empty : {0U, 1U}) {
     CAPTURE(empty);
@@ -213,7 +213,7 @@ TEST_CASE("a filter that was made too large and not published gets its name in t
   CHECK(has(small, 0, kKeys));
 }
 
-TEST_CASE("what is too full for the rate that is asked for is not saved") {
+TEST_CASE("a filter that is too full for the requested rate is not saved") {
   TempDir dir;
   Filter full = make(dir.file("full"), options_of(Layout::kBlocked, 8));
   add_numbers(full, 0, kKeys);
@@ -271,7 +271,7 @@ TEST_CASE("filters with secrets merge only if the secret is one") {
   CHECK(error.message.find("secret key") != std::string::npos);
 }
 
-TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not merged from") {
+TEST_CASE("a filter that cannot take keys is no target of a merge, and one in doubt is no source") {
   TempDir dir;
   const Options options = options_of(Layout::kBlocked, 64);
   Filter into = make(dir.file("into"), options);
@@ -298,7 +298,7 @@ TEST_CASE("what cannot take keys is not merged into, and what is in doubt is not
   CHECK(merged(into, half).code == Code::kShut);
 }
 
-TEST_CASE("a filter that comes into doubt while it is merged from is an error, and so is one that is merged into") {
+TEST_CASE("a source or a target that comes into doubt during a merge is an error") {
   const faults::Scope scope;
   TempDir dir;
   const Options options = options_of(Layout::kBlocked, 64);
@@ -318,7 +318,7 @@ TEST_CASE("a filter that comes into doubt while it is merged from is an error, a
   };
   CHECK(merging_beside(dir.file("from"), format::LiveWord::kPoisoned) == Code::kPoisoned);
   CHECK(merging_beside(dir.file("into"), format::LiveWord::kSuperseded) == Code::kSuperseded);
-  // After the last bit was united, in the last look at the other file.
+  // Happens after the last bit was united, in the last look at the other file.
   const std::uint64_t healthy = look_at(dir.file("into")).live_word;
   const auto reads_until = [&](int last) {
     int reads = 0;

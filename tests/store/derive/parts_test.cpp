@@ -32,7 +32,7 @@ Options part_of(Layout layout, std::uint64_t units, Part part) {
   return options;
 }
 
-// All parts of one filter, each with those of the first keys that are its own.
+// Makes all parts of one filter, each with those of the first keys that are its own.
 std::vector<Filter> filled_parts(const TempDir& dir, Layout layout, std::uint64_t units, std::uint32_t parts) {
   std::vector<Filter> made;
   for (std::uint32_t number = 0; number < parts; ++number) {
@@ -44,14 +44,14 @@ std::vector<Filter> filled_parts(const TempDir& dir, Layout layout, std::uint64_
   return made;
 }
 
-// Given in another order than that of their numbers.
+// Joins the parts, given in another order than that of their numbers.
 Error joined(const std::vector<Filter>& parts, const std::string& path, const SaveOptions& options = {}) {
   std::vector<const Filter*> pointers;
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) pointers.push_back(&*part);
   return Filter::join(pointers, path, options);
 }
 
-// The digests around the first one of each part, where rounding would show.
+// Returns the digests around the first one of each part, where rounding would show.
 std::vector<std::uint64_t> digests_at_the_ends(std::uint32_t parts) {
   std::vector<std::uint64_t> digests{0, ~std::uint64_t{0}};
   for (std::uint32_t number = 1; number < parts; ++number) {
@@ -100,7 +100,7 @@ class Changing {
   [[nodiscard]] std::byte* last_page() const { return reinterpret_cast<std::byte*>(digests_.data()) + bytes_ - kPage; }
 
   void change() {
-    if (digests_.front() == later_) abort();  // it is not this page
+    if (digests_.front() == later_) abort();  // another page faulted
     digests_.front() = later_;
     mprotect(last_page(), kPage, PROT_READ | PROT_WRITE);
   }
@@ -114,7 +114,7 @@ class Changing {
 
 }  // namespace
 
-TEST_CASE("the parts, joined, are the filter that one build of all keys makes, and each answers as that one") {
+TEST_CASE("joined parts are the filter that one build of all keys makes, and each part answers as that one") {
   for (const Layout layout : layouts_with_parts()) {
     for (const std::uint32_t parts : {2U, 3U, 7U, 64U}) {
       CAPTURE(parts);
@@ -216,7 +216,7 @@ TEST_CASE("a part does not fit in the bare form, which would not say which part 
   CHECK_MESSAGE(refused.message.find("a part of a whole filter") != std::string::npos, refused.message);
 }
 
-TEST_CASE("one digest of another part among many: all are maybe, nothing is added") {
+TEST_CASE("a batch with one digest of another part is all maybe, and adds nothing") {
   for (const unsigned threads : {1U, 3U}) {
     TempDir dir;
     Options options = part_of(Layout::kBlocked, 3 * 40, {1, 3});
@@ -251,8 +251,8 @@ TEST_CASE("one digest of another part among many: all are maybe, nothing is adde
   }
 }
 
-// A batch is checked, and then read again. bfstore.h forbids to change keys meanwhile. Whoever does so all the same
-// once had other memory written to.
+// A batch is checked, and then read again. bfstore.h forbids changing the keys meanwhile. Keys that were changed all
+// the same once led to a write into other memory.
 TEST_CASE("a digest that becomes one of another part after it was checked is refused") {
   for (const Layout layout : layouts_with_parts()) {
     for (const unsigned threads : {1U, 2U}) {
@@ -347,7 +347,7 @@ TEST_CASE("parts are merged, folded, intersected and compared with their own num
   CHECK(bits_of(opened(Filter::open(dir.file("of folded"), OpenMode::kRead))) == bits_of(small));
 }
 
-TEST_CASE("what cannot be a part is refused") {
+TEST_CASE("a filter that cannot be a part is refused") {
   TempDir dir;
   const auto code = [&](const Options& options) {
     const auto made = Filter::create(dir.file("refused"), options);
@@ -373,7 +373,7 @@ TEST_CASE("what cannot be a part is refused") {
   CHECK(created(dir.file("whole again"), like).shape().num_bits == 8 * 512);
 }
 
-TEST_CASE("a part has room for its share of the keys, whatever chance gives it") {
+TEST_CASE("a part has room for its share of the keys, even if chance makes the share large") {
   TempDir dir;
   Options options;
   options.capacity = 1'000'000;

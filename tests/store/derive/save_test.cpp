@@ -1,5 +1,5 @@
-// From a buffer to a file and back: the same filter in each form, saved while others add to it, and no filter at all
-// where it is in doubt, or where bytes are not a whole one.
+// A filter goes from a buffer to a file and back, and is the same in each form, also when it is saved while others add
+// to it. A filter in doubt is not copied, and incomplete bytes are no filter.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -67,7 +67,7 @@ void fill(Filter& filter) {
   for (std::uint64_t i = 0; i < kSome; ++i) CHECK(filter.add_digest(digest_of(i)).ok());
 }
 
-// 64-byte aligned.
+// Memory aligned to 64 bytes.
 class Buffer {
  public:
   explicit Buffer(std::uint64_t bytes) : lines_(bytes / 64 + 1), bytes_(bytes) {}
@@ -96,7 +96,7 @@ Bytes bytes_of(const std::string& path) {
   return {bytes.begin(), bytes.end()};
 }
 
-// The bits, whatever the form.
+// Returns the filter's bits, whatever its form is.
 Bytes body_of(const Filter& filter) {
   const Bytes bytes = dumped(filter);
   const auto identity = format::check_identity(bytes, format::Form::kEmbedded, bytes.size(), false).identity();
@@ -124,7 +124,7 @@ void check_same(const Filter& found, const Filter& source) {
   CHECK(found.digest("a key") == source.digest("a key"));
 }
 
-// In every form that is made of it, it is the same.
+// Checks that the filter is the same in every form that is made of it.
 void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& kind, const std::string& note) {
   const std::string path = dir.file("saved");
   REQUIRE(source.save(path).ok());
@@ -150,7 +150,7 @@ void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& ki
   std::filesystem::remove(path);
 }
 
-// Lives as long as what it is made of.
+// A filter, and the buffer that it may be in.
 struct Source {
   std::optional<Buffer> buffer;
   std::optional<Filter> filter;
@@ -193,7 +193,7 @@ TEST_CASE("a filter is the same in every form that it is saved, dumped and loade
   }
 }
 
-TEST_CASE("a bare filter becomes a file that promises what its m and k do, and such a file becomes bare again") {
+TEST_CASE("a bare filter becomes a file that promises the rate of its m and k, and such a file becomes bare again") {
   for (const Kind& kind : every_kind()) {
     if (kind.hash == Hash::kSipHash) continue;
     TempDir dir;
@@ -219,7 +219,7 @@ TEST_CASE("a bare filter becomes a file that promises what its m and k do, and s
   }
 }
 
-TEST_CASE("what the bare form cannot hold is refused in words, and never answered otherwise") {
+TEST_CASE("a filter that the bare form cannot hold is refused with a message, and never answers otherwise") {
   TempDir dir;
   const auto refused = [&](const char* word, const auto& change) {
     Options options = small_options();
@@ -272,7 +272,7 @@ TEST_CASE("a filter is dumped to and loaded from any address, whole or not at al
       CHECK(std::ranges::all_of(all.first(skew), untouched));
       CHECK(std::ranges::all_of(all.subspan(skew + expected.size()), untouched));
       const Filter loaded = opened(Filter::load(there, OpenMode::kRead, bare));
-      std::fill(all.begin(), all.end(), std::byte{0xff});  // the caller's are not needed any more
+      std::fill(all.begin(), all.end(), std::byte{0xff});  // the caller's bytes are not needed any more
       CHECK(maybes(loaded, 1, 0, kSome) == kSome);
       CHECK(answers_no(loaded));
       CHECK(filter.dump(there.first(expected.size() - 1), {.bare = bare}).code == Code::kInvalid);
@@ -296,7 +296,7 @@ TEST_CASE("a filter is not dumped into the buffer that it is in") {
 
 namespace {
 
-// What the copy's marks promise is in the copy: owner N of the sync workers adds key M before it stores mark M.
+// Checks that the copy has what its marks promise: owner N of the sync workers adds key M before it stores mark M.
 void check_marks_hold(const Filter& copy, unsigned owners) {
   for (unsigned owner = 1; owner <= owners; ++owner) {
     const std::uint64_t mark = copy.get_mark(owner);
@@ -367,7 +367,7 @@ TEST_CASE("the marks of a copy are those from before its first bit was read") {
 
 namespace {
 
-// Neither a file nor a filter in memory.
+// Checks that the filter is copied neither to a file nor to memory.
 void check_not_copied(const Filter& filter, const TempDir& dir, Code code) {
   const std::size_t names = dir.names().size();
   CHECK(filter.save(dir.file("no copy")).code == code);
@@ -422,7 +422,7 @@ TEST_CASE("a buffer or a range that was overwritten is not copied") {
   CHECK(filter.save(dir.file("copy")).ok());
 }
 
-TEST_CASE("what comes into doubt while it is copied is not copied") {
+TEST_CASE("a filter that comes into doubt while it is copied is not copied") {
   const faults::Scope scope;
   TempDir dir;
   Filter writer = created(dir.file());
@@ -466,13 +466,13 @@ TEST_CASE("a forked child copies nothing through its parent's writer") {
   CHECK(writer.save(dir.file("copy")).ok());
 }
 
-// --- What the kernel failed to write, and who is told ----------------------------------------------------------------
+// --- Failed writes that the kernel reports ---------------------------------------------------------------------------
 
 namespace {
 
-constexpr std::uint64_t kBody = format::kFileHeaderBytes;  // of these filters: where the body begins
+constexpr std::uint64_t kBody = format::kFileHeaderBytes;  // where the body of these filters begins
 
-// Called when the first piece of a body is about to be read, and when it was read; what they do is not hooked.
+// Sets calls for the moments before the first piece of a body is read and after it. What they do is not hooked.
 void at_the_body(const std::function<void()>& before, const std::function<void()>& after) {
   enum class Stage { kToCome, kReading, kOver };
   const auto stage = std::make_shared<Stage>(Stage::kToCome);
@@ -533,9 +533,8 @@ class HangingSync {
 
 }  // namespace
 
-// The handle of an unpublished filter never asked.
-TEST_CASE(
-    "pages of a filter without a name that the kernel failed to write are found, before its body is read and after") {
+// The handle of an unpublished filter once never asked the kernel.
+TEST_CASE("failed writes of pages of an unpublished filter are found, before its body is read and after") {
   for (const bool afterwards : {false, true}) {
     for (const bool saves : {false, true}) {
       CAPTURE(afterwards);
@@ -569,8 +568,7 @@ TEST_CASE(
 
 // The kernel tells a sync of a failure, and then does not tell it to a thread with the same open file. A copy that is
 // made meanwhile has bits of pages that may have been dropped.
-TEST_CASE(
-    "a copy waits for a sync under way, by another thread or another handle, and does not believe what it found out") {
+TEST_CASE("a copy waits for a sync of another thread or another handle, and fails if that sync fails") {
   enum class By { kSameHandle, kWriter, kReader };
   for (const By by : {By::kSameHandle, By::kWriter, By::kReader}) {
     for (const int outcome : {0, EIO}) {
@@ -622,7 +620,7 @@ TEST_CASE("a copy waits for a sync no longer than its handle waits for locks") {
   CHECK(dir.names().size() == 1);
 }
 
-TEST_CASE("a filter whose syncing process died is not copied, for that process alone knew what the kernel said") {
+TEST_CASE("a filter whose syncing process died is not copied, because only that process got the kernel's answer") {
   TempDir dir;
   const Filter writer = created(dir.file());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -653,7 +651,7 @@ TEST_CASE("a filter whose slot says poisoned is not copied, though the page of t
 }
 
 // Before and after, the file looks good. In between the kernel dropped pages, and a recovery added their keys again.
-TEST_CASE("a body that was read while the file was poisoned and recovered is not believed") {
+TEST_CASE("a body that was read while the file was poisoned and recovered is not copied") {
   for (const bool saves : {false, true}) {
     CAPTURE(saves);
     const faults::Scope scope;
@@ -698,7 +696,7 @@ Options seven_chunks() {
 
 }  // namespace
 
-// What is covered by ones was read from the mapping.
+// Chunks that a tolerant reader covers with ones were once read from the mapping.
 TEST_CASE("a sealed file that is cut while it is copied is an error and no signal") {
   for (const bool tolerates : {false, true}) {
     CHECK(in_child([&] {
@@ -716,8 +714,7 @@ TEST_CASE("a sealed file that is cut while it is copied is an error and no signa
   }
 }
 
-TEST_CASE(
-    "a place of a sealed file that can not be read any more is damage in a copy, and maybe where that is tolerated") {
+TEST_CASE("a page of a sealed file that became unreadable is damage in a copy, and maybe if that is tolerated") {
   const faults::Scope scope;
   TempDir dir;
   Filter filter = created(dir.file(), seven_chunks());
@@ -760,7 +757,7 @@ TEST_CASE("a file that is cut after a copy looked at its header is an error and 
   }
 }
 
-TEST_CASE("a range of a file that was cut is not copied, and no signal") {
+TEST_CASE("a range of a file that was cut is not copied, and causes no signal") {
   for (const bool guarded : {false, true}) {
     CHECK(in_child([&] {
             const TempDir dir;
@@ -811,7 +808,7 @@ TEST_CASE("a saved file takes a name that is free, or with replace another file'
   CHECK(saved.close().ok());
 }
 
-TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by it") {
+TEST_CASE("a copy does not replace its source, which got the copy's name meanwhile") {
   const faults::Scope scope;
   TempDir dir;
   Filter source = created(dir.file());
@@ -830,7 +827,7 @@ TEST_CASE("a source that gets the name of its copy meanwhile is not replaced by 
   CHECK(opened(Filter::open(dir.file("other"), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a filter that has no name yet is saved, and goes on") {
+TEST_CASE("a filter that has no name yet is saved, and continues") {
   TempDir dir;
   Options options = small_options();
   options.unpublished = true;
@@ -847,7 +844,7 @@ TEST_CASE("a filter that has no name yet is saved, and goes on") {
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a sealed file is saved where it is whole, and where its damage says maybe in the copy, too") {
+TEST_CASE("a sealed file is saved if it is whole, or if its damage is maybe in the copy, too") {
   TempDir dir;
   Options options;
   options.num_bits = 3 * 65536 * 8;
@@ -880,7 +877,7 @@ TEST_CASE("a sealed file is saved where it is whole, and where its damage says m
   }
 }
 
-TEST_CASE("a copy in memory is saved with the marks that it had, whatever the file has by now") {
+TEST_CASE("a copy in memory is saved with its own marks, whatever the file has by now") {
   TempDir dir;
   Filter writer = created(dir.file());
   OpenOptions copying;
@@ -896,7 +893,7 @@ TEST_CASE("a copy in memory is saved with the marks that it had, whatever the fi
 
 // --- Loading ---------------------------------------------------------------------------------------------------------
 
-TEST_CASE("no part of a filter's bytes is a filter, and nothing else is") {
+TEST_CASE("only the whole bytes of a filter are a filter") {
   TempDir dir;
   Options options = small_options();
   options.seed = 0;
@@ -926,7 +923,7 @@ TEST_CASE("no part of a filter's bytes is a filter, and nothing else is") {
   CHECK_FALSE(Filter::load(forms[0].first, OpenMode::kRead, true).ok());
 }
 
-// Of every bit that is not a filter bit: refused, or without meaning for answers.
+// Flips every bit that is not a filter bit. Each is refused, or has no meaning for answers.
 TEST_CASE("a flipped bit of the header makes no wrong no in bytes that are loaded") {
   TempDir dir;
   Filter filter = created(dir.file());
@@ -982,7 +979,7 @@ TEST_CASE("bytes of a file that was not clean are refused with the code of its s
   CHECK(code_with(format::LiveWord::kSuperseded) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kReplaced) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kFilling) == Code::kFilling);
-  CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // of a closer that was killed
+  CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // left by a closing process that was killed
   CHECK(code_with(2) == Code::kLiveWord);
   REQUIRE(created(dir.file("left")).close().ok());
   leave_behind(dir.file("left"));
@@ -1002,7 +999,7 @@ Options replica(const Kind& kind) {
   return options;
 }
 
-// In as many threads, of which each lives until the last one ended: so no two have one id, and they count on several
+// Adds in this number of threads. Each lives until the last one ended, so no two have one id, and they count on several
 // stripes, whatever the ids are.
 void fill_in_threads(Filter& filter, unsigned threads, std::uint64_t first = 0) {
   std::thread([&] {
@@ -1023,7 +1020,7 @@ void publish_filled(const std::string& path, Options options, std::uint64_t sync
 
 }  // namespace
 
-TEST_CASE("filters that were built alike with one file_id are equal byte for byte, whoever built them and wherever") {
+TEST_CASE("filters that are built alike with one file_id are equal byte for byte, in every process and place") {
   for (const Kind& kind : every_kind()) {
     CAPTURE(static_cast<int>(kind.layout));
     CAPTURE(static_cast<int>(kind.hash));
@@ -1072,7 +1069,7 @@ TEST_CASE("a published file is opened, marked and adopted like any other, though
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).get_mark(1) == 10);
 }
 
-TEST_CASE("a filter does not take the place of one with its own file_id") {
+TEST_CASE("a filter does not replace one with its own file_id") {
   TempDir dir;
   Options options = replica({Layout::kBlocked, Hash::kXxh3});
   REQUIRE(created(dir.file(), options).close().ok());

@@ -1,4 +1,4 @@
-// Sealing: what is sealed is what was there when it began, or more.
+// A sealed file has what was in the file when sealing began, or more.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ Options three_chunks() {
   return options;
 }
 
-// The bits of three chunks and the marks of an owner, closed.
+// Makes a closed file with the bits of three chunks and the marks of an owner.
 void make_plain(const std::string& path) {
   Filter filter = created(path, three_chunks());
   add_keys(filter, 1, 0, kSome);
@@ -58,7 +58,7 @@ SealOptions replacing() {
   return options;
 }
 
-// This thread may be the one that is waited for.
+// Does not wait for locks, because this thread may hold them.
 SealOptions replacing_at_once() {
   SealOptions options = replacing();
   options.lock_timeout_ms = 0;
@@ -66,7 +66,7 @@ SealOptions replacing_at_once() {
 }
 
 #if !TESTS_SANITIZED
-// A sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
+// Makes a sealed file of zeros, which takes no blocks, with the right checksums for the chunks that `whole` names.
 template <class Whole>
 void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Whole& whole) {
   make_plain(path);
@@ -96,7 +96,7 @@ void make_sparse_sealed(const std::string& path, std::uint64_t chunks, const Who
   }
 }
 
-// Opens it with so much memory of its own as a process with nothing to hide needs.
+// Opens the file in a child with little memory of its own, and tolerates damage.
 int open_tolerantly(const std::string& path, const std::function<int(const Filter&)>& look) {
   return in_child([&] {
     constexpr rlim_t kMemory = rlim_t{256} << 20;
@@ -121,7 +121,7 @@ std::uint64_t shared_memory() {
 
 }  // namespace
 
-TEST_CASE("a sealed file answers as what it was made of, keeps its marks, and takes no writer") {
+TEST_CASE("a sealed file answers as the file that it was made of, keeps its marks, and takes no writer") {
   TempDir dir;
   make_plain(dir.file());
   const std::string before = read_bytes(dir.file());
@@ -139,7 +139,7 @@ TEST_CASE("a sealed file answers as what it was made of, keeps its marks, and ta
   CHECK(dir.names().size() == 2);
 }
 
-TEST_CASE("a file that is open for writing is sealed with every key that was added before, and its writer goes on") {
+TEST_CASE("a file that is open for writing is sealed with every key that was added before, and its writer continues") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -157,7 +157,7 @@ TEST_CASE("a file that is open for writing is sealed with every key that was add
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("later"));
 }
 
-TEST_CASE("a file that a killed process left is sealed, and not after another boot") {
+TEST_CASE("a file that a killed process left is sealed in the same boot, and not in another one") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
@@ -189,7 +189,7 @@ struct WriterMeanwhile {
 
 }  // namespace
 
-TEST_CASE("a file that somebody writes to while it is sealed is sealed with the keys and marks of the beginning") {
+TEST_CASE("a file that a writer uses while it is sealed is sealed with the keys and marks of the beginning") {
   for (const bool closes : {true, false}) {
     TempDir dir;
     make_plain(dir.file());
@@ -204,7 +204,7 @@ TEST_CASE("a file that somebody writes to while it is sealed is sealed with the 
   }
 }
 
-TEST_CASE("a file that somebody writes to is not sealed in its own place, and stays") {
+TEST_CASE("a file that a writer has open is not sealed in place, and stays") {
   TempDir dir;
   {
     Filter writer = created(dir.file());
@@ -226,7 +226,7 @@ TEST_CASE("a file that somebody writes to is not sealed in its own place, and st
   }
 }
 
-TEST_CASE("a file is sealed in its own place, and who has it open is told") {
+TEST_CASE("a file is sealed in place, and processes that have it open learn of it") {
   TempDir dir;
   make_plain(dir.file());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
@@ -249,7 +249,7 @@ TEST_CASE("a file is sealed in its own place, and who has it open is told") {
   CHECK(sealed.health() == Code::kSuperseded);
 }
 
-TEST_CASE("a file that is sealed in its own place has every key that was added before its writers were refused") {
+TEST_CASE("a file that is sealed in place has every key that was added before its writers were refused") {
   const faults::Scope scope;
   TempDir dir;
   make_plain(dir.file());
@@ -269,8 +269,8 @@ TEST_CASE("a file that is sealed in its own place has every key that was added b
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-// Whatever the moment, what a writer was told is there is there.
-TEST_CASE("no key is lost when a writer comes at any sync of a file that is sealed in its own place") {
+// At whatever moment the writer comes, the keys that it was told are there are there.
+TEST_CASE("no key is lost when a writer comes at any sync of a file that is sealed in place") {
   std::uint64_t came = 0;
   for (std::uint64_t moment = 1; moment <= 8; ++moment) {
     const faults::Scope scope;
@@ -300,7 +300,7 @@ TEST_CASE("no key is lost when a writer comes at any sync of a file that is seal
 
 namespace {
 
-// Something happens while the file is sealed in its own place, which is refused for that.
+// Checks that sealing in place is refused if `happens` is called meanwhile.
 void check_busy_after(const std::string& path, const std::function<void()>& happens) {
   bool done = false;
   faults::on_write = [&](int, std::uint64_t offset, std::uint64_t) {
@@ -315,7 +315,7 @@ void check_busy_after(const std::string& path, const std::function<void()>& happ
 
 }  // namespace
 
-TEST_CASE("a file that is replaced while it is sealed in its own place is not replaced by what it was") {
+TEST_CASE("a file that is replaced while it is sealed in place keeps its new content") {
   const faults::Scope scope;
   TempDir dir;
   make_plain(dir.file());
@@ -329,7 +329,7 @@ TEST_CASE("a file that is replaced while it is sealed in its own place is not re
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-TEST_CASE("a file that another program replaces while it is sealed is not sealed, and the other one stays") {
+TEST_CASE("a file that another program replaces while it is sealed in place is not sealed, and the new one stays") {
   const faults::Scope scope;
   TempDir dir;
   make_plain(dir.file());
@@ -342,7 +342,7 @@ TEST_CASE("a file that another program replaces while it is sealed is not sealed
 
 namespace {
 
-// What happens at the first sync of a folder.
+// Sets a call for the first sync of a folder.
 void at_first_folder_sync(const std::function<void()>& happens) {
   faults::on_folder_sync = [happens, done = false]() mutable {
     if (!std::exchange(done, true)) happens();
@@ -352,7 +352,7 @@ void at_first_folder_sync(const std::function<void()>& happens) {
 
 }  // namespace
 
-TEST_CASE("a file that is just being published is sealed as any other, and not in its own place") {
+TEST_CASE("a file that is just being published is sealed as any other, and not in place") {
   const faults::Scope scope;
   TempDir dir;
   Options options = small_options();
@@ -369,7 +369,7 @@ TEST_CASE("a file that is just being published is sealed as any other, and not i
   CHECK(maybes(opened(Filter::open(dir.file("sealed"), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("a file that is just being made is not sealed in its own place, and can be read") {
+TEST_CASE("a file that is just being made is not sealed in place, and can be read") {
   const faults::Scope scope;
   TempDir dir;
   std::vector<Code> codes;
@@ -442,7 +442,7 @@ TEST_CASE("a file that is truncated while it is sealed is an error and no signal
   CHECK(dir.names().size() == 1);
 }
 
-TEST_CASE("a sealed file goes on when who was to replace it was killed") {
+TEST_CASE("a sealed file continues after the process that was to replace it was killed") {
   TempDir dir;
   make_plain(dir.file());
   CHECK(seal(dir.file(), dir.file(), replacing()).ok());
@@ -502,7 +502,7 @@ TEST_CASE("a damaged file is not sealed again as if it were whole") {
   }
 }
 
-TEST_CASE("where a sealed file is damaged it answers maybe, if that is wanted, from the file and from a copy") {
+TEST_CASE("the damaged ranges of a sealed file answer maybe if damage is tolerated, from the file and from a copy") {
   TempDir dir;
   make_plain(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
@@ -566,7 +566,7 @@ TEST_CASE("a sealed file of more chunks than there are checksums in a piece is v
 }
 #endif
 
-TEST_CASE("up to three damaged ranges are named, and of more it is said that there are others") {
+TEST_CASE("a message names up to three damaged ranges, and says if there are more") {
   TempDir dir;
   Options options = three_chunks();
   options.num_bits = 9 * kChunkBits;
@@ -587,7 +587,7 @@ TEST_CASE("up to three damaged ranges are named, and of more it is said that the
   }
 }
 
-TEST_CASE("what is copied is what is compared with the checksums") {
+TEST_CASE("the bytes that are copied are those that are compared with the checksums") {
   const faults::Scope scope;
   TempDir dir;
   make_plain(dir.file());
@@ -632,7 +632,7 @@ TEST_CASE("every single bit of a chunk, of its number and of its file is in its 
   CHECK(format::chunk_checksum(chunk, 3, identity) != right);
 }
 
-TEST_CASE("what fails while a file is sealed leaves nothing behind") {
+TEST_CASE("a failure while a file is sealed leaves nothing behind") {
   const faults::Scope scope;
   TempDir dir;
   make_plain(dir.file());
@@ -647,7 +647,7 @@ TEST_CASE("what fails while a file is sealed leaves nothing behind") {
   CHECK(seal(dir.path(), dir.file("sealed")).code == Code::kNotRegular);
 }
 
-TEST_CASE("a sealed file can be made by somebody who may only read, and has the permissions that were asked for") {
+TEST_CASE("a process that may only read can make a sealed file, which has the requested permissions") {
   TempDir dir;
   make_plain(dir.file());
   const mode_t mask = umask(022);
@@ -668,7 +668,7 @@ TEST_CASE("a sealed file can be made by somebody who may only read, and has the 
 
 // --- Verifying needs no state ----------------------------------------------------------------------------------------
 
-TEST_CASE("a file that is not sealed has nothing to verify, whatever state it is in and whoever locks it") {
+TEST_CASE("a file that is not sealed has nothing to verify, in every state and under every lock") {
   TempDir dir;
   make_plain(dir.file());
   const std::string closed = read_bytes(dir.file());

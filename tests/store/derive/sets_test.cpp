@@ -1,5 +1,5 @@
-// Filters are intersected and compared, in every layout and form, while others add to them; what is in doubt, or does
-// not fit together, is refused; and a filter is cleared by another one that takes its place.
+// Filters are intersected and compared, in every layout and form, while others add to them. Filters that are in doubt,
+// or do not fit together, are refused. A filter is cleared by another one that replaces it.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -219,7 +219,7 @@ TEST_CASE("filters that do not fit together are not intersected, and a compariso
   CHECK(dir.names().size() == 3);
 }
 
-TEST_CASE("what is wrong with a wish for an intersection is said, and nothing appears or is replaced") {
+TEST_CASE("a wrong request for an intersection gets a message, and no file appears or is replaced") {
   TempDir dir;
   const Filter one = filled(dir.file("one"), options_of(Layout::kBlocked, 64), 0, kKeys);
   const Filter other = filled(dir.file("other"), options_of(Layout::kBlocked, 64), 0, kKeys);
@@ -329,7 +329,7 @@ TEST_CASE("keys whose adds to both filters returned before the call are in the i
   writer.join();
 }
 
-TEST_CASE("equal, subset, larger and apart: what a comparison says of the bits is so") {
+TEST_CASE("a comparison is right about equal, subset, larger and disjoint bits") {
   for (const LayoutInfo& layout : layouts_with_intersections()) {
     CAPTURE(layout.name);
     TempDir dir;
@@ -373,8 +373,8 @@ TEST_CASE("equal, subset, larger and apart: what a comparison says of the bits i
   }
 }
 
-// Clearing is replacing (bf clear): an empty filter like the one that has the name.
-TEST_CASE("a filter is cleared by an empty one like it in its place, and handles of the old one hear it") {
+// Clearing (bf clear) replaces the file by an empty filter like it.
+TEST_CASE("an empty filter like it replaces a filter that is cleared, and handles of the old one learn of it") {
   TempDir dir;
   Options options = options_of(Layout::kClassic, 64);
   Filter writer = filled(dir.file(), options, 0, kKeys);

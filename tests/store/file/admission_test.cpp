@@ -74,7 +74,7 @@ const std::vector<Refusal>& refusals() {
   return all;
 }
 
-// What is read through descriptors, or brought in by populating a mapping.
+// Returns the number of bytes that `deed` reads through descriptors, or brings in by populating a mapping.
 std::uint64_t bytes_read(const std::function<void()>& deed) {
   const faults::Scope scope;
   std::uint64_t sum = 0;
@@ -93,7 +93,7 @@ void check_refused(const std::string& path, OpenMode mode, const OpenOptions& op
   CHECK(bytes <= kBody / 8);
 }
 
-// Of the file, in the page cache.
+// Returns how much of the file is in the page cache.
 std::uint64_t cached_bytes(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const std::uint64_t bytes = std::filesystem::file_size(path);
@@ -117,13 +117,13 @@ void drop_from_memory(const std::string& path) {
 
 }  // namespace
 
-// In the place of libc's.
+// Replaces libc's function.
 extern "C" int madvise(void* from, std::size_t bytes, int advice) noexcept {
   if (advice == kPopulateRead) populated_bytes += bytes;
   return static_cast<int>(syscall(SYS_madvise, from, bytes, advice));
 }
 
-TEST_CASE("a file that is let in is read as a whole, populated or copied: the counting below counts") {
+TEST_CASE("an admitted file is read as a whole, populated or copied, which shows that the counters work") {
   const TempDir dir;
   make_large(dir.file());
   for (const MapOptions& map : {kPopulate, kCopy})
@@ -153,7 +153,7 @@ TEST_CASE("a reader reads the four pages of the header and the end word, whateve
       };
       populated_bytes = 0;
       const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-      faults::on_read = nullptr;  // the writer is closed after what is counted here is gone
+      faults::on_read = nullptr;  // the writer is closed after the counters are gone
       CHECK(populated_bytes <= 6 * kPage);
       CHECK(sum >= 4 * kPage);
       sums.push_back(sum);
@@ -162,8 +162,8 @@ TEST_CASE("a reader reads the four pages of the header and the end word, whateve
   }
 }
 
-// All of it was once read before it was looked at whether it may be used.
-TEST_CASE("of a large file that a reader is refused, next to nothing is read, neither populated nor copied") {
+// The whole file was once read before the check whether it may be used.
+TEST_CASE("a reader that is refused a large file reads next to nothing of it, whether it populates or copies") {
   for (const Refusal& refusal : refusals()) {
     CAPTURE(refusal.name);
     const TempDir dir;
@@ -177,7 +177,7 @@ TEST_CASE("of a large file that a reader is refused, next to nothing is read, ne
   }
 }
 
-TEST_CASE("of a large file that a writer is refused, next to nothing is read") {
+TEST_CASE("a writer that is refused a large file reads next to nothing of it") {
   for (const Refusal& refusal : refusals()) {
     if (refusal.options.no_write) continue;
     CAPTURE(refusal.name);
@@ -191,7 +191,7 @@ TEST_CASE("of a large file that a writer is refused, next to nothing is read") {
   }
 }
 
-TEST_CASE("of a large file that another writer has to itself, or that is sealed, a writer reads next to nothing") {
+TEST_CASE("a writer reads next to nothing of a large file that is sealed, or that an exclusive writer has") {
   const TempDir dir;
   make_large(dir.file());
   CHECK(seal(dir.file(), dir.file("sealed")).ok());
@@ -217,8 +217,8 @@ TEST_CASE("a reader of a clean file reads its header once") {
   }
 }
 
-// What the disk was asked for, whatever the way.
-TEST_CASE("a refused file comes into the page cache with its first and its last pages alone") {
+// Counts what is read from the disk, in whatever way.
+TEST_CASE("only the first and the last pages of a refused file come into the page cache") {
   const TempDir dir;
   make_large(dir.file());
   leave_unclean(dir.file());
@@ -235,7 +235,7 @@ TEST_CASE("a refused file comes into the page cache with its first and its last 
   CHECK(cached_bytes(dir.file()) <= 8 * kPage);
 }
 
-// The file is good when the body begins to be read, and is not when it has been.
+// The file is good when the read of the body begins, and not when it ends.
 TEST_CASE("a copy is judged again when its last byte was read") {
   for (const Refusal& refusal : refusals()) {
     if (refusal.options.strict || refusal.options.no_write) continue;

@@ -17,7 +17,7 @@ using format::Slot;
 
 namespace {
 
-// A file that a killed process left, 200 keys of writer 1 in it.
+// A file that a killed process left, with 200 keys of writer 1.
 struct LeftBehind {
   LeftBehind() {
     CHECK(created(dir.file()).close().ok());
@@ -27,7 +27,7 @@ struct LeftBehind {
   std::string path = dir.file();
 };
 
-// What reading, writing and looking say about a file that must not be used.
+// Checks what reading, writing and looking say about a file that must not be used.
 void check_unclean(const std::string& path) {
   CHECK(state_of(path) == FileState::kUnclean);
   const std::string before = read_bytes(path);
@@ -56,7 +56,7 @@ std::array<std::int64_t, 2> time_of_change(const std::string& path) {
   return {facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec};
 }
 
-// Opens for reading, asks, closes; 0 if all is as it must be. For children, so without doctest.
+// Opens for reading, asks, closes. Returns 0 if all is as it must be. For children, so without doctest.
 int adopt_quietly(const std::string& path) {
   auto reader = Filter::open(path, OpenMode::kRead);
   if (!reader) return 10;
@@ -68,7 +68,7 @@ int adopt_quietly(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a reader adopts what a killed writer left, and changes nothing") {
+TEST_CASE("a reader adopts a file that a killed writer left, and changes nothing") {
   LeftBehind left;
   CHECK(state_of(left.path) == FileState::kAdoptable);
   const std::string before = read_bytes(left.path);
@@ -104,7 +104,7 @@ TEST_CASE("a reader of a version that may not write the file adopts it, too") {
   CHECK(read_bytes(left.path) == before);
 }
 
-TEST_CASE("a writer adopts what a killed writer left, goes on with it, and closes it clean") {
+TEST_CASE("a writer adopts a file that a killed writer left, continues with it, and closes it clean") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     LeftBehind left;
     Filter writer = opened(Filter::open(left.path, mode));
@@ -118,8 +118,8 @@ TEST_CASE("a writer adopts what a killed writer left, goes on with it, and close
   }
 }
 
-// A kill in the middle of a question leaves the file unclean, so no question comes before its time. What it finds here
-// is a sync whose process died.
+// A kill in the middle of a question leaves the file unclean, so no question comes before its time. The question here
+// finds a sync whose process died.
 TEST_CASE("a writer asks the kernel after its first pause, and not when it adds its first key") {
   for (const std::uint32_t pause_ms : {3'600'000U, 0U}) {
     CAPTURE(pause_ms);
@@ -247,7 +247,7 @@ TEST_CASE("poisoned and recovering files are refused with their own codes") {
   }
 }
 
-TEST_CASE("joining beside a live writer needs no adoption, but a sync that died there is refused") {
+TEST_CASE("a second writer needs no adoption, but is refused if a process died in a sync") {
   TempDir dir;
   const Filter stays = created(dir.file());
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);

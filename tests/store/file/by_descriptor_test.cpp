@@ -1,4 +1,4 @@
-// A file that comes as a descriptor and not as a path: what a sandbox has that may open nothing, and a memfd.
+// Files that come as descriptors and not as paths: in a sandbox that may open nothing, and as memfds.
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ using namespace store_test;
 
 namespace {
 
-// Open as long as this lives.
+// A descriptor that is open as long as this lives.
 class Opened {
  public:
   explicit Opened(const std::string& path, int flags = O_RDONLY) : Opened(open(path.c_str(), flags | O_CLOEXEC)) {}
@@ -57,7 +57,7 @@ void check_answers(const Filter& filter) {
   CHECK(filter.health() == Code::kOk);
 }
 
-// A file in memory without any name, with these bytes.
+// Makes a file in memory without any name, with these bytes.
 int memory_file(const std::string& bytes) {
   const int made = memfd_create("filter", MFD_CLOEXEC);
   REQUIRE(made >= 0);
@@ -65,7 +65,7 @@ int memory_file(const std::string& bytes) {
   return made;
 }
 
-// Its writer was killed.
+// Makes a file whose writer was killed.
 void leave_adoptable(const std::string& path) {
   CHECK(in_child([&] {
           auto writer = Filter::open(path, OpenMode::kWrite);
@@ -145,7 +145,7 @@ TEST_CASE("the caller keeps its descriptor, and its position, and may close it w
   CHECK(fcntl(number, F_GETFD) == -1);
 }
 
-TEST_CASE("a descriptor that is not of a file that can be read is refused, with its number in the message") {
+TEST_CASE("a descriptor of anything but a readable file is refused, with its number in the message") {
   const TempDir dir;
   const std::string path = filled(dir);
   std::ofstream(dir.file("text")) << std::string(20'000, 'x');
@@ -205,7 +205,7 @@ TEST_CASE("by a descriptor the states of a file are refused as by its path, and 
   }
 }
 
-TEST_CASE("what is known without a path: whether the file is whole, is superseded, and has a name") {
+TEST_CASE("a handle without a path knows whether its file is whole, is superseded, and has a name") {
   const auto current_after = [](const std::function<void(const std::string&)>& happens) {
     const TempDir dir;
     const std::string path = filled(dir);
@@ -228,7 +228,7 @@ TEST_CASE("what is known without a path: whether the file is whole, is supersede
     CHECK(created(path, options).close().ok());
   };
   CHECK_FALSE(current_after(replace));
-  CHECK_FALSE(current_after([&](const std::string& path) {  // of which another name is left
+  CHECK_FALSE(current_after([&](const std::string& path) {  // another name of the file is left
     REQUIRE(link(path.c_str(), (path + ".link").c_str()) == 0);
     replace(path);
   }));
@@ -314,8 +314,8 @@ TEST_CASE("a process that may not open the path asks by a descriptor that anothe
   close(sockets[1]);
 }
 
-// It tells a description once.
-TEST_CASE("the kernel is not asked for failed writes by a descriptor, whose program is to be told of them") {
+// The kernel tells each description of a failure once.
+TEST_CASE("a handle by a descriptor does not ask the kernel for failed writes, which its program must learn") {
   const faults::Scope scope;
   const TempDir dir;
   const Opened file(filled(dir), O_RDWR);
@@ -331,8 +331,8 @@ TEST_CASE("the kernel is not asked for failed writes by a descriptor, whose prog
   CHECK(questions > 0);
 }
 
-// It does not ask the kernel, which tells a failure once. What it reads of a file in use may lack keys of pages that
-// the kernel failed to write, and a copy would lack them for good.
+// Such a handle does not ask the kernel, which tells a failure once. What it reads of a file in use may lack keys of
+// pages that the kernel failed to write, and a copy would lack them for good.
 TEST_CASE("a handle that writes nothing copies a file that is closed, and none that may have a writer") {
   TempDir dir;
   const std::string path = filled(dir);

@@ -92,7 +92,7 @@ class SmallFilesystem {
   bool in_memory_ = false;
 };
 
-// As cp does: what is zero becomes a hole.
+// Copies as cp does: zeros become holes.
 void copy_with_holes(const std::string& from, const std::string& to) {
   const std::string bytes = read_bytes(from);
   const std::string zeros(4096, '\0');
@@ -125,7 +125,7 @@ std::uint64_t allocated(const std::string& path) {
   return static_cast<std::uint64_t>(facts.st_blocks) * 512;
 }
 
-// In a process of its own, which may die of a signal: adds all over the body, syncs and closes.
+// Adds all over the body, syncs and closes. Runs in a process of its own, which may die of a signal.
 int use(const std::string& path, const OpenOptions& options = {}, std::uint64_t num_keys = kMany) {
   return in_child([&] {
     auto filter = Filter::open(path, OpenMode::kWrite, options);
@@ -174,7 +174,7 @@ TEST_CASE("a copy with holes gets its blocks when a writer opens it, or is refus
   });
 }
 
-// Every store would go to new blocks there.
+// On btrfs every store would otherwise go to new blocks.
 TEST_CASE("a new file on btrfs asks to keep its blocks, so that adding to it needs no room on a full disk") {
   const SmallFilesystem small("btrfs");
   if (!small.there()) return;

@@ -35,7 +35,7 @@ std::string filled(const TempDir& dir, const Options& options = small_options())
   return dir.file();
 }
 
-// The bytes of an embedded filter with that many keys of writer 1, in every form.
+// Returns the bytes of an embedded filter with that many keys of writer 1, in every form.
 std::string embedded(std::uint64_t keys) {
   std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);
   const std::size_t skew = 64 - reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
@@ -62,7 +62,7 @@ bool is_mapped(const std::string& path) {
   return false;
 }
 
-// A filter whose header promises a body of that many bytes, in a sparse file that has them.
+// Makes a filter whose header promises a body of that many bytes, in a sparse file that has them.
 std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   const std::string path = filled(dir);
   const std::string header = read_bytes(path).substr(0, kHeader);
@@ -81,7 +81,7 @@ std::string sparse(const TempDir& dir, std::uint64_t body_bytes) {
   return path;
 }
 
-// What counts for RLIMIT_DATA: a sanitizer's own memory, too.
+// Returns what counts for RLIMIT_DATA, a sanitizer's own memory included.
 std::uint64_t data_bytes_now() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -90,7 +90,7 @@ std::uint64_t data_bytes_now() {
   return 0;
 }
 
-// What happens, once, when the body's bytes are about to be read, or were read.
+// Opens the file. `happens` runs once, when the body's bytes are about to be read, or were read.
 Code opened_while(const std::string& path, const std::function<void()>& happens, bool afterwards) {
   const faults::Scope scope;
   bool body_is_next = false;
@@ -115,7 +115,7 @@ Code opened_while(const std::string& path, const std::function<void()>& happens,
 
 }  // namespace
 
-TEST_CASE("whatever happens to a file after it was copied, every form of lookup answers as before") {
+TEST_CASE("a copy answers as before in every form of lookup, whatever happens to its file") {
   const std::vector<std::function<void(const std::string&)>> damages{
       [](const std::string& path) { REQUIRE(truncate(path.c_str(), 0) == 0); },
       [](const std::string& path) { REQUIRE(truncate(path.c_str(), 20'000) == 0); },
@@ -186,7 +186,7 @@ TEST_CASE("a copy is for reading only, and is refused where the file would be") 
   CHECK(code_of(Filter::open(path, OpenMode::kRead, kCopy)) != Code::kOk);
 }
 
-TEST_CASE("what happens to a file while it is copied is noticed") {
+TEST_CASE("a change of a file while it is copied is noticed") {
   const auto flag = [](const std::string& path, std::uint64_t bits) {
     set_live_word(path, look_at(path).live_word | bits);
   };
@@ -203,14 +203,14 @@ TEST_CASE("what happens to a file while it is copied is noticed") {
     };
     CHECK(code([&] { flag(path, format::LiveWord::kPoisoned); }) == Code::kPoisoned);
     CHECK(code([&] { flag(path, format::LiveWord::kRecovering); }) == Code::kRecovering);
-    CHECK(code([&] { flag(path, format::LiveWord::kSuperseded); }) == Code::kOk);  // its replacer is gone: once more
+    CHECK(code([&] { flag(path, format::LiveWord::kSuperseded); }) == Code::kOk);  // copied again: no replacer lives
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), kHeader + 4096) == 0); }) == Code::kLost);
     CHECK(code([&] { REQUIRE(truncate(path.c_str(), 0) == 0); }) == Code::kLost);
     CHECK(code([&] { write_bytes(path, 0, std::string(whole.size(), '\0')); }) == Code::kLost);
   }
 }
 
-// Looks at the file before and after find nothing: in between the kernel dropped pages, and a recovery added their
+// The looks at the file before and after find nothing. In between the kernel dropped pages, and a recovery added their
 // keys.
 TEST_CASE("a body that was copied while the file was poisoned and recovered is copied again") {
   for (const bool closes : {false, true}) {
@@ -246,7 +246,7 @@ TEST_CASE("a body that was copied while the file was poisoned and recovered is c
   }
 }
 
-TEST_CASE("a copy that is opened during a sync waits for what the sync finds out") {
+TEST_CASE("a copy that is opened during a sync waits for the result of the sync") {
   TempDir dir;
   const std::string path = filled(dir);
   Filter writer = opened(Filter::open(path, OpenMode::kWrite));
@@ -271,7 +271,7 @@ TEST_CASE("a copy that is opened during a sync waits for what the sync finds out
 }
 
 // The checksums of the chunks match what was copied, and their own checksum is in the header, which was read before.
-TEST_CASE("a sealed file that was another one while its body was copied is damaged, and not as it is by now") {
+TEST_CASE("a sealed file with other bytes while its body was copied is damaged, though its bytes are right by now") {
   TempDir dir;
   const std::string path = dir.file("sealed.bf");
   REQUIRE(seal(filled(dir), path, {}).ok());
@@ -304,7 +304,7 @@ TEST_CASE("a sealed file that was another one while its body was copied is damag
   }
 }
 
-TEST_CASE("a body that can not be read is an error with its errno") {
+TEST_CASE("a body that cannot be read is an error with its errno") {
   TempDir dir;
   const std::string path = filled(dir);
   const faults::Scope scope;
@@ -314,7 +314,7 @@ TEST_CASE("a body that can not be read is an error with its errno") {
   CHECK(failed.error().os_errno == EIO);
 }
 
-TEST_CASE("a sparse file that is larger than memory is refused with words, before anything is read or reserved") {
+TEST_CASE("a sparse file that is larger than memory is refused before anything is read or reserved") {
   TempDir dir(memory_folder());
   const std::string path = sparse(dir, std::uint64_t{1} << 45);
   const auto refused = Filter::open(path, OpenMode::kRead, kCopy);
@@ -356,7 +356,7 @@ TEST_CASE("a range of a file can be copied, too") {
   }
 }
 
-TEST_CASE("a range that is truncated or can not be read while it is copied is an error") {
+TEST_CASE("a range that is truncated or cannot be read while it is copied is an error") {
   TempDir dir;
   std::ofstream(dir.file(), std::ios::binary) << embedded(10);
   const std::string whole = read_bytes(dir.file());

@@ -48,7 +48,7 @@ void on_either_filesystem(Body body) {
   }
 }
 
-// Starts creating and kills it somewhere between nothing and a little after the end.
+// Starts a process that creates a file, and kills it at a moment from the start to a little after the end.
 void create_and_kill(const std::string& path, const std::string& how, std::mt19937_64& random) {
   using Clock = std::chrono::steady_clock;  // clock: the kill may come at any moment
   static Clock::duration whole = [&] {
@@ -164,7 +164,7 @@ TEST_CASE("a replaced file's readers keep the old one and answer maybe, and the 
   });
 }
 
-TEST_CASE("replacing where nothing is makes a new file") {
+TEST_CASE("replacing a file that does not exist makes a new file") {
   on_either_filesystem([] {
     TempDir dir;
     CHECK(created(dir.file(), with(true, false)).close().ok());
@@ -205,7 +205,7 @@ TEST_CASE("a filter that is never published leaves nothing behind") {
   });
 }
 
-TEST_CASE("nobody else writes to a filter that is not published, not even by its temporary name") {
+TEST_CASE("no other process writes to a filter that is not published, not even by its temporary name") {
   const faults::Scope scope;
   faults::no_unnamed_files = true;
   TempDir dir;
@@ -221,7 +221,7 @@ TEST_CASE("nobody else writes to a filter that is not published, not even by its
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
 }
 
-TEST_CASE("publishing on a taken name is refused, the other file stays, and the filter can go on") {
+TEST_CASE("publishing on a taken name is refused, the other file stays, and the filter can continue") {
   on_either_filesystem([] {
     TempDir dir;
     Filter filter = created(dir.file(), with(false, true));
@@ -243,7 +243,7 @@ TEST_CASE("publishing on a taken name is refused, the other file stays, and the 
   });
 }
 
-TEST_CASE("publishing in the place of a file waits for nobody") {
+TEST_CASE("publishing that replaces a file waits for no process") {
   on_either_filesystem([] {
     TempDir dir;
     Filter old = created(dir.file());
@@ -256,7 +256,7 @@ TEST_CASE("publishing in the place of a file waits for nobody") {
   });
 }
 
-TEST_CASE("a filter that has its name can not be published") {
+TEST_CASE("a filter that has its name cannot be published") {
   TempDir dir;
   Filter filter = created(dir.file());
   CHECK(filter.publish().code == Code::kInvalid);
@@ -347,7 +347,7 @@ TEST_CASE("a sync under a file size limit that came later is an error and no sig
 }
 
 // Before Linux 6.9 any signal ends an fallocate of a tmpfs, which then gives back what it had got.
-TEST_CASE("a file is created beside a profiling timer, on kernels where a signal undoes an allocation") {
+TEST_CASE("a file is created under a profiling timer, on kernels where a signal undoes an allocation") {
   const faults::Scope scope;
   constexpr std::uint64_t kBetweenSignals = std::uint64_t{100} << 20;
   constexpr int kPatience = 100;

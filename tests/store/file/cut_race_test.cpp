@@ -109,7 +109,7 @@ class Race {
   }
 
  private:
-  // Every thread begins one from now on, however busy the machine is.
+  // Waits until every thread has begun another lookup, however busy the machine is.
   void wait_for_lookups() const {
     for (const std::atomic<std::uint64_t>& begun : begun_) {
       const std::uint64_t before = begun.load();
@@ -124,7 +124,7 @@ class Race {
             static_cast<ssize_t>(to - from));
   }
 
-  // Digests of present keys that have a bit after the cut and in its page, which no page fault tells.
+  // Returns digests of present keys that have a bit after the cut and in its page. No page fault shows that it is lost.
   [[nodiscard]] std::vector<std::uint64_t> digests_behind(std::uint64_t cut) const {
     const Shape& shape = filter_->shape();
     const layout::Geometry geometry = layout::row_of(shape.layout).geometry(shape.num_bits, shape.num_probes);
@@ -138,7 +138,7 @@ class Race {
     return found;
   }
 
-  // What was asked while nothing was filled again is judged.
+  // Asks, and judges the answers during which nothing was filled again.
   void ask(const std::vector<std::uint64_t>& digests, unsigned number, Tally& tally) {
     const Lookup lookup = filter_->lookup();
     while (!stop_) {
@@ -187,10 +187,10 @@ void race_at(const char* where, std::uint64_t (*cut_of)(std::uint64_t bytes)) {
 
 }  // namespace
 
-TEST_CASE("lookups beside a cut in the middle of the body make no wrong no") {
+TEST_CASE("lookups during a cut in the middle of the body make no wrong no") {
   race_at("the middle", [](std::uint64_t bytes) { return bytes / 2 / kPage * kPage + 1000; });
 }
 
-TEST_CASE("lookups beside a cut in the last page of the body make no wrong no") {
+TEST_CASE("lookups during a cut in the last page of the body make no wrong no") {
   race_at("the last page", [](std::uint64_t bytes) { return (bytes - 1) / kPage * kPage - kPage + 40; });
 }

@@ -1,6 +1,6 @@
 // Suite part 6: another process truncates, zero-fills and overwrites files under four threads that ask and add, with
 // the guard and without. With it no process crashes; without it a process may die of SIGBUS; no thread ever gets a
-// wrong "no". What PROMISES.md excludes is done, too, and the keys that it affects are left out and counted.
+// wrong "no". The damage that PROMISES.md excludes is done, too. The keys that it affects are left out and counted.
 #include <doctest/doctest.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ struct File {
   std::uint64_t body = 0;  // where it begins
 };
 
-// What is to be done, and the bytes of which PROMISES.md promises nothing afterwards.
+// The damage to do, and the bytes of which PROMISES.md promises nothing afterwards.
 struct Plan {
   std::function<void()> inflict;
   Range left_out{};
@@ -72,7 +72,7 @@ Options options_of(std::uint64_t file_bytes) {
   return options;
 }
 
-// What xfs zeroes before the end word is gone, while truncate() runs: the rest of the page with the new end.
+// Returns what xfs zeroes before the end word is gone, while truncate() runs: the rest of the page with the new end.
 Range late(const File& file, std::uint64_t end) {
   struct statfs facts {};
   REQUIRE(statfs(file.path.c_str(), &facts) == 0);
@@ -148,7 +148,7 @@ const std::vector<Damage>& damages() {
   return all;
 }
 
-// What the asking process and the one that does the damage share.
+// Shared by the asking process and the one that does the damage.
 struct Board {
   std::atomic<std::uint64_t> passes[kThreads];
   std::atomic<std::uint64_t> noes{0};      // about keys that were never added
@@ -159,7 +159,7 @@ struct Board {
   std::atomic<std::uint32_t> stop{0};
 };
 
-// What the asking process ends with.
+// The exit codes of the asking process.
 enum Ending { kGood = 0, kNotOpened = 10, kSyncedWhatWasCut = 11, kClosedWhatWasCut = 12 };
 
 // Four threads with one handle, each asking in a form of its own; the first one adds, too.
@@ -225,7 +225,7 @@ class Askers {
     return !Blocked::each_probe(geometry, Blocked::locate(geometry, digest), elsewhere);
   }
 
-  // What is acknowledged has to be answered with "maybe" from then on.
+  // Adds a key. If it is acknowledged, it has to be answered "maybe" from then on.
   void add_one() {
     const std::uint64_t digest = *filter_.digest(key_of(2, added_++));
     if (filter_.add_digest(digest).ok()) {
@@ -244,7 +244,7 @@ class Askers {
   std::vector<std::uint64_t> acknowledged_;
 };
 
-// In the asking process.
+// Runs in the asking process.
 int ask_until_told(const File& file, Board& board, bool guard, bool writes) {
   std::signal(SIGBUS, SIG_DFL);  // a sanitizer has one of its own
   auto filter = Filter::open(file.path, writes ? OpenMode::kWrite : OpenMode::kRead, {.map = {.guard = guard}});
@@ -306,7 +306,7 @@ class Round {
   }
 
  private:
-  // Every thread has asked everything so often from now on; or the process has ended.
+  // Waits until every thread has asked for everything `passes` times from now on, or the process has ended.
   void wait_for_passes(std::uint64_t passes) {
     for (std::atomic<std::uint64_t>& done : board_->passes) {
       const std::uint64_t wanted = done.load() + passes + 1;  // the one that is under way does not count

@@ -52,8 +52,9 @@ std::vector<Way> ways() {
           {"replace", true, [](const std::string& path) { return Filter::create(path, replacing()); }}};
 }
 
-// What other processes find while a process has the file open that used its last descriptors for that, and after it was
-// killed: 0, or the line that found something wrong. `left`: free numbers. `got`: whether the process opened the file.
+// Checks what other processes find while a process has the file open that used its last descriptors for that, and after
+// it was killed. Returns 0, or the line that found something wrong. `left`: free numbers. `got`: whether the process
+// opened the file.
 int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
   leave_free(left);
   auto filter = way.open(path);
@@ -67,13 +68,13 @@ int open_with(const Way& way, const std::string& path, rlim_t left, bool& got) {
   if (!writes) return 0;
   if (inspect(path, false)->state != FileState::kInUse) return __LINE__;
   if (look_at(path).newest().place.boot_id != boot_id_here()) return __LINE__;
-  return 0;  // killed: nothing of it ends
+  return 0;  // the process is killed: no destructor runs
 }
 
 }  // namespace
 
-// The system's boot id could not be opened, and the slot said so of a file that no other process then believed.
-TEST_CASE("whatever number of descriptors is left, a file is opened for all to use, or not touched") {
+// The boot id once could not be opened, and the slot recorded that. Then no other process believed the file.
+TEST_CASE("with any number of free descriptors a file is opened so that every process can use it, or not touched") {
   for (const Way& way : ways()) {
     const std::string how = way.name;
     CAPTURE(how);
@@ -95,7 +96,7 @@ TEST_CASE("whatever number of descriptors is left, a file is opened for all to u
       CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
       CHECK(open_code(path, OpenMode::kExclusive) == Code::kOk);
       CHECK(state_of(path) == FileState::kClean);
-      CHECK(dir.names().size() == left + 1);  // nothing was left
+      CHECK(dir.names().size() == left + 1);  // nothing was left behind
     }
     REQUIRE(enough.has_value());
     CHECK(*enough > 0);

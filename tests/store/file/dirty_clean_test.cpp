@@ -13,7 +13,7 @@ using namespace store_test;
 
 namespace {
 
-// Dirty, by this system, in this very file.
+// Checks that the file is marked dirty, by this system, in this very file.
 void check_marked_dirty(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -54,8 +54,8 @@ TEST_CASE("opening for writing has marked the file dirty, with this boot and ino
   }
 }
 
-// As `cp` does, and as dd does with conv=notrunc.
-TEST_CASE("a clean copy that is written over the file of a writer is not synced, and nobody is told no by it") {
+// `cp` writes in this way, and dd with conv=notrunc.
+TEST_CASE("a clean copy that is written over the file of a writer is not synced, and never answers no") {
   for (const auto how : {std::ios::trunc, std::ios::in}) {
     for (const bool closes : {false, true}) {
       CAPTURE(closes);
@@ -134,7 +134,7 @@ TEST_CASE("a reader that stays open does not keep the file dirty, and sees what 
   check_clean(dir.file());
 }
 
-TEST_CASE("a writer that is killed beside a live one leaves the file in use, and the live one makes it clean") {
+TEST_CASE("a writer that is killed while another one lives leaves the file in use, and the other makes it clean") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter stays = opened(Filter::open(dir.file(), OpenMode::kWrite));
@@ -176,7 +176,7 @@ TEST_CASE("a file whose slots can be counted no further is refused to writers, a
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kOk);
 }
 
-TEST_CASE("a forked child that lets go of its copy of a handle does not close the file under its parent") {
+TEST_CASE("a forked child that ends its copy of a handle does not close the file of its parent") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Remote parent(dir.file());

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::array<unsigned, 2> kOwners{1, 2};
 constexpr std::uint64_t kMark = kSome / 2;
-constexpr unsigned kNewcomer = 3;  // whose keys are in the file that replaces another
+constexpr unsigned kNewcomer = 3;  // its keys are in the file that replaces another
 const OpenOptions kRecover{.recover = true};
 
 std::uint64_t first_key = 0;  // of this round
@@ -70,7 +70,7 @@ Error open_it(Scene& scene, OpenMode mode, const OpenOptions& options = {}) {
   return take(scene, Filter::open(scene.path, mode, options));
 }
 
-// --- What there is before --------------------------------------------------------------------------------------------
+// --- The scene before ------------------------------------------------------------------------------------------------
 
 void nothing(Scene&) {}
 
@@ -103,7 +103,7 @@ void in_use(Scene& scene) {
   scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite));
 }
 
-// A process that ends without closing anything.
+// Leaves a file whose process ended without closing anything.
 void adoptable(Scene& scene) {
   clean(scene);
   REQUIRE(in_child([&] {
@@ -161,7 +161,7 @@ void recovered_by_another(Scene& scene) {
   scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
 }
 
-// --- What the acting process does before -----------------------------------------------------------------------------
+// --- Preparations of the acting process ------------------------------------------------------------------------------
 
 void nobody(Scene&) {}
 
@@ -198,8 +198,7 @@ void unpublished(Scene& scene) {
   add_some(*scene.handle, kNewcomer, 0, kSome);
 }
 
-// --- What is done, and what holds when it says that it was
-// -------------------------------------------------------------
+// --- The operations, and what holds after each that succeeded --------------------------------------------------------
 
 Error make(Scene& scene) { return take(scene, Filter::create(scene.path, small_options())); }
 Error replace(Scene& scene) { return take(scene, Filter::create(scene.path, replacing(false))); }
@@ -222,7 +221,7 @@ Error say_recovered(Scene& scene) {
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error save_it(Scene& scene) { return scene.handle->save(sealed_in(scene)); }
-// What is left of a fold is written last.
+// The rest of a fold is written last.
 Error save_it_folded(Scene& scene) { return scene.handle->save(sealed_in(scene), {.fpr = 0.3}); }
 Error intersect_it(Scene& scene) {
   const Filter* const sources[] = {&*scene.handle, &*scene.handle};
@@ -240,7 +239,7 @@ Error export_it(Scene& scene) {
   CHECK((static_cast<std::size_t>(ones) == bits.size()) == !error.ok());
   return error;
 }
-// Bits of another program, of which every file that has the name has all.
+// Bits of another program. Every file that has the name has all of them.
 constexpr std::uint64_t kForeignBits = std::uint64_t{1} << 20;
 std::vector<std::byte> foreign_bits() {
   std::vector<std::byte> bits(kForeignBits / 8);
@@ -290,7 +289,7 @@ void is_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kOk); }
 void is_not_yet_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kRecovering); }
 void is_clean(Scene& scene) { CHECK(state_of(scene.path) == FileState::kClean); }
 void is_in_use(Scene& scene) { CHECK(state_of(scene.path) == FileState::kInUse); }
-// Whether or not it was said that it was sealed.
+// Checks the sealed file, whether or not the call said that it was sealed.
 void check_sealed(const Scene& scene) {
   const auto found = verify(sealed_in(scene));
   REQUIRE(found.ok());
@@ -301,7 +300,7 @@ void is_sealed(Scene& scene) {
   check_sealed(scene);
   std::filesystem::remove(sealed_in(scene));
 }
-// Not sealed, but under the name that the aftermath looks at: complete and clean, or not there.
+// Checks the saved file, which has the sealed file's name, so that the aftermath looks at it.
 void is_saved(Scene& scene) {
   CHECK(state_of(sealed_in(scene)) == FileState::kClean);
   CHECK(nothing_lost(scene, opened(Filter::open(sealed_in(scene), OpenMode::kRead))));
@@ -309,7 +308,7 @@ void is_saved(Scene& scene) {
 }
 void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
 
-// What the header lists for a function of the C ABI, whatever goes wrong in it.
+// The codes that the header lists for each function of the C ABI.
 const std::map<std::string, std::set<std::int32_t>> kListedCodes{
 #include "listed_codes.inc"
 };
@@ -386,8 +385,7 @@ const Operation kOperations[] = {
     {"close as the last recoverer", unclean, recoverer, close_it, is_paused},
 };
 
-// --- What holds whatever happened
-// --------------------------------------------------------------------------------------
+// --- Checks that hold after every outcome ----------------------------------------------------------------------------
 
 std::size_t descriptors() {
   const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -420,7 +418,7 @@ void check_unlocked(const std::string& path) {
   ::close(descriptor);
 }
 
-// The file's own, not a handle's.
+// Returns the id of the file, not that of a handle.
 format::FileId id_of(const std::string& path) {
   return std::filesystem::exists(path) ? look_at(path).file_id : format::FileId{};
 }
@@ -431,7 +429,7 @@ void check_handles(const Scene& scene) {
   }
 }
 
-// A process that can open the file now has every key; one that cannot gets the reason.
+// Checks that a process that can open the file now has every key. One that cannot gets the reason.
 void check_newcomer(const Scene& scene) {
   const auto reader = Filter::open(scene.path, OpenMode::kRead);
   if (reader.ok()) {
@@ -443,7 +441,7 @@ void check_newcomer(const Scene& scene) {
   CHECK((code == Code::kUnclean || code == Code::kPoisoned || code == Code::kRecovering || code == Code::kSuperseded));
 }
 
-// Each owner adds again what came after its mark, which tells no more than what was synced.
+// Lets each owner add again what came after its mark, which tells no more than what was synced.
 void recover_by_the_marks(const Scene& scene, Filter& filter) {
   for (const unsigned owner : kOwners) {
     const std::uint64_t mark = filter.get_mark(owner);
@@ -466,7 +464,7 @@ void check_goes_on(const Scene& scene) {
   CHECK(nothing_lost(scene, opened(Filter::open(scene.path, OpenMode::kRead))));
 }
 
-// The new file is complete, or it is not there.
+// Checks that the new file is complete, or not there.
 void check_new_file(const Scene& scene) {
   if (!std::filesystem::exists(scene.path)) CHECK(created(scene.path).close().ok());
   Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite));
@@ -475,7 +473,8 @@ void check_new_file(const Scene& scene) {
   check_unlocked(scene.path);
 }
 
-// The new file is in the old one's place, complete. It has what was added to it before it was published.
+// Checks that the new file has replaced the old one and is complete. It has what was added to it before it was
+// published.
 void check_replaced(const Scene& scene, bool with_keys) {
   Filter filter = opened(Filter::open(scene.path, OpenMode::kWrite, kRecover));
   if (with_keys) CHECK(all_maybe(filter, kNewcomer, kSome));
@@ -509,8 +508,7 @@ void check_aftermath(Scene& scene, const Operation& operation, const format::Fil
   check_goes_on(scene);
 }
 
-// --- One call goes wrong
-// -----------------------------------------------------------------------------------------------
+// --- One call goes wrong ---------------------------------------------------------------------------------------------
 
 struct Attempt {
   const Operation& operation;
@@ -525,7 +523,7 @@ struct Attempt {
   void acknowledge() { scene.acknowledged += operation.acknowledged_more; }
 };
 
-// The calls of the operation when all of them work, in a process that knows of forks already.
+// Returns the calls of the operation when all of them work, in a process that knows of forks already.
 std::vector<std::string> calls_of(const Operation& operation) {
   REQUIRE(region::ForkMark::make().ok());
   Attempt attempt(operation);
@@ -541,7 +539,7 @@ std::vector<std::string> calls_of(const Operation& operation) {
   return made;
 }
 
-// After an error the file of that name is the old one, or none, or one that answers no question yet.
+// Checks that after an error the file of that name is the old one, or none, or one that answers no question yet.
 void check_refused(Attempt& attempt, const Held& before) {
   Scene& scene = attempt.scene;
   const bool opening = attempt.operation.ready == nobody;
@@ -554,7 +552,7 @@ void check_refused(Attempt& attempt, const Held& before) {
   }
   const auto reader = Filter::open(scene.path, OpenMode::kRead);
   if (reader.ok()) CHECK(nothing_lost(scene, *reader));
-  if (attempt.operation.name_of_file == kReplaced) scene.handle.reset();  // which keeps a temporary name to try again
+  if (attempt.operation.name_of_file == kReplaced) scene.handle.reset();  // it keeps a temporary name to try again
   CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
 }
 
@@ -577,7 +575,7 @@ void check_failure(const Operation& operation, std::size_t number, int outcome) 
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }
 
-// A killed process leaves in the folder the file, the old or the new one, and at most a temporary name next to it.
+// Checks that a killed process leaves the old or the new file in the folder, and at most a temporary name next to it.
 void check_death(const Operation& operation, std::size_t number, int outcome) {
   Attempt attempt(operation);
   const int code = in_child([&] {
@@ -634,7 +632,7 @@ void for_every_operation(const Check& check) {
 
 }  // namespace
 
-TEST_CASE("whichever system call fails, there is an error or no harm, nothing is left behind, and no wrong no") {
+TEST_CASE("a failure of any system call is an error or harmless, leaves nothing behind, and makes no wrong no") {
   for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
     const auto outcomes = calls::failures_of(call);
     for (const int outcome : outcomes) {
@@ -645,7 +643,7 @@ TEST_CASE("whichever system call fails, there is an error or no harm, nothing is
   });
 }
 
-TEST_CASE("whichever system call a process is killed in, no acknowledged key is lost, and the file goes on") {
+TEST_CASE("a kill in any system call loses no acknowledged key, and leaves a file that can be used") {
   for_every_operation([](const Operation& operation, std::size_t number, const std::string& call) {
     std::vector<int> outcomes{calls::kDies};
     if (call == "pwrite") outcomes.push_back(calls::kDiesHalfway);

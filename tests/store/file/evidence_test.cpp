@@ -17,7 +17,7 @@ namespace {
 constexpr format::BootId kBoot{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 constexpr format::FileId kId{16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1};
 
-// The evidence of a file whose newer slot says `state`, as a writer of this boot left it.
+// Returns the evidence of a file whose newer slot says `state`, as a writer of this boot left it.
 Evidence evidence_of(SlotState state) {
   Slot slot;
   slot.sequence = 6;
@@ -60,7 +60,7 @@ TEST_CASE("untouched: clean is clean, dirty without a writer is adoptable, recov
   CHECK(judged(SlotState::kRecovering, nothing) == FileState::kRecovering);
 }
 
-TEST_CASE("dirty with a writer is in use; with the writers' lock alone, and slots that deny it, it is not") {
+TEST_CASE("dirty with a writer is in use, and with only a writers' lock that the slots deny it is not") {
   CHECK(judged(SlotState::kDirty, [](Evidence& evidence) { evidence.writer_alive = true; }) == FileState::kInUse);
   for (const Change denied :
        {Change([](Evidence& evidence) { evidence.place.boot_id[0] ^= 1; }),
@@ -97,8 +97,7 @@ TEST_CASE("dirty without a writer: any doubt makes it unclean") {
   }
 }
 
-TEST_CASE(
-    "what one side does not know of the inode or the mount makes a killed writer's file unclean, not a live one's") {
+TEST_CASE("an unknown inode or mount makes a killed writer's file unclean, and not a live one's") {
   for (const Change unknown :
        {Change([](Evidence& evidence) { evidence.place.inode_mark = 0; }),
         Change([](Evidence& evidence) { newer(evidence).place.inode_mark = 0; }),
@@ -130,7 +129,7 @@ TEST_CASE("clean stays clean with another boot, device, inode, mark of it, or th
   }
 }
 
-TEST_CASE("poisoned, recovering and superseded go before everything else, a live writer included") {
+TEST_CASE("poisoned, recovering and superseded outrank everything else, a live writer included") {
   for (const SlotState state : {SlotState::kClean, SlotState::kDirty, SlotState::kRecovering, SlotState::kPaused}) {
     for (const bool alive : {false, true}) {
       const auto with = [&](std::uint64_t flags) {

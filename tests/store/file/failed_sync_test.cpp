@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::array kErrnos{EIO, ENOSPC};
 
-// From now on the nth sync of a file fails, once. The others return without a sync, to save time. The result says
-// whether it came.
+// Makes the nth sync of a file fail, once. The others return without a sync, to save time. The result says whether the
+// nth one came.
 std::shared_ptr<bool> fail_sync(int nth, int os_errno) {
   auto came = std::make_shared<bool>(false);
   faults::on_sync = [nth, os_errno, came](int) mutable {
@@ -35,7 +35,7 @@ void no_faults() {
   faults::on_sync = [](int) { return 0; };
 }
 
-// Refused, now and after the flag was lost with its page, even while another writer is still there.
+// Checks that the file is refused, now and after the flag was lost with its page, even while another writer is there.
 void check_ruined(const std::string& path) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
   const std::uint64_t word = look_at(path).live_word;
@@ -44,7 +44,7 @@ void check_ruined(const std::string& path) {
   set_live_word(path, word);
 }
 
-// Everything is maybe, and nothing is taken any more.
+// Checks that everything is maybe, and that nothing is taken any more.
 void check_poisoned(Filter& filter) {
   CHECK(filter.health() == Code::kPoisoned);
   CHECK(maybes(filter, kNobody, 0, 100) == 100);
@@ -59,7 +59,7 @@ void check_refuses_writes(Filter& filter) {
   CHECK(filter.get_mark(1) < 1000);
 }
 
-// For each errno and each n, until the nth sync does not come.
+// Repeats `attempt` for each errno and each n, until the nth sync does not come.
 void for_each_failure(const std::function<bool(int nth, int os_errno)>& attempt, int least_failures) {
   for (const int os_errno : kErrnos) {
     int nth = 1;
@@ -86,7 +86,7 @@ TEST_CASE("a sync that fails while a file is created leaves nothing behind") {
       1);
 }
 
-TEST_CASE("whichever half of a sync fails, the file is poisoned for good in every handle") {
+TEST_CASE("a failure in either half of a sync poisons the file for good in every handle") {
   for_each_failure(
       [](int nth, int os_errno) {
         const faults::Scope scope;
@@ -120,7 +120,7 @@ TEST_CASE("whichever half of a sync fails, the file is poisoned for good in ever
       2);
 }
 
-TEST_CASE("whichever sync of the last writer's close fails, the file is poisoned and not clean") {
+TEST_CASE("a failure of any sync of the last writer's close leaves the file poisoned and not clean") {
   for_each_failure(
       [](int nth, int os_errno) {
         const faults::Scope scope;
@@ -159,7 +159,7 @@ TEST_CASE("a handle whose failed sync could not be written down stays poisoned w
 }
 
 // The slot was written, and the system drops the live page, which it could not write.
-TEST_CASE("another writer of a poisoned file neither syncs it nor calls it clean when the live page is dropped") {
+TEST_CASE("another writer of a poisoned file neither syncs it nor marks it clean when the live page is dropped") {
   const faults::Scope scope;
   TempDir dir;
   no_faults();
@@ -186,7 +186,7 @@ TEST_CASE("another writer of a poisoned file neither syncs it nor calls it clean
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
 }
 
-TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor calls it clean") {
+TEST_CASE("a writer of a file that another process poisoned neither syncs it nor marks it clean") {
   TempDir dir;
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
@@ -199,7 +199,7 @@ TEST_CASE("a writer of a file that somebody else poisoned neither syncs it nor c
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kPoisoned);
 }
 
-TEST_CASE("the close of a file that somebody else poisoned does not call it clean") {
+TEST_CASE("the close of a file that another process poisoned does not mark it clean") {
   TempDir dir;
   Filter filter = created(dir.file());
   set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
@@ -219,7 +219,7 @@ TEST_CASE("a sync that fails in the destructor poisons, too") {
   check_ruined(dir.file());
 }
 
-TEST_CASE("a writer that can not sync what it adopts poisons the file") {
+TEST_CASE("a writer that cannot sync the file that it adopts poisons it") {
   for_each_failure(
       [](int nth, int os_errno) {
         const faults::Scope scope;
@@ -241,7 +241,7 @@ TEST_CASE("a writer that can not sync what it adopts poisons the file") {
 }
 
 // A sync that failed was the only warning: the next one says that all is well, and what was lost stays lost.
-TEST_CASE("what a reader could not sync when it adopted it, no later writer or reader adopts") {
+TEST_CASE("a file that a reader could not sync when it adopted it is adopted by no later writer or reader") {
   const faults::Scope scope;
   TempDir dir;
   no_faults();
@@ -279,7 +279,7 @@ TEST_CASE("a sync that fails while an unpublished filter is published leaves no 
       2);
 }
 
-TEST_CASE("a sync that fails while a file is opened for writing makes no wrong no, whoever opens it next") {
+TEST_CASE("a sync that fails while a file is opened for writing makes no wrong no in any later opening") {
   for_each_failure(
       [](int nth, int os_errno) {
         const faults::Scope scope;
@@ -306,7 +306,7 @@ TEST_CASE("a sync that fails while a file is opened for writing makes no wrong n
       1);
 }
 
-TEST_CASE("a process that dies between a failed sync and its flag leaves a file that nobody uses") {
+TEST_CASE("a process that dies between a failed sync and its flag leaves a file that no process uses") {
   for (const int nth : {1, 2}) {
     const faults::Scope scope;
     TempDir dir;
@@ -328,7 +328,7 @@ TEST_CASE("a process that dies between a failed sync and its flag leaves a file 
   }
 }
 
-TEST_CASE("a process that dies between a failed sync and its flag while it adopts a file leaves one that nobody uses") {
+TEST_CASE("an adopting process that dies between a failed sync and its flag leaves a file that no process uses") {
   for (const int nth : {1, 2}) {
     const faults::Scope scope;
     TempDir dir;
@@ -346,8 +346,8 @@ TEST_CASE("a process that dies between a failed sync and its flag while it adopt
   }
 }
 
-// The system tells of a failure once: the next process that opens the file would hear of none.
-TEST_CASE("a reader that dies between a failed sync and its flag leaves a file that nobody uses") {
+// The system tells of a failure once. The next process that opens the file would hear of none.
+TEST_CASE("a reader that dies between a failed sync and its flag leaves a file that no process uses") {
   const faults::Scope scope;
   TempDir dir;
   no_faults();
@@ -359,7 +359,7 @@ TEST_CASE("a reader that dies between a failed sync and its flag leaves a file t
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
 }
 
-TEST_CASE("a reader that may open no more files when its sync fails leaves a file that nobody uses") {
+TEST_CASE("a reader that may open no more files when its sync fails leaves a file that no process uses") {
   const faults::Scope scope;
   TempDir dir;
   no_faults();
@@ -378,7 +378,7 @@ TEST_CASE("a reader that may open no more files when its sync fails leaves a fil
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(dir.file(), mode) != Code::kOk);
 }
 
-TEST_CASE("a sync or the last close beside a process that died in a sync poisons the file") {
+TEST_CASE("a sync or the last close poisons the file after another process died in a sync") {
   for (const bool closing : {false, true}) {
     const faults::Scope scope;
     TempDir dir;
@@ -443,8 +443,8 @@ TEST_CASE("a failed sync reaches readers and writers in other processes") {
   check_ruined(dir.file());
 }
 
-// The folder is synced when the file has its name already.
-TEST_CASE("a folder that can not be synced fails the creation, and no file is left there") {
+// The folder is synced when the file already has its name.
+TEST_CASE("a folder that cannot be synced fails the creation, and no file is left there") {
   const faults::Scope scope;
   TempDir dir;
   no_faults();
@@ -453,7 +453,7 @@ TEST_CASE("a folder that can not be synced fails the creation, and no file is le
   CHECK(dir.names().empty());
 }
 
-TEST_CASE("a filter whose publishing fails at the folder is no clean file that is written to") {
+TEST_CASE("a filter whose publishing fails at the folder is no clean file with a writer") {
   for (const bool replace : {false, true}) {
     const faults::Scope scope;
     TempDir dir;
@@ -480,7 +480,7 @@ TEST_CASE("a folder that can be written to and not read takes a new file") {
   CHECK(filter.ok() == (dir.names().size() == 1));
 }
 
-TEST_CASE("a filter that can not be given its name leaves nothing behind") {
+TEST_CASE("a filter that cannot be given its name leaves nothing behind") {
   for (const bool no_unnamed : {false, true}) {
     for (const bool replace : {false, true}) {
       const faults::Scope scope;
@@ -499,7 +499,7 @@ TEST_CASE("a filter that can not be given its name leaves nothing behind") {
 }
 
 // The kernel tells a failure once. Whether it told this one, no process knows.
-TEST_CASE("a writer that is killed while it asks the kernel leaves the flag of a sync behind") {
+TEST_CASE("a writer that is killed while it asks the kernel leaves the flag of a sync") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK(in_child([&] {

@@ -48,7 +48,7 @@ bool says_filling(const std::string& path) {
   return disk.newest().filling && (disk.live_word & LiveWord::kFilling) != 0;
 }
 
-// A file that is filling, half of its old keys in it, closed.
+// A closed file that is filling, with half of its old keys.
 struct Begun {
   Begun() {
     Filter builder = created(path, to_be_filled());
@@ -57,7 +57,7 @@ struct Begun {
     CHECK(builder.close().ok());
     CHECK(says_filling(path));
   }
-  // The builder goes on where it was.
+  // Opens the builder again, which continues where it was.
   [[nodiscard]] Filter builder(const OpenOptions& options = {}) const {
     Filter filter = opened(Filter::open(path, OpenMode::kWrite, options));
     add_keys(filter, kOld, kSome / 2, kSome / 2);
@@ -82,7 +82,7 @@ Filter recovered(const std::string& path) {
   return filter;
 }
 
-// In every form in which a filter is asked, for keys that were never added.
+// Asks in every form for keys that were never added.
 std::vector<std::uint64_t> maybes_in_every_form(const Filter& filter) {
   std::vector<std::uint64_t> found;
   for (const AskForm& form : ask_forms()) found.push_back(form.ask(filter, kNobody, kSome));
@@ -124,7 +124,7 @@ TEST_CASE("every lookup is maybe until the filling is finished, and from then on
   }
 }
 
-TEST_CASE("who closes last leaves a clean file that is filling, and the builder goes on with it") {
+TEST_CASE("the last close leaves a clean file that is filling, and the builder continues with it") {
   const Begun file;
   CHECK(state_of(file.path) == FileState::kClean);
   const Filter reader = opened(Filter::open(file.path, OpenMode::kRead));
@@ -161,7 +161,7 @@ TEST_CASE("a filling is finished by writers alone, as often as they like, and by
   CHECK(small.finish_filling().code == Code::kInvalid);
 }
 
-TEST_CASE("no filter is filling that has no name, or no file") {
+TEST_CASE("a filter without a name or without a file is never filling") {
   const TempDir dir;
   Options options = to_be_filled();
   options.unpublished = true;
@@ -169,7 +169,7 @@ TEST_CASE("no filter is filling that has no name, or no file") {
   CHECK(dir.names().empty());
 }
 
-TEST_CASE("a file that is filling is not sealed, and what is like it has only its shape") {
+TEST_CASE("a file that is filling is not sealed, and a filter like it has only its shape") {
   const Begun file;
   CHECK(seal(file.path, file.dir.file("sealed")).code == Code::kFilling);
   {
@@ -198,7 +198,7 @@ TEST_CASE("a private copy of a file that is filling is maybe for good") {
   CHECK(is_filled(opened(Filter::open(file.path, OpenMode::kRead, copied))));
 }
 
-TEST_CASE("adds go on while a file is filling, and are refused for any other reason, which is told before it") {
+TEST_CASE("adds continue while a file is filling, and are refused for any other state, which is reported first") {
   const Begun file;
   Filter builder = file.builder();
   const std::uint64_t filling = look_at(file.path).live_word;
@@ -241,7 +241,7 @@ TEST_CASE("builders and writers that are killed leave a file that is adopted, an
 }
 
 // A process dies in a system call of finish_filling(), before or after it is done.
-TEST_CASE("whoever is killed at any step of finishing leaves a file that is maybe, refused, or filled") {
+TEST_CASE("a kill at any step of finishing leaves a file that is maybe, refused, or filled") {
   std::size_t filled = 0;
   std::size_t steps = 0;
   for (bool reached = true; reached; ++steps) {
@@ -268,7 +268,7 @@ TEST_CASE("whoever is killed at any step of finishing leaves a file that is mayb
     REQUIRE((reached || ended == 0));
     const OnDisk disk = look_at(file.path);
     const bool word_says_it = (disk.live_word & LiveWord::kFilling) != 0;
-    CHECK((word_says_it || !disk.newest().filling));  // the slot is first
+    CHECK((word_says_it || !disk.newest().filling));  // the slot is written first
     CHECK((word_says_it ? all_maybe(reader) : is_filled(reader)));
     auto again = Filter::open(file.path, OpenMode::kWrite);
     if (again) {
@@ -286,8 +286,8 @@ TEST_CASE("whoever is killed at any step of finishing leaves a file that is mayb
   CHECK(filled > 0);
 }
 
-// What a power cut leaves at each step of finishing: any of the sectors that changed since the last sync. What was
-// not synced is not added again.
+// A power cut at each step of finishing leaves any of the sectors that changed since the last sync. What was not synced
+// is not added again.
 TEST_CASE("no power cut makes a filter say that it is filled before every key is on the disk") {
   const Begun file;
   std::mt19937_64 random(13);
@@ -339,7 +339,7 @@ TEST_CASE("no power cut makes a filter say that it is filled before every key is
   CHECK(is_filled(recovered(file.dir.file("last"))));  // the word of the live page was not on the disk yet
 }
 
-TEST_CASE("a recovery leaves a file that is filling, and waits for owners of marks as ever") {
+TEST_CASE("a recovery leaves a file that is filling, and waits for owners of marks as always") {
   const Begun file;
   {
     const Filter abandoned = file.builder();
@@ -371,7 +371,7 @@ TEST_CASE("a filling that is finished while a file is recovered leaves it recove
 }
 
 TEST_CASE("a sync that fails poisons a file that is filling, and it is filling after its recovery") {
-  for (const int failing : {1, 2}) {  // of the keys, of the slot
+  for (const int failing : {1, 2}) {  // the sync of the keys, and that of the slot
     const Begun file;
     {
       int syncs = 0;  // until the builder is closed
@@ -394,7 +394,7 @@ TEST_CASE("a sync that fails poisons a file that is filling, and it is filling a
   }
 }
 
-TEST_CASE("a live word that is ahead of the slots is that of another moment: the file is unclean") {
+TEST_CASE("a live word that is ahead of the slots is from another moment, so the file is unclean") {
   const Begun file;
   set_live_word(file.path, look_at(file.path).live_word & ~LiveWord::kFilling);
   CHECK(state_of(file.path) == FileState::kUnclean);
@@ -405,7 +405,7 @@ TEST_CASE("a live word that is ahead of the slots is that of another moment: the
   CHECK(says_filling(file.path));
 }
 
-TEST_CASE("a live word that is behind the slots is maybe, until the next sync or close") {
+TEST_CASE("a live word that is older than the slots is maybe, until the next sync or close") {
   for (const bool syncs : {true, false}) {
     const Begun file;
     CHECK(file.builder().finish_filling().ok());
@@ -425,7 +425,7 @@ TEST_CASE("a live word that is behind the slots is maybe, until the next sync or
 namespace {
 
 // The page of the live word is taken away from the handle, at once or when the first bit is read. At the first access
-// to it every key is added, and the filling is over: all by a signal handler, in a mapping of its own.
+// to it a signal handler adds every key and ends the filling, in a mapping of its own.
 struct HeldUp {
   char* page = nullptr;
   char* body = nullptr;
@@ -460,7 +460,7 @@ char* mapped_at(const std::string& path) {
   return nullptr;
 }
 
-// Whether lookups of that form find every key.
+// Returns whether lookups of that form find every key.
 bool finds_all_that_came_meanwhile(Layout layout, const AskForm& form, bool when_bits_are_read) {
   const TempDir dir(memory_folder());
   CHECK(created(dir.file(), to_be_filled(layout)).close().ok());
@@ -493,7 +493,7 @@ bool finds_all_that_came_meanwhile(Layout layout, const AskForm& form, bool when
 
 }  // namespace
 
-// It read its bits before the key came, and looked at the words when the filling was over: a wrong no.
+// The lookup read its bits before the key came, and the words when the filling was over: a wrong no.
 TEST_CASE("a lookup that is held up while the last keys are added does not miss them") {
   for (const Layout layout : {Layout::kBlocked, Layout::kClassic}) {
     for (const AskForm& form : ask_forms()) {

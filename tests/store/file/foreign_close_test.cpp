@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFirst = 3;  // after the standard streams
 
-// In a child, whose descriptors no other code needs.
+// Runs in a child, whose descriptors no other code needs.
 int in_child_without_descriptors(const std::string& path, OpenMode mode, const std::function<int(Filter&)>& then) {
   return in_child([&] {
     auto filter = Filter::open(path, mode);
@@ -28,7 +28,7 @@ int in_child_without_descriptors(const std::string& path, OpenMode mode, const s
 
 }  // namespace
 
-TEST_CASE("a shared writer without its descriptor adds on, and the file does not say clean until it has gone") {
+TEST_CASE("a shared writer without its descriptor continues to add, and the file is not clean before it ends") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK(in_child_without_descriptors(dir.file(), OpenMode::kWrite, [&](Filter& filter) {
@@ -61,7 +61,7 @@ TEST_CASE("an exclusive writer without its descriptor is still the only one") {
         }) == 0);
 }
 
-TEST_CASE("closing a filter whose descriptor is gone leaves alone what has its number by now") {
+TEST_CASE("closing a filter whose descriptor is gone leaves alone another file that has its number by now") {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
@@ -80,7 +80,7 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone what has its n
   }
 }
 
-// It took the second one's descriptor, and with it that one's lock.
+// Closing once closed the second filter's descriptor, and ended that filter's lock.
 TEST_CASE("closing a filter whose descriptor is gone leaves alone another filter that has its number by now") {
   TempDir dir;
   const std::string other = dir.file("other.bf");
@@ -97,7 +97,7 @@ TEST_CASE("closing a filter whose descriptor is gone leaves alone another filter
   CHECK(maybes(opened(Filter::open(other, OpenMode::kRead)), 2, 0, 2) == 2);
 }
 
-// The same file at the same number: only the handle that opened it there may close it.
+// Both handles have one file at one number. Only the handle that opened it there may close it.
 TEST_CASE("closing a filter whose descriptor is gone leaves alone another handle of the same file at its number") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

@@ -65,7 +65,7 @@ bool has_a_descriptor_of(const std::string& path) {
 
 }  // namespace
 
-// A lock that the parent holds by it would be the child's, too, and outlive the parent.
+// A lock that the parent holds by such a descriptor would be the child's, too, and outlive the parent.
 TEST_CASE("a child has no descriptor of a file that its parent writes to") {
   TempDir dir;
   const Filter filter = created(dir.file());
@@ -73,7 +73,7 @@ TEST_CASE("a child has no descriptor of a file that its parent writes to") {
   CHECK(in_child([&] { return has_a_descriptor_of(dir.file()) ? 1 : 0; }) == 0);
 }
 
-TEST_CASE("a file that was closed and is opened by other code of the process is that code's, and its children's") {
+TEST_CASE("a closed file that other code of the process opens belongs to that code, and to its children") {
   TempDir dir;
   {
     Filter filter = created(dir.file());
@@ -115,7 +115,7 @@ TEST_CASE("a child opens the file again, and so does its child") {
 
 namespace {
 
-// A process gets a filter, forks, and is killed; `then` is done while its child lives on.
+// Starts a process that gets a filter, forks, and is killed. Calls `then` while its child lives on.
 void with_an_orphan(const std::function<Result<Filter>()>& get, const std::function<void()>& then) {
   int to_child[2] = {};
   int from_child[2] = {};
@@ -147,7 +147,7 @@ void check_nobody_has_it(const std::string& path) {
   CHECK(next.close().ok());
 }
 
-// /proc, in mounts of a process of its own; false where that is not allowed.
+// Hides /proc, in mounts of this process's own. Returns false where that is not allowed.
 bool without_proc() { return own_mounts() && mount("none", "/proc", "tmpfs", 0, nullptr) == 0; }
 
 }  // namespace
@@ -217,8 +217,8 @@ TEST_CASE("a child that was not made by fork() ends its parent's filter, and the
   CHECK((*fresh)->publish().ok());
 }
 
-// A file that a process may not open for writing it cannot open once more, for a lock that its children do not get.
-TEST_CASE("a child keeps nothing in use of a new file that its killed parent may only read by its mode") {
+// A process that may not open a file for writing cannot open it once more for a lock that its children do not get.
+TEST_CASE("a child does not keep a new file in use whose mode lets its killed parent only read") {
   for (const unsigned mode : {0400U, 0444U, 0000U}) {
     CAPTURE(mode);
     TempDir dir;
@@ -243,7 +243,7 @@ std::vector<Filter> ended_before_a_fork;
 
 }  // namespace
 
-TEST_CASE("who ends filters in handlers of a fork of his own waits for nobody") {
+TEST_CASE("a program that ends filters in its own fork handlers waits for no lock") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   static const int registered =
@@ -276,7 +276,7 @@ TEST_CASE("a child's add through an exclusive handle is refused though a thread 
   adds.join();
 }
 
-// Its plain stores take turns by a lock of the parent's memory. Of other buffers a child adds by atomic steps.
+// Exclusive handles take turns by a lock in the parent's memory. To other buffers a child adds by atomic steps.
 TEST_CASE("a child adds nothing to a buffer whose handle is exclusive, and adds to another one that it shares") {
   for (const bool bare : {false, true}) {
     for (const bool exclusive : {false, true}) {
@@ -309,7 +309,7 @@ TEST_CASE("a child adds nothing to a buffer whose handle is exclusive, and adds 
   }
 }
 
-TEST_CASE("a child ends no replacement of its parent's, and takes no name from its file") {
+TEST_CASE("a child does not end its parent's replacement, and takes no name from its file") {
   for (const bool unnamed : {true, false}) {
     const faults::Scope scope;
     faults::no_unnamed_files = !unnamed;

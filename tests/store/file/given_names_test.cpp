@@ -61,7 +61,7 @@ Error derive_from(const std::vector<Filter>& filters, Derive derive, const std::
   return derive(std::vector<const Filter*>{&filters[0], &filters[1]}, to, may_replace(mode));
 }
 
-// Every call that has an option to replace.
+// Returns every call that has an option to replace.
 std::vector<Call> calls() {
   return {
       {"create", [](const TempDir&, const std::string& to, auto mode) { return create_at(to, mode, false); }},
@@ -98,7 +98,7 @@ void make_sources(const TempDir& dir) {
   }
 }
 
-// A file that another program fills, syncs and moves to the name.
+// Moves a file to the name that another program has filled and synced.
 void move_rival_to(const TempDir& dir, const std::string& to) {
   {
     Filter rival = created(dir.file("rival"));
@@ -261,7 +261,7 @@ TEST_CASE("a file that is replaced gives its owner and its group to the new one,
   }
 }
 
-// As in a container that lacks CAP_FOWNER: what is given away can not be changed any more.
+// A container that lacks CAP_FOWNER has such a root: it cannot change what it has given away.
 TEST_CASE("root without power over other users' files replaces one, and gives it back to its owner") {
   if (geteuid() != 0) {
     tests::skip_case("only root may give a file to another user");
@@ -283,8 +283,8 @@ TEST_CASE("root without power over other users' files replaces one, and gives it
   }
 }
 
-// The file of a user that the container has no number for is shown as the container's nobody's.
-TEST_CASE("the file of a user that is unknown in a user namespace is not given to nobody") {
+// The file of a user for whom the container has no number is shown as that of its user "nobody".
+TEST_CASE("the file of a user that is unknown in a user namespace is not given to the user nobody") {
   if (geteuid() != 0) {
     tests::skip_case("only root may make a namespace with two users");
     return;
@@ -308,7 +308,7 @@ TEST_CASE("the file of a user that is unknown in a user namespace is not given t
   CHECK(rights_of(dir.file()).mode == 0666);
 }
 
-TEST_CASE("who may not open a file is told its mode and its owner") {
+TEST_CASE("the error for a file that may not be opened has its mode and its owner") {
   if (geteuid() != 0) {
     tests::skip_case("only root can take the rights of another user");
     return;
@@ -330,7 +330,7 @@ TEST_CASE("who may not open a file is told its mode and its owner") {
 }
 
 // Otherwise the members of another group could read what only those of the old one could.
-TEST_CASE("the group gets no more than the others where the new file can not have the old one's group") {
+TEST_CASE("the group gets no more than the others if the new file cannot have the old one's group") {
   if (geteuid() != 0) {
     tests::skip_case("only root may give a file to another user");
     return;
@@ -351,7 +351,7 @@ TEST_CASE("the group gets no more than the others where the new file can not hav
   }
 }
 
-TEST_CASE("a file that is replaced gives its access list to the new one, and one that has none takes a folder's away") {
+TEST_CASE("a replaced file gives its access list to the new one, and one without a list removes the folder's") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const std::string list = list_for_another_user();

@@ -26,7 +26,7 @@ constexpr OpenOptions kGuarded{.map = {.guard = true}};
 
 void cut(const std::string& path, off_t bytes) { REQUIRE(truncate(path.c_str(), bytes) == 0); }
 
-// Large enough to have a body of its own 2 MiB, and pages that no process has touched.
+// Returns options of a filter so large that its body begins at 2 MiB, and has pages that no process has touched.
 Options large_options() {
   Options options = small_options();
   options.max_bytes = std::uint64_t{8} << 20;
@@ -52,7 +52,7 @@ void check_all_maybe(const Filter& filter) {
 
 }  // namespace
 
-TEST_CASE("every form of lookup that meets a page that can not be read answers maybe, and so do all later ones") {
+TEST_CASE("every form of lookup that meets a page that cannot be read answers maybe, and so do all later ones") {
   for (const Options& options : {small_options(), large_options()}) {
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
       for (const off_t end : {off_t{0}, off_t{4096}, kHeader}) {
@@ -72,7 +72,7 @@ TEST_CASE("every form of lookup that meets a page that can not be read answers m
   }
 }
 
-TEST_CASE("every form of add that meets a page that can not be read is an error, and so are all later ones") {
+TEST_CASE("every form of add that meets a page that cannot be read is an error, and so are all later ones") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     for (const AddForm& form : add_forms()) {
       CAPTURE(form.name);
@@ -86,7 +86,7 @@ TEST_CASE("every form of add that meets a page that can not be read is an error,
   }
 }
 
-TEST_CASE("a file of which a writer could not read a page is poisoned for everybody, and is not closed clean") {
+TEST_CASE("a file of which a writer could not read a page is poisoned for every process, and is not closed clean") {
   TempDir dir;
   const std::string path = filled(dir);
   Filter writer = opened(Filter::open(path, OpenMode::kWrite, kGuarded));
@@ -107,7 +107,7 @@ TEST_CASE("a file of which a writer could not read a page is poisoned for everyb
   CHECK(open_code(path, OpenMode::kWrite) == Code::kPoisoned);
 }
 
-TEST_CASE("a reader that could not read a page keeps that to itself") {
+TEST_CASE("a page that a reader could not read puts only that reader in doubt") {
   TempDir dir;
   const std::string path = filled(dir);
   const Filter reader = opened(Filter::open(path, OpenMode::kRead, kGuarded));
@@ -120,7 +120,7 @@ TEST_CASE("a reader that could not read a page keeps that to itself") {
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
 }
 
-TEST_CASE("another file's live word is not touched when a page can not be read") {
+TEST_CASE("another file's live word is not touched when a page cannot be read") {
   TempDir dir;
   const std::string path = filled(dir);
   CHECK(created(dir.file("other")).close().ok());
@@ -155,7 +155,7 @@ TEST_CASE("a new filter and a range of a file are guarded, too") {
   check_all_maybe(range);
 }
 
-TEST_CASE("a page that can not be read is a page of ones, and the word that says so is not what it was") {
+TEST_CASE("a page that cannot be read is a page of ones, and the word that says so is changed") {
   const Unreadable there;
   auto* const word = const_cast<std::uint64_t*>(there.words() + 3 * 512);
   const auto guard = region::Guard::watch(const_cast<std::uint64_t*>(there.words()), Unreadable::kBytes, {word});
@@ -212,7 +212,7 @@ TEST_CASE("guards come and go in other threads while pages fault, and each fault
 }
 
 // Each thread has to see the doubt before it continues, whichever came first.
-TEST_CASE("threads that meet pages that can not be read at the same moment all answer maybe, and add nothing") {
+TEST_CASE("threads that meet pages that cannot be read at the same moment all answer maybe, and add nothing") {
   for (int round = 0; round < 50; ++round) {
     TempDir dir(memory_folder());
     Filter filter = opened(Filter::open(filled(dir, large_options()), OpenMode::kWrite, kGuarded));

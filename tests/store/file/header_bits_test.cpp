@@ -16,7 +16,7 @@ constexpr std::size_t kLiveWordBit = 8 * (format::kLivePageOffset + format::kLiv
 
 enum class State { kClean, kAdoptable };
 
-// Why the bit does not matter; nullptr if it must be refused.
+// Returns why the bit does not matter, or nullptr if it must be refused.
 const char* does_not_matter(std::size_t bit, State state) {
   if (bit == kLiveWordBit + 33) return "superseded, and its replacer is gone: whoever opens it lets it go on";
   if (bit == kLiveWordBit + 38) return "filling, and the slot says that it is over: maybe until the next sync";
@@ -26,7 +26,7 @@ const char* does_not_matter(std::size_t bit, State state) {
   return (bit - stripes) % (8 * format::kStripeBytes) < 128 ? "keys added and removed: only told" : nullptr;
 }
 
-// The code with which FORMAT.md refuses it; kOk: any.
+// Returns the code with which FORMAT.md refuses the bit; kOk: any.
 Code expected_code(std::size_t bit) {
   const std::size_t page = bit / 8 / format::kPageBytes;
   if (page == 0) return bit < 64 ? Code::kMagic : Code::kOk;
@@ -59,7 +59,7 @@ class Flipper {
   int descriptor_;
 };
 
-// How many bits did not matter.
+// Flips each bit in turn. Returns how many bits did not matter.
 std::size_t flip_all(const std::string& path, State state) {
   const Flipper flipper(path);
   std::size_t harmless = 0;
@@ -84,7 +84,7 @@ std::size_t flip_all(const std::string& path, State state) {
 
 }  // namespace
 
-TEST_CASE("every single bit of a clean file's header that is flipped is refused, but for 4099 that do not matter") {
+TEST_CASE("every flipped bit of a clean file's header is refused, except 4099 that do not matter") {
   const TempDir dir(memory_folder());
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
@@ -97,7 +97,7 @@ TEST_CASE("every single bit of a clean file's header that is flipped is refused,
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-TEST_CASE("every single bit of the header that a killed process left is refused, but for 4098 that do not matter") {
+TEST_CASE("every flipped bit of a killed process's header is refused, except 4098 that do not matter") {
   const TempDir dir(memory_folder());
   REQUIRE(created(dir.file()).close().ok());
   leave_behind(dir.file());

@@ -1,4 +1,4 @@
-// What an inspection says about the moment: whether a sync is under way, and whether the state is about to change.
+// An inspection's report about the moment: whether a sync is under way, and whether the state is about to change.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -24,7 +24,7 @@ Report report_of(const std::string& path) {
   return std::move(report).value();
 }
 
-// Whether the newest slot is one that the state can have been judged by.
+// Returns whether the newest slot is one from which the state can have been judged.
 bool fits(FileState state, std::uint32_t slot_state, bool both_valid) {
   const auto says = [&](format::SlotState one) { return slot_state == static_cast<std::uint32_t>(one); };
   if (state == FileState::kClean) return both_valid && says(format::SlotState::kClean);
@@ -46,7 +46,7 @@ void change_again_and_again(const std::string& path, const std::atomic<bool>& st
   }
 }
 
-// No lock but that of `byte` is held of any byte of the file.
+// Checks that no lock but that of `byte` is held of any byte of the file.
 void check_no_other_lock(int descriptor, long byte) {
   const std::array<std::pair<long, long>, 2> others{{{0, byte}, {byte + 1, 0}}};
   for (const auto& [first, count] : others) {
@@ -62,7 +62,7 @@ void check_no_other_lock(int descriptor, long byte) {
 
 }  // namespace
 
-// State and slots were once of two readings, between which a writer came or went.
+// The state and the slots once came from two readings, between which a writer came or went.
 TEST_CASE("no report contradicts itself while a writer comes, syncs and goes") {
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -110,7 +110,7 @@ TEST_CASE("an inspection takes no lock, and waits for none that another process 
   }
 }
 
-TEST_CASE("a sync that is under way is told, and neither one that is over nor one whose process died") {
+TEST_CASE("a sync that is under way is reported, and not one that is over or whose process died") {
   const faults::Scope scope;
   TempDir dir;
   Filter writer = created(dir.file());
@@ -132,7 +132,7 @@ TEST_CASE("a sync that is under way is told, and neither one that is over nor on
   CHECK(report.state == FileState::kUnclean);
 }
 
-TEST_CASE("that another process is changing the state is told while it does") {
+TEST_CASE("a change of the state by another process is reported while it lasts") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK_FALSE(report_of(dir.file()).being_changed);

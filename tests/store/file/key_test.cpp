@@ -38,7 +38,7 @@ OpenOptions with(const std::optional<SecretKey>& key) {
 
 constexpr OpenMode kModes[] = {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive};
 
-// Refused with kKey, and the message has the words.
+// Checks that the result is refused with kKey, and that the message has the words.
 void check_refused(const Result<Filter>& result, const std::string& words) {
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == Code::kKey);
@@ -107,7 +107,7 @@ TEST_CASE("a key for a filter that has none is refused, whatever its hash and fo
     if (row.takes_secret) continue;
     Options options = small_options();
     options.hash = row.hash;
-    if (row.gives_positions) {  // some have rules for m and k
+    if (row.gives_positions) {  // some hashes have rules for m and k
       options = Options();
       options.hash = row.hash;
       options.num_bits = 1024;
@@ -181,7 +181,7 @@ TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; n
   CHECK(dir.names().empty());
 }
 
-TEST_CASE("a keyed filter for a buffer of so many bytes fits into it, and leaves no line of it unused") {
+TEST_CASE("a keyed filter of max_bytes fits into its buffer, and leaves no line of it unused") {
   for (std::size_t note_bytes = 0; note_bytes <= 64; ++note_bytes) {
     CAPTURE(note_bytes);
     Options options;
@@ -196,7 +196,7 @@ TEST_CASE("a keyed filter for a buffer of so many bytes fits into it, and leaves
   }
 }
 
-TEST_CASE("who makes a file like a keyed one has its key, and the new one has it too") {
+TEST_CASE("making a file like a keyed one takes its key, which the new file has, too") {
   const TempDir dir;
   static_cast<void>(created(dir.file("first"), keyed_options()));
   Options like;
@@ -214,7 +214,7 @@ TEST_CASE("who makes a file like a keyed one has its key, and the new one has it
   CHECK(one.valid());
   CHECK(other.valid());
   CHECK(one.identity->key_check.has_value());
-  CHECK(one.identity->key_check != other.identity->key_check);  // it does not show that they have the same key
+  CHECK(one.identity->key_check != other.identity->key_check);  // the checks hide that the keys are the same
   static_cast<void>(created(dir.file("plain")));
   like.like = dir.file("plain");
   check_refused(Filter::create(dir.file("third"), like), "has none");
@@ -281,7 +281,7 @@ TEST_CASE("a handle's copy of the key is wiped when the handle ends") {
   CHECK(std::memcmp(room, SecretKey{}.data(), kSecret.size()) == 0);
 }
 
-TEST_CASE("whoever replaces a keyed file needs no key, and its handles are told") {
+TEST_CASE("replacing a keyed file needs no key, and its handles learn of it") {
   const TempDir dir;
   Filter old = created(dir.file(), keyed_options());
   Options options = small_options();

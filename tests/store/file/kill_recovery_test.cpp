@@ -29,7 +29,7 @@ constexpr unsigned kWorkers = 2;
 
 using Codes = std::map<Code, std::uint64_t>;
 
-// A reader was answered, it was refused for a sync that died, and it was refused in a recovery.
+// Returns whether a reader got answers, was refused for a sync that died, and was refused in a recovery.
 bool all_met(const Codes& seen) {
   const auto met = [&](Code code) { return seen.count(code) != 0; };
   return met(Code::kOk) && (met(Code::kUnclean) || met(Code::kPoisoned)) && met(Code::kRecovering);
@@ -50,8 +50,8 @@ class Victim {
 
   [[nodiscard]] std::string path() const { return dir_.file(); }
 
-  // Opens the file, recovers it if need be, adds, syncs and closes. It dies in that sync, the first one being 1,
-  // counted from the beginning or from when it has the file. 0 if it has fewer.
+  // Opens the file, recovers it if need be, adds, syncs and closes. The process dies in its sync number `last_sync`,
+  // counted from 1, from the beginning or from when it has the file. Returns 0 if it makes fewer syncs.
   enum class Counted { kFromOpening, kWhenOpen };
   [[nodiscard]] int live(unsigned last_sync, Counted counted) const {
     return in_child([&] {
@@ -74,7 +74,7 @@ class Victim {
   }
   void die_in_a_sync() const { REQUIRE(live(1, Counted::kWhenOpen) == 1000 + SIGKILL); }
 
-  // What a reader gets, which has every key if it is let in.
+  // Returns the code that a reader gets. If it is let in, it finds every key.
   [[nodiscard]] Code look() const {
     const auto reader = Filter::open(path(), OpenMode::kRead, {.lock_timeout_ms = kWaitForEver});
     if (reader) check(*reader);
@@ -108,7 +108,7 @@ class Victim {
   Progress* progress_ = nullptr;
 };
 
-// What readers get after a process was killed in its first sync, in its second one, and so on.
+// Returns what readers get after a process was killed in its first sync, in its second one, and so on.
 Codes after_a_kill_in_each_sync(const std::function<void(const Victim&)>& prepare) {
   Codes seen;
   for (unsigned last_sync = 1;; ++last_sync) {
@@ -123,7 +123,7 @@ Codes after_a_kill_in_each_sync(const std::function<void(const Victim&)>& prepar
   }
 }
 
-// Their names, once each.
+// Returns the names of the codes, once each.
 std::set<std::string> names_of(const Codes& seen) {
   std::set<std::string> names;
   for (const auto& entry : seen) names.insert(code_name(entry.first));
@@ -164,7 +164,7 @@ class Arena {
     return killed;
   }
 
-  // All keys are there in the end, when the last processes have left and the missing one has recovered.
+  // Checks that all keys are there in the end, when the last processes have left and the missing one has recovered.
   void end() {
     board_->stop.store(1);
     for (pid_t& pid : pids_) {
@@ -227,7 +227,7 @@ TEST_CASE("processes that are killed while they add, sync and recover lose no ac
   const std::uint64_t first = first_seed();
   Codes seen;
   std::uint64_t killed = 0;
-  // What is met depends on how fast the machine is, too.
+  // The speed of the machine also decides what is met.
   for (std::uint64_t seed = first; killed < kills || (killed < 5 * kills && !all_met(seen)); ++seed) {
     CAPTURE(seed);
     Arena arena(seed);
@@ -262,7 +262,7 @@ TEST_CASE("a sync poisons the file if another process was killed in one") {
   victim.die_in_a_sync();
   CHECK(victim.look() == Code::kUnclean);
   const std::string added =
-      other.call("add 2 0 1");  // an add asks the kernel now and then, and may be the first to see it
+      other.call("add 2 0 1");  // an add asks the kernel now and then, and may be the first to see the dead sync
   CHECK((added == "1" || added == "BFS_EPOISONED"));
   CHECK(other.call("sync 2 1") == "BFS_EPOISONED");
   CHECK(victim.look() == Code::kPoisoned);

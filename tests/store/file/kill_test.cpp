@@ -37,7 +37,7 @@ class Arena {
   [[nodiscard]] std::uint64_t killed() const noexcept { return killed_; }
   [[nodiscard]] bool filling_up() const noexcept { return acknowledged_ > kCapacity / 4; }
 
-  // Starts all workers, kills that many of them, lets the others close.
+  // Starts all workers, kills that many of them, and lets the others close.
   void round(unsigned victims) {
     start();
     doze(1500);
@@ -102,7 +102,7 @@ class Arena {
   std::uint64_t acknowledged_ = 0;
 };
 
-// A reader adopts what it finds, and writes nothing; then a writer continues with it.
+// Checks that a reader adopts what it finds and writes nothing, and that a writer then continues with it.
 void look_after(Arena& arena, bool one_closed) {
   const std::string path = arena.path();
   CHECK(state_of(path) == (one_closed ? FileState::kClean : FileState::kAdoptable));
@@ -115,7 +115,7 @@ void look_after(Arena& arena, bool one_closed) {
   CHECK(state_of(path) == FileState::kClean);
 }
 
-// That many kills. Every third round has a writer that stays, every third a reader.
+// Makes that many kills. Every third round has a writer that stays, every third a reader.
 void kill_so_many(std::uint64_t kills, std::uint64_t batch, std::uint64_t seed) {
   for (std::uint64_t done = 0; done < kills;) {
     Arena arena(seed++, batch);

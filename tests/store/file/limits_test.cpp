@@ -22,7 +22,7 @@ Options tiny() {
 
 }  // namespace
 
-TEST_CASE("adding past the capacity goes on, and the filter says that it is saturated") {
+TEST_CASE("adds past the capacity continue, and the filter says that it is saturated") {
   TempDir dir;
   Filter filter = created(dir.file(), tiny());
   add_keys(filter, 1, 0, kCapacity);
@@ -155,8 +155,8 @@ TEST_CASE("a reader that is to write nothing writes nothing, whatever it finds")
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
 }
 
-// Without the check of which file it is, the new file was poisoned for every process.
-TEST_CASE("a reader that learns of a failed write tells the file that it has, and not one that has its path by now") {
+// Without the check of which file has the path, the new file was poisoned for every process.
+TEST_CASE("a reader that learns of a failed write marks its own file, and not one that has the path by now") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());

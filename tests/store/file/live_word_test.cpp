@@ -43,7 +43,7 @@ void cut_and_grow(const std::string& path, std::uint64_t bytes) {
   cut(path, all);
 }
 
-// As long as the one that is damaged.
+// Makes a filter whose file is as long as the one that is damaged.
 std::string other_filter() {
   const TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -168,7 +168,7 @@ TEST_CASE("a file that is recovering while a writer has it open is not called cl
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kRecovering);
 }
 
-TEST_CASE("of several things that a live word says, the worst is the handle's health") {
+TEST_CASE("the worst state that a live word has is the handle's health") {
   TempDir dir;
   Filter writer = created(dir.file());
   const std::uint64_t word = look_at(dir.file()).live_word;
@@ -183,8 +183,7 @@ TEST_CASE("of several things that a live word says, the worst is the handle's he
   CHECK(health_with(0) == Code::kOk);
 }
 
-TEST_CASE(
-    "generation and slices are data: open handles answer on, and nobody opens a file with others than this version's") {
+TEST_CASE("an unknown generation or number of slices stops no open handle, and no process opens the file") {
   for (const unsigned shift : {format::LiveWord::kGenerationShift, format::LiveWord::kSlicesShift}) {
     TempDir dir;
     Filter writer = created(dir.file());
@@ -209,7 +208,7 @@ TEST_CASE("a damaged live word is named when the file is opened") {
   }
 }
 
-TEST_CASE("a file that was cut anywhere behind its header and grown again answers maybe in every form and process") {
+TEST_CASE("a file that was cut anywhere after its header and grown again answers maybe in every form and process") {
   TempDir dir;
   Filter made = created(dir.file());
   for (const AddForm& form : add_forms()) CHECK(form.add(made, 1, kThreeWindows).ok());
@@ -293,7 +292,7 @@ TEST_CASE("closing a file that was truncated to nothing is an error and no signa
         }) == 0);
 }
 
-TEST_CASE("other processes answer maybe, too") {
+TEST_CASE("other processes answer maybe after damage, too") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Remote reader(dir.file());

@@ -18,7 +18,7 @@ TEST_CASE("an owner without a mark has mark 0, and mark 0 stores nothing") {
   CHECK(inspect(dir.file())->marks.empty());
 }
 
-TEST_CASE("the higher mark stays") {
+TEST_CASE("the higher one of two marks stays") {
   TempDir dir;
   Filter filter = created(dir.file());
   CHECK(filter.sync({.owner = 1, .mark = 100}).ok());
@@ -79,7 +79,7 @@ TEST_CASE("a mark of another epoch says that everything has to be added again") 
   CHECK(reader.list_marks().value() == std::vector<OwnerMark>{{{.owner = 1, .epoch = 8, .mark = 10}}});
 }
 
-TEST_CASE("what was added before a sync of another epoch is durable like everything else") {
+TEST_CASE("keys that were added before a sync of another epoch are durable like all others") {
   TempDir dir;
   Filter filter = created(dir.file());
   CHECK(filter.sync({.owner = 1, .epoch = 7, .mark = 1000}).ok());
@@ -90,7 +90,7 @@ TEST_CASE("what was added before a sync of another epoch is durable like everyth
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("an owner that is dropped has mark 0, and its place is another's") {
+TEST_CASE("an owner that is dropped has mark 0, and another owner gets its place") {
   TempDir dir;
   Filter filter = created(dir.file());
   for (std::uint64_t owner = 1; owner <= 64; ++owner) {
@@ -114,7 +114,7 @@ TEST_CASE("an owner that is dropped has mark 0, and its place is another's") {
   CHECK(reader.list_marks()->size() == 64);
 }
 
-TEST_CASE("a reader lists the marks and drops nobody, and a buffer has none") {
+TEST_CASE("a reader lists the marks and drops no owner, and a buffer has no marks") {
   TempDir dir;
   CHECK(created(dir.file()).sync({.owner = 1, .epoch = 2, .mark = 3}).ok());
   Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));

@@ -22,7 +22,7 @@ long left = -1;  // allocations that work before one fails; negative: all do
 
 std::function<void()> before_copy;  // called when a body's memory is asked for, before anything is copied there
 
-// What `call` does when its nth allocation fails. Nothing if there was no nth.
+// Returns the result of `call` with its nth allocation failing, or nothing if it makes fewer.
 template <class Call>
 bool out_of_memory(long nth, Call call) {
   left = nth;
@@ -35,7 +35,7 @@ bool out_of_memory(long nth, Call call) {
   return failed;
 }
 
-// Made, and closed.
+// Makes a file, and closes it.
 std::string clean_file(const std::string& path) {
   CHECK(created(path).close().ok());
   return path;
@@ -58,7 +58,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment, const std::not
 void operator delete(void* made, std::align_val_t) noexcept { std::free(made); }
 void operator delete(void* made, std::size_t, std::align_val_t) noexcept { std::free(made); }
 
-TEST_CASE("whichever allocation fails while a file is created, it is handed out or not there") {
+TEST_CASE("after any failed allocation in creating a file it is handed out, or not there") {
   TempDir dir;
   for (long nth = 0;; ++nth) {
     CAPTURE(nth);
@@ -70,7 +70,7 @@ TEST_CASE("whichever allocation fails while a file is created, it is handed out 
   }
 }
 
-TEST_CASE("whichever allocation fails while a file is replaced, the new one is handed out or the old one is there") {
+TEST_CASE("after any failed allocation in replacing a file the new one is handed out, or the old one is there") {
   TempDir dir;
   for (long nth = 0;; ++nth) {
     CAPTURE(nth);
@@ -87,7 +87,7 @@ TEST_CASE("whichever allocation fails while a file is replaced, the new one is h
 }
 
 // The system tells of a failure once, and the message for it needs memory.
-TEST_CASE("a writer without memory for the failure that it is told of leaves no lock, and a file that nobody uses") {
+TEST_CASE("a writer without memory for a failure that it learns of leaves no lock, and a file that no process uses") {
   const faults::Scope scope;
   TempDir dir;
   Filter writer = opened(Filter::open(clean_file(dir.file()), OpenMode::kWrite, {.writeback_check_ms = 0}));

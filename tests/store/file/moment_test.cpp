@@ -1,5 +1,5 @@
-// What happens to a file between two instructions of a lookup or an add: the body's first page is made inaccessible,
-// and the first access to it lets something happen to the file before it continues.
+// Events between two instructions of a lookup or an add. The body's first page is made inaccessible, and the first
+// access to it lets something happen to the file before it continues.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,15 +20,15 @@ namespace {
 constexpr std::uint64_t kThreeWindows = 700;  // of a batch
 constexpr std::size_t kEndWord = 8;           // the file's last bytes
 
-// What the signal handler needs: nothing here allocates or locks.
+// Data of the signal handler, which neither allocates nor locks.
 struct Moment {
   void* body = nullptr;           // where the library has mapped the body
-  std::size_t bytes = 0;          // of it that are taken away
+  std::size_t bytes = 0;          // bytes of it that are taken away
   std::uint64_t* live = nullptr;  // the same file's live word, in a mapping of our own
-  std::byte* own_body = nullptr;  // and its body
-  std::uint64_t set = 0;          // bits of the live word that are set then
-  bool loses_bits = false;        // and the body is zeroed
-  bool loses_the_end = false;     // and the end word
+  std::byte* own_body = nullptr;  // the same file's body, in that mapping
+  std::uint64_t set = 0;          // bits of the live word to set then
+  bool loses_bits = false;        // zero the body, too
+  bool loses_the_end = false;     // zero the end word, too
   bool came = false;
 } moment;
 
@@ -45,7 +45,7 @@ void happen(int /*signal*/, siginfo_t* where, void* /*context*/) {
   mprotect(moment.body, moment.bytes, PROT_READ | PROT_WRITE);
 }
 
-// Where this process has mapped the first byte of the file; the first mapping that is not our own.
+// Returns where this process has mapped the first byte of the file: in the first mapping that is not our own.
 char* mapped_at(const std::string& path, const void* but_not) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -125,7 +125,7 @@ TEST_CASE("a lookup that is under way when a file is put in doubt and loses its 
   }
 }
 
-// As after a file's new end, when it is truncated in the middle of a page, or grown again.
+// Bytes after a file's new end are zeros, when it is truncated in the middle of a page, or grown again.
 TEST_CASE("a lookup that is under way when a file loses its bits and the word at its end answers maybe") {
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);

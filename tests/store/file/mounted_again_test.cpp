@@ -15,8 +15,8 @@ using namespace store_test;
 
 namespace {
 
-// What only the mount tells apart. False if it is on another device, for another process may have taken the number of
-// the first one while it was free.
+// Returns whether the mount alone tells the two apart. It is false if the file is on another device: another process
+// may have taken the number of the first one while it was free.
 bool is_another_mount_alone(const std::string& path) {
   struct stat facts {};
   REQUIRE(stat(path.c_str(), &facts) == 0);
@@ -42,7 +42,7 @@ void check_refused_and_recover(const std::string& path) {
   CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kAll) == kAll);
 }
 
-// Whether it was on one device all the time, or cannot be tried here.
+// Returns whether the file was on one device all the time, or this cannot be tried here.
 bool try_once(const std::string& type, bool put_back) {
   std::string why;
   const auto disk = LoopDisk::make(type, workshop, std::uint64_t{320} << 20, why);
@@ -80,15 +80,15 @@ void put_back_or_mount_again(const std::string& type, bool put_back) {
 
 }  // namespace
 
-TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on ext4") {
+TEST_CASE("no process adopts the file of a device that was put back to an earlier moment in the same boot, on ext4") {
   put_back_or_mount_again("ext4", true);
 }
 
-TEST_CASE("a device that was put back to an earlier moment in the same boot has a file that nobody adopts, on xfs") {
+TEST_CASE("no process adopts the file of a device that was put back to an earlier moment in the same boot, on xfs") {
   put_back_or_mount_again("xfs", true);
 }
 
-TEST_CASE("a filesystem that was mounted again in the same boot has a file that nobody adopts") {
+TEST_CASE("no process adopts the file of a filesystem that was mounted again in the same boot") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

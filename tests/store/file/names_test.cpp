@@ -1,5 +1,5 @@
-// How a file is named: a handle keeps the folder that its path led to when it was opened. Whatever changes on the way
-// to that folder changes nothing for the handle.
+// A handle keeps the folder that its path led to when it was opened. Whatever changes on the way to that folder changes
+// nothing for the handle.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -38,7 +38,7 @@ bool has_keys(const std::string& path) {
   return filter.ok() && maybes(*filter, 1, 0, kSome) == kSome;
 }
 
-// Each in a process of its own, which may change what it likes.
+// Runs `body` in a process of its own, which may change what it likes.
 template <class Body>
 void in_a_process(const Body& body) {
   for (const bool no_unnamed : {false, true}) {
@@ -70,7 +70,7 @@ TEST_CASE("a file with a relative path is published where that led when it was c
   });
 }
 
-TEST_CASE("a file that was superseded by a relative path goes on when it is not replaced, whatever folder is current") {
+TEST_CASE("a file that was superseded by a relative path continues if it is not replaced, whatever folder is current") {
   in_a_process([](const TempDir& dir) {
     auto writer = Filter::create("old.bf", small_options());
     auto fresh = Filter::create("old.bf", replacing_later());
@@ -188,7 +188,7 @@ TEST_CASE("a name of any length that the filesystem takes is replaced and sealed
   }
 }
 
-TEST_CASE("a file without a right to write is replaced by its owner alone, and its handles are told") {
+TEST_CASE("a file without write permission is replaced by its owner alone, and its handles learn of it") {
   TempDir dir;
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
@@ -221,7 +221,7 @@ TEST_CASE("a file without a right to write is replaced by its owner alone, and i
   CHECK(*reader.is_current());
 }
 
-TEST_CASE("a sealed file without a right to write goes on for its owner when who was to replace it was killed") {
+TEST_CASE("a sealed file without write permission continues for its owner after its replacer was killed") {
   TempDir dir;
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0777));
   CHECK(in_child([&] {
@@ -255,7 +255,7 @@ TEST_CASE("a folder that can be searched and written to, and not read, is as goo
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0700));
 }
 
-TEST_CASE("where no descriptor is left, opening and creating are errors that name the path, and leave nothing") {
+TEST_CASE("without a free descriptor opening and creating are errors that name the path, and leave nothing") {
   for (const rlim_t more : {rlim_t{0}, rlim_t{1}}) {
     CAPTURE(more);
     TempDir dir;

@@ -13,7 +13,7 @@ using namespace store_test;
 
 namespace {
 
-// A clean file with 200 keys of writer 1.
+// Makes a clean file with 200 keys of writer 1.
 std::string filled(const TempDir& dir) {
   Filter filter = created(dir.file());
   add_keys(filter, 1, 0, kSome);
@@ -21,7 +21,7 @@ std::string filled(const TempDir& dir) {
   return dir.file();
 }
 
-// Three writers, one exclusive writer and two readers open and close the file so often, at once.
+// Three writers, one exclusive writer and two readers open and close the file this number of times, at once.
 void churn(const std::string& parent, std::uint64_t rounds) {
   TempDir dir(parent);
   const std::string path = filled(dir);
@@ -68,7 +68,7 @@ TEST_CASE("an exclusive writer is excluded by every other writer, and by no read
   const Filter reader = opened(Filter::open(path, OpenMode::kRead));
   CHECK(shared.call("open write") == "BFS_OK");
   CHECK(open_code(path, OpenMode::kExclusive) == Code::kBusy);
-  CHECK(shared.call("add 2 0 200") == "200");  // it lost nothing by that
+  CHECK(shared.call("add 2 0 200") == "200");  // it lost nothing by the refused exclusive writer
   CHECK(shared.call("close") == "BFS_OK");
   CHECK(open_code(path, OpenMode::kExclusive) == Code::kOk);
   CHECK(maybes(reader, 2, 0, kSome) == kSome);
@@ -81,7 +81,7 @@ TEST_CASE("the handle that made a file is a writer like others") {
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
 }
 
-TEST_CASE("a killed exclusive writer excludes nobody") {
+TEST_CASE("a killed exclusive writer excludes no process") {
   TempDir dir;
   const std::string path = filled(dir);
   Remote exclusive(path);
@@ -124,7 +124,7 @@ TEST_CASE("every form of add is found by every form of lookup") {
   }
 }
 
-TEST_CASE("a mode that is none is refused, and so is what is not there or may not be opened") {
+TEST_CASE("an unknown mode is refused, and so is a file that is missing or may not be opened") {
   TempDir dir;
   const std::string path = filled(dir);
   for (const std::uint32_t mode : {0U, 3U, 5U, 6U, 8U})
@@ -156,4 +156,4 @@ TEST_CASE("processes that open and close one file at once never see an error but
   churn(std::filesystem::temp_directory_path(), option("rounds", 10));
 }
 
-TEST_CASE("the same without waiting for a disk, many times") { churn(memory_folder(), option("rounds", 10) * 60); }
+TEST_CASE("processes open and close a file in memory at once") { churn(memory_folder(), option("rounds", 10) * 60); }

@@ -24,7 +24,7 @@ namespace {
 
 enum class By { kLink, kMount };
 
-// As a container that was given this one file has it: docker -v /host/f.bf:/data/f.bf.
+// The view of a container that was given this one file: docker -v /host/f.bf:/data/f.bf.
 class OtherName {
  public:
   OtherName(By by, const TempDir& dir) : by_(by), path_(dir.file("other name")) {
@@ -59,7 +59,7 @@ Options replacing() {
   return options;
 }
 
-// Killed when the new file has the name, and the old one does not know it for certain.
+// Is killed when the new file has the name, and the old one does not record that for certain.
 void replace_and_be_killed(const TempDir& dir) {
   CHECK(in_child([&] {
           faults::on_folder_sync = []() -> int { _exit(0); };
@@ -93,13 +93,13 @@ void check_refused(const std::string& path, const char* words) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     const auto refused = Filter::open(path, mode);
     CHECK_FALSE(refused.ok());
-    if (mode == OpenMode::kExclusive) continue;  // it may hear of the writers first
+    if (mode == OpenMode::kExclusive) continue;  // the reader may hear of the writers first
     CHECK(code_of(refused) == Code::kSuperseded);
     CHECK_MESSAGE(refused.error().message.find(words) != std::string::npos, refused.error().message);
   }
 }
 
-// A file that has another name, of each kind that can be made here.
+// Calls the check for a file that has another name, of each kind that can be made here.
 template <class Check>
 void for_every_other_name(const Check& check) {
   for (const By by : {By::kLink, By::kMount}) {
@@ -140,7 +140,7 @@ TEST_CASE("a file that was replaced is not recovered by its other names") {
   });
 }
 
-TEST_CASE("a sealed file that took the place of another leaves that one's other names refused") {
+TEST_CASE("a sealed file that replaced another one leaves the other names of the old one refused") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -189,7 +189,7 @@ TEST_CASE("a file that gets another name at the last moment before it is replace
   old.check_out();
 }
 
-TEST_CASE("a file with another name goes on when it was superseded and not replaced") {
+TEST_CASE("a file with another name continues after it was superseded and not replaced") {
   for_every_other_name([](const TempDir& dir, const OtherName& other) {
     Old old(dir.file());
     CHECK(in_child([&] {
@@ -207,7 +207,7 @@ TEST_CASE("a file with another name goes on when it was superseded and not repla
   });
 }
 
-TEST_CASE("a file that is not replaced, for the new one can not have its name, goes on by all its names") {
+TEST_CASE("a file that is not replaced, because the new one cannot have its name, continues by all its names") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const OtherName other(By::kLink, dir);
@@ -222,7 +222,7 @@ TEST_CASE("a file that is not replaced, for the new one can not have its name, g
   CHECK_FALSE(Filter::create(dir.file(), replacing()).ok());
   faults::on_sync = nullptr;
   CHECK(std::count(replaced_on_disk.begin(), replaced_on_disk.end(), true) == 1);
-  CHECK_FALSE(replaced_on_disk.back());  // after a power cut, too, it goes on
+  CHECK_FALSE(replaced_on_disk.back());  // after a power cut, too, it continues
   CHECK(answers_no(old.reader));
   CHECK(old.writer.add(key_of(1, kSome)).ok());
   CHECK(answers_no(opened(Filter::open(other.path(), OpenMode::kRead))));

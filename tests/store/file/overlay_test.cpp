@@ -30,7 +30,7 @@ std::string merged() { return layers + "/merged/filter.bf"; }
 
 void make_filter(const std::string& path) { CHECK(created(path).close().ok()); }
 
-// Writer 1 has added keys to it.
+// Makes a sealed file to which writer 1 has added keys.
 void make_sealed(const std::string& path) {
   const std::string source = layers + "/source.bf";
   Filter filter = created(source);
@@ -69,7 +69,7 @@ void lose_descriptors(int) {
   mprotect(trap, kTrapBytes, PROT_READ);
 }
 
-// Whether the description has a lock (proc(5), fdinfo).
+// Returns whether the description has a lock (proc(5), fdinfo).
 bool has_lock(int number) {
   std::ifstream info("/proc/self/fdinfo/" + std::to_string(number));
   for (std::string line; std::getline(info, line);) {
@@ -78,7 +78,7 @@ bool has_lock(int number) {
   return false;
 }
 
-// Closes descriptors with a lock, at most so many. The number of those closed.
+// Closes at most this number of descriptors with a lock. Returns how many it closed.
 int close_locks(int most) {
   int closed = 0;
   for (int number = 3; number < 256 && closed < most; ++number) {
@@ -110,7 +110,7 @@ TEST_CASE("on an overlay a reader that came before the first writer sees what th
   CHECK(maybes(opened(Filter::open(merged(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("on an overlay that can not be written to a reader is refused unless the caller insists") {
+TEST_CASE("on an overlay that cannot be written to a reader is refused unless the caller insists") {
   const Overlay overlay(false);
   CHECK(open_code(merged(), OpenMode::kRead) == Code::kFilesystem);
   CHECK(answers_no(opened(Filter::open(merged(), OpenMode::kRead, {.any_filesystem = true}))));
@@ -135,7 +135,7 @@ TEST_CASE("a sealed file of a lower layer is read where it is, whether or not th
   CHECK(is_copied_up());
 }
 
-// Its mapping is of the lower layer's file, and the news that another one replaces it is in the upper one's.
+// The reader maps the lower layer's file. The news that another one replaces it is in the upper layer's.
 TEST_CASE("a reader of a sealed file of a lower layer learns by is_current that the file is, or was, replaced") {
   const Overlay overlay(true, make_sealed);
   const Filter reader = opened(Filter::open(merged(), OpenMode::kRead));
@@ -162,7 +162,7 @@ TEST_CASE("a new filter on an overlay is like any other") {
   CHECK(remove((layers + "/merged/new.bf").c_str()) == 0);
 }
 
-// There a mapping keeps the upper layer's file, and not the description that has the lock.
+// On an overlay a mapping keeps the upper layer's file, and not the description that has the lock.
 TEST_CASE("on an overlay a writer has its lock as long as it lives") {
   const Overlay overlay(true);
   const std::string made = layers + "/merged/new.bf";
@@ -179,8 +179,8 @@ TEST_CASE("on an overlay a writer has its lock as long as it lives") {
   CHECK(remove(made.c_str()) == 0);
 }
 
-// There the lock ends with a descriptor, which other code may close. Two exclusive writers would lose each other's
-// keys, and a file that says clean would be written to.
+// On an overlay the lock ends with a descriptor, which other code may close. Two exclusive writers would lose each
+// other's keys, and a file that says clean would be written to.
 TEST_CASE("on an overlay a writer that lost its lock with its descriptors adds nothing more, and says why") {
   const Overlay overlay(true);
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
@@ -224,9 +224,8 @@ TEST_CASE("on an overlay an exclusive writer that loses its lock in the middle o
         }) == 0);
 }
 
-// The descriptor of the lock alone: the file's own is there, and a sync by it would have worked.
-TEST_CASE(
-    "on an overlay a writer that lost the descriptor of its lock alone leaves the file to those that have theirs") {
+// Only the descriptor of the lock is lost. The file's own is there, and a sync by it would have worked.
+TEST_CASE("on an overlay a writer that lost only the descriptor of its lock leaves the file to writers with locks") {
   const Overlay overlay(true);
   CHECK(in_child([&] {
           auto writer = Filter::open(merged(), OpenMode::kWrite);
@@ -261,7 +260,7 @@ TEST_CASE("on an overlay a superseder that lost its lock replaces nothing") {
 }
 
 // A process that has the lower layer's file open does not see what happens to the upper one.
-TEST_CASE("on an overlay a superseder that lost its lock leaves the sign of another one") {
+TEST_CASE("on an overlay a superseder that lost its lock leaves the flag of another superseder") {
   const Overlay overlay(true);
   Options options = small_options();
   options.replace = options.unpublished = true;
@@ -283,8 +282,8 @@ TEST_CASE("on an overlay a superseder that lost its lock leaves the sign of anot
         }) == 0);
 }
 
-// The mapping of a reader is told nothing of failed writes there.
-TEST_CASE("on an overlay a reader asks the kernel by a sync, and is told of a failed write") {
+// On an overlay the mapping of a reader is told nothing of failed writes.
+TEST_CASE("on an overlay a reader asks the kernel by a sync, and learns of a failed write") {
   const Overlay overlay(true);
   Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));
   add_keys(writer, 1, 0, kSome);

@@ -1,5 +1,5 @@
-// What comes into memory, and when: opening reads the header's four pages and the last one, whatever the size; a lookup
-// in a cold file takes at most one page fault; and the options of the mapping do what they say.
+// Which pages come into memory, and when. Opening reads the header's four pages and the last one, whatever the size is.
+// A lookup in a cold file takes at most one page fault. The options of the mapping do what they say.
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
-// Pages of the file that are in memory, asked by way of a mapping of our own, of which none is touched.
+// Returns how many pages of the file are in memory. Asks by way of a mapping of our own, of which no page is touched.
 std::uint64_t pages_in_memory(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const std::uint64_t bytes = std::filesystem::file_size(path);
@@ -51,7 +51,7 @@ long page_faults() {
   return usage.ru_majflt + usage.ru_minflt;
 }
 
-// What this process has changed in memory and the system has to write to disks, as the kernel accounts for it
+// Returns what this process has changed in memory and the system has to write to disks, as the kernel accounts for it
 // (proc(5)).
 std::uint64_t bytes_to_write() {
   std::ifstream facts("/proc/self/io");
@@ -64,7 +64,7 @@ std::uint64_t bytes_to_write() {
   return 0;
 }
 
-// Why pages cannot be dropped from memory here; empty if they can.
+// Returns why pages cannot be dropped from memory here, or nothing if they can.
 std::optional<std::string> no_disk(const TempDir& dir, std::uint64_t bytes) {
   struct statfs facts {};
   REQUIRE(statfs(dir.path().c_str(), &facts) == 0);
@@ -80,7 +80,7 @@ bool skipped(const TempDir& dir, std::uint64_t bytes) {
   return why.has_value();
 }
 
-// The blocks are allocated and not written: that takes no time.
+// Allocates the blocks without writing them, which takes no time.
 void make_large(const std::string& path, std::uint64_t body_bytes) {
   Options options;
   options.num_bits = 8 * body_bytes;
@@ -144,7 +144,7 @@ TEST_CASE("a file that is opened populated is in memory, and lookups wait for no
   CHECK(page_faults() == before);
 }
 
-TEST_CASE("what is in memory is told of a file, and of no buffer, and only where it is asked for") {
+TEST_CASE("the bytes in memory are reported for a file, not for a buffer, and only on request") {
   const TempDir dir;
   const Filter writer = created(dir.file());
   CHECK_FALSE(writer.stats().memory);

@@ -33,7 +33,7 @@ using namespace store_test;
 
 namespace {
 
-// The descriptors of this process that are open on the file.
+// Returns the descriptors of this process that are open on the file.
 std::vector<int> descriptors_of(const std::string& path) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -43,7 +43,7 @@ std::vector<int> descriptors_of(const std::string& path) {
   return found;
 }
 
-// The pages that keep the locks of writers: mapped, and never to be touched.
+// Returns the pages that keep the locks of writers: mapped, and never to be touched.
 std::vector<std::uintptr_t> lock_pages_of(const std::string& path) {
   std::vector<std::uintptr_t> found;
   std::ifstream maps("/proc/self/maps");
@@ -55,7 +55,7 @@ std::vector<std::uintptr_t> lock_pages_of(const std::string& path) {
   return found;
 }
 
-// What is in the second list only.
+// Returns what is in the second list only.
 template <typename Number>
 Number new_in(const std::vector<Number>& before, const std::vector<Number>& after, Number none) {
   for (const Number each : after) {
@@ -125,7 +125,7 @@ class Life {
 
   bool chance(unsigned one_in) { return random_() % one_in == 0; }
 
-  // In the place of fdatasync.
+  // Replaces fdatasync.
   int sync(int descriptor) {
     Fault fault = syncs_left_ == 0 || --syncs_left_ > 0 ? Fault::kNone : fault_;
     if (asking_ && fault != Fault::kFails) fault = Fault::kNone;
@@ -151,7 +151,7 @@ class Life {
   // asks the kernel or adds a key. No step of a life comes at such a moment, for each waits for the one before it.
   void act_beside_a_sync() {
     if (!in_sync_one_ || chance(2)) return;
-    in_sync_one_ = false;  // a question may sync, too: nobody acts beside that
+    in_sync_one_ = false;  // a question may sync, too: no thread acts during that sync
     const Handle& handle = handles_[random_() % handles_.size()];
     const bool adds = handle.writing && chance(2);
     asking_ = true;
@@ -165,7 +165,7 @@ class Life {
     asking_ = false;
   }
 
-  // What the system says about failures, once each. The process that gets the answer may die of it.
+  // Returns what the system says about failures, once each. The process that gets the answer may die of it.
   int answer(int descriptor) {
     if (!disk_->tells(descriptor)) return 0;
     if (dies_of_the_answer_) {
@@ -263,7 +263,7 @@ class Life {
     bury(0);
   }
 
-  // In the same boot, when no process has the file open.
+  // Mounts the filesystem again in the same boot, when no process has the file open.
   void remount() {
     if (handles_.size() > 1) return;
     if (!handles_.empty()) kill(0);
@@ -273,7 +273,7 @@ class Life {
     untold_ = false;
   }
 
-  // A program that may read the file takes a shared lock, or lets go of it.
+  // A program that may read the file takes a shared lock, or releases it.
   void lock_as_a_stranger() {
     if (stranger_ >= 0) {
       ::close(std::exchange(stranger_, -1));
@@ -317,8 +317,8 @@ class Life {
     const std::size_t before = handles_.size();
     open(OpenMode::kWrite, {.recover = true});
     if (handles_.size() == before) return;
-    // It has cleared all bits, and asked before it did: what the system failed to write before is of no account, also
-    // if nobody was told because a process took the answer along when it died.
+    // It has cleared all bits, and asked before it did. What the system failed to write before is of no account, even
+    // if no process was told of it because the one that got the answer died.
     if (handles_.back().filter->health() == Code::kRecovering) untold_ = false;
     try {
       if (!add_again(*handles_.back().filter)) return;
@@ -329,7 +329,7 @@ class Life {
     }
   }
 
-  // Whether the recovery is over.
+  // Returns whether the recovery is over.
   bool add_again(Filter& filter) const {
     for (std::uint64_t key = filter.get_mark(1); key < acknowledged_; ++key) {
       if (!filter.add(key_of(1, key)).ok()) return false;
@@ -354,7 +354,7 @@ class Life {
     }
   }
 
-  // Of a filter that can. A remove that is refused may have taken the key all the same.
+  // Removes a key, if the filter can. A remove that is refused may have taken the key all the same.
   void remove() {
     for (std::size_t tries = handles_.size(); tries > 0 && acknowledged_ > 0; --tries) {
       Handle& handle = handles_[random_() % handles_.size()];
@@ -373,7 +373,7 @@ class Life {
     }
   }
 
-  // Whether no key that was added, and not removed, is called absent.
+  // Returns whether no key that was added, and not removed, is called absent.
   bool has_all(const Filter& filter, std::uint64_t count) const {
     for (std::uint64_t key = 0; key < count; ++key) {
       if (removed_.count(key) == 0 && !filter.contains(key_of(1, key))) return false;
@@ -462,7 +462,7 @@ class Life {
     REQUIRE(has_all(opened(Filter::open(copy, OpenMode::kRead)), acknowledged_));
   }
 
-  // So that its bits can be asked.
+  // Marks the copy clean, so that its bits can be asked.
   static void call_clean(const std::string& copy, const OnDisk& state) {
     for (std::size_t i = 0; i < 2; ++i) {
       format::Slot slot;
@@ -481,8 +481,8 @@ class Life {
   std::mt19937_64 kernels_random_;  // what the library gets from the kernel
   std::optional<Disk> disk_;
   std::vector<Handle> handles_;
-  std::vector<std::unique_ptr<Filter>> graves_;  // of killed processes
-  std::vector<int> closed_;                      // theirs
+  std::vector<std::unique_ptr<Filter>> graves_;  // filters of killed processes
+  std::vector<int> closed_;                      // their descriptors
   int nowhere_ = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   std::uint64_t acknowledged_ = 0;   // keys 0 .. acknowledged_ - 1 of writer 1 ...
   std::set<std::uint64_t> removed_;  // ... less these
@@ -492,7 +492,7 @@ class Life {
   bool died_in_sync_ = false;
   bool untold_ = false;       // the system failed to write pages, and has told no process that lives
   bool harmed_ = false;       // since the file was made or recovered, something happened for which it may be poisoned
-  bool in_sync_one_ = false;  // and nobody has acted beside that sync yet
+  bool in_sync_one_ = false;  // and no thread has acted during that sync yet
   bool asking_ = false;       // no process dies of a sync that comes of a question: no exception gets out of that
   bool dies_of_the_answer_ = false;
   std::string bytes_at_death_;
@@ -500,7 +500,7 @@ class Life {
   std::uint64_t recoveries_ = 0;
 };
 
-// As a process that is killed leaves it.
+// Leaves the file as a process that is killed leaves it.
 void leave_open(const std::string& path) {
   Filter filter = opened(Filter::open(path, OpenMode::kWrite));
   add_keys(filter, 1, 0, kSome);
@@ -509,7 +509,7 @@ void leave_open(const std::string& path) {
   write_bytes(path, 0, left);
 }
 
-// Syncs are not done, and the model disk is told of them.
+// Returns a hook that does no sync, and tells the model disk of it.
 std::function<int(int)> told_to(Disk& disk) {
   return [&disk](int descriptor) {
     if (disk.is_its(descriptor)) disk.synced();
@@ -541,7 +541,7 @@ TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a
   CHECK(met());
 }
 
-TEST_CASE("that a file is dirty is on the disk, not only in memory, when open returns") {
+TEST_CASE("the dirty state of a file is on the disk, not only in memory, when open returns") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -552,7 +552,7 @@ TEST_CASE("that a file is dirty is on the disk, not only in memory, when open re
   CHECK(look(disk.durable()).newest().place.boot_id == boot_id_here());
 }
 
-TEST_CASE("that a file is dirty is on the disk after opening it failed once and worked then") {
+TEST_CASE("the dirty state of a file is on the disk after one opening failed and the next one worked") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -567,7 +567,7 @@ TEST_CASE("that a file is dirty is on the disk after opening it failed once and 
   if (filter.ok()) CHECK(look(disk.durable()).says_dirty());
 }
 
-TEST_CASE("that a file is dirty is on the disk when open adopts what a process left that died while it opened it") {
+TEST_CASE("the dirty state of a file is on the disk when open adopts it from a process that died in opening it") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   CHECK(created(dir.file()).close().ok());
@@ -598,7 +598,7 @@ TEST_CASE("a sync has the keys on the disk before the mark, and close before it 
   CHECK(disk.durable().substr(format::kFileHeaderBytes) == read_bytes(dir.file()).substr(format::kFileHeaderBytes));
 }
 
-TEST_CASE("what the system could not write poisons the file, whatever the device calls its failure") {
+TEST_CASE("a failed write of the system poisons the file, whatever the errno of the device is") {
   for (const int failed : {EIO, ENOSPC, ENODATA, ETIMEDOUT, ENOLINK, EREMOTEIO, EILSEQ}) {
     CAPTURE(failed);
     const faults::Scope scope;
@@ -612,7 +612,7 @@ TEST_CASE("what the system could not write poisons the file, whatever the device
   }
 }
 
-TEST_CASE("where a question cannot be asked, all is well") {
+TEST_CASE("a kernel that cannot be asked for failed writes counts as having none") {
   for (const int failed : {ENOSYS, EPERM, EINVAL}) {
     const faults::Scope scope;
     TempDir dir(memory_folder());
@@ -665,7 +665,7 @@ TEST_CASE("after a power cut the other name of a file that was replaced is not u
 }
 
 // A reader that may not write it down learns of the failure, and then no new description does.
-TEST_CASE("a writer that closes before others asks the kernel, for it may be the last one that is told") {
+TEST_CASE("a writer that closes before others asks the kernel, because it may be the last one that learns") {
   const faults::Scope scope;
   TempDir dir(memory_folder());
   Filter first = created(dir.file());

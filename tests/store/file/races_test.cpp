@@ -19,7 +19,7 @@ using faults::LockCall;
 
 namespace {
 
-// Once, when a lock call of that kind is made.
+// Returns a hook that does the deed once, when a lock call of that kind is made.
 std::function<void(const LockCall&)> once_at(const LockCall& moment, std::function<void()> deed) {
   auto left = std::make_shared<bool>(true);
   return [=](const LockCall& made) {
@@ -44,7 +44,7 @@ ino_t inode_of(const std::string& path) {
   return facts.st_ino;
 }
 
-// Which locks another process would find: 0 of the state, 1 of writers (1! all of them), 2 of a sync.
+// Returns the locks that another process would find: 0 of the state, 1 of writers (1! all of them), 2 of a sync.
 std::string held(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string found;
@@ -65,7 +65,7 @@ std::string held(const std::string& path) {
   return found;
 }
 
-// The same at every sync of the file that the deed does, one word each.
+// Returns the locks that another process would find at every sync of the file in the deed, one word each.
 std::string held_during(const std::string& path, const std::function<void()>& deed) {
   const faults::Scope scope;
   std::string words;
@@ -107,7 +107,7 @@ TEST_CASE("a file that is being synced is in use, whichever part of the sync is 
   CHECK(filter.get_mark(1) == 1);
 }
 
-TEST_CASE("an unclean file is refused while another process is just being refused it for writing") {
+TEST_CASE("an unclean file is refused while another process is being refused it for writing") {
   const faults::Scope scope;
   TempDir dir;
   make_unclean(dir.file());
@@ -137,7 +137,7 @@ TEST_CASE("an unclean file is refused while it is being replaced") {
 
 // No process has synced what the killed writer left: a writer on its way in may be refused the file, or fail, or die.
 // The reader waits for it.
-TEST_CASE("a reader does not take a writer that is on the way in for one that has the file") {
+TEST_CASE("a reader does not mistake a writer that is still being admitted for one that has the file") {
   for (const bool strict : {false, true}) {
     const faults::Scope scope;
     TempDir dir;
@@ -155,7 +155,7 @@ TEST_CASE("a reader does not take a writer that is on the way in for one that ha
   }
 }
 
-TEST_CASE("a file whose writer died in a sync is refused while another process is just being refused it") {
+TEST_CASE("a file whose writer died in a sync is refused while another process is being refused it") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -190,7 +190,7 @@ TEST_CASE("a reader opens a file whose writers change between the two looks at i
   CHECK(next.has_value());
 }
 
-// What it read first says that a sync is under way. The locks, asked later, say that no process syncs.
+// The bytes that the reader read first say that a sync is under way. The locks, asked later, say that no process syncs.
 TEST_CASE("a reader opens a file whose last writer syncs and closes between the two looks at it") {
   const faults::Scope scope;
   TempDir dir;
@@ -219,7 +219,7 @@ TEST_CASE("a reader that comes while the file is being replaced opens the new on
 }
 
 // One replacing process was killed, and the next one is done before the reader can say that the file continues.
-TEST_CASE("a file that was replaced does not go on because its first replacer was killed") {
+TEST_CASE("a file that was replaced does not continue because its first replacer was killed") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -231,7 +231,7 @@ TEST_CASE("a file that was replaced does not go on because its first replacer wa
   CHECK(maybes(stays, kNobody, 0, 100) == 100);
 }
 
-TEST_CASE("a reader that can not sync what it adopts does not poison the file that has taken its place meanwhile") {
+TEST_CASE("a reader that cannot sync the file that it adopts does not poison the file that replaced it") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file("other.bf")).close().ok());
@@ -310,7 +310,7 @@ TEST_CASE("a sync that waits for a replacement that does not come stores its mar
 }
 
 // A power cut would remove the name, and with it what another process has synced.
-TEST_CASE("nobody is let in to write before a new file's name is durable") {
+TEST_CASE("no process is admitted to write before a new file's name is durable") {
   const faults::Scope scope;
   TempDir dir;
   std::vector<std::string> locks;
@@ -329,7 +329,7 @@ TEST_CASE("nobody is let in to write before a new file's name is durable") {
 }
 
 // The second file replaces the first one's, which a process writes to by then: that writer learns of it.
-TEST_CASE("of two that replace a file at once, the first one's writer hears of the second") {
+TEST_CASE("when two processes replace a file at once, the first one's writer learns of the second one") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
@@ -378,7 +378,7 @@ TEST_CASE("a writer that joins while the last one is about to close keeps the fi
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-// As FORMAT.md has it, "Locks".
+// FORMAT.md, "Locks", says which.
 TEST_CASE("every sync is done under the locks that it needs, and no lock stays") {
   TempDir dir;
   const std::string path = dir.file();
@@ -414,7 +414,7 @@ TEST_CASE("a refused or failed opening leaves no lock") {
   CHECK(held(dir.file("other.bf")) == "");
 }
 
-TEST_CASE("of two that close at once the last one says clean") {
+TEST_CASE("when two writers close at once, the last one marks the file clean") {
   TempDir dir;
   Filter one = created(dir.file());
   Filter two = opened(Filter::open(dir.file(), OpenMode::kWrite));

@@ -15,7 +15,8 @@ using namespace store_test;
 
 namespace {
 
-// Whenever the system writes, it is the sync that is told of the failure. Another program's sync may be earlier.
+// The writer does not ask the kernel: whenever the system writes, its sync learns of the failure. Another program's
+// sync may be earlier.
 Filter opened_writer(const std::string& path) {
   return opened(Filter::open(path, OpenMode::kWrite, {.writeback_check_ms = kNeverAsks}));
 }
@@ -39,14 +40,14 @@ void recover_by_the_mark(const std::string& path) {
   CHECK(answers_no(reader));
 }
 
-// What a filesystem gave up it has given up until it is mounted again.
+// Mounts the filesystem again. One that gave its journal up is read-only until then.
 void mount_again(FullDisk& full) {
   full.backing.grow_again();
   REQUIRE(full.disk->unmount());
   REQUIRE(full.disk->mount());
 }
 
-// The device has room again, and the machine was started again: by its mark the file gets everything back.
+// Checks that the mark is enough to recover the file: the device has room again, and the machine was started again.
 void check_it_can_be_recovered(FullDisk& full) {
   REQUIRE(new_boot(workshop));
   mount_again(full);
@@ -54,8 +55,8 @@ void check_it_can_be_recovered(FullDisk& full) {
   recover_by_the_mark(full.paths[0]);
 }
 
-// Whether keys were lost, or it cannot be tried here: otherwise nothing has been tested. If another program's sync
-// makes ext4 give its journal up while keys are being added, the pages stay dirty, and in memory.
+// Returns whether keys were lost, or it cannot be tried here. Otherwise nothing has been tested: if another program's
+// sync makes ext4 give its journal up while keys are being added, the pages stay dirty, and in memory.
 bool try_to_fail_a_sync(const std::string& type) {
   FullDisk full(type);
   if (full.disk == nullptr) return true;
@@ -89,7 +90,7 @@ void fail_a_sync(const std::string& type) {
   CHECK(lost);
 }
 
-// No process is left that could be told.
+// The write fails when no process is left that could be told.
 void fail_behind_a_killed_writer(const std::string& type, bool again) {
   FullDisk full(type, 1, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
@@ -113,16 +114,16 @@ void fail_behind_a_killed_writer(const std::string& type, bool again) {
 
 }  // namespace
 
-TEST_CASE("what a device could not take poisons the file, on ext4, and pages that are dropped make no wrong no") {
+TEST_CASE("a failed write of a device poisons the file, on ext4, and pages that are dropped make no wrong no") {
   fail_a_sync("ext4");
 }
 
-TEST_CASE("what a device could not take poisons the file, on xfs, and pages that are dropped make no wrong no") {
+TEST_CASE("a failed write of a device poisons the file, on xfs, and pages that are dropped make no wrong no") {
   fail_a_sync("xfs");
 }
 
 // The pages have every bit, and the system takes them for written: adding again changes nothing in them.
-TEST_CASE("a recovery writes what the system takes for written, so that dropping it afterwards loses nothing") {
+TEST_CASE("a recovery writes pages that the system counts as written, so dropping them afterwards loses nothing") {
   FullDisk full("xfs");  // ext4 would give its journal up, and be read-only until it is mounted again
   if (full.disk == nullptr) return;
   {
@@ -160,16 +161,16 @@ TEST_CASE(
   CHECK(maybes(reader, 1, 0, kAll) == kAll);
 }
 
-TEST_CASE("what a device could not take of a killed writer's keys is not adopted, on ext4") {
+TEST_CASE("a killed writer's file with keys that the device could not write is not adopted, on ext4") {
   fail_behind_a_killed_writer("ext4", false);
 }
 
-TEST_CASE("what a device could not take of a killed writer's keys is not adopted, on xfs") {
+TEST_CASE("a killed writer's file with keys that the device could not write is not adopted, on xfs") {
   fail_behind_a_killed_writer("xfs", false);
 }
 
 // The kernel tells of the failure as long as it remembers the inode, and then of nothing. But it was another mount.
-TEST_CASE("what was lost of a killed writer's keys is not adopted when its filesystem was mounted again meanwhile") {
+TEST_CASE("a killed writer's file that lost keys is not adopted after its filesystem was mounted again") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

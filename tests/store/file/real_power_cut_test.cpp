@@ -30,13 +30,13 @@ using namespace store_test;
 namespace {
 
 constexpr unsigned kWriters = 3;
-constexpr unsigned kReplacer = 60;  // whose keys are the generations of the file that is replaced
+constexpr unsigned kReplacer = 60;  // its keys are the generations of the file that is replaced
 constexpr std::uint64_t kCyclesOfALife = 12;
 
-// What the processes know and the power cut does not take: logs, and what was acknowledged. Nothing is acknowledged by
-// a process that has no power any more: a filesystem that is shut down calls a sync that it was about to do a success
-// (a folder's on xfs) since there is nothing left to write. A mark of m says that the keys below m - 1 are durable: 0
-// would be none.
+// The knowledge of the processes that the power cut does not take: logs, and what was acknowledged. Nothing is
+// acknowledged by a process that has no power any more: a filesystem that is shut down calls a sync that it was about
+// to do a success (a folder's on xfs) since there is nothing left to write. A mark of m says that the keys below m - 1
+// are durable: 0 would be none.
 struct Log {
   std::atomic<std::uint64_t> logged{0};
   std::atomic<std::uint64_t> acknowledged{0};
@@ -55,7 +55,7 @@ struct Board {
   Log logs[kWriters];
   char complaint[300]{};
 
-  // There was power when what was done before this call was done.
+  // True if there was power for all that was done before this call.
   [[nodiscard]] bool on() const noexcept { return cut.load() == 0; }
 };
 
@@ -67,9 +67,9 @@ Options shape() {
   return options;
 }
 
-// --- What the processes do -------------------------------------------------------------------------------------------
+// --- The processes ---------------------------------------------------------------------------------------------------
 
-// 1 if it is the library's fault.
+// Returns 1 if it is the library's fault, and 0 if the power is cut.
 int complain(Board& board, const std::string& what) {
   if (!board.on()) return 0;
   std::snprintf(board.complaint, sizeof board.complaint, "%s", what.c_str());
@@ -111,7 +111,7 @@ class Writer {
     return made;
   }
 
-  // What went wrong, if anything did.
+  // Returns what went wrong, or nothing.
   std::string use(Filter& filter) {
     if (std::string failed = catch_up(filter); !failed.empty()) return failed;
     for (std::uint64_t left = random_() % 600; left > 0 && board_.stop.load() == 0; --left) {
@@ -126,8 +126,8 @@ class Writer {
     return {};
   }
 
-  // Everything after the mark again, if the file is being recovered; then a mark, so that the next recovery waits for
-  // this owner.
+  // Adds everything after the mark again, if the file is being recovered. Then stores a mark, so that the next recovery
+  // waits for this owner.
   std::string catch_up(Filter& filter) {
     const std::uint64_t mark = filter.get_mark(number_);
     if (mark < log_.synced.load())
@@ -180,7 +180,7 @@ int read_on(Board& board, const std::string& path, std::uint64_t seed) {
   return 0;
 }
 
-// One file is replaced by the next: each has one key, its generation.
+// Replaces one file by the next, again and again. Each has one key, its generation.
 int replace(Board& board, const std::string& path) {
   Options options = small_options();
   options.replace = true;
@@ -206,8 +206,7 @@ pid_t start(const std::function<int()>& body) {
   _exit(body());
 }
 
-// --- Cycles
-// ------------------------------------------------------------------------------------------------------------
+// --- Cycles ----------------------------------------------------------------------------------------------------------
 
 class Cuts {
  public:
@@ -289,7 +288,7 @@ class Cuts {
     judge();
   }
 
-  // So many more than there were: otherwise the writers of a busy machine may not do anything before the cut. If they
+  // Waits for `count` more adds: otherwise the writers of a busy machine may not do anything before the cut. If they
   // cannot add, the cut comes all the same.
   void wait_for_adds(std::uint64_t count) const {
     const auto acknowledged = [this] {
@@ -320,7 +319,7 @@ class Cuts {
     children_.clear();
   }
 
-  // Those that still live. The others died of SIGBUS, or gave up, when nothing could be read or written any more.
+  // Ends those that still live. The others died of SIGBUS, or gave up, when nothing could be read or written any more.
   void end_children() {
     board_->cut.store(1);
     board_->stop.store(1);
@@ -337,7 +336,7 @@ class Cuts {
     return true;
   }
 
-  // What a process finds after the power cut.
+  // Checks what a process finds after the power cut.
   void judge() {
     judge_replaced();
     if (!std::filesystem::exists(path())) {
@@ -345,7 +344,7 @@ class Cuts {
       ++sums_["absent"];
       return;
     }
-    if (board_->created.exchange(1) == 0) disk_.settle();  // the same
+    if (board_->created.exchange(1) == 0) disk_.settle();  // for the same reason
     const auto reader = Filter::open(path(), OpenMode::kRead);
     ++sums_[std::string("found ") + file_state_name(state_of(path()))];
     if (reader.ok()) {
@@ -374,7 +373,7 @@ class Cuts {
     board_->replaced.store(next);
   }
 
-  // Whatever the file's state is, the keys below its marks are in it.
+  // Checks that the keys below the file's marks are in it, whatever its state is.
   void judge_marks() {
     const OnDisk now = look_at(path());
     REQUIRE(now.slots.newest() != nullptr);
@@ -394,7 +393,7 @@ class Cuts {
     CHECK(answers_no(bits));
   }
 
-  // So that its bits can be asked.
+  // Marks the copy clean, so that its bits can be asked.
   static void call_clean(const std::string& copy, const format::FileId& file_id) {
     for (std::size_t i = 0; i < 2; ++i) {
       format::Slot slot;
@@ -406,7 +405,7 @@ class Cuts {
     set_live_word(copy, format::LiveWord::healthy(file_id).bits);
   }
 
-  // Each owner adds again what came after its mark, and nothing else is needed.
+  // Recovers the file: each owner adds again what came after its mark, and nothing else is needed.
   void recover_all() {
     Filter filter = opened(Filter::open(path(), OpenMode::kWrite, {.recover = true}));
     const bool needed = filter.health() == Code::kRecovering;
@@ -435,7 +434,7 @@ class Cuts {
 
 std::string workshop;  // a folder in memory, for images, boot ids and copies
 
-// A filesystem of this type, or the test is skipped.
+// Returns a filesystem of this type, or the test is skipped.
 std::unique_ptr<LoopDisk> disk_of(const std::string& type, std::uint64_t bytes) {
   std::string why;
   auto disk = LoopDisk::make(type, workshop, bytes, why);
@@ -458,7 +457,7 @@ void cut_so_often(const std::string& type, std::uint64_t bytes, std::uint64_t cy
   const std::uint64_t seed = first_seed();
   Cuts cuts(*disk, workshop, seed);
   const bool must_meet_all = cycles >= 20;
-  // What is met depends on how fast the machine is, too.
+  // The speed of the machine also decides what is met.
   const std::uint64_t most = must_meet_all ? 5 * cycles : cycles;
   std::uint64_t done = 0;
   while (done < cycles || (done < most && !cuts.not_met().empty())) {
@@ -474,11 +473,11 @@ void cut_so_often(const std::string& type, std::uint64_t bytes, std::uint64_t cy
 
 }  // namespace
 
-TEST_CASE("after a real power cut on ext4 every key up to the marks is there, and nobody is told a wrong no") {
+TEST_CASE("after a real power cut on ext4 every key up to the marks is there, and no process gets a wrong no") {
   cut_so_often("ext4", std::uint64_t{64} << 20, option("cycles", 40));
 }
 
-TEST_CASE("after a real power cut on xfs every key up to the marks is there, and nobody is told a wrong no") {
+TEST_CASE("after a real power cut on xfs every key up to the marks is there, and no process gets a wrong no") {
   cut_so_often("xfs", std::uint64_t{320} << 20, option("cycles", 20));
 }
 

@@ -53,7 +53,7 @@ constexpr const char* kTypes[] = {"ext4", "xfs"};
 
 }  // namespace
 
-TEST_CASE("with a guard a page that the device can not read is doubt, in lookups and adds") {
+TEST_CASE("with a guard a page that the device cannot read is doubt, in lookups and adds") {
   for (const char* type : kTypes) {
     for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) {
       const Cold cold(type);
@@ -104,7 +104,7 @@ TEST_CASE("a sealed file is verified as the disk has it, and not as memory does"
   CHECK(found->damaged.front().offset + found->damaged.front().bytes > last);
 }
 
-TEST_CASE("a file that the device can not read is an error when it is copied or populated") {
+TEST_CASE("a file that the device cannot read is an error when it is copied or populated") {
   for (const char* type : kTypes) {
     const Cold cold(type);
     if (cold.disk == nullptr) continue;
@@ -117,7 +117,7 @@ TEST_CASE("a file that the device can not read is an error when it is copied or 
   }
 }
 
-TEST_CASE("without a guard a page that the device can not read ends the process") {
+TEST_CASE("without a guard a page that the device cannot read ends the process") {
   const Cold cold("ext4");
   if (cold.disk == nullptr) return;
   CHECK(in_child([&] {

@@ -18,7 +18,7 @@ namespace {
 const OpenOptions kRecover{.recover = true};
 const OpenOptions kAcceptLoss{.accept_loss = true};
 
-// The machine goes down: another boot, and no process has the file open.
+// Takes the machine down: then it is another boot, and no process has the file open.
 void reboot(const std::string& path) {
   edit_slots(path, [](Slot& slot) { slot.place.boot_id[0] ^= 1; });
 }
@@ -58,7 +58,7 @@ void kill_recoverer(const std::string& path) {
   process.kill();
 }
 
-// The state is "recovering" for every process, and only a recoverer can open the file.
+// Checks that the state is "recovering" for every process, and that only a recoverer can open the file.
 void check_recovering(const std::string& path) {
   CHECK(state_of(path) == FileState::kRecovering);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kRecovering);
@@ -68,7 +68,7 @@ void check_recovering(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("everybody answers maybe until every owner of a mark has said that its keys are there") {
+TEST_CASE("every process answers maybe until every owner of a mark has said that its keys are there") {
   Unclean file;
   Filter filter = recoverer(file.path);
   CHECK(filter.health() == Code::kRecovering);
@@ -96,7 +96,7 @@ TEST_CASE("everybody answers maybe until every owner of a mark has said that its
   CHECK(reader.get_mark(2) == 200);
 }
 
-TEST_CASE("a file without marks is recovered by whoever says so") {
+TEST_CASE("any owner can end the recovery of a file without marks") {
   Unclean file(std::vector<std::uint64_t>{});
   Filter filter = recoverer(file.path, OpenMode::kExclusive);
   CHECK(all_maybe(filter));
@@ -128,7 +128,7 @@ TEST_CASE("a power cut in a recovery leaves a file that is still recovering, and
   CHECK(recovered(filter, 1));
 }
 
-TEST_CASE("a recovery that is closed goes on where it was, even on another machine") {
+TEST_CASE("a recovery that is closed continues where it was, even on another machine") {
   Unclean file;
   {
     Filter filter = recoverer(file.path);
@@ -148,7 +148,7 @@ TEST_CASE("a recovery that is closed goes on where it was, even on another machi
 }
 
 // No process knows what is on the disk: what was added again before is needed again.
-TEST_CASE("a recovery that was closed begins again if the file was poisoned, or somebody died in a sync of it") {
+TEST_CASE("a recovery that was closed begins again if the file was poisoned, or a process died in a sync of it") {
   for (const std::uint64_t trouble : {format::LiveWord::kPoisoned, format::LiveWord::kSyncing}) {
     Unclean file;
     {
@@ -197,7 +197,7 @@ TEST_CASE("a recovery does not wait for an owner that was dropped, before or aft
   }
 }
 
-// To forget the owners is not to say that their keys are there.
+// An owner that is forgotten has not said that its keys are there.
 TEST_CASE("a recovery is not over because all owners were dropped") {
   Unclean file;
   Filter filter = recoverer(file.path);
@@ -209,7 +209,7 @@ TEST_CASE("a recovery is not over because all owners were dropped") {
   CHECK(answers_no(filter));
 }
 
-TEST_CASE("who takes the place of an owner that was dropped in a recovery is waited for") {
+TEST_CASE("a recovery waits for an owner that takes the place of one that was dropped") {
   Unclean file;
   Filter filter = recoverer(file.path);
   CHECK_FALSE(recovered(filter, 1));
@@ -346,7 +346,7 @@ TEST_CASE("a recoverer that is killed in any sync leaves nothing that answers no
 }
 
 // A power cut would bring the recovery back, and with it the keys that are not there.
-TEST_CASE("nobody answers no again before the end of a recovery is on the disk") {
+TEST_CASE("no process answers no again before the end of a recovery is on the disk") {
   const faults::Scope scope;
   for (const OpenOptions& options : {kRecover, kAcceptLoss}) {
     TempDir dir;
@@ -369,7 +369,7 @@ TEST_CASE("nobody answers no again before the end of a recovery is on the disk")
   }
 }
 
-TEST_CASE("who accepts the loss uses the file at once") {
+TEST_CASE("a writer that accepts the loss uses the file at once") {
   Unclean file;
   Filter filter = opened(Filter::open(file.path, OpenMode::kWrite, kAcceptLoss));
   CHECK(answers_no(filter));
@@ -403,7 +403,7 @@ TEST_CASE("a file that needs no recovery is opened as always") {
   CHECK(answers_no(recoverer(dir.file())));
 }
 
-TEST_CASE("a recovery needs a handle that may write, and one wish at a time") {
+TEST_CASE("a recovery needs a handle that may write, and excludes accepting the loss") {
   Unclean file;
   CHECK(code_of(Filter::open(file.path, OpenMode::kRead, kRecover)) == Code::kInvalid);
   CHECK(code_of(Filter::open(file.path, OpenMode::kRead, kAcceptLoss)) == Code::kInvalid);
@@ -415,7 +415,7 @@ TEST_CASE("a recovery needs a handle that may write, and one wish at a time") {
   CHECK(reader.finish_recovery(1).error().code == Code::kReadOnly);
 }
 
-TEST_CASE("what can not be recovered is refused as ever: an overwritten live word, a header without slots") {
+TEST_CASE("a file that cannot be recovered is refused: an overwritten live word, a header without slots") {
   Unclean file;
   set_live_word(file.path, 0);
   CHECK(code_of(Filter::open(file.path, OpenMode::kWrite, kRecover)) == Code::kLiveWord);
@@ -425,7 +425,7 @@ TEST_CASE("what can not be recovered is refused as ever: an overwritten live wor
   CHECK(code_of(Filter::open(other.path, OpenMode::kWrite, kRecover)) == Code::kSlots);
 }
 
-TEST_CASE("strict: what a killed process left is unclean, for readers and writers") {
+TEST_CASE("a strict opening finds a file that a killed process left unclean, for reading and for writing") {
   const OpenOptions strict{.strict = true};
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

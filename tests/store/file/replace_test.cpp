@@ -37,7 +37,7 @@ void check_superseded(const Filter& reader) {
   for (const AskForm& form : ask_forms()) CHECK(form.ask(reader, kNobody, kSome) == kSome);
 }
 
-// What a first page may be that this version refuses, or believes wrongly: the handles that are open do not look at it.
+// A first page that this version refuses, or believes wrongly. The handles that are open do not look at it.
 struct FirstPage {
   std::string name;
   std::uint64_t offset;
@@ -89,7 +89,7 @@ TEST_CASE("handles of a file that was replaced answer maybe, its writers are ref
   CHECK(maybes(again, 1, 0, kSome) < kSome / 2);
 }
 
-TEST_CASE("who supersedes first refuses the writers, then adds what they added last, then publishes") {
+TEST_CASE("a process that supersedes first refuses the writers, then adds their last keys, then publishes") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -116,7 +116,7 @@ TEST_CASE("who supersedes first refuses the writers, then adds what they added l
   CHECK(answers_no(again));
 }
 
-TEST_CASE("a file that was superseded and not replaced goes on") {
+TEST_CASE("a file that was superseded and not replaced continues") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -147,7 +147,7 @@ TEST_CASE("a file that is cut when it was superseded is replaced, or left alone,
   }
 }
 
-TEST_CASE("who is killed between superseding a file and replacing it leaves a file that goes on when it is opened") {
+TEST_CASE("a kill between superseding a file and replacing it leaves a file that continues when it is opened") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kRead}) {
     TempDir dir;
     Filter writer = created(dir.file());
@@ -167,7 +167,7 @@ TEST_CASE("who is killed between superseding a file and replacing it leaves a fi
   }
 }
 
-TEST_CASE("a reader that may not write waits for somebody who may, where a replacer was killed") {
+TEST_CASE("a reader that may not write waits for a process that may, after a replacer was killed") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   std::filesystem::permissions(dir.path(), std::filesystem::perms(0755));
@@ -190,7 +190,7 @@ TEST_CASE("an exclusive writer is replaced as any other") {
   CHECK(alone.close().ok());
 }
 
-TEST_CASE("what is no filter is replaced without being touched, and a folder is not replaced") {
+TEST_CASE("a file that is no filter is replaced without being touched, and a folder is not replaced") {
   TempDir dir;
   std::ofstream(dir.file()) << std::string(40'000, 'x');
   std::filesystem::create_hard_link(dir.file(), dir.file("other"));
@@ -199,7 +199,7 @@ TEST_CASE("what is no filter is replaced without being touched, and a folder is 
   CHECK(code_of(Filter::create(dir.path(), replacing())) == Code::kNotRegular);
 }
 
-TEST_CASE("only what is to replace a file supersedes it") {
+TEST_CASE("only a filter that is to replace a file supersedes it") {
   TempDir dir;
   Filter filter = created(dir.file());
   CHECK(filter.supersede().code == Code::kInvalid);
@@ -221,7 +221,7 @@ TEST_CASE("a file that other programs removed or renamed is not current") {
 
 // Its writers' keys are in no log that the owner of the new file replayed. So the owner gets an error, and supersedes
 // them, too.
-TEST_CASE("a file that was moved to the name after the old one was superseded is not replaced without being told") {
+TEST_CASE("a file that was moved to the name after the old one was superseded is superseded before it is replaced") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -246,7 +246,7 @@ TEST_CASE("a file that was moved to the name after the old one was superseded is
   CHECK(maybes(reader, 2, 0, 2 * kSome) == 2 * kSome);
 }
 
-// Whoever superseded a free name was told of no writers. A file that is there later has some.
+// A process that superseded a free name was told of no writers. A file that is there later has some.
 TEST_CASE("a name that was free when it was superseded is not taken from a file that another process made there") {
   for (const bool moved : {false, true}) {
     CAPTURE(moved);
@@ -281,8 +281,7 @@ TEST_CASE("a name that was free when it was superseded, and still is, is given")
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-TEST_CASE(
-    "a name that another program took from a superseded file and gave to none is published to after another call") {
+TEST_CASE("a name that a superseded file lost, and no file has, is published to after another call") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -297,7 +296,7 @@ TEST_CASE(
   CHECK(answers_no(opened(Filter::open(dir.file("moved.bf"), OpenMode::kRead))));
 }
 
-TEST_CASE("a file that was moved to the name before another replaces it, unasked, is told as any other") {
+TEST_CASE("the writer of a file that was moved to the name, and is replaced without a supersede, learns of it") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -308,8 +307,8 @@ TEST_CASE("a file that was moved to the name before another replaces it, unasked
   CHECK(writer.add(key_of(1, 1)).code() == Code::kSuperseded);
 }
 
-// They went on with the old file: keys that were in the new file alone were answered "no".
-TEST_CASE("handles of a file whose first page is damaged, or of a later version, are told that it is replaced") {
+// Such handles once continued with the old file: keys that were in the new file alone were answered "no".
+TEST_CASE("handles of a file whose first page is damaged, or of a later version, learn that it is replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
     TempDir dir;
@@ -325,7 +324,7 @@ TEST_CASE("handles of a file whose first page is damaged, or of a later version,
   }
 }
 
-TEST_CASE("a file with a damaged first page goes on when it was superseded and is not replaced") {
+TEST_CASE("a file with a damaged first page continues after it was superseded and not replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
     TempDir dir;
@@ -384,7 +383,7 @@ TEST_CASE("no process adds to a superseded file though other code closed the des
   }
 }
 
-// Nothing is known of the name without it: that is not another file there.
+// Without the folder nothing is known of the name. That is not another file there.
 TEST_CASE("a name whose folder other code closed after it was superseded is lost, and not another program's") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());

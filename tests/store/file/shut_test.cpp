@@ -1,5 +1,5 @@
-// A handle that is shut while other threads use it: it answers "maybe" and is refused from then on, what it added is in
-// the file, and nothing else notices. Without a data race under ThreadSanitizer.
+// A handle is shut while other threads use it. From then on it answers "maybe" and refuses calls, its keys are in the
+// file, and nothing else notices. Without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -53,7 +53,7 @@ void check_is_shut(Filter& filter) {
   CHECK(filter.stats().shape.num_probes != 0);
 }
 
-// What a thread does until it is refused; `added` is how many of its keys were not refused.
+// Adds in a thread until it is refused; `added` is how many of its keys were not refused.
 void add_until_shut(Filter& filter, unsigned writer, std::atomic<std::uint64_t>& added, std::atomic<int>& wrong) {
   for (std::uint64_t i = 0;; ++i) {
     const Count count = filter.add(key_of(writer, i));
@@ -105,7 +105,7 @@ void sync_until_shut(Filter& filter, std::atomic<int>& wrong) {
 
 }  // namespace
 
-TEST_CASE("threads ask, add and sync while the handle is shut: what was not refused is in the file, which is clean") {
+TEST_CASE("threads ask, add and sync while the handle is shut: keys that were not refused are in the clean file") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
     for (int round = 0; round < 12; ++round) {
       TempDir dir(memory_folder());
@@ -161,7 +161,7 @@ TEST_CASE("every add that is not refused comes before the sync of the handle tha
   }
 }
 
-TEST_CASE("a reader that is shut, of a mapping, of a copy or of a range, answers maybe, and nobody else notices") {
+TEST_CASE("a reader that is shut, of a mapping, of a copy or of a range, answers maybe, and no other handle notices") {
   TempDir dir;
   const std::string path = filled(dir);
   const std::string before = read_bytes(path);
@@ -209,7 +209,7 @@ TEST_CASE("a range that is shut answers maybe") {
   }
 }
 
-TEST_CASE("of two handles of one file one is shut: the other one asks and adds as before, and closes the file clean") {
+TEST_CASE("after one of two handles is shut, the other one asks and adds as before, and closes the file clean") {
   TempDir dir;
   const std::string path = filled(dir);
   Filter one = opened(Filter::open(path, OpenMode::kWrite));
@@ -230,7 +230,7 @@ TEST_CASE("of two handles of one file one is shut: the other one asks and adds a
   CHECK(maybes(reader, 2, 0, kSome) + maybes(reader, 3, 0, kSome) == 2 * kSome);
 }
 
-TEST_CASE("a handle that was shut lets go of its locks before it is closed, and counts stay in the file") {
+TEST_CASE("a handle that was shut releases its locks before it is closed, and counts stay in the file") {
   TempDir dir;
   const std::string path = filled(dir);
   Filter shut = opened(Filter::open(path, OpenMode::kExclusive));
@@ -247,7 +247,7 @@ TEST_CASE("a handle that was shut lets go of its locks before it is closed, and 
   CHECK((look_at(path).live_word >> 32 & 0xff) == 0);
 }
 
-TEST_CASE("a sync that fails while a handle is shut is told, and poisons the file") {
+TEST_CASE("a sync that fails while a handle is shut is reported, and poisons the file") {
   const faults::Scope scope;
   TempDir dir;
   const std::string path = filled(dir);
@@ -350,8 +350,8 @@ TEST_CASE("an unpublished filter that is shut is not published any more, and the
   CHECK(answers_no(reader));
 }
 
-// The live page was taken from the lookups, and with it a page of the body where one page has both; and a check of the
-// file's pages read what the other thread was just mapping.
+// The live page was once taken from the lookups, and with it a page of the body where one page has both. And a check of
+// the file's pages read what the other thread was just mapping.
 TEST_CASE("a handle that is shut in the middle of a copy says so, and copies nothing") {
   TempDir dir;
   const std::string path = filled(dir);
@@ -437,7 +437,7 @@ TEST_CASE("a handle that is shut while the kernel reads its words for a copy say
   }
 }
 
-TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or it is said that the handle was shut") {
+TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or the error says that it was shut") {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
     for (int round = 0; round < 12; ++round) {
       TempDir dir(memory_folder());

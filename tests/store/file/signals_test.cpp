@@ -16,7 +16,7 @@ constexpr off_t kHeader = format::kFileHeaderBytes;
 
 constexpr int kSawTheFault = 3;
 
-// What the handlers in a child find out.
+// The findings of the handlers in a child.
 volatile sig_atomic_t calls = 0;
 volatile sig_atomic_t usr1_was_blocked = 0;
 
@@ -104,7 +104,7 @@ TEST_CASE("a handler that wants to be called once is called once") {
   CHECK(fate_of_another_fault([&] { install(raises); }) == 1000 + SIGBUS);
 }
 
-TEST_CASE("a handler that was installed later and passes faults on leaves the guard what is its own") {
+TEST_CASE("a handler that was installed later and passes faults on leaves the guard its own faults") {
   static struct sigaction guards;
   static volatile sig_atomic_t passed_on = 0;
   const auto later = [] {
@@ -142,7 +142,7 @@ TEST_CASE("a guard that is gone guards nothing, and its place in the table is us
         }) == 1000 + SIGBUS);
 }
 
-TEST_CASE("a SIGBUS that somebody sent is not the guard's") {
+TEST_CASE("a SIGBUS that a process sent is not the guard's") {
   const auto sent = [](const std::function<void()>& before) {
     return in_child([&] {
       before();
@@ -159,7 +159,7 @@ TEST_CASE("a SIGBUS that somebody sent is not the guard's") {
   CHECK(sent([] { signal(SIGBUS, plain_handler); }) == 1);
 }
 
-TEST_CASE("without a guard a page that can not be read is SIGBUS, and nobody has installed anything") {
+TEST_CASE("without a guard a page that cannot be read is SIGBUS, and no handler is installed") {
   CHECK(in_child([] {
           signal(SIGBUS, SIG_DFL);  // a sanitizer has one of its own
           TempDir dir(memory_folder());

@@ -28,7 +28,7 @@ Options of_bytes(std::uint64_t bytes) {
   return options;
 }
 
-// As cp does: pages of zeros are holes in the copy.
+// Copies as cp does: pages of zeros are holes in the copy.
 void copy_sparsely(const std::string& from, const std::string& to) {
   const std::string bytes = read_bytes(from);
   const int file = open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -43,7 +43,7 @@ void copy_sparsely(const std::string& from, const std::string& to) {
   close(file);
 }
 
-// Puts the filter in its embedded form in the place of the file.
+// Replaces the file by the filter in its embedded form.
 void write_embedded(const std::string& path) {
   std::vector<std::byte> bytes;
   {
@@ -93,7 +93,7 @@ TEST_CASE("a replacement that does not fit leaves the old file as it is") {
   CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
 }
 
-TEST_CASE("a filter goes on on a disk that is full by now: its blocks are its own") {
+TEST_CASE("a filter continues on a disk that is full by now, because its blocks are its own") {
   TempDir dir(small_disk);
   Filter filter = created(dir.file(), of_bytes(std::uint64_t{512} << 10));
   fill_up(dir.file("rubbish"));
@@ -105,8 +105,7 @@ TEST_CASE("a filter goes on on a disk that is full by now: its blocks are its ow
   CHECK(again.close().ok());
 }
 
-TEST_CASE(
-    "a file over which another filesystem was mounted is not current, though one of its inode number has its path") {
+TEST_CASE("a file over which a filesystem was mounted is not current, though a file of its inode number has its path") {
   const TempDir dir(small_disk);
   const auto mount_another = [&] { return mount("none", dir.path().c_str(), "tmpfs", 0, "size=256k") == 0; };
   const auto inode = [&] {
@@ -198,8 +197,8 @@ TEST_CASE(
   close(file);
 }
 
-// As a container's volume of a single file is.
-TEST_CASE("a file that is mounted by itself is not replaced, goes on, and the error says what to do") {
+// A container's volume of a single file is mounted in this way.
+TEST_CASE("a file that is mounted by itself is not replaced, continues, and the error says what to do") {
   const TempDir dir(small_disk);
   CHECK(created(dir.file("outside.bf")).close().ok());
   std::ofstream(dir.file()).put('x');

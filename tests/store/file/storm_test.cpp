@@ -88,7 +88,7 @@ class Storm {
   }
 
  private:
-  // In every two rounds each event is what a process begins with.
+  // Returns the event with which a process begins. In every two rounds each event is one of these.
   [[nodiscard]] Event first_event(unsigned number) const noexcept {
     constexpr auto kEvents = static_cast<std::uint64_t>(Event::kNumber);
     return static_cast<Event>((number + kProcesses * round_) % kEvents);
@@ -113,7 +113,7 @@ class Storm {
                        [](const auto& acts) { return acts.load() >= kActsOfARound; });
   }
 
-  // Where it was not killed here, it is to end well, and not before it is told to.
+  // Returns whether the process has ended. If it was not killed here, it must end well, and not before it is told to.
   bool has_ended(unsigned number, bool by_killing) {
     if (by_killing) kill(pids_[number], SIGKILL);
     int status = 0;
@@ -128,7 +128,7 @@ class Storm {
     return true;
   }
 
-  // The end of a process that hangs.
+  // Ends a process that hangs.
   void watch() {
     std::vector<HangWatch::Watched> all;
     for (unsigned i = 0; i < kProcesses; ++i)
@@ -199,7 +199,7 @@ void check_refusals(const Tally& tally, const Mischief& mischief) {
   }
 }
 
-// What the mischief that was chosen lacks of it.
+// Returns the events that the chosen mischief should have met, and did not.
 std::string not_met(const Tally& tally, const Mischief& mischief) {
   std::set<Event> left_out{Event::kWrongNo};
   if (!mischief.links) left_out.insert(Event::kLink);
@@ -223,7 +223,7 @@ void check_that_no_other_mischief_was_done(const Tally& tally, const Mischief& m
 
 }  // namespace
 
-TEST_CASE("whatever eight processes do to one path, and to each other, nobody is told a wrong no") {
+TEST_CASE("no process gets a wrong no, whatever eight processes do to one path and to each other") {
   const std::uint64_t rounds = option("rounds", kKeyScale == 1 ? 4 : 2);
   const std::chrono::seconds least(option("seconds", 2));
   const Mischief mischief = chosen_mischief();

@@ -60,7 +60,7 @@ Options replacing(std::uint32_t timeout_ms) {
   return options;
 }
 
-// In mounts of this process's own: nothing is to be read where the boot id was.
+// Hides the boot id, in mounts of this process's own.
 class UnknownBoot {
  public:
   explicit UnknownBoot(const TempDir& dir) {
@@ -81,7 +81,7 @@ class UnknownBoot {
   bool there_ = false;
 };
 
-// A file that a killed writer left, with what each kind of stranger locks.
+// Calls the check for a file that a killed writer left, with what each kind of stranger locks.
 template <class Check>
 void for_every_stranger(const Check& check) {
   for (const Lock& lock : kStrangers) {
@@ -100,7 +100,7 @@ void for_every_stranger(const Check& check) {
 
 // Such a lock once made the file look as if a writer had it open: then no process asked whether its pages had reached
 // the disk.
-TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not where one is strict") {
+TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, and not by a strict opening") {
   for_every_stranger([](const TempDir& dir) {
     CHECK(state_of(dir.file()) == FileState::kAdoptable);
     int syncs = 0;
@@ -113,7 +113,7 @@ TEST_CASE("a killed writer's file that a stranger locks is adopted with a sync, 
   });
 }
 
-TEST_CASE("a killed writer's file that a stranger locks, and that can not be synced, is refused") {
+TEST_CASE("a killed writer's file that a stranger locks, and that cannot be synced, is refused") {
   for_every_stranger([](const TempDir& dir) {
     faults::on_sync = [](int) { return EIO; };
     const Code refused = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient));
@@ -121,7 +121,7 @@ TEST_CASE("a killed writer's file that a stranger locks, and that can not be syn
   });
 }
 
-TEST_CASE("a stranger's shared lock does not keep the last close from syncing and saying clean") {
+TEST_CASE("a stranger's shared lock does not keep the last close from syncing and marking the file clean") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const Stopped stranger(
@@ -136,7 +136,7 @@ TEST_CASE("a stranger's shared lock does not keep the last close from syncing an
   CHECK(state_of(dir.file()) == FileState::kClean);
 }
 
-TEST_CASE("a stranger's lock is waited for no longer than was asked for, and the words name its process") {
+TEST_CASE("a call waits for a stranger's lock no longer than was asked for, and the message names its process") {
   for (const Lock& lock : kStrangers) {
     if (lock.count != 0) continue;
     const std::string who = lock.name;
@@ -164,7 +164,7 @@ TEST_CASE("a stranger's lock is waited for no longer than was asked for, and the
   }
 }
 
-TEST_CASE("a stranger's lock of every writer's byte is waited for no longer than was asked for") {
+TEST_CASE("a call waits for a stranger's lock of every writer's byte no longer than was asked for") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   const Stopped stranger(locks(dir.file(), kStrangers[4]));
@@ -179,7 +179,7 @@ TEST_CASE("a stranger's lock of every writer's byte is waited for no longer than
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
 }
 
-TEST_CASE("a sync and a close that a stranger is in the way of are errors in time, and the file loses nothing") {
+TEST_CASE("a sync and a close that a stranger blocks are errors in time, and the file loses nothing") {
   for (const std::uint64_t byte : {format::kStateLock, format::kSyncLock}) {
     TempDir dir;
     CHECK(created(dir.file()).close().ok());
@@ -216,7 +216,7 @@ TEST_CASE("a stranger that locks a part of the writers' bytes hides no writer in
   }
 }
 
-TEST_CASE("a writer gets in when the stranger has gone, be it after ten minutes") {
+TEST_CASE("a writer is admitted when the stranger has gone, even after ten minutes") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Stopped stranger(locks(dir.file(), kStrangers[0]));
@@ -228,7 +228,7 @@ TEST_CASE("a writer gets in when the stranger has gone, be it after ten minutes"
   });
 }
 
-TEST_CASE("where the boot is not known nobody adopts what a killed process left, whatever it was then") {
+TEST_CASE("without a known boot no process adopts a file that a killed process left, whatever its boot was") {
   TempDir dir;
   for (const bool known_then : {true, false}) {
     const std::string path = dir.file(known_then ? "known.bf" : "unknown.bf");
@@ -245,7 +245,7 @@ TEST_CASE("where the boot is not known nobody adopts what a killed process left,
   CHECK(open_code(dir.file("unknown.bf"), OpenMode::kRead) == Code::kUnclean);
 }
 
-TEST_CASE("where the boot is not known a writer has its file to itself, and closes it clean") {
+TEST_CASE("without a known boot a writer has its file to itself, and closes it clean") {
   TempDir dir;
   const UnknownBoot unknown(dir);
   if (!unknown.there()) return;

@@ -48,7 +48,7 @@ Options replacing_later() {
   return options;
 }
 
-// A process that stands still in the first sync of what it adopts, which then fails, or does not.
+// Starts a process that stands still in the first sync of what it adopts. That sync then fails, or does not.
 std::unique_ptr<Stopped> stopped_adopter(const std::string& path, int sync_errno) {
   return std::make_unique<Stopped>([&] {
     bool first = true;
@@ -68,7 +68,7 @@ void check_busy(const Result<Filter>& result, const Stopped& holder) {
   CHECK_MESSAGE(result.error().message.find(holder.in_words()) != std::string::npos, result.error().message);
 }
 
-// After kTimeoutMs.
+// Checks that the call ends with kBusy after kTimeoutMs.
 void check_gets_busy(const std::function<Result<Filter>()>& call, const Stopped& holder) {
   const VirtualClock clock;
   clock.check_waits(std::chrono::milliseconds(kTimeoutMs), kPoll, [&] { check_busy(call(), holder); });
@@ -96,7 +96,7 @@ TEST_CASE("a reader waits for a process that adopts the file, and is refused whe
   }
 }
 
-TEST_CASE("a process that is stopped while it adopts the file is waited for no longer than was asked for") {
+TEST_CASE("a call waits for a process that is stopped while it adopts the file no longer than was asked for") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
@@ -108,7 +108,7 @@ TEST_CASE("a process that is stopped while it adopts the file is waited for no l
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
 }
 
-TEST_CASE("a process that is stopped while it replaces the file is waited for no longer than was asked for") {
+TEST_CASE("a call waits for a process that is stopped while it replaces the file no longer than was asked for") {
   TempDir dir;
   Filter writer = created(dir.file());
   add_keys(writer, 1, 0, kSome);
@@ -134,7 +134,7 @@ TEST_CASE("a process that is stopped while it replaces the file is waited for no
   CHECK(writer.add(key_of(1, kSome)).ok());
 }
 
-TEST_CASE("a process does not wait for itself where it replaces the file already") {
+TEST_CASE("a process that already replaces the file does not wait for itself") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   Filter fresh = created(dir.file(), replacing_later());
@@ -152,7 +152,7 @@ TEST_CASE("a process does not wait for itself where it replaces the file already
   CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
 }
 
-// The second one superseded the file that the first one had published, once.
+// The second call once superseded the file that the first one had published.
 TEST_CASE("two threads that supersede by one handle both succeed, and what is published is not superseded") {
   TempDir dir(memory_folder());
   for (int round = 0; round < 100; ++round) {
@@ -194,8 +194,8 @@ void cut(const std::string& path) {
   if (truncate(path.c_str(), 0) != 0) _exit(100);
 }
 
-// The call's code, in a child: a store to the page of a live word that was cut would end it. `arm` says when the file
-// is cut. The child ends at once: what it has mapped is not there any more.
+// Returns the call's code, from a child: a store to the page of a live word that was cut would end it. `arm` says when
+// the file is cut. The child ends at once: what it has mapped is not there any more.
 Code code_where_cut(const std::string& path, std::size_t num_writers, const std::function<void()>& arm, Call call) {
   const int code = in_child([&] {
     std::vector<Filter> writers;
@@ -212,7 +212,7 @@ Code code_where_cut(const std::string& path, std::size_t num_writers, const std:
   return static_cast<Code>(-code);
 }
 
-// Once that byte is locked.
+// Returns a call that cuts the file once that byte is locked.
 std::function<void()> at_lock(
     const std::string& path, std::uint64_t byte, const std::function<void()>& then = [] {}) {
   return [=] {

@@ -15,7 +15,7 @@ using namespace store_test;
 
 namespace {
 
-// What asks the kernel, while a writer and a reader have the file open.
+// A way to ask the kernel, while a writer and a reader have the file open.
 struct Finder {
   std::string name;
   bool opens_to_tell;  // it has to open the file for writing, so that the other processes learn of it
@@ -51,7 +51,7 @@ std::vector<Finder> finders() {
   };
 }
 
-// The writer asks by itself at each add that changes a bit, where that is wanted.
+// Opens a writer that asks by itself at each add that changes a bit, if `asks`.
 Filter opened_writer(const std::string& path, bool asks) {
   return opened(Filter::open(path, OpenMode::kWrite, {.writeback_check_ms = asks ? 0U : 1'000'000'000U}));
 }
@@ -87,7 +87,7 @@ void fail_while_a_writer_lives(const std::string& type) {
   }
   for (std::size_t i = 0; i < writers.size(); ++i) add_until_told(writers[i], i == kAdds);
   lose(full);
-  // As where the journal finds no room either. A reader then cannot tell the writer, which finds out by itself.
+  // The journal finds no room either. A reader then cannot tell the writer, which finds out by itself.
   if (type == "ext4") REQUIRE(full.disk->give_up_journal());
   for (std::size_t i = 0; i < all.size(); ++i) {
     CAPTURE(all[i].name);
@@ -135,7 +135,7 @@ void fail_beside_readers_that_may_not_write(const std::string& type) {
         }) == 0);
 }
 
-// A stranger's lock once made it "in use".
+// A stranger's lock once made such a file "in use".
 void fail_behind_a_killed_writer_that_a_stranger_locks(const std::string& type) {
   const FullDisk full(type, 1, Lacking::kRoomForNewBits);
   if (full.disk == nullptr) return;
@@ -154,15 +154,15 @@ void fail_behind_a_killed_writer_that_a_stranger_locks(const std::string& type) 
 
 }  // namespace
 
-TEST_CASE("pages that the system failed to write while a writer lives are found by the next that asks, on ext4") {
+TEST_CASE("the next process that asks finds pages that the system failed to write while a writer lives, on ext4") {
   fail_while_a_writer_lives("ext4");
 }
 
-TEST_CASE("pages that the system failed to write while a writer lives are found by the next that asks, on xfs") {
+TEST_CASE("the next process that asks finds pages that the system failed to write while a writer lives, on xfs") {
   fail_while_a_writer_lives("xfs");
 }
 
-TEST_CASE("a reader that may not write refuses or doubts by itself where the system failed to write") {
+TEST_CASE("a reader that may not write refuses the file, or doubts it alone, after the system failed to write") {
   for (const char* type : {"ext4", "xfs"}) {
     const std::string on = type;
     CAPTURE(on);

@@ -45,9 +45,8 @@ Options bare_options() {
   return options;
 }
 
-// An embedded filter with 200 keys of writer 1.
-// Its last byte, which tests cut off, is one of a random file_id. It is not 0 here: that is what a page has behind the
-// end of its file.
+// Returns an embedded filter with 200 keys of writer 1. Its last byte, which tests cut off, is one of a random file_id.
+// It is not 0 here, because a page has zeros after the end of its file.
 std::string embedded_bytes(const Options& options = small_options()) {
   const std::uint64_t bytes = *Filter::required_bytes(options);
   const Pages pages(bytes);
@@ -82,7 +81,7 @@ TEST_CASE("a range of a file is read at any multiple of 64") {
   }
 }
 
-TEST_CASE("a range that is not aligned, behind the end, cut short or no filter is refused with words") {
+TEST_CASE("a range that is not aligned, after the end, cut short or no filter is refused with a message") {
   TempDir dir;
   const std::string bytes = embedded_bytes();
   put_at(dir.file(), 128, bytes, 0);
@@ -108,7 +107,7 @@ TEST_CASE("a range that is not aligned, behind the end, cut short or no filter i
   CHECK(code_of(Filter::open_range(dir.file("missing"), 0, 0)) == Code::kNotFound);
 }
 
-TEST_CASE("a file's filter is no embedded one, and the other way round") {
+TEST_CASE("a file's filter is no embedded one, and an embedded one is no file's") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   CHECK(code_of(Filter::open_range(dir.file(), 0, 0)) == Code::kForm);
@@ -318,7 +317,7 @@ TEST_CASE("a filter in a buffer that is zero-filled or loses its front or its en
   }
 }
 
-TEST_CASE("with a guard a range that can not be read any more answers maybe") {
+TEST_CASE("with a guard a range that cannot be read any more answers maybe") {
   const TempDir dir(memory_folder());
   Options options = small_options();
   options.bits_per_key = 0;

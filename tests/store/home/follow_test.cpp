@@ -1,5 +1,5 @@
-// A handle that follows its path: it goes on with the file that takes the place of its own, never answers a wrong no on
-// the way, and keeps nothing of what was replaced. Without a data race under ThreadSanitizer.
+// A handle that follows its path: it continues with the file that replaces its own, never answers a wrong no on the
+// way, and keeps nothing of what was replaced. Without a data race under ThreadSanitizer.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -27,7 +27,7 @@ Options seeded() {
   return options;
 }
 
-// Made in one piece, like the publisher of a table: keys of `writers` are in it.
+// Publishes a file with the keys of `writers` in one piece, like the publisher of a table.
 void publish(const std::string& path, std::vector<unsigned> writers, Options options = seeded()) {
   options.unpublished = true;
   Filter made = created(path, options);
@@ -38,13 +38,14 @@ void publish(const std::string& path, std::vector<unsigned> writers, Options opt
   CHECK(made.close().ok());
 }
 
-// What other programs do.
+// Moves a file to the path, as other programs do.
 void move_over(const std::string& path, std::vector<unsigned> writers, Options options = seeded()) {
   publish(path + ".new", std::move(writers), std::move(options));
   std::filesystem::rename(path + ".new", path);
 }
 
-// Within the time in which a lookup tries again; each form of call is the one that follows.
+// Returns whether the handle follows within the time in which a lookup tries again. Each form of call is the one that
+// follows.
 bool follows(const AskForm& form, const Filter& filter) {
   for (int i = 0; i < 200; ++i) {
     if (form.ask(filter, kNobody, kSome) < kSome / 2) return true;
@@ -77,7 +78,7 @@ std::size_t descriptors() {
 
 }  // namespace
 
-TEST_CASE("every form of lookup follows to the file that was published in the place of its own") {
+TEST_CASE("every form of lookup follows to the file that was published to replace its own") {
   for (const AskForm& form : ask_forms()) {
     CAPTURE(form.name);
     TempDir dir(memory_folder());
@@ -169,7 +170,7 @@ TEST_CASE("digests stay digests: a file with another seed or hash is not followe
   }
 }
 
-TEST_CASE("a file with another size, k and layout is followed to, and its facts are told") {
+TEST_CASE("a handle follows to a file with another size, k and layout, and reports its facts") {
   TempDir dir(memory_folder());
   publish(dir.file(), {1});
   const Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
@@ -210,7 +211,7 @@ TEST_CASE("while the path has no file that can be read the handle answers maybe,
   }
 }
 
-TEST_CASE("a handle continues with its own file when what was to replace it is given up") {
+TEST_CASE("a handle continues with its own file when the replacement of the file is given up") {
   TempDir dir(memory_folder());
   publish(dir.file(), {1});
   Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
@@ -225,7 +226,7 @@ TEST_CASE("a handle continues with its own file when what was to replace it is g
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("a keyed file is followed to with the key of the handle, and a relative path from the folder of then") {
+TEST_CASE("a handle follows to a keyed file by its own key, and by a relative path from the folder of its opening") {
   TempDir dir(memory_folder());
   Options keyed = seeded();
   keyed.seed.reset();

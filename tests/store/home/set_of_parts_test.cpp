@@ -83,8 +83,8 @@ Error error_of_set(const TempDir& dir, const OpenOptions& options = {}) {
 
 bool says(const Error& error, std::string_view words) { return error.message.find(words) != std::string::npos; }
 
-// What the whole filter, and one whose keys are all of other parts, answer: the expected answers of a set that lacks
-// the parts for which `lacks` is true.
+// Checks the answers of a set that lacks the parts for which `lacks` is true. They are those of the whole filter, and
+// "maybe" for keys of the missing parts.
 template <class Lacks>
 void check_answers(const Filter& set, const Filter& whole, std::uint32_t parts, std::uint64_t numbers, Lacks lacks) {
   std::vector<std::string> keys;
@@ -236,7 +236,7 @@ TEST_CASE("doubt of one part is doubt about its own keys alone, and the health o
   }
 }
 
-// It once asked no part after the first one that was replaced, and this one went on answering no.
+// A set once asked no part after the first one that was replaced, and such a part continued to answer no.
 TEST_CASE("a set learns of a failed write in one part, also while another part is not current") {
   TempDir dir;
   make_all(dir, shape_of(Layout::kBlocked, 960), 2, 1000);
@@ -289,7 +289,7 @@ TEST_CASE("a listed file that cannot be used is its own error, named with the li
   }
 }
 
-TEST_CASE("parts that are not of one filter are told apart, by both files and what differs") {
+TEST_CASE("parts of different filters are refused, and the message has both files and the difference") {
   TempDir dir;
   make_all(dir, shape_of(Layout::kBlocked, 960), 4, 100);
   const auto refused = [&](const std::string& what, const std::function<void(Options&)>& change) {

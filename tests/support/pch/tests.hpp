@@ -1,5 +1,5 @@
-// What nearly every test includes, read once for all of them (tests/meson.build). No test relies on it: each includes
-// what it uses, and tools/mutants compiles without.
+// The headers that nearly every test includes, read once for all of them (tests/meson.build). No test relies on it:
+// each includes what it uses, and tools/mutants compiles without.
 #include <doctest/doctest.h>
 #include <bfstore/bfstore.hpp>
 
