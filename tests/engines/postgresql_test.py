@@ -129,7 +129,7 @@ class Cluster:
 
     def pids(self):
         children = [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()
-                    and parent_of(entry) == self.server.process.pid]
+                    and status_of(entry.name, "PPid") == str(self.server.process.pid)]
         return [self.server.process.pid, *children]
 
     def backends(self):
@@ -137,18 +137,24 @@ class Cluster:
         return [pid for pid in self.pids() if "[local]" in title_of(pid)]
 
     def kill_all(self):
-        """Kills the server, which stops first, so that it starts no child meanwhile."""
-        os.kill(self.server.process.pid, signal.SIGSTOP)
-        for pid in reversed(self.pids()):
+        """Kills the server, which stops first, so that it starts no child meanwhile. Returns when its children have ended, too:
+        until then they have its shared memory, and the next server would refuse to start."""
+        server = self.server.process.pid
+        os.kill(server, signal.SIGSTOP)
+        engines.wait_until(lambda: status_of(server, "State").startswith("T"), "a server that stops")
+        children = self.pids()[1:]
+        for pid in children:
             kill(pid)
         self.server.kill()
+        engines.wait_until(lambda: not any(map(title_of, children)), "the end of a server's children")
 
 
-def parent_of(entry):
+def status_of(pid, field):
+    """Returns a field of the process's status, or "" if there is no such process."""
     try:
-        return int(re.search(r"^PPid:\s+(\d+)", (entry / "status").read_text(), re.M)[1])
+        return re.search(rf"^{field}:\s+(.*)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1]
     except (FileNotFoundError, ProcessLookupError):
-        return None
+        return ""
 
 
 def title_of(pid):
