@@ -62,6 +62,17 @@ class Records(unittest.TestCase):
             undo()
             self.assertEqual(self.why_not(), "")
 
+    def test_the_headers_of_tests_that_a_file_includes_count_and_no_others(self):
+        self.write("src/a.cpp", '#include "one.hpp"\n#include "deep/b.hpp"\n')
+        for name, text in (("one", '#include "support/two.hpp"'), ("support/two", '#include "../one.hpp"'), ("support/three", "")):
+            self.write(f"tests/{name}.hpp", text + "\n")
+        self.record()
+        for name, text, covered in (("support/two", "int two;", False), ("one", "int one;", False), ("support/three", "int three;", True)):
+            before = (self.root / f"tests/{name}.hpp").read_text("utf-8")
+            self.write(f"tests/{name}.hpp", before + text)
+            self.assertEqual(self.why_not() == "", covered, name)
+            self.write(f"tests/{name}.hpp", before)
+
     def test_comments_blank_lines_and_names_of_cases_may_change(self):
         self.record()
         for old, new in (("// A comment with", "// Another one without"), ("  // ends", "//ends"), ("/* two\nlines */\n", ""), ("#endif", "\n\n#endif"),

@@ -12,8 +12,8 @@ usage: records.py check PART               prints the record that covers PART as
        records.py list                     prints all parts with what covers them
 
 The records are tests/records.tsv: part, hash, length, seed and date, separated by tabs. The hash is that of the files
-that the part depends on, their names included: a record covers the tree as long as none of them has changed. In C and
-C++ comments, blank lines and the names of doctest's cases may change, since they decide nothing. A record whose length
+that the part depends on, and of the tests' headers that these include, their names included: a record covers the tree as
+long as none of them has changed. In C and C++ comments, blank lines and the names of doctest's cases may change, since they decide nothing. A record whose length
 is below the part's least one covers nothing.
 """
 
@@ -35,7 +35,7 @@ HOW_IT_IS_BUILT = ["meson*", "src/meson.build", "capi/meson.build", "tools/setup
 LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", *HOW_IT_IS_BUILT]
 PYTHON_SUPPORT = ["tests/support/*.py"]
 # The common part of the programs that must find seeded mistakes.
-CPP_SUPPORT = ["tests/support/*.[ch]*", "tests/store/*.hpp",
+CPP_SUPPORT = ["tests/support/*.c", "tests/support/*.cpp",
                *(f"tests/store/{name}.cpp" for name in ("support", "processes", "keys", "key_calls", "disk", "mounts", "faults", "calls", "main",
                                                         "worker", "worker_remote", "worker_loops", "loop_disk", "full_disk"))]
 # Each engine with its adapter and its tests.
@@ -54,6 +54,7 @@ C_AND_CPP = re.compile(r".*\.([ch](pp)?|inc)")
 # A comment, a number (which may have quotes in it) or a literal, whichever begins first.
 COMMENT_OR_LITERAL = re.compile(r'''(?P<comment>/\*.*?\*/|//[^\n]*)|\b[0-9][\w.']*|R"(?P<raw>[^(\s]*)\(.*?\)(?P=raw)"|'''
                                 r'''"(?:\\.|[^"\\])*"|''' r"'(?:\\.|[^'\\])*'", re.DOTALL)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
 CASE_NAME = re.compile(r'''(\b(?:TEST_CASE|TEST_CASE_TEMPLATE|SUBCASE)\()(?:\s*"(?:\\.|[^"\\])*")+''')
 
 
@@ -108,8 +109,25 @@ def contents_of(path):
     return code_of(path.read_text("utf-8")).encode() if C_AND_CPP.fullmatch(path.name) else path.read_bytes()
 
 
+def with_headers(root, files):
+    """Returns the files and, in C and C++, the tests' headers that they include, directly or not."""
+    tests = root / "tests"
+    found, waiting = set(), [root / file for file in files]
+    while waiting:
+        file = waiting.pop().resolve()
+        if file in found or not file.is_file():
+            continue
+        found.add(file)
+        if C_AND_CPP.fullmatch(file.name):
+            folders = (file.parent, tests, tests / "support", tests / "store")
+            headers = [folder / name for name in INCLUDE.findall(file.read_text("utf-8")) for folder in folders]
+            waiting += [header for header in headers if tests in header.resolve().parents]
+    return {file.relative_to(root) for file in found}
+
+
 def hash_of(root, paths):
-    files = {path.relative_to(root) for pattern in paths for path in root.glob(pattern) if path.is_file()}
+    root = root.resolve()
+    files = with_headers(root, {path.relative_to(root) for pattern in paths for path in root.glob(pattern) if path.is_file()})
     digest = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
         digest.update(f"{path.as_posix()}\0{hashlib.sha256(contents_of(root / path)).hexdigest()}\n".encode())
