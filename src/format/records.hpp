@@ -75,7 +75,7 @@ struct RecordRow {
   const char* unexpected;
   const char* missing;
 
-  // Reads a value that keeps every rule above.
+  // Reads a value. The caller has checked that it keeps every rule above.
   void (*decode)(Bytes value, Parameters& into);
   // Returns the value, or nothing if the filter does not have the record.
   std::optional<std::vector<std::byte>> (*encode)(const Parameters& from);

@@ -198,8 +198,8 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
   return error;
 }
 
-// Removes the right to write again before anything is written: the open descriptor keeps it. A process that is killed
-// in between leaves a file that its owner may write to.
+// Gives the owner the right to write, opens the file, and takes the right away before anything is written: the open
+// descriptor can still write. A process that is killed in between leaves a file that its owner may write to.
 Result<File> File::open_again_as_owner() const {
   auto file = open_again(Access::kReadWrite);
   if (file || file.error().code != Code::kAccess) return file;
@@ -464,8 +464,9 @@ Error File::allocate(std::uint64_t offset, std::uint64_t bytes) const {
   return fail_errno(failed, path_, "allocating " + std::to_string(bytes) + " bytes on disk");
 }
 
-// If the filesystem does not tell which blocks a file has, their number is used: a copy has blocks for the hole after
-// the header only if it has them everywhere.
+// If the filesystem does not tell which blocks a file has, the number of the file's blocks is compared with the number
+// that the parts need. Blocks of the hole after the header count, too, but only a copy that was written without any
+// hole has those.
 Error File::own_blocks(const std::vector<Extent>& parts) const {
   ask_to_keep_blocks(descriptor());
   auto unowned = unowned_in(descriptor(), parts);

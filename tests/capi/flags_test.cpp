@@ -304,7 +304,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     const bfstore::Filter there = opened(bfstore::Filter::open(dir.file(), bfstore::OpenMode::kRead));
     bfs_filter* filter = nullptr;
     REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
-    // The system decides whether pages are huge. So the test makes up what it says.
+    // The system decides whether pages are huge, so the test writes a smaps file of its own.
     std::ofstream(dir.file("smaps")) << [&] {
       std::istringstream lines(mappings_of(dir.file()));
       std::string all;

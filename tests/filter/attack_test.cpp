@@ -57,9 +57,9 @@ double honest_rate(const Filter& filter) {
   return static_cast<double>(maybes) / static_cast<double>(kAsked);
 }
 
-// Returns how many of `asked` keys may be "maybe" by chance at the promised rate: five standard deviations of their
-// number, and a quarter for how blocks happen to be loaded (a twentieth is one standard deviation for these 390
-// blocks).
+// Returns the most "maybe" answers that `asked` absent keys may get at the promised rate: the expected number, a
+// quarter more because some blocks have more keys than others, and five standard deviations of the number. (With these
+// 390 blocks one standard deviation of the first effect is a twentieth.)
 double most_by_chance(std::size_t asked) {
   const double mean = kPromised * static_cast<double>(asked);
   return 1.25 * mean + 5 * std::sqrt(mean);

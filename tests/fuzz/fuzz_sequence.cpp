@@ -1,8 +1,8 @@
 // A sequence of calls of the C ABI, on several handles of several files and buffers, compared with multisets that
-// know what was added and removed. After every call no key that is there gets a no, marks are where they were put, and
-// errors are known ones. Some files are copied while in use: they are unclean, and are recovered. Some are sealed, and
-// some of these are damaged. A reader that does not compare the checksums gets what their bytes say, and is not asked
-// any more.
+// know what was added and removed. After every call each key that is there is still "maybe", marks are where they were
+// put, and errors are known ones. Some files are copied while in use: they are unclean, and are recovered. Some are
+// sealed, and some of these are damaged. A reader that does not compare the checksums gets what their bytes say, and is
+// not asked any more.
 #include <sys/resource.h>
 
 #include <csignal>

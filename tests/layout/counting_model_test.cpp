@@ -164,7 +164,8 @@ class Life {
       store(bits_[word], bits_[word].back() & ~(ones_[key][word] & ~Counters::not_empty(counters(word))));
   }
 
-  // The log has the row of an add that was interrupted, so its process adds it when it starts again.
+  // Kills the process of the deed. The log has the row of an interrupted add, so the process adds that key when it
+  // starts again.
   void kill(Deed& deed) {
     if (!deed.active) return;
     deed.active = false;

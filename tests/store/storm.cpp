@@ -399,7 +399,7 @@ void Process::link() {
   if (::link(path_.c_str(), second_name_.c_str()) == 0) count(Event::kLink);
 }
 
-// Acts as a part of the program that does not know the library, with closefrom(3).
+// Closes all descriptors from 3 up, as a part of the program may do that does not know the library.
 void Process::close_all_descriptors() {
   static_cast<void>(close_range(3, ~0U, 0));
   count(Event::kForeignClose);

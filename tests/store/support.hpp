@@ -121,7 +121,7 @@ class Stopped {
   Stopped& operator=(const Stopped&) = delete;
   ~Stopped();
 
-  // Returns the process as an error's message names it.
+  // Returns the beginning of an error message's words for the process.
   [[nodiscard]] std::string in_words() const { return "(process " + std::to_string(pid_); }
   // Lets it continue, until it has stopped itself again.
   void go_on();

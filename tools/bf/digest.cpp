@@ -138,7 +138,7 @@ class SpoolFiles {
   std::vector<File> files_;
 };
 
-// Calls take(digests) for all keys of the command line, or of its source.
+// Calls take(digests), piece by piece, for all keys of `list`, or of the command line if there is no list.
 template <class Take>
 void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std::optional<KeySource>& list, Take take) {
   std::vector<std::uint64_t> digests;

@@ -36,7 +36,8 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       "  bf remove users.bf alice");
 }
 
-// Removing a key that was never added can make a wrong no. So keys of a list that seems damaged are not removed.
+// Removing a key that was never added can make a wrong no. So a remove stops at the first sign that the list
+// is damaged.
 void refuse_doubt(const KeyReader& reader) {
   if (reader.ended_without_separator()) {
     throw Failure(

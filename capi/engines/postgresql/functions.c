@@ -134,7 +134,8 @@ static void key_of(Datum value, Oid type, Key* key) {
 }
 
 /* Trailing spaces count for text, but not for character(n).  A varchar column may be compared as either, and a key does
- * not say which.  So a file of rows has both keys, and lookups ask for the shorter one. */
+ * not say which.  So each row adds two keys, the text as it is and the text without trailing spaces, and
+ * lookups ask for the one without. */
 static size_t trimmed(const Key* key) { return (size_t)bpchartruelen((char*)key->data, (int)key->bytes); }
 
 /* The SQL type whose keys have the same bytes as those of `type`. */

@@ -713,8 +713,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     return status;
   }
 
-  // Returns OK without a filter if none can continue.  A failure that passes, or that a person can mend, is an error:
-  // it is no reason to throw a filter away.
+  // Returns OK without a filter if none can continue.  A failure that is temporary, or that a person can mend,
+  // is an error: it is no reason to throw a filter away.
   Status OpenFile(bfs_filter** filter, bool* recovers) {
     bfs_error error = BFS_ERROR_INIT;
     const uint64_t flags = BFS_OPEN_WRITE | options_.open_flags;

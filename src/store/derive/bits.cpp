@@ -38,7 +38,7 @@ interop::Saying saying_of(const store::Ask& ask) { return {ask.shape, ask.seeds(
 
 ForeignForm raw_form(BitOrder order, const std::string& name) { return {"raw", order, name}; }
 
-// Copies the filter's bits to the array, except those after the last bit in its last word.
+// Copies the filter's m bits to the array. Spare bits of the last word become 0.
 Error copy_bits(const store::Ask& ask, std::span<std::byte> into, interop::Turn turn) {
   const auto content = store::content_of(ask);
   if (!content) return content.error();

@@ -27,7 +27,8 @@ Error check_parts_wish(std::size_t parts, const SaveOptions& options) {
   return fail(Code::kInvalid, "a join does not fold. Leave the fpr out, and fold what comes of it.");
 }
 
-// Returns the numbers below `parts` that are missing, such as "0 to 2, 5". A file may claim billions of parts.
+// Returns the numbers below `parts` that are missing, such as "0 to 2, 5". A file may claim billions of parts,
+// so this goes through the parts that are there, and not through all numbers.
 template <class ByNumber>
 std::string missing_in(const ByNumber& there, std::uint64_t parts) {
   std::string words;

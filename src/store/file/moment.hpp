@@ -21,8 +21,8 @@ struct Moment {
   std::vector<LogPosition> lanes;
 };
 
-// Reads a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. The caller looks at the
-// live word itself. The slot is right even if the system dropped the page of the live word.
+// Reads a header. kSlots if it has no valid slot; kPoisoned or kRecovering if its slot says so. Does not check the
+// live word: the caller has to. The slot is right even if the system dropped the page of the live word.
 Result<Moment> moment_in(const HeaderBytes& header, const OpenFile& opened);
 
 // True if the body bytes that were read between two moments are as good as these moments, whose numbers of recoveries

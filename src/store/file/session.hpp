@@ -48,9 +48,9 @@ class Session {
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept;
   [[nodiscard]] Result<std::vector<OwnerMark>> list_marks() const;
   [[nodiscard]] Result<HeaderBytes> header_with_marks() const;
-  // Called by a handle that copies the bits, before and after it reads them. Asks the kernel as check_writeback() does.
-  // Waits for a sync that is under way, also of another thread (kBusy). For a copy in memory, returns what the file
-  // said when it was copied.
+  // Called by a handle that copies the bits, before and after it reads them. Asks the kernel whether it failed to write
+  // a page of the file, as check_writeback() does. Waits for a sync that is under way, also of another thread (kBusy).
+  // For a copy in memory, returns what the file said when it was copied.
   [[nodiscard]] Result<Moment> moment_for_copy() const;
   Error drop_owner(std::uint64_t owner);
   // True if the recovery waits for no other owner.

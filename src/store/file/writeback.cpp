@@ -27,9 +27,9 @@ Error told_of_failure(const OpenFile& opened, int os_errno) {
   return writeback_failed(opened.file(), os_errno);
 }
 
-// The kernel reports a failure to a description once, and never to a description that is opened later. So this works
-// like a sync, under the sync lock, and a process that is killed when it has the answer leaves *syncing* set for the
-// next one.
+// The kernel reports a failure to a description once, and never to a description that is opened later. So this
+// sets *syncing* before it asks, and the caller holds the sync lock, as in a sync. If the process is killed after it
+// got the answer, *syncing* stays set, and the next process that asks poisons the file.
 Error ask_the_kernel(const OpenFile& opened) {
   if (opened.live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
     opened.live_word().set(format::LiveWord::kPoisoned);

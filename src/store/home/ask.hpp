@@ -42,10 +42,10 @@ struct Ask {
   [[nodiscard]] Code health() const noexcept { return home->health(target.sentinel); }
   // 1 maybe, 0 a certain no.
   [[nodiscard]] std::int32_t answer(std::uint64_t digest) const noexcept { return target.ask(target, digest); }
-  // True if a lookup of this handle has no answer yet. Asked before the lookup reads its bits, because the file may
-  // have been in a filling or a recovery when this handle was opened. A lookup that looks only afterwards could read
-  // its bits while a key is missing, be held up until the key was added and the file answers again, and find nothing to
-  // doubt: a wrong no. No file begins to be filled later.
+  // True if a lookup of this handle has no answer yet. A lookup calls this before it reads its bits, because the file
+  // may have been in a filling or a recovery when this handle was opened. A lookup that looks only afterwards could
+  // read its bits while a key is missing, be held up until the key was added and the file answers again, and find
+  // nothing to doubt: a wrong no. No file begins to be filled later.
   [[nodiscard]] bool too_early() const noexcept { return target.kernel != nullptr && not_yet(target); }
   static bool not_yet(const layout::Target& target) noexcept;
   // The error if this filter's hash has no digest for a key.
@@ -116,7 +116,7 @@ struct Ask {
     return stripes != nullptr ? sum_of_stripes(stripes, in_stripe) : 0;
   }
 
-  // For lookups. Its sentinel has the two words that lookups compare. It is the first member, so that a kernel gets the
+  // For lookups: target.sentinel has the two words that they compare. It is the first member, so that a kernel gets the
   // address of this object.
   layout::Target target;
   const layout::Row& row;

@@ -57,7 +57,8 @@ class Home {
   virtual void supersede_for_this_handle() noexcept {}
 
   // --- Reading all of it, while others may add to it ---
-  // Returns what the place says of itself now. An error if it is in doubt, or if it was opened before a fork.
+  // Returns what the place says of itself now. An error if the place is in doubt, or if the handle was opened before a
+  // fork and this is the child.
   [[nodiscard]] virtual Result<Moment> moment() const { return Moment{}; }
   // Reads bytes of the body, whose words are `words`.
   [[nodiscard]] virtual Error read_body(const std::uint64_t* words, std::span<std::byte> into,

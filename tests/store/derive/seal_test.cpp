@@ -269,7 +269,7 @@ TEST_CASE("a file that is sealed in place has every key that was added before it
   CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains("late"));
 }
 
-// At whatever moment the writer comes, the keys that it was told are there are there.
+// Whenever the writer comes: if its add, sync and close succeeded, the file has its key afterwards.
 TEST_CASE("no key is lost when a writer comes at any sync of a file that is sealed in place") {
   std::uint64_t came = 0;
   for (std::uint64_t moment = 1; moment <= 8; ++moment) {

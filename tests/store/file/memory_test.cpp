@@ -86,7 +86,8 @@ TEST_CASE("after any failed allocation in replacing a file the new one is handed
   }
 }
 
-// The system tells of a failure once, and the message for it needs memory.
+// The system reports a failed write only once. So the writer that is told poisons the file, even if there is no memory
+// for the message.
 TEST_CASE("a writer without memory for a failure that it learns of leaves no lock, and a file that no process uses") {
   const faults::Scope scope;
   TempDir dir;

@@ -317,8 +317,8 @@ class Life {
     const std::size_t before = handles_.size();
     open(OpenMode::kWrite, {.recover = true});
     if (handles_.size() == before) return;
-    // It has cleared all bits, and asked before it did. What the system failed to write before is of no account, even
-    // if no process was told of it because the one that got the answer died.
+    // A recovery that begins writes all pages again. What the system failed to write before it does not matter any
+    // more, even if the only process that was told of it has died.
     if (handles_.back().filter->health() == Code::kRecovering) untold_ = false;
     try {
       if (!add_again(*handles_.back().filter)) return;

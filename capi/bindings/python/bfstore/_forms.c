@@ -216,7 +216,7 @@ static PyObject* handle_export_bits(PyObject* self, PyObject* arguments) {
   return filter == NULL ? NULL : raise_code(code, &error);
 }
 
-/* Arguments: the format, the order or 0. */
+/* Arguments: the format's name; the order of bits, or 0 if the format needs none. */
 static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
   bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
   unsigned int order = 0;
