@@ -55,6 +55,14 @@ class Filter {
   // opened or made while it is set. One that this CPU cannot run is kInvalid. Answers never depend on it.
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
+  // Opens the file for writing, or makes it if there is none; *created says which. Any number of processes may do so at
+  // once: one makes it, and each that returns has a file whose name is durable. Layout, hash, seed, seeds, secret and
+  // part, where `making` gives them, must be those of the file: otherwise kMismatch, or kKey. Its size, note and id may
+  // be others. No file is replaced, whatever its state: a file that cannot be opened is the error of open(). kInvalid
+  // for kRead, since a mistaken path would become an empty filter that calls every key absent.
+  static Result<Filter> open_or_create(const std::string& path, OpenMode mode, const Options& making,
+                                       const OpenOptions& opening, bool* created);
+
   // Reads in place an embedded filter in a file of any other format. It begins `offset` bytes into the file, a multiple
   // of 64, and is at most `max_bytes` long (0: up to the end of the file). The call takes the options `map`, `key`,
   // `any_filesystem`, `no_follow`, `no_write` and `descriptor`.
@@ -108,6 +116,11 @@ class Filter {
   // file appears at `path`, or nothing does. `digests` has those of the keys, in any order; duplicates count once.
   // Memory: another 8 bytes for each. kUnsupported for a layout to which keys are added.
   static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
+
+  // Makes a filter file of these keys, which appears when it is complete; the handle only reads. If no option gives a
+  // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. A layout to which
+  // keys are added gets them by that many threads.
+  static Result<Filter> build(const std::string& path, const Options& options, const Keys& keys, unsigned threads = 1);
 
   // Adds every key of `from` (a file in use, a range, a buffer), while others may add to both: a union of their bits,
   // equal bit for bit to one filter of all keys. It has every key whose add to `from` returned before the call. Both
@@ -266,6 +279,10 @@ class Filter {
   // the last number are undefined. At most 2^32 keys.
   Count select_keys(const Keys& keys, std::span<std::uint32_t> indices) const noexcept;
 
+  // counts[i] is count() of key i, 0 for a null. keys() is how many may be present. On an error every count is 15. For
+  // the counting layout (otherwise kUnsupported). `counts` is at least as long as the keys.
+  Count count_keys(const Keys& keys, std::span<std::uint8_t> counts) const noexcept;
+
   // digests[i] is the digest of key i in this file (digest()), 0 for a null. keys() is the number of keys. On an error
   // nothing is written. `digests` is at least as long as the keys.
   Count digest_keys(const Keys& keys, std::span<std::uint64_t> digests) const noexcept;
@@ -308,9 +325,9 @@ class Filter {
 
   // For the builder of a filter that was made with Options::filling: every key that the filter is to have was added.
   // The order: make the file, let every writer open it and add its new rows, only then read the end of the log, add the
-  // rows up to that end, and call this. The builder is an owner of its own (PROMISES.md, "An online build"). The call
-  // makes all keys durable; from then on the filter answers, in every process that has it open. A filter that is not
-  // filling is only synced, without an error.
+  // rows up to that end, and call this. The builder is an owner of its own (guide/engines.md, "An online build"). The
+  // call makes all keys durable; from then on the filter answers, in every process that has it open. A filter that is
+  // not filling is only synced, without an error.
   Error finish_filling();
 
   // --- Facts --------------------------------------------------------------------------------------------------
@@ -351,6 +368,8 @@ class Filter {
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
                                 const std::optional<SecretKey>& key);
   static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
+  Error save_sealed(const std::string& path, const SaveOptions& options) const;
+  [[nodiscard]] Error make_name_durable() const;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>

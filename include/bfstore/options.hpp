@@ -240,6 +240,9 @@ struct SaveOptions {
   // already.
   double fpr = 0;
   bool same_file_id = false;  // the new filter has the id of this one (Options::file_id); otherwise a random one
+  // With checksums, and never written to again (seal.hpp). Then the new file may replace its own source, while no
+  // process writes to that (otherwise kBusy). Not with `fpr`, `same_file_id` and `filling`.
+  bool sealed = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
 };
 

@@ -68,7 +68,7 @@ const char* expected_name(Code code) {
     case Code::kFull:
       return "BFS_EFULL";
     case Code::kKey:
-      return "BFS_EKEY";
+      return "BFS_ESECRET";
     case Code::kMismatch:
       return "BFS_EMISMATCH";
     case Code::kShut:

@@ -2,7 +2,8 @@
 // its Ask.
 #include <bfstore/inline.hpp>
 
-#include <filesystem>
+#include <array>
+#include <fstream>
 
 #include "base/fail.hpp"
 #include "hash/hasher.hpp"
@@ -42,6 +43,14 @@ std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noe
       [&](const auto& hasher) { return ask.answer(hasher(key)); });
 }
 
+// True if the file begins as a list of parts does (format/manifest.hpp).
+bool lists_parts(const std::string& path) {
+  constexpr std::string_view kBegin = "bfstore-set ";
+  std::array<char, kBegin.size()> begin{};
+  std::ifstream(path, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
 }  // namespace
 
 Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)) {}
@@ -54,10 +63,15 @@ Result<Filter> Filter::made_of(Result<std::unique_ptr<store::Ask>> ask) {
   return Filter(std::move(*ask));
 }
 
+// A list of parts is told from a filter by its first line, once the file is known not to be a filter.
 Result<Filter> Filter::open(const std::string& path, OpenMode mode, const OpenOptions& options) {
   if (options.descriptor && path.empty()) return open(store::name_of(*options.descriptor), mode, options);
   const bool follows = options.follow && mode == OpenMode::kRead;
-  return made_of(follows ? store::open_to_follow(path, options) : store::open_file(path, mode, options));
+  auto ask = follows ? store::open_to_follow(path, options) : store::open_file(path, mode, options);
+  const bool is_no_filter = !ask && (ask.error().code == Code::kMagic || ask.error().code == Code::kTooShort);
+  if (!is_no_filter || options.descriptor || !lists_parts(path)) return made_of(std::move(ask));
+  if (mode == OpenMode::kRead && !follows) return open_set(path, options);
+  return base::fail(Code::kInvalid, path + ": a list of parts is only read, and not followed. Open the part itself.");
 }
 
 Result<Filter> Filter::open_set(const std::string& manifest, const OpenOptions& options) {

@@ -185,6 +185,24 @@ Count Filter::remove_keys(const Keys& keys) noexcept {
                       [this](const auto& digests) { return remove_all(*ask_, digests); });
 }
 
+Count Filter::count_keys(const Keys& keys, std::span<std::uint8_t> counts) const noexcept {
+  const auto count_all = [&](const auto& source) -> Count {
+    if (counts.size() < source.size()) return Code::kInvalid;
+    std::uint64_t maybes = 0;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const Count count = keys.is_null(i) ? Count(std::uint64_t{0}) : count_digest(source.digest(i));
+      if (!count.ok()) return count;
+      counts[i] = static_cast<std::uint8_t>(count.keys());
+      if (count.keys() != 0) ++maybes;
+    }
+    return maybes;
+  };
+  const Count maybes = ask_->removes() ? with_digests(keys, ask_->shape, ask_->secret, Code::kDigestOnly, count_all)
+                                       : Count(Code::kUnsupported);
+  if (!maybes.ok()) std::fill(counts.begin(), counts.end(), std::uint8_t{15});
+  return maybes;
+}
+
 Count Filter::contains_keys(const Keys& keys, std::span<std::uint8_t> answers) const noexcept {
   return answer(keys, answers);
 }

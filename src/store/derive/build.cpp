@@ -68,4 +68,25 @@ Error Filter::build(const std::string& path, const Options& options, std::span<c
   return store::derive({}, path, *making, build);
 }
 
+Result<Filter> Filter::build(const std::string& path, const Options& options, const Keys& keys, unsigned threads) {
+  store::OwnOptions all(options);
+  const bool sized = all.capacity != 0 || all.num_bits != 0 || !all.like.empty();
+  if (!sized) all.capacity = std::max<std::uint64_t>(1, keys.size());
+  all.unpublished = true;
+  all.exclusive = true;
+  auto made = create(path, all);
+  if (!made) return made;
+  Error error = threads > 1 ? made->use_threads(threads) : Error{};
+  if (!error.ok()) return error;
+  if (const Count added = made->add_keys(keys); !added.ok())
+    return fail(added.code(), path + ": not built: " + code_text(added.code()));
+  const bool promised = all.capacity != 0 || all.num_bits == 0;
+  if (promised && made->stats({}).saturated)
+    return fail(Code::kFull,
+                path + ": not built, for there are more keys than its capacity. Give a greater one, or none.");
+  error = made->publish();
+  if (!error.ok()) return error;
+  return made;
+}
+
 }  // namespace bfstore

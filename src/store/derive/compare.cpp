@@ -59,7 +59,7 @@ Error compare_bits(const store::Ask& large, const store::Ask& small, bool swappe
 }
 
 // Estimates the keys of one filter.
-Error count_keys(const store::Ask& ask, Interval& keys) {
+Error estimate_keys(const store::Ask& ask, Interval& keys) {
   const auto counter = std::make_unique<layout::FillCounter>(ask.row, ask.target.geometry);  // stacks are small
   Error error = store::each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {
     counter->take(store::words_of(piece).data(), store::words_of(piece).size());
@@ -110,8 +110,8 @@ Result<Comparison> Filter::compare(const Filter& other) const {
   if (made.comparable) {
     error = compare_sets(*a, *b, made);
   } else {
-    error = count_keys(*a, made.keys_a);
-    if (error.ok()) error = count_keys(*b, made.keys_b);
+    error = estimate_keys(*a, made.keys_a);
+    if (error.ok()) error = estimate_keys(*b, made.keys_b);
   }
   if (error.ok()) error = store::check_copied(*a, *content_a);
   if (error.ok()) error = store::check_copied(*b, *content_b);

@@ -17,13 +17,27 @@ using store::Evidence;
 using store::OpenFile;
 using store::Sources;
 
-class SealedCopy final : public store::Transform {
+class SealedCopy : public store::Transform {
  public:
-  explicit SealedCopy(const OpenFile& source) noexcept : source_(source) {}
-
   Result<format::Identity> identity(const Sources& sources) override {
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
   }
+
+  Result<store::Facts> fill(const Sources& sources, OpenFile& made) override {
+    const store::Content& content = sources.front().content;
+    store::Sealing sealing(made, content.keys_added);
+    if (Error error = sealing.make_room(); !error.ok()) return error;
+    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) { return sealing.put(offset, piece); };
+    if (Error error = store::each_piece_of_body(*sources.front().ask, put); !error.ok()) return error;
+    if (Error error = sealing.finish(); !error.ok()) return error;
+    return store::Facts{content.keys_added, content.lanes};
+  }
+};
+
+// Of a whole file, which the copy may replace.
+class SealedFile final : public SealedCopy {
+ public:
+  explicit SealedFile(const OpenFile& source) noexcept : source_(source) {}
 
   // The copy may replace its own source if no process writes to the source from now until none can open it for writing.
   // A process that opens it meanwhile changes its slots first.
@@ -41,16 +55,6 @@ class SealedCopy final : public store::Transform {
                                    "place then, or seal it under another name.");
     replaced_ = std::make_unique<const Evidence>(*evidence);
     return {};
-  }
-
-  Result<store::Facts> fill(const Sources& sources, OpenFile& made) override {
-    const store::Content& content = sources.front().content;
-    store::Sealing sealing(made, content.keys_added);
-    if (Error error = sealing.make_room(); !error.ok()) return error;
-    const auto put = [&](std::uint64_t offset, std::span<const std::byte> piece) { return sealing.put(offset, piece); };
-    if (Error error = store::each_piece_of_body(*sources.front().ask, put); !error.ok()) return error;
-    if (Error error = sealing.finish(); !error.ok()) return error;
-    return store::Facts{content.keys_added, content.lanes};
   }
 
   Error check_read(const Sources& sources) override {
@@ -104,10 +108,25 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   reading.without_key = true;
   auto session = store::Session::open_reader(from, reading);
   if (!session) return session.error();
-  SealedCopy copy((*session)->file());
+  SealedFile copy((*session)->file());
   const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.key = {}});
   if (!source) return source.error();
   return store::derive({{source->get()}}, to, *making, copy);
+}
+
+Error Filter::save_sealed(const std::string& path, const SaveOptions& options) const {
+  if (options.fpr != 0 || options.same_file_id || options.filling)
+    return fail(Code::kInvalid,
+                path + ": a sealed copy takes no rate, no file_id of its source, and no filling. Copy twice.");
+  const auto making = store::making_at(path, options);
+  if (!making) return making.error();
+  const store::Pinned pinned(*ask_);
+  if (const OpenFile* const own = pinned->home->own_file(); own != nullptr) {
+    SealedFile copy(*own);
+    return store::derive({{&*pinned}}, path, *making, copy);
+  }
+  SealedCopy copy;
+  return store::derive({{&*pinned}}, path, *making, copy);
 }
 
 Result<Verification> verify(const std::string& path, bool no_follow) {

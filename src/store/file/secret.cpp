@@ -13,17 +13,18 @@ using base::fail;
 
 Error no_key_expected() {
   return fail(Code::kKey,
-              "a key was given, and this filter has none (its hash is not siphash). Open it without a key.");
+              "a secret was given, and this filter has none (its hash is not siphash). Open it without one.");
 }
 
 Error check_key(const format::Identity& identity, const std::optional<SecretKey>& key) {
   if (!identity.key_check) return key ? no_key_expected() : Error{};
   if (!key) {
-    return fail(Code::kKey,
-                "no key was given, and this filter has one (its hash is siphash). Give the key that it was made with.");
+    return fail(
+        Code::kKey,
+        "no secret was given, and this filter has one (its hash is siphash). Give the secret that it was made with.");
   }
   if (format::key_check_of(*key, identity.key_check->salt) == *identity.key_check) return {};
-  return fail(Code::kKey, "the key that was given is not this filter's. Give the key that it was made with.");
+  return fail(Code::kKey, "the secret that was given is not this filter's. Give the one that it was made with.");
 }
 
 }  // namespace
@@ -33,9 +34,9 @@ Secret::~Secret() { explicit_bzero(key_.data(), key_.size()); }
 Error check_secret_for(Hash hash, const std::optional<SecretKey>& key) {
   const HashInfo& info = hash::row_of(hash).info;
   if (info.takes_secret && !key)
-    return fail(Code::kKey, std::string(info.name) + " needs a key. Give 16 random bytes.");
+    return fail(Code::kKey, std::string(info.name) + " needs a secret. Give 16 random bytes.");
   if (!info.takes_secret && key)
-    return fail(Code::kKey, "a key was given, and only siphash has one. Give siphash as the hash, or no key.");
+    return fail(Code::kKey, "a secret was given, and only siphash has one. Give siphash as the hash, or no secret.");
   return {};
 }
 

@@ -20,6 +20,7 @@ class InFile final : public Home {
   [[nodiscard]] std::string name(const char*) const override { return path(); }
   [[nodiscard]] const format::Identity* identity() const noexcept override { return &opened().identity(); }
   [[nodiscard]] const region::Mapping* mapping() const noexcept override { return &opened().mapping(); }
+  [[nodiscard]] const OpenFile* own_file() const noexcept override { return &opened(); }
   [[nodiscard]] bool is_shut() const noexcept override { return session_->is_shut(); }
   [[nodiscard]] Result<bool> is_current() override { return session_->is_current(); }
 

@@ -43,7 +43,7 @@ inline std::string misfit(const Ask& from, const Ask& into) {
   };
   if (differ.layout) both("layout", layout_of(from.shape.layout)->name, layout_of(into.shape.layout)->name);
   if (differ.hash) both("hash", hash_of(from.shape.hash)->name, hash_of(into.shape.hash)->name);
-  if (differ.secret) found += "secret key, ";
+  if (differ.secret) found += "secret, ";
   const bool seed = from.shape.seed != into.shape.seed;
   if (seed) numbers("seed", from.shape.seed, into.shape.seed);
   const bool seeds = !differ.hash && from.seeds() != into.seeds();

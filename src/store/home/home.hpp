@@ -21,6 +21,7 @@
 namespace bfstore::store {
 
 struct Ask;
+class OpenFile;
 
 class Home {
  public:
@@ -36,6 +37,8 @@ class Home {
   [[nodiscard]] virtual const format::Identity* identity() const noexcept { return nullptr; }
   // The mapping of a file or of a range of one. nullptr for memory of the caller, or of the handle.
   [[nodiscard]] virtual const region::Mapping* mapping() const noexcept { return nullptr; }
+  // The file that is this filter and nothing else. nullptr for every other kind.
+  [[nodiscard]] virtual const OpenFile* own_file() const noexcept { return nullptr; }
   [[nodiscard]] virtual Stats stats(const Ask& ask, StatsWish wish) const;
 
   // --- Doubt ---

@@ -84,7 +84,7 @@ bool says_it_is_a_file(Bytes bytes) noexcept {
 
 // Judges the state that the file was in when its bytes were read, as a process does that finds no writer, and not this
 // place. An error unless it was clean.
-Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
+[[gnu::noinline]] Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
   Evidence evidence;
   evidence.slots = slots_of(header, file_id);
   evidence.live_word = live_word_of(header);
@@ -119,13 +119,14 @@ Result<Loaded> with_body(Bytes body, const Shape& shape) {
   return made;
 }
 
-Result<Loaded> load_bare(Bytes bytes, const std::optional<SecretKey>& key) {
+// Each of these has a frame of its own: together they would need too much stack (see tests/capi/stack_test.cpp).
+[[gnu::noinline]] Result<Loaded> load_bare(Bytes bytes, const std::optional<SecretKey>& key) {
   const auto shape = trusted_bare(bytes, key);
   if (!shape) return shape.error();
   return with_body(bytes.first(bytes.size() - format::kTrailerBytes), *shape);
 }
 
-Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+[[gnu::noinline]] Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
   auto found = find_embedded(bytes, writing, key);
   if (!found) return found.error();
   const format::Section body = format::sections_of(found->identity).body;
@@ -134,7 +135,7 @@ Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<Secr
   return made;
 }
 
-Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+[[gnu::noinline]] Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
   const std::string where = std::string(kName) + ": ";
   auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, key, where);
   if (!identity) return identity.error();

@@ -52,7 +52,7 @@ class PartsInOrder {
     say(differ.layout, "layout");
     say(differ.hash, "hash");
     say(differ.seed, "seed");
-    say(differ.secret, "secret key");
+    say(differ.secret, "secret");
     say(differ.num_probes, "number of probes");
     say(differ.num_bits, "number of bits");
     say(differ.part, "number of parts");

@@ -84,7 +84,7 @@ Error check_hash(Hash hash, const Options& options) {
   }
   if (!row->info.takes_seed && options.seed) {
     return fail(Code::kInvalid, std::string("a seed was given, and only xxh3 has one. ") +
-                                    (row->info.takes_secret  ? "Give siphash a key instead."
+                                    (row->info.takes_secret  ? "Give siphash a secret instead."
                                      : row->info.takes_seeds ? "Give a list of seeds instead."
                                                              : "Give none with " + std::string(row->info.name) + "."));
   }

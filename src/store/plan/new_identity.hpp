@@ -1,11 +1,23 @@
 // Makes the identity of a new filter from Options. Makes no file, and reads only the file that `like` names.
 #pragma once
 
+#include <string.h>  // explicit_bzero
 #include <bfstore/options.hpp>
 
 #include "format/identity.hpp"
 
 namespace bfstore::store {
+
+// A copy of the caller's options, to be changed.
+struct OwnOptions : Options {
+  explicit OwnOptions(const Options& given) : Options(given) {}
+  OwnOptions(const OwnOptions&) = delete;
+  OwnOptions& operator=(const OwnOptions&) = delete;
+  // Wipes the copy of the secret, which is on a stack that other calls use later.
+  ~OwnOptions() {
+    if (key) explicit_bzero(key->data(), key->size());
+  }
+};
 
 // Makes the identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
 Result<format::Identity> new_identity(const Options& options, format::Form form);

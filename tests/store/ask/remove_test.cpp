@@ -282,3 +282,41 @@ TEST_CASE("processes that are killed while they add and remove leak a key each a
     REQUIRE(fill_of(filter).estimated_keys < times_added * static_cast<double>(kSome) + killed + 2);
   }
 }
+
+TEST_CASE("many keys are counted as each one is, nulls are 0, and what is not known is 15") {
+  TempDir dir;
+  Filter filter = created(dir.file(), counting_options());
+  std::vector<std::string> texts;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    texts.push_back(key_of(kChurned, i));
+    for (std::uint64_t times = 0; times < i % 18; ++times) CHECK(filter.add(texts.back()).ok());
+  }
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  std::vector<std::uint8_t> counts(views.size() + 1, 77);
+  const Count found = filter.count_keys(Keys::views(views), counts);
+  REQUIRE(found.ok());
+  std::uint64_t maybe = 0;
+  for (std::uint64_t i = 0; i < views.size(); ++i) {
+    CHECK(counts[i] == filter.count(views[i]).keys());
+    CHECK(counts[i] >= std::min<std::uint64_t>(i % 18, 15));
+    maybe += counts[i] != 0 ? 1U : 0U;
+  }
+  CHECK(found.keys() == maybe);
+  CHECK(counts.back() == 77);
+  const std::uint8_t only_the_second[] = {2};
+  std::vector<std::uint8_t> three(3, 77);
+  const std::vector<std::string_view> asked{views[1], views[2], views[3]};
+  CHECK(filter.count_keys(Keys::views(asked).where_valid(only_the_second, 0), three).keys() == 1);
+  CHECK((three[0] == 0 && three[1] >= 2 && three[2] == 0));
+
+  std::vector<std::uint8_t> too_short(2, 77);
+  CHECK(filter.count_keys(Keys::views(asked), too_short).code() == Code::kInvalid);
+  CHECK((too_short[0] == 15 && too_short[1] == 15));
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kPoisoned);
+  CHECK(filter.count_keys(Keys::views(asked), three).keys() == 3);
+  CHECK(three == std::vector<std::uint8_t>(3, 15));
+  const Filter blocked = created(dir.file("blocked"));
+  three.assign(3, 0);
+  CHECK(blocked.count_keys(Keys::views(asked), three).code() == Code::kUnsupported);
+  CHECK(three == std::vector<std::uint8_t>(3, 15));
+}

@@ -743,3 +743,68 @@ TEST_CASE("slots and a live word of a sealed file that say another state than it
   write_bytes(dir.file(), format::kSlotOffset, std::string(2 * format::kPageBytes, 'x'));
   CHECK(verify(dir.file()).error().code == Code::kSlots);
 }
+
+TEST_CASE("a copy that is sealed has what its source has, whether that is a file in use, a range or a buffer") {
+  TempDir dir;
+  Options options = three_chunks();
+  options.note = "mine";
+  Filter source = created(dir.file(), options);
+  add_keys(source, 1, 0, kSome);
+  CHECK(source.sync({.owner = 5, .mark = kSome}).ok());
+  const std::uint64_t bytes = *source.dumped_bytes({});
+  std::vector<std::byte> dumped(bytes);
+  CHECK(source.dump(dumped, {}).ok());
+  std::ofstream(dir.file("range"), std::ios::binary)
+      << std::string(64, 'x') << std::string(reinterpret_cast<const char*>(dumped.data()), bytes);
+  const Filter range = opened(Filter::open_range(dir.file("range"), 64, 0));
+  const Filter loaded = opened(Filter::load(dumped, OpenMode::kRead));
+  for (const Filter* const from : {static_cast<const Filter*>(&source), &range, &loaded}) {
+    const std::string to = dir.file("sealed");
+    REQUIRE(from->save(to, {.sealed = true}).ok());
+    CHECK(damage(to).empty());
+    CHECK(from->save(to, {.sealed = true}).code == Code::kExists);
+    CHECK(open_code(to, OpenMode::kWrite) == Code::kSealed);
+    const Filter sealed = opened(Filter::open(to, OpenMode::kRead, {.verify = true}));
+    CHECK(maybes(sealed, 1, 0, kSome) == kSome);
+    CHECK(answers_no(sealed));
+    CHECK(sealed.note() == "mine");
+    CHECK(sealed.get_mark(5) == (from == &source ? kSome : 0));  // a buffer has no marks
+    std::filesystem::remove(to);
+  }
+  add_keys(source, 1, kSome, 1);  // the source is as it was
+  CHECK(source.close().ok());
+}
+
+TEST_CASE("a handle seals its own file in its place while no process writes to it") {
+  TempDir dir;
+  make_plain(dir.file());
+  const SaveOptions in_place{.replace = true, .sealed = true, .lock_timeout_ms = 0};
+  {
+    Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    for (const Filter* const from : {static_cast<const Filter*>(&writer), &reader})
+      CHECK(from->save(dir.file(), in_place).code == Code::kBusy);
+    CHECK(writer.close().ok());
+  }
+  Remote other(dir.file());
+  CHECK(other.call("open write") == "BFS_OK");
+  const Filter handle = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(handle.save(dir.file(), in_place).code == Code::kBusy);
+  CHECK(other.call("close") == "BFS_OK");
+  REQUIRE(handle.save(dir.file(), in_place).ok());
+  CHECK(handle.health() == Code::kSuperseded);
+  CHECK(damage(dir.file()).empty());
+  CHECK(maybes(opened(Filter::open(dir.file(), OpenMode::kRead)), 1, 0, kSome) == kSome);
+  CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
+}
+
+TEST_CASE("what contradicts a seal is refused") {
+  TempDir dir;
+  make_plain(dir.file());
+  const Filter source = opened(Filter::open(dir.file(), OpenMode::kRead));
+  for (const SaveOptions& options :
+       {SaveOptions{.filling = true, .sealed = true}, SaveOptions{.fpr = 0.5, .sealed = true},
+        SaveOptions{.same_file_id = true, .sealed = true}})
+    CHECK(source.save(dir.file("sealed"), options).code == Code::kInvalid);
+  CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
+}

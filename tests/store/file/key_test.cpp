@@ -83,14 +83,14 @@ TEST_CASE("a keyed file opens with its own key alone, and is not touched with an
   const std::string before = read_bytes(dir.file());
   CHECK_FALSE(holds_the_secret(before));
   for (const OpenMode mode : kModes) {
-    check_refused(Filter::open(dir.file(), mode), "no key was given");
+    check_refused(Filter::open(dir.file(), mode), "no secret was given");
     for (std::size_t bit = 0; bit < 128; ++bit)
       check_refused(Filter::open(dir.file(), mode, with(with_one_bit_changed(bit))), "is not this filter's");
     check_refused(Filter::open(dir.file(), mode), dir.file());
   }
   OpenOptions recovering = with(std::nullopt);
   recovering.recover = true;
-  check_refused(Filter::open(dir.file(), OpenMode::kWrite, recovering), "no key was given");
+  check_refused(Filter::open(dir.file(), OpenMode::kWrite, recovering), "no secret was given");
   CHECK(read_bytes(dir.file()) == before);
   for (const OpenMode mode : kModes) {
     const Filter filter = opened(Filter::open(dir.file(), mode, with(kSecret)));
@@ -139,7 +139,7 @@ TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its 
     const std::span<const std::byte> constant = memory.bytes();
     put(dir.file(), std::string(128, 'x') + memory.text());
     for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(with_one_bit_changed(0))}) {
-      const char* const words = key ? "is not this filter's" : "no key was given";
+      const char* const words = key ? "is not this filter's" : "no secret was given";
       check_refused(Filter::wrap(memory.bytes(), false, key), words);
       check_refused(Filter::wrap_to_read(constant, false, key), words);
       check_refused(Filter::open_range(dir.file(), 128, 0, {.key = key}), words);
@@ -155,7 +155,7 @@ TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its 
 
 TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; no seed, and no bare form") {
   const TempDir dir;
-  check_refused(Filter::create(dir.file(), keyed_options(std::nullopt)), "siphash needs a key");
+  check_refused(Filter::create(dir.file(), keyed_options(std::nullopt)), "siphash needs a secret");
   Options options = small_options();
   options.key = kSecret;
   check_refused(Filter::create(dir.file(), options), "only siphash has one");
@@ -201,7 +201,7 @@ TEST_CASE("making a file like a keyed one takes its key, which the new file has,
   static_cast<void>(created(dir.file("first"), keyed_options()));
   Options like;
   like.like = dir.file("first");
-  check_refused(Filter::create(dir.file("second"), like), "no key was given");
+  check_refused(Filter::create(dir.file("second"), like), "no secret was given");
   like.key = with_one_bit_changed(77);
   check_refused(Filter::create(dir.file("second"), like), "is not this filter's");
   CHECK(dir.names().size() == 1);
@@ -301,7 +301,7 @@ TEST_CASE("a keyed filter is sealed and verified without its key, and asked with
   const auto found = verify(dir.file("sealed"));
   REQUIRE(found.ok());
   CHECK(found->damaged.empty());
-  check_refused(Filter::open(dir.file("sealed"), OpenMode::kRead), "no key was given");
+  check_refused(Filter::open(dir.file("sealed"), OpenMode::kRead), "no secret was given");
   const Filter sealed = opened(Filter::open(dir.file("sealed"), OpenMode::kRead, with(kSecret)));
   CHECK(sealed.contains("key"));
   CHECK_FALSE(sealed.contains("no key"));
