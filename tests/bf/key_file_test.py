@@ -67,7 +67,7 @@ class KeyFile(BfCase):
         for command in (["add", "f", "bob"], ["contains", "f", "alice"], ["recover", "f", "bob"],
                         ["recover", "f", "--accept-loss"], ["create", "g", "--like", "f"],
                         ["build", "g", "--like", "f", "--from", "-"]):
-            self.refused(*command, input=b"bob\n", says=["f: ", "no key was given", "--key-file"])
+            self.refused(*command, input=b"bob\n", says=["f: ", "no secret was given", "--key-file"])
             self.refused(*command, "--key-file", "other", input=b"bob\n", says=["f: ", "is not this filter's"])
         with open(self.path("f"), "rb") as file:
             self.assertEqual(file.read(), before)

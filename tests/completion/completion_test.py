@@ -31,7 +31,8 @@ CASES = (
     ("bf contains filt", "filters.bf"), ("bf contains filters.bf filt", None), ("bf contains filters.bf --from filt", "filters.bf"),
     ("bf contains --key-file k filt", "filters.bf"), ("bf contains filters.bf -- --may", None),
     ("bf merge out.bf in.bf in2.bf filt", "filters.bf"), ("bf verify filters.bf filt", None),
-    ("bf add f.bf --lock-timeout fore", "forever"), ("bf plan --layout cou", "counting"), ("bf plan --js", "--json"),
+    ("bf add f.bf --lock-timeout fore", "forever"), ("bf add f.bf --cre", "--create"),
+    ("bf add f.bf --create --layout cl", "classic"), ("bf add f.bf --create --like filt", "filters.bf"), ("bf plan --layout cou", "counting"), ("bf plan --js", "--json"),
     ("bf verify --js", None), ("bf count create --nu", "--null"),
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
 )

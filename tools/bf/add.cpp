@@ -1,4 +1,4 @@
-// bf add: adds keys to an existing filter.
+// bf add: adds keys to a filter, which it makes first if it is told to.
 #include "failure.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -17,7 +17,9 @@ namespace bf {
 namespace {
 
 void declare_add(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf add FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
+  add_help_and_version(app,
+                       "bf add FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]\n"
+                       "       bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_file(app, arguments);
@@ -25,8 +27,12 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   add_quiet(app, arguments);
+  add_create(app, arguments);
   app.footer(std::string(kAboutKeys) +
-             "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt");
+             "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
+             "that is\nthere keeps its size; the layout, hash, seed, secret and part that are given must be its own.\n"
+             "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
+             "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
 
 // The time to wait for an exclusive writer, usually another bf add, unless --lock-timeout is given.
@@ -42,13 +48,18 @@ std::uint32_t left_of(std::uint32_t patience_ms, Clock::time_point begin) {
   return static_cast<std::uint32_t>(std::max<std::int64_t>(patience_ms - waited, 0));
 }
 
+// *created: true once the file was made.
+bfstore::Result<bfstore::Filter> open_or_make(const Arguments& arguments, bfstore::OpenMode mode, bool* created) {
+  return arguments.create ? open_or_make_filter(arguments, mode, created) : open_filter(arguments, mode);
+}
+
 // Opens as the only writer, which adds several times as fast, if the keys are in a file and no other process is
 // writing. An add from a pipe may take long, so it lets other writers in. The second try waits for the rest of the
 // time.
-bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file) {
-  if (!from_file) return open_filter(arguments, bfstore::OpenMode::kWrite);
+bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool from_file, bool* created) {
+  if (!from_file) return open_or_make(arguments, bfstore::OpenMode::kWrite, created);
   const auto begin = Clock::now();
-  auto alone = open_filter(arguments, bfstore::OpenMode::kExclusive);
+  auto alone = open_or_make(arguments, bfstore::OpenMode::kExclusive, created);
   if (alone.ok() || alone.error().code != bfstore::Code::kBusy) return alone;
   const std::uint32_t patience = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   const std::uint32_t left = left_of(patience, begin);
@@ -56,17 +67,17 @@ bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool fr
   Arguments second = arguments;
   const KeyWiper wiper(second.key);
   second.lock_timeout_ms = left;
-  return open_filter(second, bfstore::OpenMode::kWrite);
+  return open_or_make(second, bfstore::OpenMode::kWrite, created);
 }
 
 bool worth_waiting(const Arguments& arguments, Clock::time_point begin) {
   return left_of(arguments.lock_timeout_ms.value_or(kPatienceMs), begin) != 0;
 }
 
-bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
+bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* created) {
   const std::string& file = arguments.file;
   const auto begin = Clock::now();
-  auto opened = try_to_open(arguments, from_file);
+  auto opened = try_to_open(arguments, from_file, created);
   bool told = false;
   while (!opened.ok() && opened.error().code == bfstore::Code::kBusy && !interrupt::pending() &&
          worth_waiting(arguments, begin)) {
@@ -75,9 +86,12 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file) {
     }
     told = true;
     std::this_thread::sleep_for(kBetweenTries);
-    opened = try_to_open(arguments, from_file);
+    opened = try_to_open(arguments, from_file, created);
   }
-  return filter_of_keys(std::move(opened), file);
+  if (!arguments.create) return filter_of_keys(std::move(opened), file);
+  bfstore::Filter filter = unwrap(std::move(opened), file);
+  refuse_external(filter, file);
+  return filter;
 }
 
 // Keys that were added stay. Adding them again changes nothing, except in a counting filter.
@@ -98,7 +112,9 @@ int add(const Arguments& arguments) {
   if (source && source->is_same_file(arguments.file)) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
-  bfstore::Filter filter = open_to_add(arguments, source && source->bytes());
+  bool created = false;
+  bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
+  const std::string making = created ? "created, " + shape_words(filter.stats()) + "; " : "";
   Loader loader(filter, arguments.file);
   if (source) {
     add_list(*source, loader);
@@ -107,7 +123,7 @@ int add(const Arguments& arguments) {
   }
   loader.finish();
   check(filter.close(), arguments.file);
-  const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added (" +
+  const std::string words = arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" +
                             grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";
   if (interrupt::pending()) {
     complain(words + ". Interrupted: the rest was not read.");
@@ -117,8 +133,12 @@ int add(const Arguments& arguments) {
   return 0;
 }
 
+void check_add(Arguments& arguments) {
+  if (arguments.create) check_create(arguments);
+}
+
 }  // namespace
 
-const Command kAdd{"add", "Add keys to a filter", declare_add, add};
+const Command kAdd{"add", "Add keys to a filter", declare_add, add, check_add};
 
 }  // namespace bf

@@ -22,7 +22,8 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   const Command* command = nullptr;
   std::string file;
-  bfstore::Options options;       // create, build, seal, merge, copy, fold, intersect, clear
+  bfstore::Options options;       // create, build, add, seal, merge, copy, fold, intersect, clear
+  bool create = false;            // add: make the file if there is none
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, remove, count, contains, recover: used instead of `from`, if any
   ListFormat list;
@@ -58,7 +59,7 @@ struct Arguments {
   bfstore::ForeignForm form{.format = "raw"};  // the form of its bytes
   std::string check;                           // import: keys that must be present, a path or "-", or empty
 
-  // build: true if the size is known without counting the keys.
+  // create, build, add: true if the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {
     return options.capacity != 0 || options.num_bits != 0 || !options.like.empty();
   }

@@ -16,17 +16,10 @@ void declare_create(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false);
   add_part(app, arguments.options);
-  app.add_flag("--filling", arguments.options.filling,
-               "answer maybe for every key until bf finish-filling: for an online build");
+  add_filling(app, arguments.options);
   app.footer(std::string(kAboutNumbers) +
              "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
              "  bf create users.bf --capacity 10M --fpr 0.01");
-}
-
-void check_create(Arguments& arguments) {
-  check_bits(arguments);
-  if (!arguments.is_sized()) fail_unsized(arguments);
-  check_hash(arguments);
 }
 
 int create(const Arguments& arguments) {
@@ -43,6 +36,7 @@ int create(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kCreate{"create", "Make a new, empty filter", declare_create, create, check_create};
+const Command kCreate{"create", "Make a new, empty filter", declare_create, create,
+                      [](Arguments& arguments) { check_create(arguments); }};
 
 }  // namespace bf

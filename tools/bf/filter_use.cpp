@@ -56,6 +56,16 @@ bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const A
   return bfstore::Filter::open(path, mode, options);
 }
 
+bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode,
+                                                     bool* created) {
+  bfstore::OpenOptions opening;
+  const KeyWiper wiper(opening.key);
+  complete(opening, arguments);
+  return with_new_options(arguments, arguments.options, [&](const bfstore::Options& making) {
+    return bfstore::Filter::open_or_create(arguments.file, mode, making, opening, created);
+  });
+}
+
 bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options) {
   const KeyWiper wiper(options.key);
   complete(options, arguments);

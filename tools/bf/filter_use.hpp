@@ -41,6 +41,9 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options = {});
 
+// Opens the file for writing, or makes it by arguments.options if there is none; *created says which.
+bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode, bool* created);
+
 // Opens for reading the parts of a filter that the command line's file lists, as open_filter() does.
 bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options = {});
 
@@ -53,6 +56,7 @@ auto with_new_options(const Arguments& arguments, const bfstore::Options& option
   all.any_filesystem = arguments.any_filesystem;
   all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   all.map.guard = true;
+  all.map.random_access = arguments.small_pages;
   return use(std::as_const(all));
 }
 

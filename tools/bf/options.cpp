@@ -31,7 +31,7 @@ bfstore::Hash parse_hash(const std::string& option, const std::string& text, boo
   const auto info = bfstore::hash_named(text);
   if (!info) refuse_name(option, text, "a hash", bfstore::hashes());
   if (for_keys && !info->takes_keys)
-    throw Failure(option + ": " + text + " takes digests, and build reads keys. Use xxh3.");
+    throw Failure(option + ": " + text + " takes digests, and this command reads keys. Use xxh3.");
   return info->hash;
 }
 
@@ -244,6 +244,23 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_quiet(app, arguments);
 }
 
+void add_filling(CLI::App& app, bfstore::Options& options) {
+  app.add_flag("--filling", options.filling, "answer maybe for every key until bf finish-filling: for an online build");
+}
+
+void add_create(CLI::App& app, Arguments& arguments) {
+  CLI::Option* const create = app.add_flag("--create", arguments.create,
+                                           "make the file if there is none, by the options below; never replaces one");
+  const std::size_t before = app.get_options().size();
+  add_size(app, arguments, false);
+  add_layout_hash_and_seed(app, arguments.options, true);
+  add_note_and_mode(app, arguments.options);
+  add_part(app, arguments.options);
+  add_filling(app, arguments.options);
+  const auto all = app.get_options();
+  for (std::size_t i = before; i < all.size(); ++i) all[i]->needs(create);
+}
+
 void add_keys(CLI::App& app, Arguments& arguments) {
   CLI::Option* const keys = app.add_option(
       "KEY",
@@ -299,6 +316,12 @@ void check_bits(const Arguments& arguments) {
   if (options.num_bits == 0 || options.num_probes != 0 || !options.seeds.empty()) return;
   const std::string name = arguments.command->name;
   throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name + " --help.");
+}
+
+void check_create(const Arguments& arguments) {
+  check_bits(arguments);
+  if (!arguments.is_sized()) fail_unsized(arguments);
+  check_hash(arguments);
 }
 
 void fail_unsized(const Arguments& arguments) {

@@ -47,10 +47,16 @@ void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force)
 // out.
 void add_shape(CLI::App& app, Arguments& arguments, bool counted);
 
+// Adds --create, and the options for the shape and the file of the new filter, which need it.
+void add_create(CLI::App& app, Arguments& arguments);
+
+void add_filling(CLI::App& app, bfstore::Options& options);
+
 bfstore::Layout parse_layout(const std::string& option, const std::string& text);
 
 // These check rules for a new filter's shape that the grammar cannot express. They throw Failure.
 void check_bits(const Arguments& arguments);
+void check_create(const Arguments& arguments);  // that a size is given, and all the rest
 void check_hash(const Arguments& arguments);
 [[noreturn]] void fail_unsized(const Arguments& arguments);
 
