@@ -30,11 +30,11 @@ bfs_error empty_error() noexcept {
 
 SharedLibrary::SharedLibrary(const std::string& path) : handle_(load(path)) {
   find(handle_.get(), "bfs_open", open);
-  find(handle_.get(), "bfs_wrap", wrap);
+  find(handle_.get(), "bfs_open_memory", open_memory);
   find(handle_.get(), "bfs_close", close);
   find(handle_.get(), "bfs_contains", contains);
   find(handle_.get(), "bfs_contains_digest", contains_digest);
-  find(handle_.get(), "bfs_contains_digests", contains_digests);
+  find(handle_.get(), "bfs_contains_keys", contains_keys);
 }
 
 SharedLibrary::~SharedLibrary() = default;
@@ -44,14 +44,15 @@ void SharedLibrary::Closer::operator()(void* handle) const noexcept { static_cas
 AbiSubject AbiSubject::in_file(const SharedLibrary& library, const std::string& path) {
   bfs_error error = empty_error();
   bfs_filter* filter = nullptr;
-  if (library.open(path.c_str(), BFS_OPEN_READ, &filter, &error) != BFS_OK) fail(error.message);
+  if (library.open(path.c_str(), BFS_READ, nullptr, &filter, &error) != BFS_OK) fail(error.message);
   return {library, filter};
 }
 
 AbiSubject AbiSubject::in_heap(const SharedLibrary& library, std::span<std::byte> buffer) {
   bfs_error error = empty_error();
   bfs_filter* filter = nullptr;
-  if (library.wrap(buffer.data(), buffer.size(), BFS_OPEN_READ, &filter, &error) != BFS_OK) fail(error.message);
+  if (library.open_memory(buffer.data(), buffer.size(), BFS_READ, nullptr, &filter, &error) != BFS_OK)
+    fail(error.message);
   return {library, filter};
 }
 

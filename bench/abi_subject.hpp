@@ -1,7 +1,7 @@
 // bfstore's C ABI as a subject: the functions of the shared library, as a program in another language calls them.
 #pragma once
 
-#include <bfstore.h>
+#include <bfstore_memory.h>
 
 #include <cstdint>
 #include <memory>
@@ -27,11 +27,11 @@ class SharedLibrary {
 
  public:
   decltype(&bfs_open) open;
-  decltype(&bfs_wrap) wrap;
+  decltype(&bfs_open_memory) open_memory;
   decltype(&bfs_close) close;
   decltype(&bfs_contains) contains;
   decltype(&bfs_contains_digest) contains_digest;
-  decltype(&bfs_contains_digests) contains_digests;
+  decltype(&bfs_contains_keys) contains_keys;
 };
 
 // A second handle on a BfstoreSubject's filter, which only asks. The library must outlive it.
@@ -44,7 +44,8 @@ class AbiSubject {
   bool contains(std::string_view key) const noexcept { return contains_(filter_.get(), key.data(), key.size()) != 0; }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests,
                                  std::span<std::uint8_t> answers) const noexcept {
-    return static_cast<std::uint64_t>(contains_digests_(filter_.get(), digests.data(), digests.size(), answers.data()));
+    const bfs_keys keys = bfs_keys_digests(digests.data(), digests.size());
+    return static_cast<std::uint64_t>(contains_keys_(filter_.get(), &keys, answers.data()));
   }
 
  private:
@@ -52,7 +53,7 @@ class AbiSubject {
       : filter_(filter, Closer{library.close}),
         contains_(library.contains),
         contains_digest_(library.contains_digest),
-        contains_digests_(library.contains_digests) {}
+        contains_keys_(library.contains_keys) {}
 
   struct Closer {
     decltype(&bfs_close) close;
@@ -62,7 +63,7 @@ class AbiSubject {
   std::unique_ptr<bfs_filter, Closer> filter_;
   decltype(&bfs_contains) contains_;
   decltype(&bfs_contains_digest) contains_digest_;
-  decltype(&bfs_contains_digests) contains_digests_;
+  decltype(&bfs_contains_keys) contains_keys_;
 };
 
 }  // namespace bench

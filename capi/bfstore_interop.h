@@ -1,5 +1,4 @@
-/* bfstore's C ABI, filters of other programs: a filter file is made of their bytes, and their bytes are made of a
- * filter.  The conventions are those of bfstore.h.
+/* bfstore and filters of other programs: a filter file is made of their bytes, and their bytes are made of a filter.
  *
  * A format has a name, not a number: bfs_foreign_name has those that the library knows.
  *
@@ -13,7 +12,7 @@
  *          file of a ScalableBloomFilter is several filters, and BFS_EUNSUPPORTED.
  *
  * What the bytes do not say, no program can check: where the caller's m, k, hash, seed or order is another one than the
- * other program's, the filter answers no for keys that are in it.  So import with BFS_OPTION_UNPUBLISHED, ask for keys
+ * other program's, the filter answers no for keys that are in it.  So import with BFS_UNPUBLISHED, ask for keys
  * that are known to be in the filter, and publish it if none of them is absent.
  *
  * Foreign bytes may be hostile: each number in them is checked before it is used, and a file is made only if as many
@@ -21,11 +20,63 @@
 #ifndef BFSTORE_INTEROP_H
 #define BFSTORE_INTEROP_H
 
-#include "bfstore.h"
+#include <bfstore_sets.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- Hashes of other programs ------------------------------------------------------------------------------------- */
+
+/* These are for the bits of other programs, such as those with Python's mmh3 and bitarray.  They have no digests
+ * (BFS_EKEYONLY): MurmurHash3_x86_32 with k listed seeds (bfs_options.seeds; not given: 0, 1, .. k - 1) gives the
+ * positions of a key's k bits.  Only the classic layout takes them, and it is the default then.  m is at most 2^32.
+ * Such a filter cannot be folded, and has no bare form.  Anyone can choose keys that fill it, so do not use it for keys
+ * that strangers choose. BFS_HASH_JAVA_POLYNOMIAL is the hash of tutorials in Java.  Its seeds have to be listed (5, 7,
+ * 11, 13, 31, 37, 61 in most tutorials), and its m is a power of two, at most 2^30.  A key's bytes are UTF-8; other
+ * bytes count as U+FFFD, as Java decodes them. */
+#define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
+#define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
+#define BFS_HASH_JAVA_POLYNOMIAL 6  /* bit i: h & (m - 1), h = seeds[i] * h + unit (int) for each UTF-16 unit */
+/* These have neither digests nor seeds.  They give the positions of BloomFilter in Jay Baird's python-bloomfilter (the
+ * packages pybloom and pybloom-live): m is a multiple of k, and a key has one bit in each of k slices.  The positions
+ * come from salted message digests; m and k decide which.  The smallest one (for at most 8 slices shorter than 2^15
+ * bits, 4 shorter than 2^31, or 2) is MD5, and XXH3-128 since pybloom-live 4.  With the others both hashes are equal.
+ * Here, too, anyone can choose keys that fill the filter.  bfstore's rates and key counts assume that all bits of a
+ * slice are equally likely.  In slices of 2^14 to 2^15 or 2^30 to 2^31 bits they are not: the real rate is up to a
+ * third higher at k = 10 (more with more probes), and the filter has up to 1.5 % more keys than estimated. */
+#define BFS_HASH_JAYBIRD 7
+#define BFS_HASH_PYBLOOM_LIVE 8 /* of version 4 or later */
+
+#define BFS_TUTORIAL_SIZING 0x10000000ull
+/* Making, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2). Both
+ * are cut off, so the rate (see bfs_stats) is a little above fpr.  BFS_HASH_JAYBIRD and BFS_HASH_PYBLOOM_LIVE have the
+ * sizes of their program, even without this flag: k = ceil(log2(1 / p)), m = k * ceil(n |ln p| / (k (ln 2)^2)). */
+
+/* --- Bit arrays of other programs --------------------------------------------------------------------------------- */
+
+/* Which bit of a byte comes first in a bit array. */
+#define BFS_BITS_LITTLE 1 /* the lowest: most programs in C, Java's BitSet, Python's bitarray(endian="little") */
+#define BFS_BITS_BIG 2    /* the highest: Python's bitarray, unless it is told otherwise */
+
+/* Takes in the bit array of another program: sets bit i of the filter where bit i of the array is 1.  The layout is
+ * classic, and the filter has the m, k, hash and seeds of that program.  `bits` is at any address, and num_bytes is
+ * exactly what m bits need; the bits after the last one are 0.  `order`: BFS_BITS_*.
+ * Nothing in an array tells its m, hash, seeds or order.  Where one of them is another one, the filter answers no for
+ * keys that the array has: so ask for keys that are known to be in it, before the filter is used.
+ * Other threads and processes may ask and add meanwhile.  Nothing is durable before the next sync or close.  The count
+ * of keys grows by an estimate of the new ones.  After an error some of the bits may be in the filter, which does no
+ * harm: call again.
+ * Codes: ENOMEM, EREADONLY, EUNSUPPORTED, EFORKED, ESHUT, state. */
+BFS_API BFS_CHECK int32_t bfs_import_bits(bfs_filter* filter, const void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
+
+/* Writes the filter's m bits as an array for another program, with zeros after the last one; num_bytes is exactly what
+ * m bits need.  The array has every key whose add returned before this call.  On an error every bit of it is 1, where
+ * the pointer is not NULL and an array can be so long.
+ * Waits: as a copy.  Codes: EUNSUPPORTED, group copy. */
+BFS_API BFS_CHECK int32_t bfs_export_bits(const bfs_filter* filter, void* bits, uint64_t num_bytes, uint32_t order,
+                                          bfs_error* error);
 
 /* --- Filters of other programs ------------------------------------------------------------------------------------ */
 
@@ -73,48 +124,40 @@ BFS_API const char* bfs_foreign_name(uint32_t index);
  * options: NULL, or those of a bfs_foreign_import that is to follow.  Then *out tells what it would make, or the code
  * says why it would make nothing; `bytes` is known also where the options alone say m.  `needs` is as without them.
  * On an error *out is as it was.
- * Flags and options: as bfs_foreign_import.
- * Waits for no lock.
- * Codes: EINVAL (the format is unknown, or the options contradict the bytes or lack something), ENOMEM, ETOOSHORT (the
- * bytes end within the header), EPROBES, EBITS, ECAPACITY (a number that no such filter has), EUNSUPPORTED (a kind of
- * filter that cannot be imported), ESIZING, EKEY; of `like` also ESYSTEM, EBUSY, ENOENT, EACCES, every malformed
- * code. */
+ * Flags and options: as bfs_foreign_import; without options no flags.
+ * Codes: ENOMEM, EUNSUPPORTED (a kind of filter that cannot be imported), EMALFORMED (the bytes end within the header,
+ * or have a number that no such filter has), shape; of `like` what bfs_open returns.  EINVAL also where the format is
+ * unknown, or the options contradict the bytes or lack something. */
 BFS_API BFS_CHECK int32_t bfs_foreign_inspect(const bfs_foreign_form* form, const void* first, uint64_t first_bytes,
-                                              const bfs_options* options, bfs_foreign* out, bfs_error* error);
+                                              uint64_t flags, const bfs_options* options, bfs_foreign* out,
+                                              bfs_error* error);
 
 /* Makes a new filter file of the bytes of a foreign filter, which are at any address, stay the caller's, and are not
  * used after the call.  The options say what the bytes do not, and how the file is made, as in bfs_create.  What the
  * bytes say themselves is not given: a size, a layout or a seed is BFS_EINVAL then.  The complete, durable, clean file
  * appears under its name with every bit, or nothing does, also if the process is killed or the power is cut.  The
- * handle only reads then.  With BFS_OPTION_UNPUBLISHED it asks and adds, and the file appears with bfs_publish.
+ * handle only reads then.  With BFS_UNPUBLISHED it asks and adds, and the file appears with bfs_publish.
  * The file has no marks.  Its count of keys is an estimate from the bits.  Where n is not known, it is where half of
  * the bits are set.
  * *out is NULL on error.
- * Flags: those of c but BFS_OPTION_FILLING.
- * Waits: with BFS_OPTION_REPLACE, for the locks of the file that is replaced.
- * Codes: EINVAL (also: an array has another length than the options say, or bits after the last one), ENOMEM, ESYSTEM,
- * EBUSY, EEXIST, ENOENT, EACCES, ENOSPC, ESIZING, EFILESYSTEM, EUNSUPPORTED, EKEY, EPOISONED, ELOST, ESUPERSEDED,
- * EFULL, EFAULT, every malformed code (of the bytes: ETOOSHORT, EPROBES, EBITS, ECAPACITY, and EBODY where they are not
- * as long as they say, or have bits after the last one). */
+ * Flags and options: those of bfs_create, but BFS_FILLING.  Waits: as bfs_create.
+ * Codes: as bfs_create, EMALFORMED (the bytes are no such filter, or not as long as they say), ELOST, ESUPERSEDED,
+ * EFULL. EINVAL also where an array has another length than the options say, or bits after the last one. */
 BFS_API BFS_CHECK int32_t bfs_foreign_import(const char* path, const bfs_foreign_form* form, const void* bytes,
-                                             uint64_t num_bytes, const bfs_options* options, bfs_filter** out,
-                                             bfs_error* error);
+                                             uint64_t num_bytes, uint64_t flags, const bfs_options* options,
+                                             bfs_filter** out, bfs_error* error);
 
-/* Writes a filter for another program into the caller's memory, at any address.  *out_bytes is how many bytes that
- * takes; if `buffer` is NULL, that is all; otherwise out_bytes may be NULL.  The bytes have every key whose add
- * returned before this call.  Other threads and processes may add meanwhile.  The seed, the seeds and the note are in
- * no format above, and in raw nothing is but the bits: the other program has to know m, k and the hash.
+/* Writes a filter for another program into the caller's memory, at any address.  Returns how many bytes that takes; if
+ * `buffer` is NULL, that is all.  The bytes have every key whose add returned before this call.  Other threads and
+ * processes may add meanwhile.  The seed, the seeds and the note are in no format above, and in raw nothing is but the
+ * bits: the other program has to know m, k and the hash.
  * A filter that python-bloomfilter would size otherwise is BFS_EUNSUPPORTED in the format jaybird, because that program
  * makes copies of n and p: make it of a capacity and a rate alone.
  * On an error every one of the buffer_bytes is 0xff, which is "maybe" for every key, and no header of the formats above
  * that have one.
- * Waits: as long as the handle waits for locks, for a sync of the filter's file that is under way, by another thread or
- * process.
- * Codes: EINVAL (also: the buffer is too short), ENOMEM, ESYSTEM, EBUSY (recovered while it was copied; or in use, and
- * the handle writes nothing), ESIZING, EUNSUPPORTED (the format has no filter of this layout, hash or size), EFORKED,
- * ESHUT, EUNCLEAN, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFILLING, EFAULT, EDAMAGED, ESLOTS. */
-BFS_API BFS_CHECK int32_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, void* buffer,
-                                             uint64_t buffer_bytes, uint64_t* out_bytes, bfs_error* error);
+ * Waits: as a copy.  Codes: EUNSUPPORTED (the format has no filter of this layout, hash or size), group copy. */
+BFS_API BFS_CHECK int64_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, void* buffer,
+                                             uint64_t buffer_bytes, bfs_error* error);
 
 #ifdef __cplusplus
 }

@@ -58,7 +58,7 @@ def target_of(name: str, path: pathlib.Path) -> str:
     """Returns the room that an include leads to; empty for the standard library, libraries and the file's own folder."""
     if name.startswith("bfstore/"):
         return "public"
-    if name in ("bfstore.h", "bfstore_interop.h"):
+    if name in ("bfstore.h", "bfstore_codes.h", "bfstore_engine.h", "bfstore_interop.h", "bfstore_memory.h", "bfstore_sets.h"):
         return "abi"
     room = name.rpartition("/")[0]
     return room if f"src/{room}" in ROOMS else ""

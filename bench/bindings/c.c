@@ -3,7 +3,7 @@
  *   c make FOLDER COUNT      COUNT keys of 16 characters, of which every second is in FOLDER/blocked.bf and classic.bf
  *   c time FOLDER            a line for each way of asking: the layout, the way, nanoseconds a key, how many were maybe
  */
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void make_filter(const char* folder, const char* name, uint32_t layout, c
   options.bits_per_key = 10;
   options.layout = layout;
   bfs_filter* made = NULL;
-  if (bfs_create(path, &options, &made, &error) != BFS_OK) fail(path, &error);
+  if (bfs_create(path, 0, &options, &made, &error) != BFS_OK) fail(path, &error);
   bfs_keys present = bfs_keys_fixed(keys, kKeyBytes, count / 2);
   present.stride = 2 * kKeyBytes;
   present.data_bytes = count * kKeyBytes;
@@ -128,7 +128,7 @@ static void time_layout(const char* folder, const char* layout, struct asked* as
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
   snprintf(path, sizeof path, "%s/%s.bf", folder, layout);
-  if (bfs_open(path, BFS_OPEN_READ, &filter, &error) != BFS_OK) fail(path, &error);
+  if (bfs_open(path, BFS_READ, NULL, &filter, &error) != BFS_OK) fail(path, &error);
   asked->filter = filter;
   time_way(layout, "one", one, asked);
   time_way(layout, "objects", objects, asked);

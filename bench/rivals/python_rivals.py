@@ -25,7 +25,7 @@ MOST_ASKED = 1_000_000
 CHUNK = 100_000
 MOST_KEYS = 10_000_000
 FIRST_ABSENT = 1 << 40  # this key and higher ones are never added
-# The values of BFS_LAYOUT_* and BFS_HASH_* in bfstore.h.
+# The values of BFS_LAYOUT_* and BFS_HASH_* in the headers.
 CLASSIC, COUNTING, MURMUR3 = 2, 3, 4
 # The number of removed keys for which another filter may still answer maybe. Ours has none left.
 MOST_LEFT = 0.01
@@ -91,9 +91,8 @@ class Bfstore(Subject):
     """The example of the C ABI for Python, and also many keys in one call."""
 
     def __init__(self, example, path: str, num_keys: int, bits_per_key: float, **kind: int) -> None:
-        options = example.Options(struct_bytes=ctypes.sizeof(example.Options), capacity=num_keys,
-                                  bits_per_key=bits_per_key, **kind)
-        filter_ = example.Filter(example.bfstore.bfs_create, path, ctypes.byref(options))
+        filter_ = example.Filter(path, example.WRITE | example.CREATE, capacity=num_keys, bits_per_key=bits_per_key,
+                                 **kind)
         super().__init__(filter_, filter_.add, self.remove_one if kind.get("layout") == COUNTING else None)
         self.bfs_remove = example.bfstore.bfs_remove
         self.bfs_remove.argtypes = example.bfstore.bfs_add.argtypes

@@ -2,7 +2,7 @@
  * latency: its lookups are several times as fast as one by one.
  *
  *   cc batch.c $(pkg-config --cflags --libs bfstore) -o batch && ./batch ids.bf */
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 
-  if (bfs_create(path, &options, &filter, &error) != BFS_OK) {
+  if (bfs_create(path, 0, &options, &filter, &error) != BFS_OK) {
     fprintf(stderr, "batch: %s\n", error.message);
     return 1;
   }

@@ -2,7 +2,7 @@
  * asked in place, without a copy into memory.
  *
  *   cc embedded.c $(pkg-config --cflags --libs bfstore) -o embedded && ./embedded table.sst */
-#include <bfstore.h>
+#include <bfstore_memory.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +16,15 @@ static int write_table(const char* path) {
   bfs_options options = {.struct_bytes = sizeof options, .capacity = 3, .fpr = 0.001};
   static const char page[FILTER_AT] = "my own format, version 1";
   bfs_filter* filter = NULL;
-  uint64_t bytes = 0;
+  const int64_t bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
   void* buffer;
   FILE* file;
   size_t i;
   int good;
 
-  if (bfs_required_bytes(&options, &bytes, NULL) != BFS_OK) return 0;
+  if (bytes < 0) return 0;
   buffer = aligned_alloc(64, (size_t)(bytes + 63) / 64 * 64);
-  if (buffer == NULL || bfs_format(buffer, bytes, &options, &filter, NULL) != BFS_OK) return 0;
+  if (buffer == NULL || bfs_format(buffer, (uint64_t)bytes, 0, &options, &filter, NULL) < 0) return 0;
   for (i = 0; i < sizeof rows / sizeof *rows; ++i) {
     if (bfs_add(filter, rows[i], strlen(rows[i])) < 0) return 0;
   }
@@ -32,7 +32,7 @@ static int write_table(const char* path) {
 
   file = fopen(path, "wb");
   good = file != NULL && fwrite(page, 1, sizeof page, file) == sizeof page &&
-         fwrite(buffer, 1, (size_t)bytes, file) == bytes;
+         fwrite(buffer, 1, (size_t)bytes, file) == (size_t)bytes;
   good = file != NULL && fclose(file) == 0 && good;
   free(buffer);
   return good;
@@ -40,12 +40,13 @@ static int write_table(const char* path) {
 
 int main(int argc, char** argv) {
   const char* path = argc > 1 ? argv[1] : "table.sst";
-  bfs_open_options options = {sizeof options, .flags = BFS_OPEN_READ | BFS_OPEN_RANGE, .offset = FILTER_AT};
+  const bfs_range range = {.offset = FILTER_AT};
+  const bfs_options options = {.struct_bytes = sizeof options, .range = &range};
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 
   if (!write_table(path)) return 1;
-  if (bfs_open_with(path, &options, &filter, &error) != BFS_OK) {
+  if (bfs_open(path, BFS_READ, &options, &filter, &error) != BFS_OK) {
     fprintf(stderr, "embedded: %s\n", error.message);
     return 1;
   }

@@ -10,10 +10,10 @@
  *   ./engine FOLDER rebuild          makes a new filter, while other processes read and write
  *   ./engine FOLDER compact          makes a new log of the newest rows; also after an older log was restored
  *
- * The numbers of the steps are those of "The engine's protocol" in bfstore.h.  Where a real engine has an index, this
+ * The numbers of the steps are those of bfstore_engine.h.  Where a real engine has an index, this
  * one reads its log from the beginning: that is what the filter saves. */
 #define _DEFAULT_SOURCE /* flock */
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -179,7 +179,7 @@ static void lock_log(struct engine* engine) {
 /* --- The filter, for readers and writers -------------------------------------------------------------------------- */
 
 /* Returns whether the open filter is the one that a writer compared last.  An older state of the same file (cp) has a
- * lower mark.  A copy (bfs_save) has the mark, but another file_id, and lacks later keys. */
+ * lower mark.  A copy (bfs_copy) has the mark, but another file_id, and lacks later keys. */
 static int is_compared(const struct engine* engine) {
   const struct header* header = &engine->header;
   bfs_statistics facts = {.struct_bytes = sizeof facts};
@@ -189,6 +189,12 @@ static int is_compared(const struct engine* engine) {
 }
 
 /* --- The filter, for writers -------------------------------------------------------------------------------------- */
+
+/* Makes the keys of all records up to `mark` durable. */
+static int32_t sync_up_to(bfs_filter* filter, uint64_t epoch, uint64_t mark, bfs_error* error) {
+  const bfs_owner_mark all = {.owner = OWNER, .epoch = epoch, .mark = mark};
+  return bfs_sync(filter, &all, error);
+}
 
 /* Adds the keys of all records from `at` on.  Returns the position after the last one, or 0 if the filter takes no more
  * keys: `at` is never 0. */
@@ -211,13 +217,13 @@ static void build_filter(const struct engine* engine) {
   uint64_t at;
   check(fstat(engine->log, &facts) == 0, engine->log_path);
   options.capacity = 10000 + 2 * (uint64_t)facts.st_size / sizeof(struct record);
-  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;
-  if (bfs_create(engine->filter_path, &options, &fresh, &error) != BFS_OK) die("%s", error.message);
+  if (bfs_create(engine->filter_path, BFS_UNPUBLISHED | BFS_REPLACE, &options, &fresh, &error) != BFS_OK)
+    die("%s", error.message);
   at = add_from(engine, fresh, sizeof(struct header));
   if (at != 0 && bfs_supersede(fresh, &error) != BFS_OK) die("%s", error.message);
   if (at != 0) at = add_from(engine, fresh, at);
   if (at == 0) die("%s: a new filter takes no keys", engine->filter_path);
-  if (bfs_sync(fresh, OWNER, engine->header.epoch, at, &error) != BFS_OK || bfs_publish(fresh, &error) != BFS_OK)
+  if (sync_up_to(fresh, engine->header.epoch, at, &error) != BFS_OK || bfs_publish(fresh, &error) != BFS_OK)
     die("%s", error.message);
   bfs_close(fresh, NULL);
 }
@@ -225,9 +231,9 @@ static void build_filter(const struct engine* engine) {
 /* Returns BFS_OK, or why no filter can continue: then `recovers` says whether it must be recovered. */
 static int32_t open_to_write(struct engine* engine, int* recovers) {
   bfs_error error = {.struct_bytes = sizeof error};
-  int32_t code = bfs_open(engine->filter_path, BFS_OPEN_WRITE, &engine->filter, &error);
+  int32_t code = bfs_open(engine->filter_path, BFS_WRITE, NULL, &engine->filter, &error);
   *recovers = code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
-  if (*recovers) code = bfs_open(engine->filter_path, BFS_OPEN_WRITE | BFS_OPEN_RECOVER, &engine->filter, &error);
+  if (*recovers) code = bfs_open(engine->filter_path, BFS_WRITE | BFS_RECOVER, NULL, &engine->filter, &error);
   /* A failure that passes, or that a person can mend, is no reason to throw a filter away. */
   if (code == BFS_EBUSY || code == BFS_EACCES || code == BFS_ENOMEM || code == BFS_ESYSTEM || code == BFS_ENOSPC)
     die("%s", error.message);
@@ -252,7 +258,7 @@ static int compare(struct engine* engine, int recovers) {
   }
   if (add_from(engine, engine->filter, mark == 0 ? sizeof(struct header) : mark) == 0) return 0;
   end = append(engine->log, end, &opened);
-  if (bfs_sync(engine->filter, OWNER, header->epoch, end, NULL) != BFS_OK) return 0;
+  if (sync_up_to(engine->filter, header->epoch, end, NULL) != BFS_OK) return 0;
   if (recovers && bfs_finish_recovery(engine->filter, OWNER, NULL) < 0) return 0;
   if (bfs_stats(engine->filter, 0, &facts, NULL) != BFS_OK) return 0;
   memcpy(header->filter_id, facts.file_id, sizeof header->filter_id);
@@ -318,7 +324,7 @@ static void sync_filter(struct engine* engine) {
   have_filter(engine);
   mark = engine->header.visible;
   unlock_log(engine);
-  if (bfs_sync(engine->filter, OWNER, engine->header.epoch, mark, NULL) == BFS_OK) return;
+  if (sync_up_to(engine->filter, engine->header.epoch, mark, NULL) == BFS_OK) return;
   lock_log(engine);
   open_filter(engine);
   unlock_log(engine);
@@ -330,7 +336,7 @@ static void trust_filter(struct engine* engine) {
     return;
   bfs_close(engine->filter, NULL);
   engine->filter = NULL;
-  if (bfs_open(engine->filter_path, BFS_OPEN_READ, &engine->filter, NULL) != BFS_OK) return;
+  if (bfs_open(engine->filter_path, BFS_READ, NULL, &engine->filter, NULL) != BFS_OK) return;
   engine->epoch = engine->header.epoch;
   engine->compared = engine->header.compared;
   if (is_compared(engine)) return;

@@ -1,4 +1,4 @@
-/* The shortest whole story: make a filter file, add keys, close it, open it again and ask.
+/* The shortest whole story: open a filter file, or make it, add keys, close it, open it again and ask.
  *
  *   cc quickstart.c $(pkg-config --cflags --libs bfstore) -o quickstart && ./quickstart seen.bf */
 #include <bfstore.h>
@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
   bfs_filter* filter = NULL;
   size_t i;
 
-  /* Sized for 100,000 keys, of which one in a thousand that were never added may be answered "maybe". Every field that
-   * is left zero takes its default. */
+  /* Sized for 100,000 keys: then one in a thousand keys that were never added is answered "maybe". Every field that is
+   * left zero takes its default. Any number of processes may do this at once: one of them makes the file. */
   bfs_options options = {.struct_bytes = sizeof options, .capacity = 100000, .fpr = 0.001};
-  if (bfs_create(path, &options, &filter, &error) != BFS_OK) {
+  if (bfs_open(path, BFS_WRITE | BFS_CREATE, &options, &filter, &error) < 0) {
     fprintf(stderr, "quickstart: %s\n", error.message);
     return 1;
   }
@@ -33,8 +33,8 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  /* Any number of processes may do this at once; they share one copy in memory. */
-  if (bfs_open(path, BFS_OPEN_READ, &filter, &error) != BFS_OK) {
+  /* Readers share one copy in memory. */
+  if (bfs_open(path, BFS_READ, NULL, &filter, &error) != BFS_OK) {
     fprintf(stderr, "quickstart: %s\n", error.message);
     return 1;
   }

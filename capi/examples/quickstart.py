@@ -1,52 +1,51 @@
-"""quickstart.c in Python, with nothing but ctypes: make a filter file, add keys, close it, open it again and ask.
+"""quickstart.c in Python, with nothing but ctypes: open a filter file or make it, add keys, close it, open it to ask.
 
     python3 quickstart.py seen.bf
 
-Needs libbfstore.so.0 where the loader finds it; BFSTORE_LIBRARY names another.
+Run it as often as you like, and in several processes at once. Needs libbfstore.so.0 where the loader finds it;
+BFSTORE_LIBRARY names another.
 """
 import ctypes
 import os
 import sys
 
+READ, WRITE, CREATE = 0x1, 0x2, 0x8  # BFS_READ, BFS_WRITE, BFS_CREATE
 bfstore = ctypes.CDLL(os.environ.get("BFSTORE_LIBRARY", "libbfstore.so.0"))
 bfstore.bfs_strerror.restype = ctypes.c_char_p
+bfstore.bfs_open.argtypes = [ctypes.c_char_p, ctypes.c_uint64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
 bfstore.bfs_add.argtypes = bfstore.bfs_contains.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
 bfstore.bfs_close.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
 
 
 class Options(ctypes.Structure):
     """bfs_options of bfstore.h. What is left zero takes its default."""
-    _fields_ = [("struct_bytes", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("flags", ctypes.c_uint64), ("capacity", ctypes.c_uint64),
-                ("fpr", ctypes.c_double), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
-                ("num_bits", ctypes.c_uint64), ("num_probes", ctypes.c_uint32), ("layout", ctypes.c_uint32),
-                ("hash", ctypes.c_uint32), ("reserved", ctypes.c_uint32), ("seed", ctypes.c_uint64),
-                ("like", ctypes.c_char_p), ("note", ctypes.c_void_p), ("note_bytes", ctypes.c_uint64),
-                ("key", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("lock_timeout_ms", ctypes.c_uint32),
-                ("writeback_check_ms", ctypes.c_uint32), ("file_id", ctypes.c_uint8 * 16),
-                ("seeds", ctypes.c_void_p), ("num_seeds", ctypes.c_uint64)]
+    _fields_ = [("struct_bytes", ctypes.c_uint32), ("mode", ctypes.c_uint32), ("capacity", ctypes.c_uint64),
+                ("fpr", ctypes.c_double), ("layout", ctypes.c_uint32), ("hash", ctypes.c_uint32),
+                ("like", ctypes.c_char_p), ("secret", ctypes.c_void_p), ("secret_bytes", ctypes.c_uint64),
+                ("lock_timeout_ms", ctypes.c_uint32), ("writeback_check_ms", ctypes.c_uint32),
+                ("threads", ctypes.c_uint32), ("num_probes", ctypes.c_uint32), ("part", ctypes.c_uint32),
+                ("num_parts", ctypes.c_uint32), ("bits_per_key", ctypes.c_double), ("max_bytes", ctypes.c_uint64),
+                ("num_bits", ctypes.c_uint64), ("note_bytes", ctypes.c_uint64), ("num_seeds", ctypes.c_uint64),
+                ("seeds", ctypes.c_void_p), ("seed", ctypes.c_void_p), ("note", ctypes.c_void_p),
+                ("file_id", ctypes.c_void_p), ("range", ctypes.c_void_p), ("fd", ctypes.c_void_p)]
 
 
 class Error(ctypes.Structure):
     _fields_ = [("struct_bytes", ctypes.c_uint32), ("code", ctypes.c_int32), ("os_errno", ctypes.c_int32),
-                ("reserved", ctypes.c_uint32), ("message", ctypes.c_char * 496)]
+                ("rule", ctypes.c_uint32), ("message", ctypes.c_char * 496)]
 
 
 class Filter:
     """A filter file. Keys are bytes."""
 
-    def __init__(self, function, path, how):
+    def __init__(self, path, flags, **options):
+        options = Options(ctypes.sizeof(Options), **options)
         self.handle, error = ctypes.c_void_p(), Error(ctypes.sizeof(Error))
-        if function(os.fsencode(path), how, ctypes.byref(self.handle), ctypes.byref(error)) != 0:
+        opened = bfstore.bfs_open(os.fsencode(path), flags, ctypes.byref(options), ctypes.byref(self.handle),
+                                  ctypes.byref(error))
+        if opened < 0:
             raise OSError(error.os_errno, error.message.decode(errors="backslashreplace"))
-
-    @classmethod
-    def create(cls, path, capacity, fpr):
-        options = Options(struct_bytes=ctypes.sizeof(Options), capacity=capacity, fpr=fpr)
-        return cls(bfstore.bfs_create, path, ctypes.byref(options))
-
-    @classmethod
-    def open(cls, path):
-        return cls(bfstore.bfs_open, path, ctypes.c_uint64(1))  # BFS_OPEN_READ
+        self.created = opened == 1
 
     def add(self, key):
         code = bfstore.bfs_add(self.handle, key, len(key))
@@ -67,10 +66,10 @@ class Filter:
 
 def main():
     path = sys.argv[1] if len(sys.argv) > 1 else "seen.bf"
-    with Filter.create(path, capacity=100_000, fpr=0.001) as seen:
+    with Filter(path, WRITE | CREATE, capacity=100_000, fpr=0.001) as seen:
         for key in (b"ada", b"grace", b"edsger", b"barbara"):
             seen.add(key)
-    with Filter.open(path) as seen:
+    with Filter(path, READ) as seen:
         for key in (b"ada", b"donald", b"barbara", b"niklaus"):
             print(f"{key.decode()}: {'maybe present' if key in seen else 'certainly absent'}")
 

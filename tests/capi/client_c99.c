@@ -1,13 +1,21 @@
-/* A client of capi/bfstore.h in strict C99: calls every function with checks of what it promises.
+/* A client of the headers of the C ABI in strict C99: calls every function with checks of what it promises.
  * Argument: a directory for its files. Prints "C99 client: N checks passed". */
+#define _POSIX_C_SOURCE 200809L /* fork */
 #include "bfstore.h"
+#include "bfstore_codes.h"
+#include "bfstore_engine.h"
 #include "bfstore_interop.h"
+#include "bfstore_memory.h"
+#include "bfstore_sets.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "../support/abi_calls.h"
 
 static int checks_passed;
@@ -31,16 +39,6 @@ static bfs_options options_for(uint64_t capacity, double fpr) {
   options.struct_bytes = sizeof options;
   options.capacity = capacity;
   options.fpr = fpr;
-  return options;
-}
-
-static bfs_open_options open_options_for(uint64_t flags, const void* key) {
-  bfs_open_options options;
-  memset(&options, 0, sizeof options);
-  options.struct_bytes = sizeof options;
-  options.flags = flags;
-  options.key = key;
-  options.key_bytes = key == NULL ? 0 : 16;
   return options;
 }
 
@@ -80,9 +78,9 @@ static void version_and_texts(void) {
   CHECK(strcmp(bfs_hash_name(BFS_HASH_JAYBIRD), "jaybird") == 0 && bfs_hash_name(4711) == NULL);
   CHECK(bfs_layout_named("classic") == BFS_LAYOUT_CLASSIC && bfs_layout_named("classical") == BFS_EINVAL);
   CHECK(bfs_hash_named("siphash") == BFS_HASH_SIPHASH && bfs_hash_named(NULL) == BFS_EINVAL);
-  CHECK(bfs_version_number() == BFS_VERSION_MAJOR * 1000000 + BFS_VERSION_MINOR * 1000 + BFS_VERSION_PATCH);
+  CHECK(strcmp(bfs_code_name(BFS_ESECRET), "BFS_ESECRET") == 0 && strcmp(bfs_code_name(-202), "BFS_EMALFORMED") == 0);
   CHECK(BFS_IS_CALL_ERROR(BFS_EINVAL) && !BFS_IS_CALL_ERROR(BFS_OK) && !BFS_IS_CALL_ERROR(BFS_EUNCLEAN));
-  CHECK(BFS_IS_STATE_ERROR(BFS_EUNCLEAN) && !BFS_IS_STATE_ERROR(BFS_EMAGIC) && BFS_IS_MALFORMED(BFS_EMAGIC));
+  CHECK(BFS_IS_STATE_ERROR(BFS_EUNCLEAN) && !BFS_IS_STATE_ERROR(BFS_EMALFORMED) && BFS_IS_MALFORMED(BFS_EMALFORMED));
 }
 
 static void create_add_ask_close(void) {
@@ -93,7 +91,7 @@ static void create_add_ask_close(void) {
   uint64_t digest = 0;
   uint64_t empty_digest = 0;
 
-  CHECK(bfs_create(path, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_create(path, 0, &options, &filter, &error) == BFS_OK);
   CHECK(filter != NULL);
   CHECK(bfs_contains(filter, "a", 1) == 0);
   CHECK(bfs_add(filter, "a", 1) == 1);
@@ -111,11 +109,11 @@ static void create_add_ask_close(void) {
   CHECK(bfs_add_digest(filter, digest) == 1);
   CHECK(bfs_contains(filter, "b", 1) == 1);
 
-  CHECK(bfs_create(path, &options, &second, &error) == BFS_EEXIST);
+  CHECK(bfs_create(path, 0, &options, &second, &error) == BFS_EEXIST);
   CHECK(second == NULL);
   CHECK(error.code == BFS_EEXIST);
   CHECK(strstr(error.message, path) != NULL);
-  CHECK(bfs_create(path, &options, &second, NULL) == BFS_EEXIST);
+  CHECK(bfs_create(path, 0, &options, &second, NULL) == BFS_EEXIST);
 
   CHECK(facts(filter, 0).keys_added == 3);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
@@ -127,23 +125,24 @@ static void open_in_each_mode(void) {
   bfs_filter* reader = NULL;
   bfs_filter* writer = NULL;
   bfs_filter* exclusive = NULL;
+  bfs_options threads = BFS_OPTIONS_INIT;
 
-  CHECK(bfs_open(path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_open(path, BFS_READ, NULL, &reader, NULL) == BFS_OK);
   CHECK(bfs_contains(reader, "a", 1) == 1);
   CHECK(bfs_add(reader, "c", 1) == BFS_EREADONLY);
   CHECK(bfs_contains(reader, "c", 1) == 0);
-  CHECK(bfs_open(path, BFS_OPEN_WRITE, &writer, &error) == BFS_OK);
+  CHECK(bfs_open(path, BFS_WRITE, NULL, &writer, &error) == BFS_OK);
   CHECK(bfs_add(writer, "c", 1) == 1);
   CHECK(bfs_contains(reader, "c", 1) == 1); /* seen at once */
-  CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_EBUSY);
+  CHECK(bfs_open(path, BFS_EXCLUSIVE, NULL, &exclusive, &error) == BFS_EBUSY);
   CHECK(exclusive == NULL && error.code == BFS_EBUSY);
-  CHECK(bfs_sync(writer, 7, 0, 100, NULL) == BFS_OK);
-  CHECK(bfs_sync(writer, 7, 0, 99, NULL) == BFS_OK); /* marks never go back */
+  CHECK(sync_at(writer, 7, 0, 100, NULL) == BFS_OK);
+  CHECK(sync_at(writer, 7, 0, 99, NULL) == BFS_OK && bfs_sync(writer, NULL, NULL) == BFS_OK); /* marks never go back */
   CHECK(bfs_get_mark(writer, 7, 0) == 100);
   CHECK(bfs_get_mark(writer, 8, 0) == 0);
   {
     bfs_owner_mark marks[3];
-    CHECK(bfs_sync(writer, 8, 3, 5, NULL) == BFS_OK);
+    CHECK(sync_at(writer, 8, 3, 5, NULL) == BFS_OK);
     CHECK(bfs_get_mark(writer, 8, 2) == 0); /* 8 has a mark of another epoch */
     CHECK(bfs_list_marks(writer, NULL, 0, NULL) == 2);
     marks[1].owner = 99;
@@ -157,18 +156,18 @@ static void open_in_each_mode(void) {
     CHECK(bfs_list_marks(writer, marks, 3, NULL) == 1);
   }
   CHECK(bfs_close(writer, NULL) == BFS_OK);
-  CHECK(bfs_open(path, BFS_OPEN_EXCLUSIVE, &exclusive, &error) == BFS_OK);
-  CHECK(bfs_use_threads(exclusive, 2, NULL) == BFS_OK && bfs_use_threads(exclusive, 0, NULL) == BFS_EINVAL);
-  CHECK(bfs_use_threads(reader, 2, NULL) == BFS_EINVAL && bfs_use_threads(NULL, 2, NULL) == BFS_EINVAL);
+  threads.threads = 2;
+  CHECK(bfs_open(path, BFS_WRITE, &threads, &exclusive, &error) == BFS_EINVAL && exclusive == NULL);
+  CHECK(bfs_open(path, BFS_EXCLUSIVE, &threads, &exclusive, &error) == BFS_OK);
   CHECK(bfs_add(exclusive, "d", 1) == 1);
   CHECK(bfs_close(exclusive, NULL) == BFS_OK);
   CHECK(facts(reader, 0).keys_added == 5);
   CHECK(bfs_close(reader, NULL) == BFS_OK);
   errno = 4711; /* no function touches it */
-  CHECK(bfs_open("/nonexistent/filter.bf", BFS_OPEN_READ, &reader, &error) == BFS_ENOENT);
+  CHECK(bfs_open("/nonexistent/filter.bf", BFS_READ, NULL, &reader, &error) == BFS_ENOENT);
   CHECK(errno == 4711 && error.os_errno == ENOENT);
-  CHECK(bfs_open(path, 0, &reader, &error) == BFS_EINVAL);
-  CHECK(bfs_open(path, BFS_OPEN_READ | BFS_OPEN_WRITE, &reader, &error) == BFS_EINVAL);
+  CHECK(bfs_open(path, 0, NULL, &reader, &error) == BFS_EINVAL);
+  CHECK(bfs_open(path, BFS_READ | BFS_WRITE, NULL, &reader, &error) == BFS_EINVAL);
 }
 
 static void many_keys(void) {
@@ -185,7 +184,7 @@ static void many_keys(void) {
   uint64_t added = 0;
   int i;
 
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
   for (i = 0; i < KEYS; ++i) {
     sprintf(text[i], "many%07d", i); /* 11 bytes and a NUL */
     keys[i] = text[i];
@@ -213,9 +212,9 @@ static void many_keys(void) {
   CHECK(add_column32(filter, text, offsets32, KEYS) == 0);
   CHECK(add_column64(filter, text, offsets64, KEYS) == 0);
   /* digests */
-  CHECK(bfs_contains_digests(filter, digests, KEYS, answers) < 20);
-  CHECK(bfs_add_digests(filter, digests, KEYS) > KEYS - 20);
-  CHECK(bfs_contains_digests(filter, digests, KEYS, answers) == KEYS);
+  CHECK(contains_digests(filter, digests, KEYS, answers) < 20);
+  CHECK(add_digests(filter, digests, KEYS) > KEYS - 20);
+  CHECK(contains_digests(filter, digests, KEYS, answers) == KEYS);
   /* selection vectors: here every key may be present */
   CHECK(select_many(filter, keys, lengths, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
   CHECK(select_fixed(filter, text, 12, KEYS, indices) == KEYS && indices[KEYS - 1] == KEYS - 1);
@@ -253,7 +252,7 @@ static void keys_with_nulls(void) {
 
   keys.validity = validity;
   keys.validity_offset = 1;
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add_keys(filter, &keys) == 2);
   CHECK(bfs_contains(filter, NULL, 0) == 0); /* a null is not the empty key */
   CHECK(bfs_contains_keys(filter, &keys, answers) == 2 && answers[0] == 1 && answers[1] == 0 && answers[2] == 1);
@@ -267,7 +266,7 @@ static void keys_with_nulls(void) {
   CHECK(bfs_contains_keys(filter, &keys, answers) == BFS_EINVAL && answers[1] == 1);
   CHECK(bfs_health(filter) == BFS_OK && bfs_health(NULL) == BFS_EINVAL);
   bfs_abandon(filter); /* as if this process had been killed: the next writer adopts the file */
-  CHECK(bfs_open(other_path, BFS_OPEN_EXCLUSIVE, &filter, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_EXCLUSIVE, NULL, &filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "beta", 4) == 1);
   CHECK(bfs_shut(filter, NULL) == BFS_OK && bfs_health(filter) == BFS_ESHUT);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
@@ -275,23 +274,21 @@ static void keys_with_nulls(void) {
 }
 
 static void publish_and_replace(void) {
-  bfs_options options = options_for(KEYS, 0.001);
+  const bfs_options options = options_for(KEYS, 0.001);
   bfs_filter* filter = NULL;
   bfs_filter* reader = NULL;
 
-  options.flags = BFS_OPTION_UNPUBLISHED;
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, BFS_UNPUBLISHED, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add(filter, "early", 5) == 1);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_ENOENT);
+  CHECK(bfs_open(other_path, BFS_READ, NULL, &reader, NULL) == BFS_ENOENT);
   CHECK(bfs_publish(filter, NULL) == BFS_OK);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_READ, NULL, &reader, NULL) == BFS_OK);
   CHECK(bfs_contains(reader, "early", 5) == 1);
   CHECK(bfs_add(filter, "late", 4) == BFS_EREADONLY);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
 
-  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_UNPUBLISHED;
   CHECK(bfs_is_current(reader, NULL) == 1);
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, BFS_REPLACE | BFS_UNPUBLISHED, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_supersede(filter, NULL) == BFS_OK);
   CHECK(bfs_is_current(reader, NULL) == 0);
   CHECK(bfs_publish(filter, NULL) == BFS_OK);
@@ -305,20 +302,19 @@ static void publish_and_replace(void) {
 }
 
 static void online_build(void) {
-  bfs_options options = options_for(KEYS, 0.001);
+  const bfs_options options = options_for(KEYS, 0.001);
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* builder = NULL;
   bfs_filter* reader = NULL;
 
-  options.flags = BFS_OPTION_FILLING | BFS_OPTION_UNPUBLISHED;
-  CHECK(bfs_create(other_path, &options, &builder, &error) == BFS_EINVAL && builder == NULL);
-  options.flags = BFS_OPTION_FILLING;
-  CHECK(bfs_create(other_path, &options, &builder, NULL) == BFS_OK);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ, &reader, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, BFS_FILLING | BFS_UNPUBLISHED, &options, &builder, &error) == BFS_EINVAL &&
+        builder == NULL);
+  CHECK(bfs_create(other_path, BFS_FILLING, &options, &builder, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_READ, NULL, &reader, NULL) == BFS_OK);
   CHECK(bfs_add(builder, "old", 3) == 1);
   CHECK(bfs_health(reader) == BFS_EFILLING && BFS_IS_STATE_ERROR(bfs_health(reader)));
   CHECK(bfs_contains(reader, "absent", 6) == 1);
-  CHECK(seal_with(other_path, path, BFS_OPTION_REPLACE, 0, &error) == BFS_EFILLING && error.code == BFS_EFILLING);
+  CHECK(seal_with(other_path, path, BFS_REPLACE, 0, &error) == BFS_EFILLING && error.code == BFS_EFILLING);
   CHECK(bfs_finish_filling(NULL, NULL) == BFS_EINVAL);
   CHECK(bfs_finish_filling(builder, &error) == BFS_OK);
   CHECK(bfs_health(reader) == BFS_OK);
@@ -333,7 +329,10 @@ static void buffers(void) {
   bfs_options options = options_for(100, 0.01);
   bfs_filter* filter = NULL;
   bfs_filter* wrapped = NULL;
-  bfs_open_options range = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, NULL);
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_range range = {64, 0};
+  bfs_options in_range = BFS_OPTIONS_INIT;
+  int64_t needed = 0;
   uint64_t bytes = 0;
   unsigned char* block = NULL;
   unsigned char* buffer = NULL;
@@ -341,17 +340,20 @@ static void buffers(void) {
 
   options.note = "in a buffer";
   options.note_bytes = 11;
-  CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
+  needed = bfs_format(NULL, 0, 0, &options, NULL, NULL);
+  CHECK(needed > 0);
+  bytes = (uint64_t)needed;
   block = malloc((size_t)bytes + 64);
   CHECK(block != NULL);
   buffer = block + (64 - (uintptr_t)block % 64) % 64;
-  CHECK(bfs_format(buffer, bytes - 1, &options, &filter, NULL) == BFS_EINVAL);
-  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_format(buffer, bytes - 1, 0, &options, &filter, NULL) == BFS_EINVAL);
+  CHECK(bfs_format(buffer, bytes, 0, &options, NULL, NULL) == BFS_EINVAL);
+  CHECK(bfs_format(buffer, bytes, 0, &options, &filter, NULL) == needed);
   CHECK(bfs_add(filter, "kept", 4) == 1);
-  CHECK(bfs_sync(filter, 0, 0, 1, NULL) == BFS_EINVAL);
+  CHECK(sync_at(filter, 0, 0, 1, NULL) == BFS_EINVAL);
   CHECK(bfs_get_mark(filter, 0, 0) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
-  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &wrapped, NULL) == BFS_OK);
+  CHECK(bfs_open_memory(buffer, bytes, BFS_READ, NULL, &wrapped, NULL) == BFS_OK);
   CHECK(bfs_contains(wrapped, "kept", 4) == 1 && bfs_contains(wrapped, "other", 5) == 0);
   CHECK(bfs_close(wrapped, NULL) == BFS_OK);
 
@@ -359,12 +361,12 @@ static void buffers(void) {
   CHECK(file != NULL);
   CHECK(fwrite("0123456789012345678901234567890123456789012345678901234567890123", 1, 64, file) == 64);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
-  range.offset = 64;
-  CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_OK);
+  in_range.range = &range;
+  CHECK(bfs_open(other_path, BFS_READ, &in_range, &filter, NULL) == BFS_OK);
   CHECK(bfs_contains(filter, "kept", 4) == 1 && bfs_contains(filter, "other", 5) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
   range.offset = 0;
-  CHECK(bfs_open_with(other_path, &range, &filter, NULL) == BFS_EMAGIC);
+  CHECK(bfs_open(other_path, BFS_READ, &in_range, &filter, &error) == BFS_EMALFORMED && error.rule > 0);
   CHECK(remove(other_path) == 0);
   free(block);
 }
@@ -384,7 +386,7 @@ static void bare_filters(void) {
   all = bfs_keys_pointers(keys, key_bytes, 3);
   CHECK(bytes == 64 + 8 && bfs_bare_bytes(3, 10, BFS_LAYOUT_CLASSIC) == 8 + 8);
   CHECK(bfs_bare_bytes(3, 10, 99) == 0 && bfs_bare_bytes(3, -1, 0) == 0);
-  CHECK(bfs_bare_build(buffer, bytes, 0, &all) == BFS_OK);
+  CHECK(bfs_bare_build(buffer, bytes, 0, 0, &all) == BFS_OK);
   for (i = 0; i < 3; ++i) CHECK(bfs_bare_contains(buffer, bytes, keys[i], key_bytes[i]) == 1);
   CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 0);
   CHECK(bfs_bare_contains(buffer, bytes, NULL, 0) == 1 && bfs_bare_contains(buffer, bytes, NULL, 1) == 1);
@@ -396,85 +398,92 @@ static void bare_filters(void) {
   CHECK(build_bare(buffer, bytes, 0, NULL, key_bytes, 3) == BFS_EINVAL);
   CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 0); /* as it was */
 
-  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_EXTERNAL, digests, 2) == BFS_OK);
+  CHECK(build_bare_digests(buffer, bytes, 0, BFS_HASH_EXTERNAL, digests, 2) == BFS_OK);
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 1);
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[1]) == 1);
   CHECK(bfs_bare_contains_digest(buffer, bytes, well_mixed(3)) == 0);
   CHECK(bfs_bare_contains(buffer, bytes, "three", 5) == 1); /* its digest is unknown */
-  CHECK(bfs_bare_build_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EINVAL);
-  CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 2) == BFS_EINVAL);
-  CHECK(bfs_bare_build_digests(buffer, bytes, 0, 0, NULL, 0) == BFS_OK);
+  CHECK(build_bare_digests(buffer, bytes, 0, BFS_HASH_SIPHASH, digests, 2) == BFS_EINVAL);
+  CHECK(build_bare_digests(buffer, bytes, 0, 0, NULL, 2) == BFS_EINVAL);
+  CHECK(build_bare_digests(buffer, bytes, 0, 0, NULL, 0) == BFS_OK);
   CHECK(bfs_bare_contains_digest(buffer, bytes, digests[0]) == 0);
 }
 
 static void parts(void) {
+  const uint64_t seed = 5;
   bfs_options options = options_for(100, 0.01);
   bfs_filter* part[2] = {NULL, NULL};
   const bfs_filter* both[2];
   bfs_filter* all = NULL;
   bfs_error error;
-  bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
   char whole[sizeof other_path + 8], list[sizeof other_path + 8];
   FILE* manifest = NULL;
-  uint32_t number = 9, count = 9;
+  bfs_statistics stats;
 
   error.struct_bytes = sizeof error;
   snprintf(whole, sizeof whole, "%s.whole", other_path);
-  options.flags = BFS_OPTION_SEED;
-  options.seed = 5;
-  CHECK(bfs_create_part(path, &options, 2, 2, &part[0], &error) == BFS_EINVAL && part[0] == NULL);
-  CHECK(bfs_create_part(path, &options, 0, 2, &part[0], &error) == BFS_OK);
-  CHECK(bfs_create_part(other_path, &options, 1, 2, &part[1], NULL) == BFS_OK);
-  CHECK(bfs_get_part(part[1], &number, &count, &error) == BFS_OK && number == 1 && count == 2);
-  CHECK(bfs_get_part(part[1], NULL, NULL, NULL) == BFS_OK && bfs_get_part(NULL, &number, &count, &error) == BFS_EINVAL);
+  options.seed = &seed;
+  options.num_parts = 2;
+  options.part = 2;
+  CHECK(bfs_create(path, 0, &options, &part[0], &error) == BFS_EINVAL && part[0] == NULL);
+  options.part = 0;
+  CHECK(bfs_create(path, 0, &options, &part[0], &error) == BFS_OK);
+  options.part = 1;
+  CHECK(bfs_create(other_path, 0, &options, &part[1], NULL) == BFS_OK);
+  stats = facts(part[1], 0);
+  CHECK(stats.part == 1 && stats.num_parts == 2);
   CHECK(bfs_add_digest(part[0], 7) == 1 && bfs_add_digest(part[1], 7) == BFS_EPART);
   CHECK(bfs_contains_digest(part[0], 7) == 1 && bfs_contains_digest(part[1], 7) == BFS_EPART);
   both[0] = part[1];
   both[1] = part[0];
-  CHECK(bfs_join(both, 1, whole, NULL, &error) == BFS_EMISMATCH && strstr(error.message, "missing: 0") != NULL);
-  CHECK(bfs_join(both, 2, whole, NULL, &error) == BFS_OK && bfs_join(both, 2, NULL, NULL, NULL) == BFS_EINVAL);
-  CHECK(bfs_open(whole, BFS_OPEN_READ, &all, NULL) == BFS_OK && bfs_contains_digest(all, 7) == 1);
-  CHECK(bfs_get_part(all, &number, &count, NULL) == BFS_OK && number == 0 && count == 1);
+  CHECK(bfs_join(both, 1, whole, 0, NULL, &error) == BFS_EMISMATCH && strstr(error.message, "missing: 0") != NULL);
+  CHECK(bfs_join(both, 2, whole, 0, NULL, &error) == BFS_OK && bfs_join(both, 2, NULL, 0, NULL, NULL) == BFS_EINVAL);
+  CHECK(bfs_open(whole, BFS_READ, NULL, &all, NULL) == BFS_OK && bfs_contains_digest(all, 7) == 1);
+  stats = facts(all, 0);
+  CHECK(stats.part == 0 && stats.num_parts == 1);
   CHECK(bfs_close(all, NULL) == BFS_OK && bfs_close(part[0], NULL) == BFS_OK && bfs_close(part[1], NULL) == BFS_OK);
 
   snprintf(list, sizeof list, "%s.set", other_path);
   manifest = fopen(list, "w");
   CHECK(manifest != NULL && fprintf(manifest, "bfstore-set 1\n%s\n", path) > 0 && fclose(manifest) == 0);
-  CHECK(bfs_open_set(NULL, NULL, &all, &error) == BFS_EINVAL && bfs_open_set(list, NULL, NULL, NULL) == BFS_EINVAL);
-  CHECK(bfs_open_set(path, NULL, &all, &error) == BFS_EMAGIC && all == NULL);
-  CHECK(bfs_open_set(list, NULL, &all, &error) == BFS_OK && bfs_contains_digest(all, 7) == 1);
+  CHECK(bfs_open(list, BFS_READ, NULL, &all, &error) == BFS_OK && bfs_contains_digest(all, 7) == 1);
   CHECK(bfs_contains_digest(all, 8) == 0 && bfs_contains_digest(all, ~(uint64_t)0) == 1); /* part 1 is not listed */
   CHECK(bfs_add_digest(all, 7) == BFS_EREADONLY && bfs_close(all, NULL) == BFS_OK);
-  reading.flags = BFS_OPEN_WRITE;
-  CHECK(bfs_open_set(list, &reading, &all, &error) == BFS_EINVAL && strstr(error.message, "BFS_OPEN_WRITE") != NULL);
+  CHECK(bfs_open(list, BFS_WRITE, NULL, &all, &error) == BFS_EINVAL && all == NULL); /* a list is only read */
   CHECK(remove(path) == 0 && remove(other_path) == 0 && remove(whole) == 0 && remove(list) == 0);
 }
 
 static void from_one_form_to_another(void) {
   bfs_options options = options_for(100, 0.01);
-  bfs_open_options reading = BFS_OPEN_OPTIONS_INIT;
+  const uint64_t seed = 0;
+  static const uint8_t zeros[16] = {0};
+  bfs_statistics stats;
   bfs_comparison comparison = BFS_COMPARISON_INIT;
   const bfs_filter* both[2] = {NULL, NULL};
   bfs_error error;
   bfs_filter* filter = NULL;
   unsigned char memory[1024];
+  int64_t dumped = 0;
   uint64_t bytes = 0;
 
   error.struct_bytes = sizeof error;
-  reading.flags = BFS_OPEN_READ;
-  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILE_ID | BFS_OPTION_SEED;
-  CHECK(bfs_create(path, &options, &filter, &error) == BFS_EINVAL); /* all zeros */
-  memcpy(options.file_id, "sixteen bytes...", 16);
+  options.seed = &seed;
+  options.file_id = zeros;
+  CHECK(bfs_create(path, BFS_REPLACE, &options, &filter, &error) == BFS_EINVAL);
+  options.file_id = (const uint8_t*)"sixteen bytes...";
   options.note = "my note";
   options.note_bytes = 7;
-  CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK && bfs_add(filter, "key", 3) == 1);
-  memset(memory, 0, sizeof memory);
-  CHECK(bfs_get_note(filter, memory, sizeof memory, &error) == 7 && memcmp(memory, "my note", 8) == 0);
-  CHECK(bfs_dump(filter, NULL, 0, 0, &bytes, &error) == BFS_OK && bytes > 100 && bytes < sizeof memory);
-  CHECK(bfs_dump(filter, memory + 1, bytes - 1, 0, NULL, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
-  CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL, NULL) == BFS_OK);
-  CHECK(save_with(filter, other_path, BFS_OPTION_FILE_ID, 0, &error) == BFS_OK);
-  CHECK(bfs_save(filter, other_path, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
+  CHECK(bfs_create(path, BFS_REPLACE, &options, &filter, NULL) == BFS_OK && bfs_add(filter, "key", 3) == 1);
+  stats = facts(filter, 0);
+  CHECK(stats.note_bytes == 7 && memcmp(stats.note, "my note", 8) == 0 && stats.num_seeds == 0);
+  CHECK(memcmp(stats.file_id, "sixteen bytes...", 16) == 0);
+  dumped = bfs_dump(filter, NULL, 0, 0, &error);
+  CHECK(dumped > 100 && dumped < (int64_t)sizeof memory);
+  bytes = (uint64_t)dumped;
+  CHECK(bfs_dump(filter, memory + 1, bytes - 1, 0, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
+  CHECK(bfs_dump(filter, memory + 1, bytes, 0, NULL) == dumped);
+  CHECK(copy_with(filter, other_path, BFS_SAME_FILE_ID, 0, &error) == BFS_OK);
+  CHECK(bfs_copy(filter, other_path, 0, NULL, &error) == BFS_EEXIST && error.code == BFS_EEXIST);
   bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
   bfs_plan_result plan = BFS_PLAN_RESULT_INIT;
   CHECK(bfs_plan(&request, &plan, &error) == BFS_EINVAL && strstr(error.message, "nothing was given") != NULL);
@@ -484,21 +493,21 @@ static void from_one_form_to_another(void) {
   CHECK((plan.abilities & BFS_CAN_ADD) != 0 && (plan.abilities & BFS_CAN_EXPIRE) == 0 && plan.cache_lines == 1);
   CHECK(bfs_merge(filter, filter, &error) == BFS_OK && bfs_merge(filter, NULL, &error) == BFS_EINVAL);
   CHECK(bfs_merge(NULL, filter, &error) == BFS_EINVAL && error.code == BFS_EINVAL);
-  CHECK(bfs_get_seeds(filter, NULL, 0, &error) == 0 && bfs_get_seeds(NULL, NULL, 0, &error) == BFS_EINVAL);
   CHECK(bfs_import_bits(filter, memory, 64, BFS_BITS_BIG, &error) == BFS_EUNSUPPORTED); /* blocked */
   CHECK(bfs_export_bits(filter, NULL, 64, BFS_BITS_BIG, &error) == BFS_EINVAL);
   CHECK(bfs_compare(filter, filter, &comparison, &error) == BFS_OK && comparison.equal == 1 && comparison.differs == 0);
   CHECK(bfs_compare(filter, NULL, &comparison, &error) == BFS_EINVAL);
-  CHECK(remove(other_path) == 0 && bfs_intersect(both, 2, other_path, NULL, &error) == BFS_EINVAL);
+  CHECK(remove(other_path) == 0 && bfs_intersect(both, 2, other_path, 0, NULL, &error) == BFS_EINVAL);
   both[0] = both[1] = filter;
-  CHECK(bfs_intersect(both, 2, other_path, NULL, &error) == BFS_OK);
+  CHECK(bfs_intersect(both, 2, other_path, 0, NULL, &error) == BFS_OK);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
-  CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_OK);
+  CHECK(bfs_open_memory(memory + 1, bytes, BFS_READ | BFS_PRIVATE, NULL, &filter, &error) == BFS_OK);
   memset(memory, 0, sizeof memory);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "another", 7) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
-  CHECK(bfs_load(memory + 1, bytes, &reading, &filter, &error) == BFS_EMAGIC && filter == NULL);
-  CHECK(bfs_open(other_path, BFS_OPEN_WRITE, &filter, NULL) == BFS_OK && bfs_contains(filter, "key", 3) == 1);
+  CHECK(bfs_open_memory(memory + 1, bytes, BFS_READ | BFS_PRIVATE, NULL, &filter, &error) == BFS_EMALFORMED &&
+        filter == NULL);
+  CHECK(bfs_open(other_path, BFS_WRITE, NULL, &filter, NULL) == BFS_OK && bfs_contains(filter, "key", 3) == 1);
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
 }
 
@@ -508,97 +517,100 @@ static void filters_of_other_programs(void) {
   bfs_foreign told = BFS_FOREIGN_INIT;
   bfs_options options = BFS_OPTIONS_INIT;
   unsigned char out[16];
-  uint64_t bytes = 0;
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 
   CHECK(bfs_foreign_name(0) != NULL && strcmp(bfs_foreign_name(0), "raw") == 0 &&
         bfs_foreign_name(4294967295u) == NULL);
-  CHECK(bfs_foreign_inspect(&form, bits, 16, NULL, &told, &error) == BFS_EINVAL); /* no format */
+  CHECK(bfs_foreign_inspect(&form, bits, 16, 0, NULL, &told, &error) == BFS_EINVAL); /* no format */
   form.format = "raw";
-  CHECK(bfs_foreign_inspect(&form, bits, 16, NULL, &told, &error) == BFS_OK && told.num_bits == 0 && told.bytes == 0);
+  CHECK(bfs_foreign_inspect(&form, bits, 16, 0, NULL, &told, &error) == BFS_OK && told.num_bits == 0 &&
+        told.bytes == 0);
   CHECK(told.needs == (BFS_FOREIGN_NEEDS_SIZE | BFS_FOREIGN_NEEDS_ORDER | BFS_FOREIGN_NEEDS_HASH));
   options.num_bits = 124;
   options.num_probes = 4;
   form.order = BFS_BITS_BIG;
-  CHECK(bfs_foreign_import(path, &form, bits, 16, &options, &filter, &error) == BFS_EINVAL && filter == NULL);
+  CHECK(bfs_foreign_import(path, &form, bits, 16, 0, &options, &filter, &error) == BFS_EINVAL && filter == NULL);
   CHECK(strstr(error.message, "no hash given") != NULL);
   options.hash = BFS_HASH_MURMUR3;
-  CHECK(bfs_foreign_inspect(&form, NULL, 0, &options, &told, &error) == BFS_OK && told.bytes == 16);
-  CHECK(bfs_foreign_import(path, &form, bits, 15, &options, &filter, &error) == BFS_EINVAL);
-  CHECK(bfs_foreign_import(path, &form, bits, 16, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_foreign_inspect(&form, NULL, 0, 0, &options, &told, &error) == BFS_OK && told.bytes == 16);
+  CHECK(bfs_foreign_import(path, &form, bits, 15, 0, &options, &filter, &error) == BFS_EINVAL);
+  CHECK(bfs_foreign_import(path, &form, bits, 16, 0, &options, &filter, &error) == BFS_OK);
   CHECK(bfs_add(filter, "key", 3) == BFS_EREADONLY && bfs_contains(filter, "key", 3) == 0);
-  CHECK(bfs_foreign_export(filter, &form, NULL, 0, &bytes, &error) == BFS_OK && bytes == 16);
-  CHECK(bfs_foreign_export(filter, &form, out, 15, NULL, &error) == BFS_EINVAL && out[0] == 0xff);
-  CHECK(bfs_foreign_export(filter, &form, out, 16, NULL, &error) == BFS_OK && memcmp(out, bits, 16) == 0);
+  CHECK(bfs_foreign_export(filter, &form, NULL, 0, &error) == 16);
+  CHECK(bfs_foreign_export(filter, &form, out, 15, &error) == BFS_EINVAL && out[0] == 0xff);
+  CHECK(bfs_foreign_export(filter, &form, out, 16, &error) == 16 && memcmp(out, bits, 16) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0);
 }
 
 static void sealed_files(void) {
-  bfs_options options = options_for(KEYS, 0.01);
+  const bfs_options options = options_for(KEYS, 0.01);
   bfs_error error;
   bfs_range damaged[2];
   bfs_filter* filter = NULL;
   FILE* file = NULL;
 
   error.struct_bytes = sizeof error;
-  options.flags = BFS_OPTION_REPLACE;
-  CHECK(bfs_create(path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(path, BFS_REPLACE, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add(filter, "key", 3) == 1 && bfs_close(filter, NULL) == BFS_OK);
   CHECK(bfs_verify(path, 0, damaged, 2, &error) == BFS_ENOTSEALED && error.code == BFS_ENOTSEALED);
   CHECK(seal_with(path, other_path, 0, 0640, &error) == BFS_OK);
-  CHECK(bfs_seal(path, other_path, NULL, &error) == BFS_EEXIST);
-  CHECK(seal_with(path, other_path, BFS_OPTION_REPLACE, 0, &error) == BFS_OK);
+  CHECK(seal_with(path, other_path, 0, 0, &error) == BFS_EEXIST);
+  CHECK(seal_with(path, other_path, BFS_REPLACE, 0, &error) == BFS_OK);
   CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 0);
   file = fopen(other_path, "r+b");
   CHECK(file != NULL && fseek(file, 16384, SEEK_SET) == 0 && fwrite("damage", 1, 6, file) == 6 && fclose(file) == 0);
   CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 1);
   CHECK(damaged[0].offset == 16384 && damaged[0].bytes > 0);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_VERIFY, &filter, &error) == BFS_EDAMAGED && filter == NULL);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE, &filter, &error) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_READ | BFS_VERIFY, NULL, &filter, &error) == BFS_EDAMAGED && filter == NULL);
+  CHECK(bfs_open(other_path, BFS_READ | BFS_TOLERATE_DAMAGE, NULL, &filter, &error) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_contains(filter, "in the damaged chunk", 20) == 1);
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0 && remove(other_path) == 0);
 }
 
-static void with_a_secret_key(void) {
-  static const unsigned char key[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static void with_a_secret(void) {
+  static const unsigned char secret[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
   static const unsigned char other[16] = {1};
+  const bfs_range range = {0, 0};
   bfs_options options = options_for(100, 0.01);
-  bfs_open_options with_key = open_options_for(BFS_OPEN_READ, key);
-  bfs_open_options with_other = open_options_for(BFS_OPEN_READ, other);
-  bfs_open_options without = open_options_for(BFS_OPEN_READ | BFS_OPEN_RANGE, NULL);
+  bfs_options with_secret = options_with(secret);
+  bfs_options without = BFS_OPTIONS_INIT;
   bfs_error error = fresh_error();
   bfs_filter* filter = NULL;
+  int64_t needed = 0;
   uint64_t bytes = 0;
   unsigned char* block = NULL;
   unsigned char* buffer = NULL;
   FILE* file = NULL;
 
   options.hash = BFS_HASH_SIPHASH;
-  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_EKEY);
-  options.key = key;
-  options.key_bytes = 16;
-  CHECK(bfs_create(other_path, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_create(other_path, 0, &options, &filter, &error) == BFS_ESECRET);
+  options.secret = secret;
+  options.secret_bytes = 16;
+  CHECK(bfs_create(other_path, 0, &options, &filter, &error) == BFS_OK);
   CHECK(bfs_add(filter, "secret", 6) == 1 && bfs_close(filter, NULL) == BFS_OK);
-  CHECK(bfs_open(other_path, BFS_OPEN_READ, &filter, &error) == BFS_EKEY && filter == NULL);
-  CHECK(bfs_open_with(other_path, &with_other, &filter, &error) == BFS_EKEY && filter == NULL);
-  CHECK(bfs_open_with(other_path, &with_key, &filter, &error) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_READ, NULL, &filter, &error) == BFS_ESECRET && filter == NULL);
+  CHECK(open_with(other_path, BFS_READ, other, &filter, &error) == BFS_ESECRET && filter == NULL);
+  CHECK(bfs_open(other_path, BFS_READ, &with_secret, &filter, &error) == BFS_OK);
   CHECK(bfs_contains(filter, "secret", 6) == 1 && bfs_contains(filter, "other", 5) == 0);
   CHECK(bfs_close(filter, NULL) == BFS_OK);
 
-  CHECK(bfs_required_bytes(&options, &bytes, NULL) == BFS_OK);
+  needed = bfs_format(NULL, 0, 0, &options, NULL, NULL);
+  CHECK(needed > 0);
+  bytes = (uint64_t)needed;
   block = malloc((size_t)bytes + 64);
   CHECK(block != NULL);
   buffer = block + (64 - (uintptr_t)block % 64) % 64;
-  CHECK(bfs_format(buffer, bytes, &options, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
-  CHECK(bfs_wrap(buffer, bytes, BFS_OPEN_READ, &filter, NULL) == BFS_EKEY);
-  CHECK(bfs_wrap_with(buffer, bytes, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_format(buffer, bytes, 0, &options, &filter, NULL) == needed && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_open_memory(buffer, bytes, BFS_READ, NULL, &filter, NULL) == BFS_ESECRET);
+  CHECK(bfs_open_memory(buffer, bytes, BFS_READ, &with_secret, &filter, NULL) == BFS_OK);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
   file = fopen(other_path, "wb");
   CHECK(file != NULL);
   CHECK(fwrite(buffer, 1, (size_t)bytes, file) == bytes && fclose(file) == 0);
-  CHECK(bfs_open_with(other_path, &without, &filter, NULL) == BFS_EKEY);
-  with_key.flags |= BFS_OPEN_RANGE;
-  CHECK(bfs_open_with(other_path, &with_key, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
+  without.range = with_secret.range = &range;
+  CHECK(bfs_open(other_path, BFS_READ, &without, &filter, NULL) == BFS_ESECRET);
+  CHECK(bfs_open(other_path, BFS_READ, &with_secret, &filter, NULL) == BFS_OK && bfs_close(filter, NULL) == BFS_OK);
   CHECK(remove(other_path) == 0);
   free(block);
 }
@@ -611,7 +623,7 @@ static void statistics(void) {
 
   options.layout = BFS_LAYOUT_CLASSIC;
   options.hash = BFS_HASH_EXTERNAL;
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
   for (i = 1; i <= KEYS; ++i) CHECK(bfs_add_digest(filter, well_mixed((uint64_t)i)) >= 0);
   CHECK(bfs_add(filter, "key", 3) == BFS_EDIGESTONLY);
   CHECK(bfs_contains(filter, "key", 3) == BFS_EDIGESTONLY);
@@ -638,23 +650,108 @@ static void counters(void) {
   bfs_statistics stats = BFS_STATISTICS_INIT;
   bfs_filter* filter = NULL;
   uint64_t digest = 0;
+  uint8_t counts[3] = {99, 99, 99};
 
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
-  CHECK(bfs_remove(filter, "alpha", 5) == BFS_EUNSUPPORTED && bfs_count(filter, "alpha", 5) == BFS_EUNSUPPORTED);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_remove(filter, "alpha", 5) == BFS_EUNSUPPORTED && count_one(filter, "alpha", 5) == BFS_EUNSUPPORTED);
   CHECK(bfs_remove_keys(filter, &keys) == BFS_EUNSUPPORTED);
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
   options.layout = BFS_LAYOUT_COUNTING;
-  CHECK(bfs_create(other_path, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
   CHECK(bfs_add_keys(filter, &keys) == 3 && bfs_add(filter, "alpha", 5) == 0);
   CHECK(bfs_digest(filter, "alpha", 5, &digest) == BFS_OK);
-  CHECK(bfs_count(filter, "alpha", 5) == 2 && bfs_count_digest(filter, digest) == 2);
+  CHECK(count_one(filter, "alpha", 5) == 2 && count_digest(filter, digest) == 2);
+  CHECK(bfs_count_keys(filter, &keys, counts) == 3 && counts[0] == 2 && counts[1] == 1 && counts[2] == 1);
   CHECK(bfs_remove_keys(filter, &keys) == 3);
-  CHECK(bfs_count(filter, "beta", 4) == 0 && bfs_contains(filter, "alpha", 5) == 1);
-  CHECK(bfs_remove(filter, "beta", 4) == 0 && bfs_remove_digest(filter, digest) == 1);
+  CHECK(bfs_count_keys(filter, &keys, counts) == 1 && counts[0] == 1 && counts[1] == 0);
+  CHECK(bfs_count(NULL, "a", 1) == BFS_EINVAL);
+  CHECK(count_one(filter, "beta", 4) == 0 && bfs_contains(filter, "alpha", 5) == 1);
+  CHECK(bfs_remove(filter, "beta", 4) == 0 && remove_digest(filter, digest) == 1);
   CHECK(bfs_contains(filter, "alpha", 5) == 0);
   CHECK(bfs_stats(filter, BFS_STATS_FILL, &stats, NULL) == BFS_OK && stats.set_bits == 0);
   CHECK(stats.keys_added == 4 && stats.keys_removed == 4);
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
+static void open_or_create(void) {
+  bfs_options options = options_for(KEYS, 0.01);
+  bfs_error error = fresh_error();
+  bfs_filter* first = NULL;
+  bfs_filter* second = NULL;
+
+  CHECK(bfs_open(other_path, BFS_READ | BFS_CREATE, &options, &first, &error) == BFS_EINVAL && first == NULL);
+  CHECK(bfs_open(other_path, BFS_WRITE, NULL, &first, &error) == BFS_ENOENT); /* nothing was made */
+  CHECK(bfs_open(other_path, BFS_WRITE | BFS_CREATE, &options, &first, &error) == 1);
+  CHECK(bfs_add(first, "key", 3) == 1);
+  options.capacity = 7; /* another size is no error */
+  CHECK(bfs_open(other_path, BFS_WRITE | BFS_CREATE, &options, &second, &error) == 0);
+  CHECK(bfs_contains(second, "key", 3) == 1 && facts(second, 0).capacity == KEYS && bfs_close(second, NULL) == BFS_OK);
+  options.layout = BFS_LAYOUT_CLASSIC;
+  CHECK(bfs_open(other_path, BFS_WRITE | BFS_CREATE, &options, &second, &error) == BFS_EMISMATCH && second == NULL);
+  CHECK(strstr(error.message, "layout") != NULL);
+  CHECK(bfs_close(first, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
+static void built_of_keys(void) {
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 2);
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+
+  CHECK(bfs_build(other_path, 0, NULL, &keys, &filter, &error) == BFS_OK);
+  CHECK(bfs_contains(filter, "alpha", 5) == 1 && bfs_contains(filter, "gamma", 5) == 0);
+  CHECK(facts(filter, 0).capacity == 2 && bfs_add(filter, "gamma", 5) == BFS_EREADONLY);
+  CHECK(bfs_build(other_path, 0, NULL, &keys, NULL, &error) == BFS_EEXIST);
+  CHECK(bfs_build(other_path, BFS_REPLACE, NULL, &keys, NULL, &error) == BFS_OK);
+  CHECK(bfs_health(filter) == BFS_ESUPERSEDED && bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
+/* In a process of its own: opens the file or makes it, adds a key of its own, and closes it.  Exit code 10 if it made
+ * the file, 11 if it was there. */
+static int race_of_one(int number) {
+  const bfs_options options = options_for(KEYS, 1e-4);
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+  const int32_t code = bfs_open(other_path, BFS_WRITE | BFS_CREATE, &options, &filter, &error);
+  if (code < 0) fprintf(stderr, "race: %d: %s\n", (int)code, error.message);
+  if (code < 0 || bfs_add(filter, &number, sizeof number) != 1 || bfs_close(filter, &error) != BFS_OK) return 1;
+  return code == 1 ? 10 : 11;
+}
+
+/* Four processes at once, 40 times, and no file before each: one makes it, and no key of the others is lost. */
+static void race(void) {
+  enum { ROUNDS = 40, PROCESSES = 4 };
+  int round, number, found = 0;
+  for (round = 0; round < ROUNDS; ++round) {
+    pid_t children[PROCESSES];
+    int made = 0, gate[2];
+    bfs_filter* filter = NULL;
+    char byte = 0;
+    CHECK(pipe(gate) == 0);
+    for (number = 0; number < PROCESSES; ++number) {
+      children[number] = fork();
+      if (children[number] == 0) {
+        close(gate[1]);
+        (void)!read(gate[0], &byte, 1); /* until all are there */
+        _exit(race_of_one(number));
+      }
+      CHECK(children[number] > 0);
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (number = 0; number < PROCESSES; ++number) {
+      int status = 0;
+      CHECK(waitpid(children[number], &status, 0) == children[number] && WIFEXITED(status));
+      CHECK(WEXITSTATUS(status) == 10 || WEXITSTATUS(status) == 11);
+      made += WEXITSTATUS(status) == 10;
+    }
+    CHECK(made == 1);
+    CHECK(bfs_open(other_path, BFS_READ, NULL, &filter, NULL) == BFS_OK);
+    for (number = 0; number < PROCESSES; ++number) found += bfs_contains(filter, &number, sizeof number) == 1;
+    CHECK(facts(filter, 0).keys_added == PROCESSES);
+    CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+  }
+  CHECK(found == ROUNDS * PROCESSES);
 }
 
 int main(int argc, char** argv) {
@@ -666,7 +763,7 @@ int main(int argc, char** argv) {
   open_in_each_mode();
   many_keys();
   keys_with_nulls();
-  with_a_secret_key();
+  with_a_secret();
   from_one_form_to_another();
   parts();
   filters_of_other_programs();
@@ -677,6 +774,9 @@ int main(int argc, char** argv) {
   bare_filters();
   counters();
   statistics();
+  open_or_create();
+  built_of_keys();
+  race();
   printf("C99 client: %d checks passed\n", checks_passed);
   return 0;
 }

@@ -21,12 +21,14 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_add_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_remove(None, b"k", 1), EINVAL)
-        self.assertEqual(LIBRARY.bfs_remove_digest(None, 1), EINVAL)
+        self.assertEqual(LIBRARY.remove_digest(None, 1), EINVAL)
         self.assertEqual(LIBRARY.bfs_remove_keys(None, byref(bfs.many_keys(bfs.KEYS_DIGESTS, 0))), EINVAL)
-        self.assertEqual(LIBRARY.bfs_count(None, b"k", 1), EINVAL)
-        self.assertEqual(LIBRARY.bfs_count_digest(None, 1), EINVAL)
+        counts = answers_for(1, 0)
+        self.assertEqual(LIBRARY.bfs_count_keys(None, byref(bfs.many_keys(bfs.KEYS_DIGESTS, 1, (ctypes.c_uint64 * 1)())), counts),
+                         EINVAL)
+        self.assertEqual(list(counts), [15])
         self.assertEqual(LIBRARY.bfs_digest(None, b"k", 1, byref(ctypes.c_uint64())), EINVAL)
-        self.assertEqual(LIBRARY.bfs_sync(None, 0, 0, 0, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_sync(None, None, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_get_mark(None, 0, 0), 0)
         self.assertEqual(LIBRARY.bfs_list_marks(None, None, 0, None), EINVAL)
         self.assertEqual(LIBRARY.bfs_drop_owner(None, 0, None), EINVAL)
@@ -38,48 +40,63 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_stats(None, 0, byref(bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))), None), EINVAL)
         self.assertEqual(LIBRARY.bfs_close(None, None), 0)
         answers = answers_for(3, 0)
-        self.assertEqual(LIBRARY.bfs_contains_digests(None, (ctypes.c_uint64 * 3)(), 3, answers), EINVAL)
+        self.assertEqual(LIBRARY.contains_digests(None, (ctypes.c_uint64 * 3)(), 3, answers), EINVAL)
         self.assertEqual(list(answers), [1, 1, 1])
 
     def test_no_place_for_the_handle_or_no_path_or_no_options(self):
         options = bfs.options(capacity=10)
-        self.assertEqual(LIBRARY.bfs_create(self.path, options, None, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_create(self.path, 0, options, None, None), EINVAL)
         self.assertFalse(os.path.exists(self.path), "nothing was made")
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, None, options)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, None)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open, None, bfs.READ)
-        self.assertEqual(LIBRARY.bfs_open(self.path, bfs.READ, None, None), EINVAL)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, None, bfs.open_options())
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, None)
-        self.assertEqual(LIBRARY.bfs_open_with(self.path, bfs.open_options(), None, None), EINVAL)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_format, None, 1000, options)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, None, 1000, bfs.READ)
-        self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), None, None), EINVAL)
-        self.assertEqual(LIBRARY.bfs_required_bytes(None, byref(ctypes.c_uint64()), None), EINVAL)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, None, 0, options)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, None)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open, None, bfs.READ, None)
+        self.assertEqual(LIBRARY.bfs_open(self.path, bfs.READ, None, None, None), EINVAL)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open, None, bfs.READ, None)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open, None, bfs.WRITE | bfs.CREATE, options)
+        self.assertEqual(LIBRARY.bfs_open(self.path, bfs.WRITE | bfs.CREATE, options, None, None), EINVAL)
+        keep, address = bfs.aligned_buffer(4096)
+        self.assertEqual(LIBRARY.bfs_format(address, 4096, 0, options, None, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_format(None, 0, 0, None, None, None), EINVAL, "no size")
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_memory, None, 1000, bfs.READ, None)
+        self.assertEqual(LIBRARY.bfs_open_memory(address, 4096, bfs.READ, None, None, None), EINVAL)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_build, None, 0, None, byref(bfs.many_keys(bfs.KEYS_PAIRS, 0)))
+        self.fails("BFS_EINVAL", LIBRARY.bfs_build, self.path, 0, None, None)
+        self.assertEqual(os.listdir(self.folder), [])
+        del keep
+
+    def test_a_buffer_that_is_not_there_tells_how_long_it_has_to_be(self):
+        options, out = bfs.options(capacity=100), ctypes.c_void_p(1)
+        needed = bfs.bytes_needed(LIBRARY, 0, options)
+        self.assertEqual(LIBRARY.bfs_format(None, 2**64 - 1, 0, options, byref(out), None), needed)
+        self.assertIsNone(out.value)
+        keep, address = bfs.aligned_buffer(needed)
+        self.assertEqual(LIBRARY.bfs_format(address, needed, 0, options, byref(out), None), needed)
+        self.close(out)
+        self.assertLess(bfs.bytes_needed(LIBRARY, bfs.BARE, options), needed)
+        del keep
 
     def test_keys_are_removed_and_counted_where_the_layout_counts(self):
         handle = self.create()
-        for call in (LIBRARY.bfs_remove, LIBRARY.bfs_count):
+        for call in (LIBRARY.bfs_remove, LIBRARY.count):
             self.assertEqual(call(handle, b"k", 1), CODES["BFS_EUNSUPPORTED"])
-            self.assertEqual(call(handle, None, 5), EINVAL)
+        self.assertEqual(LIBRARY.bfs_remove(handle, None, 5), EINVAL)
         keys = bfs.many_keys(bfs.KEYS_DIGESTS, 0)
         self.assertEqual(LIBRARY.bfs_remove_keys(handle, byref(keys)), CODES["BFS_EUNSUPPORTED"])
         self.assertEqual(LIBRARY.bfs_remove_keys(handle, None), EINVAL)
         self.close(handle)
         for hash_name, taken in (("xxh3", 1), ("external", CODES["BFS_EDIGESTONLY"])):
             options = bfs.options(capacity=100, layout="counting", hash=hash_name)
-            size = ctypes.c_uint64()
-            self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), None), 0)
-            keep, address = bfs.aligned_buffer(size.value)
-            handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
-            for call in (LIBRARY.bfs_add, LIBRARY.bfs_count, LIBRARY.bfs_remove):
+            size = bfs.bytes_needed(LIBRARY, 0, options)
+            keep, address = bfs.aligned_buffer(size)
+            handle = bfs.call(LIBRARY.bfs_format, address, size, 0, options)
+            for call in (LIBRARY.bfs_add, LIBRARY.count, LIBRARY.bfs_remove):
                 self.assertEqual(call(handle, b"k", 1), taken)
-            self.assertEqual([LIBRARY.bfs_add_digest(handle, 2**63), LIBRARY.bfs_count_digest(handle, 2**63),
-                              LIBRARY.bfs_remove_digest(handle, 2**63), LIBRARY.bfs_remove_digest(handle, 2**63)], [1, 1, 1, 0])
+            self.assertEqual([LIBRARY.bfs_add_digest(handle, 2**63), LIBRARY.count_digest(handle, 2**63),
+                              LIBRARY.remove_digest(handle, 2**63), LIBRARY.remove_digest(handle, 2**63)], [1, 1, 1, 0])
             self.close(handle)
-            reader = bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ)
-            self.assertEqual(LIBRARY.bfs_remove_digest(reader, 1), CODES["BFS_EREADONLY"])
-            self.assertEqual(LIBRARY.bfs_count_digest(reader, 2**63), 0)
+            reader = bfs.open_memory(LIBRARY, address, size)
+            self.assertEqual(LIBRARY.remove_digest(reader, 1), CODES["BFS_EREADONLY"])
+            self.assertEqual(LIBRARY.count_digest(reader, 2**63), 0)
             self.close(reader)
             del keep
 
@@ -91,25 +108,28 @@ class Arguments(Case):
 
     def test_threads_are_for_the_only_writer_and_1_to_64(self):
         self.close(self.create())
-        self.assertEqual(LIBRARY.bfs_use_threads(None, 2, None), EINVAL)
-        for mode, threads, code in ((bfs.READ, 2, EINVAL), (bfs.WRITE, 2, EINVAL), (bfs.EXCLUSIVE, 0, EINVAL),
-                                    (bfs.EXCLUSIVE, 65, EINVAL), (bfs.EXCLUSIVE, 1, 0), (bfs.EXCLUSIVE, 64, 0)):
-            handle = bfs.call(LIBRARY.bfs_open, self.path, mode)
-            self.assertEqual(LIBRARY.bfs_use_threads(handle, threads, None), code, (mode, threads))
-            self.close(handle)
+        for mode, threads in ((bfs.READ, 2), (bfs.WRITE, 2), (bfs.EXCLUSIVE, 65), (bfs.EXCLUSIVE, 2**32 - 1)):
+            with self.subTest(mode=mode, threads=threads):
+                self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, mode, bfs.options(threads=threads))
+        for threads in (1, 2, 64):
+            self.close(bfs.open_path(LIBRARY, self.path, bfs.EXCLUSIVE, threads=threads))
+        for flags, threads in ((0, 2), (bfs.EXCLUSIVE, 65)):
+            self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", flags, bfs.options(capacity=10, threads=threads))
+            self.assertFalse(os.path.exists(self.path + b"2"), "a file that was made, and an error")
+        self.close(bfs.create(LIBRARY, self.path + b"2", bfs.EXCLUSIVE, capacity=10, threads=2))
 
     def test_flags_that_are_not_known(self):
         self.close(self.create())
-        for flags in (0, 3, 5, 6, 7, bfs.OPEN_POPULATE, bfs.READ | bfs.OPEN_RECOVER, bfs.READ | bfs.OPEN_ACCEPT_LOSS,
-                      bfs.READ | bfs.OPEN_LIMIT, bfs.WRITE | bfs.OPEN_RECOVER | bfs.OPEN_ACCEPT_LOSS,
-                      bfs.WRITE | bfs.OPEN_COPY, bfs.WRITE | bfs.OPEN_NO_WRITE):
-            self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags)
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        for flags in (0, 3, 5, 6, 7, bfs.POPULATE, bfs.READ | bfs.RECOVER, bfs.READ | bfs.ACCEPT_LOSS,
+                      bfs.READ | bfs.LIMIT, bfs.WRITE | bfs.RECOVER | bfs.ACCEPT_LOSS,
+                      bfs.WRITE | bfs.PRIVATE, bfs.WRITE | bfs.NO_WRITE):
+            self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags, None)
+        handle = bfs.open_path(LIBRARY, self.path)
         stats = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
         self.assertEqual(LIBRARY.bfs_stats(handle, 2, byref(stats), None), EINVAL)
         error = bfs.new_error()
         self.assertEqual(LIBRARY.bfs_stats(handle, bfs.STATS_FILL | 2, byref(stats), byref(error)), EINVAL)
-        self.assertIn(b"BFS_OPEN_WRITE", error.message)
+        self.assertIn(b"BFS_WRITE", error.message)
         self.close(handle)
 
     def test_the_kernel_can_be_chosen_and_what_can_not_run_is_refused(self):
@@ -120,7 +140,7 @@ class Arguments(Case):
         for isa in ("scalar", "avx2", "avx512", "neon"):
             os.environ["BFSTORE_FORCE_ISA"] = isa
             try:
-                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+                handle = bfs.open_path(LIBRARY, self.path)
             except bfs.CodeError as error:
                 self.assertEqual(error.code, EINVAL)
                 self.assertIn(b"BFSTORE_FORCE_ISA=" + isa.encode(), error.message)
@@ -134,9 +154,9 @@ class Arguments(Case):
         os.environ["BFSTORE_FORCE_ISA"] = "mmx"
         buffer = ctypes.create_string_buffer(1 << 16)
         aligned = (ctypes.addressof(buffer) + 63) & ~63
-        for function, arguments in ((LIBRARY.bfs_open, (self.path, bfs.READ)),
-                                    (LIBRARY.bfs_create, (self.path + b"2", bfs.options(capacity=10))),
-                                    (LIBRARY.bfs_format, (aligned, 1 << 15, bfs.options(capacity=10)))):
+        for function, arguments in ((LIBRARY.bfs_open, (self.path, bfs.READ, None)),
+                                    (LIBRARY.bfs_create, (self.path + b"2", 0, bfs.options(capacity=10))),
+                                    (LIBRARY.bfs_format, (aligned, 1 << 15, 0, bfs.options(capacity=10)))):
             self.assertIn(b"BFSTORE_FORCE_ISA=mmx", self.fails("BFS_EINVAL", function, *arguments))
         self.assertFalse(os.path.exists(self.path + b"2"))
 
@@ -145,18 +165,19 @@ class Arguments(Case):
         handle, options, digest = ctypes.c_void_p(), bfs.options(capacity=1000), ctypes.c_uint64()
         stats = bfs.Statistics(struct_bytes=ctypes.sizeof(bfs.Statistics))
         for function, arguments in (
-                (library.bfs_open, (self.folder + b"/nonexistent/x.bf", bfs.READ, byref(handle), None)),
-                (library.bfs_open, (self.folder, bfs.READ, byref(handle), None)),
-                (library.bfs_create, (self.folder + b"/nonexistent/x.bf", options, byref(handle), None)),
-                (library.bfs_create, (self.path, options, byref(handle), None)),
+                (library.bfs_open, (self.folder + b"/nonexistent/x.bf", bfs.READ, None, byref(handle), None)),
+                (library.bfs_open, (self.folder, bfs.READ, None, byref(handle), None)),
+                (library.bfs_create, (self.folder + b"/nonexistent/x.bf", 0, options, byref(handle), None)),
+                (library.bfs_create, (self.path, 0, options, byref(handle), None)),
                 (library.bfs_add, (handle, b"key", 3)), (library.bfs_digest, (handle, b"key", 3, byref(digest))),
-                (library.bfs_sync, (handle, 1, 0, 1, None)), (library.bfs_get_mark, (handle, 1, 0)),
+                (library.bfs_sync, (handle, bfs.mark(1, 0, 1), None)), (library.bfs_get_mark, (handle, 1, 0)),
                 (library.bfs_list_marks, (handle, None, 0, None)), (library.bfs_drop_owner, (handle, 1, None)),
-                (library.bfs_stats, (handle, bfs.STATS_FILL, byref(bfs.Statistics(struct_bytes=144)), None)),
+                (library.bfs_stats, (handle, bfs.STATS_FILL, byref(stats), None)),
                 (library.bfs_health, (handle,)),
-                (library.bfs_close, (handle, None)), (library.bfs_create, (self.path, options, byref(handle), None)),
-                (library.bfs_open, (self.path, bfs.READ, byref(handle), None)), (library.bfs_close, (handle, None)),
-                (library.bfs_open_with, (self.path, bfs.open_options(offset=2**40), byref(handle), None))):
+                (library.bfs_close, (handle, None)), (library.bfs_create, (self.path, 0, options, byref(handle), None)),
+                (library.bfs_open, (self.path, bfs.READ, None, byref(handle), None)), (library.bfs_close, (handle, None)),
+                (library.bfs_open, (self.path, bfs.WRITE | bfs.CREATE, options, byref(handle), None)), (library.bfs_close, (handle, None)),
+                (library.bfs_open, (self.path, bfs.READ, bfs.options(range=(2**40, 0)), byref(handle), None))):
             with self.subTest(function=function.__name__):
                 ctypes.set_errno(4711)
                 function(*arguments)
@@ -164,21 +185,21 @@ class Arguments(Case):
 
     def test_an_error_record_without_its_size_is_left_alone(self):
         error, handle = bfs.Error(struct_bytes=0, code=77), ctypes.c_void_p()
-        code = LIBRARY.bfs_open(self.folder + b"/nonexistent/x.bf", bfs.READ, byref(handle), byref(error))
+        code = LIBRARY.bfs_open(self.folder + b"/nonexistent/x.bf", bfs.READ, None, byref(handle), byref(error))
         self.assertEqual(code, CODES["BFS_ENOENT"])
         self.assertEqual((error.code, error.message), (77, b""))
 
     def test_an_error_names_the_thing_and_the_errno_and_long_paths_are_cut_to_fit(self):
         error, handle = bfs.new_error(), ctypes.c_void_p()
         path = self.folder + b"/" + b"d" * 200 + b"/" + b"e" * 200 + b"/" + b"f" * 200
-        self.assertEqual(LIBRARY.bfs_open(path, bfs.READ, byref(handle), byref(error)), CODES["BFS_ENOENT"])
-        self.assertEqual((error.code, error.os_errno, error.reserved), (CODES["BFS_ENOENT"], 2, 0))
+        self.assertEqual(LIBRARY.bfs_open(path, bfs.READ, None, byref(handle), byref(error)), CODES["BFS_ENOENT"])
+        self.assertEqual((error.code, error.os_errno, error.rule), (CODES["BFS_ENOENT"], 2, 0))
         self.assertTrue(error.message.startswith(self.folder))
         self.assertEqual(len(error.message), 495)
         self.assertTrue(error.message.endswith(b"does not exist. Create it first, or correct the path."), error.message)
         self.assertIn(b" ... ", error.message)
         short = self.folder + b"/absent \xff.bf"
-        self.assertIn(self.folder + b"/absent \\xFF.bf", self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ))
+        self.assertIn(self.folder + b"/absent \\xFF.bf", self.fails("BFS_ENOENT", LIBRARY.bfs_open, short, bfs.READ, None))
 
     def test_messages_are_utf_8_wherever_a_long_path_is_cut(self):
         for text in ("\u00e9", "\u20ac", "\U0001f600"):
@@ -187,7 +208,7 @@ class Arguments(Case):
                 for last in range(4):
                     path = self.folder + b"/" + b"x" * shift + character * (900 // len(character)) + b"y" * last
                     error, handle = bfs.new_error(), ctypes.c_void_p()
-                    self.assertLess(LIBRARY.bfs_open(path, bfs.READ, byref(handle), byref(error)), 0)
+                    self.assertLess(LIBRARY.bfs_open(path, bfs.READ, None, byref(handle), byref(error)), 0)
                     message = error.message.decode("utf-8")  # decode() raises if a character was cut
                     self.assertGreater(len(error.message), 480)
                     self.assertNotIn("\\x", message)
@@ -196,17 +217,17 @@ class Arguments(Case):
         for wrong in (b"\x80", b"\xc0\xaf", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xf5",
                       b"\xff"):
             with self.subTest(wrong=wrong):
-                message = self.fails("BFS_ENOENT", LIBRARY.bfs_open, self.folder + b"/" + wrong + b".bf", bfs.READ)
+                message = self.fails("BFS_ENOENT", LIBRARY.bfs_open, self.folder + b"/" + wrong + b".bf", bfs.READ, None)
                 self.assertIn("".join(f"\\x{byte:02X}" for byte in wrong) + ".bf", message.decode("utf-8"))
 
     def test_a_code_comes_with_the_errno_that_says_the_same(self):
         self.close(self.create())
         expected = {"BFS_EEXIST": errno.EEXIST, "BFS_EINVAL": errno.EINVAL, "BFS_EBUSY": errno.EBUSY}
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
         for code, function, arguments in (
-                ("BFS_EEXIST", LIBRARY.bfs_create, (self.path, bfs.options(capacity=10))),
-                ("BFS_EINVAL", LIBRARY.bfs_open, (self.path, 0)),
-                ("BFS_EBUSY", LIBRARY.bfs_open, (self.path, bfs.EXCLUSIVE))):
+                ("BFS_EEXIST", LIBRARY.bfs_create, (self.path, 0, bfs.options(capacity=10))),
+                ("BFS_EINVAL", LIBRARY.bfs_open, (self.path, 0, None)),
+                ("BFS_EBUSY", LIBRARY.bfs_open, (self.path, bfs.EXCLUSIVE, None))):
             with self.assertRaises(bfs.CodeError) as raised:
                 bfs.call(function, *arguments)
             self.assertEqual((raised.exception.code, raised.exception.os_errno), (CODES[code], expected[code]))
@@ -214,30 +235,79 @@ class Arguments(Case):
 
     def test_a_flag_that_a_function_does_not_take_is_named(self):
         self.close(self.create())
-        for flags, name in ((bfs.READ | bfs.OPTION_REPLACE, b"BFS_OPTION_REPLACE"), (bfs.READ | bfs.OPEN_BARE, b"BFS_OPEN_BARE"),
-                            (bfs.READ | 8, b"0x8, which is no flag"), (bfs.READ | 1 << 63, b"0x8000000000000000, which is no flag"),
+        for flags, name in ((bfs.READ | bfs.REPLACE, b"BFS_REPLACE"), (bfs.READ | bfs.BARE, b"BFS_BARE"),
+                            (bfs.READ | bfs.FILLING, b"BFS_FILLING"), (bfs.READ | 1 << 63, b"0x8000000000000000, which is no flag"),
                             (bfs.READ | 1 << 32, b"0x100000000, which is no flag"),
                             (bfs.READ | bfs.STATS_FILL, b"BFS_STATS_FILL")):
             self.assertEqual(b"bfs_open: does not take " + name + b"; remove it from the flags",
-                             self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags))
-        for flags, name in ((bfs.READ, b"BFS_OPEN_READ"), (bfs.OPEN_STRICT, b"BFS_OPEN_STRICT"), (8, b"0x8")):
-            options = bfs.options(capacity=10, flags=flags)
-            self.assertIn(b"bfs_create: does not take " + name,
-                          self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2", options))
-        self.assertIn(b"reserved", self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path + b"2",
-                                              bfs.options(capacity=10, reserved=1)))
+                             self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, flags, None))
+        new, given = self.path + b"2", bfs.options(capacity=10)
+        for flags, name in ((bfs.READ, b"BFS_READ"), (bfs.STRICT, b"BFS_STRICT"), (bfs.CREATE, b"BFS_CREATE"), (1 << 30, b"0x40000000")):
+            self.assertIn(b"bfs_create: does not take " + name, self.fails("BFS_EINVAL", LIBRARY.bfs_create, new, flags, given))
+        for flags, name in ((bfs.EXCLUSIVE, b"BFS_EXCLUSIVE"), (bfs.FILLING, b"BFS_FILLING"), (bfs.UNPUBLISHED, b"BFS_UNPUBLISHED")):
+            self.assertIn(b"bfs_build: does not take " + name,
+                          self.fails("BFS_EINVAL", LIBRARY.bfs_build, new, flags, given, byref(bfs.many_keys(bfs.KEYS_PAIRS, 0))))
+        for flags, name in ((bfs.REPLACE, b"BFS_REPLACE"), (bfs.UNPUBLISHED, b"BFS_UNPUBLISHED"), (bfs.EXCLUSIVE | bfs.BARE, b"BFS_BARE")):
+            self.assertIn(b"does not take " + name,
+                          self.fails("BFS_EINVAL", LIBRARY.bfs_open, new, bfs.WRITE | bfs.CREATE | flags, given))
+        handle = bfs.open_path(LIBRARY, self.path)
+        for flags, name in ((bfs.GUARD, b"BFS_GUARD"), (bfs.EXCLUSIVE, b"BFS_EXCLUSIVE"), (bfs.CREATE, b"BFS_CREATE")):
+            with self.assertRaises(bfs.CodeError) as refused:
+                bfs.copy(LIBRARY, handle, new, flags)
+            self.assertEqual(refused.exception.code, EINVAL)
+            self.assertIn(b"bfs_copy: does not take " + name, refused.exception.message)
+        self.close(handle)
         error = bfs.new_error()
-        reserved = bfs.copy_options(reserved=1)
-        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", byref(reserved), byref(error)), EINVAL)
-        self.assertIn(b"reserved", error.message)
-        self.assertEqual(LIBRARY.bfs_seal(self.path, self.path + b"3", byref(bfs.copy_options(bfs.OPEN_GUARD)), byref(error)), EINVAL)
-        self.assertIn(b"bfs_seal: does not take BFS_OPEN_GUARD", error.message)
-        self.assertEqual(LIBRARY.bfs_verify(self.path, bfs.OPEN_GUARD, None, 0, byref(error)), EINVAL)
-        self.assertIn(b"bfs_verify: does not take BFS_OPEN_GUARD", error.message)
+        self.assertEqual(LIBRARY.bfs_verify(self.path, bfs.GUARD, None, 0, byref(error)), EINVAL)
+        self.assertIn(b"bfs_verify: does not take BFS_GUARD", error.message)
+        self.assertFalse(os.path.exists(new))
+
+    def test_a_field_that_a_function_does_not_take_is_named(self):
+        """Each field of bfs_options, given to each function: it is taken, or its name is in the message."""
+        given = {"mode": 0o600, "capacity": 100, "fpr": 0.1, "layout": 1, "hash": 1, "like": self.path, "secret": bytes(16),
+                 "lock_timeout_ms": 1, "writeback_check_ms": 1, "threads": 1, "num_probes": 3, "part": 1, "num_parts": 2,
+                 "bits_per_key": 8.0, "max_bytes": 100_000, "num_bits": 512, "note": b"n", "seeds": [1], "seed": 1,
+                 "file_id": bytes(range(16)), "range": (64, 0), "fd": 0}
+        fields = {name for name, _ in bfs.Options._fields_} - {"struct_bytes", "secret_bytes", "note_bytes", "num_seeds"}
+        self.assertEqual(set(given), fields)
+        opening = {"secret", "lock_timeout_ms", "writeback_check_ms", "threads"}
+        copying = {"mode", "lock_timeout_ms"}
+        self.close(self.create())
+        handle, new, error = bfs.open_path(LIBRARY, self.path), self.path + b"2", bfs.new_error()
+        out, one = ctypes.c_void_p(), (ctypes.c_void_p * 1)(handle)
+        none = bfs.many_keys(bfs.KEYS_PAIRS, 0)
+        keep, address = bfs.aligned_buffer(4096)
+        functions = {
+            "bfs_create": (fields - {"range", "fd"}, lambda o: LIBRARY.bfs_create(new, 0, o, byref(out), byref(error))),
+            "bfs_build": (fields - {"range", "fd"}, lambda o: LIBRARY.bfs_build(new, 0, o, byref(none), byref(out), byref(error))),
+            "bfs_open with BFS_CREATE": (fields - {"range", "fd"}, lambda o: LIBRARY.bfs_open(
+                new, bfs.WRITE | bfs.CREATE, o, byref(out), byref(error))),
+            "bfs_open": (opening | {"range", "fd"}, lambda o: LIBRARY.bfs_open(self.path, bfs.READ, o, byref(out), byref(error))),
+            "bfs_copy": (copying | {"fpr"}, lambda o: LIBRARY.bfs_copy(handle, new, 0, o, byref(error))),
+            "bfs_intersect": (copying, lambda o: LIBRARY.bfs_intersect(one, 1, new, 0, o, byref(error))),
+            "bfs_join": (copying, lambda o: LIBRARY.bfs_join(one, 1, new, 0, o, byref(error))),
+            "bfs_format": (fields - {"range", "fd", "mode", "lock_timeout_ms", "writeback_check_ms", "part", "num_parts"},
+                           lambda o: LIBRARY.bfs_format(None, 0, 0, o, None, byref(error))),
+            "bfs_open_memory": ({"secret"}, lambda o: LIBRARY.bfs_open_memory(address, 4096, bfs.READ, o, byref(out), byref(error))),
+        }
+        for function, (taken, call) in functions.items():
+            for name, value in given.items():
+                with self.subTest(function=function, name=name):
+                    error.message = b""
+                    code = call(bfs.options(**{name: value}))
+                    if code >= 0:
+                        LIBRARY.bfs_close(out, None)
+                        out.value = None
+                        if os.path.exists(new):
+                            os.unlink(new)
+                    group = "part" if name == "num_parts" else name
+                    words = b"%s: does not take bfs_options.%s; leave it 0" % (function.encode(), group.encode())
+                    self.assertEqual((code == EINVAL and error.message == words), name not in taken, error.message)
+        self.close(handle)
+        del keep
 
     def test_no_bit_has_two_meanings(self):
-        flags = {name: number for name, number in bfstore_header.constants(HEADER).items()
-                 if name.startswith(("BFS_OPEN_", "BFS_OPTION_", "BFS_STATS_"))}
+        flags = bfstore_header.flags(HEADER)
         self.assertEqual(len(set(flags.values())), len(flags))
         self.assertTrue(all(number.bit_count() == 1 for number in flags.values()), flags)
         self.assertGreater(len(flags), 20)
@@ -248,8 +318,8 @@ class Arguments(Case):
         for code in (1, -99, -199, -299, -1000, -(2**31)):
             self.assertEqual(LIBRARY.bfs_code_name(code), b"BFS_E?")
         self.assertTrue(all(-300 < code <= 0 for code in CODES.values()))
-        self.assertEqual({name: CODES[name] // -100 for name in ("BFS_EBUSY", "BFS_EPOISONED", "BFS_EMAGIC")},
-                         {"BFS_EBUSY": 0, "BFS_EPOISONED": 1, "BFS_EMAGIC": 2})
+        self.assertEqual({name: CODES[name] // -100 for name in ("BFS_EBUSY", "BFS_EPOISONED", "BFS_EMALFORMED")},
+                         {"BFS_EBUSY": 0, "BFS_EPOISONED": 1, "BFS_EMALFORMED": 2})
 
     def test_layouts_and_hashes_have_names_and_no_unknown_one_gets_that_of_another(self):
         for prefix, name_of, named in (("BFS_LAYOUT_", LIBRARY.bfs_layout_name, LIBRARY.bfs_layout_named),
@@ -268,10 +338,6 @@ class Arguments(Case):
             for name in (None, b"", b"\xff", b"1", b"counter"):
                 self.assertEqual(named(name), EINVAL, name)
 
-    def test_the_version_is_a_number_too(self):
-        major, minor, patch = map(int, LIBRARY.bfs_version().split(b"."))
-        self.assertEqual(LIBRARY.bfs_version_number(), major * 1_000_000 + minor * 1_000 + patch)
-
     def test_a_handle_that_is_shut_answers_maybe_and_has_closed_its_file(self):
         handle = self.create()
         self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)
@@ -280,9 +346,9 @@ class Arguments(Case):
         self.assertEqual(LIBRARY.bfs_contains(handle, b"another", 7), 1)
         for refused in (LIBRARY.bfs_add(handle, b"late", 4), LIBRARY.bfs_health(handle)):
             self.assertEqual(refused, CODES["BFS_ESHUT"])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), CODES["BFS_ESHUT"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None), CODES["BFS_ESHUT"])
         self.assertEqual(LIBRARY.bfs_shut(None, None), CODES["BFS_EINVAL"])
-        other = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # it is clean
+        other = bfs.open_path(LIBRARY, self.path, bfs.READ | bfs.NO_WRITE)  # it is clean
         self.assertEqual((LIBRARY.bfs_contains(other, b"key", 3), LIBRARY.bfs_contains(other, b"late", 4)), (1, 0))
         self.close(other)
         self.close(handle)
@@ -293,12 +359,12 @@ class Arguments(Case):
         LIBRARY.bfs_abandon(handle)
         handle.value = None
         LIBRARY.bfs_abandon(None)
-        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_STRICT)  # dirty, and no writer
-        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE)  # it would have to sync it
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE)  # adopted: no lock is left
+        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.STRICT, None)  # dirty, and no writer
+        self.fails("BFS_EUNCLEAN", LIBRARY.bfs_open, self.path, bfs.READ | bfs.NO_WRITE, None)  # it would have to sync it
+        handle = bfs.open_path(LIBRARY, self.path, bfs.EXCLUSIVE)  # adopted: no lock is left
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 1)
         self.close(handle)
-        self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_NO_WRITE))
+        self.close(bfs.open_path(LIBRARY, self.path, bfs.READ | bfs.NO_WRITE))
 
     def test_sizes_that_contradict_each_other_or_can_not_be(self):
         for code, given in (
@@ -315,51 +381,40 @@ class Arguments(Case):
                 ("BFS_EINVAL", {"capacity": 10, "note": b"n" * 1025}), ("BFS_EINVAL", {"capacity": 2**63}),
                 ("BFS_ESIZING", {"capacity": 10**9, "fpr": 1e-10}), ("BFS_ESIZING", {"capacity": 2**60, "fpr": 0.01})):
             with self.subTest(given=given):
-                self.fails(code, LIBRARY.bfs_create, self.path, bfs.options(**given))
+                self.fails(code, LIBRARY.bfs_create, self.path, 0, bfs.options(**given))
                 self.assertEqual(os.listdir(self.folder), [], "something was left behind")
 
-    # A number that the caller gives is an argument. BFS_ELAYOUT and BFS_EHASH are for files that have such a number.
-    def test_an_unknown_number_and_a_field_without_its_flag_are_named(self):
+    # A number that the caller gives is an argument. BFS_EFEATURE is for files that have such a number.
+    def test_an_unknown_number_is_named(self):
         keep, address = bfs.aligned_buffer(4096)
-        for wrong, words in (
-                ({"layout": 99}, [b"layout", b"99"]), ({"layout": 70000}, [b"layout", b"70000"]),
-                ({"hash": 65535}, [b"hash", b"65535"]), ({"hash": 70000}, [b"hash", b"70000"]),
-                ({"seed": 7}, [b"seed", b"BFS_OPTION_SEED"]),
-                ({"file_id": (ctypes.c_uint8 * 16)(0, 1)}, [b"file_id", b"BFS_OPTION_FILE_ID"])):
-            options, size = bfs.options(capacity=10), ctypes.c_uint64()
-            for name, value in wrong.items():
-                setattr(options, name, value)  # without the flag that bfs.options() would set
-            for call, before in ((LIBRARY.bfs_create, (self.path,)), (LIBRARY.bfs_format, (address, 4096))):
+        for wrong, words in (({"layout": 99}, [b"layout", b"99"]), ({"layout": 70000}, [b"layout", b"70000"]),
+                             ({"hash": 65535}, [b"hash", b"65535"]), ({"hash": 70000}, [b"hash", b"70000"])):
+            options = bfs.options(capacity=10, **wrong)
+            for call, before in ((LIBRARY.bfs_create, (self.path, 0)), (LIBRARY.bfs_format, (address, 4096, 0)),
+                                 (LIBRARY.bfs_open, (self.path, bfs.WRITE | bfs.CREATE)), (LIBRARY.bfs_format, (None, 0, 0))):
                 with self.subTest(call=call.__name__, wrong=wrong):
-                    handle, error = ctypes.c_void_p(), bfs.new_error()
-                    code = call(*before, byref(options), byref(handle), byref(error))
-                    self.assertEqual(code, CODES["BFS_EINVAL"])
+                    said = self.fails("BFS_EINVAL", call, *before, options)
                     for word in words:
-                        self.assertIn(word, error.message)
-            error = bfs.new_error()
-            self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), byref(error)), CODES["BFS_EINVAL"])
-            for word in words:
-                self.assertIn(word, error.message)
+                        self.assertIn(word, said)
         self.assertEqual(os.listdir(self.folder), [], "something was left behind")
         del keep
 
     def test_a_buffer_that_is_too_small_or_not_aligned_or_not_a_filter(self):
-        options, size = bfs.options(capacity=100), ctypes.c_uint64()
-        self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), None), 0)
-        keep, address = bfs.aligned_buffer(size.value + 64)
-        for start, length in ((address, size.value - 1), (address, 0), (address + 8, size.value),
-                              (address + 32, size.value)):
-            self.fails("BFS_EINVAL", LIBRARY.bfs_format, start, length, options)
-        self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, address + 8, size.value, bfs.READ)
-        self.fails("BFS_EMAGIC", LIBRARY.bfs_wrap, address, size.value, bfs.READ)
-        self.assertEqual(ctypes.string_at(address, size.value), bytes(size.value), "a failed call wrote to the buffer")
-        for flags in (0, bfs.OPEN_BARE, bfs.READ | bfs.WRITE, bfs.EXCLUSIVE, bfs.OPEN_POPULATE | bfs.READ):
-            self.fails("BFS_EINVAL", LIBRARY.bfs_wrap, address, size.value, flags)
-            self.fails("BFS_EINVAL", LIBRARY.bfs_wrap_with, address, size.value, bfs.open_options(flags))
+        options = bfs.options(capacity=100)
+        size = bfs.bytes_needed(LIBRARY, 0, options)
+        keep, address = bfs.aligned_buffer(size + 64)
+        for start, length in ((address, size - 1), (address, 0), (address + 8, size),
+                              (address + 32, size)):
+            self.fails("BFS_EINVAL", LIBRARY.bfs_format, start, length, 0, options)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open_memory, address + 8, size, bfs.READ, None)
+        self.fails("BFS_EMAGIC", LIBRARY.bfs_open_memory, address, size, bfs.READ, None)
+        self.assertEqual(ctypes.string_at(address, size), bytes(size), "a failed call wrote to the buffer")
+        for flags in (0, bfs.BARE, bfs.PRIVATE, bfs.READ | bfs.WRITE, bfs.EXCLUSIVE, bfs.POPULATE | bfs.READ):
+            self.fails("BFS_EINVAL", LIBRARY.bfs_open_memory, address, size, flags, None)
         with open(self.path, "wb") as file:
             file.write(bytes(4096))
-        self.fails("BFS_EINVAL", LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=8))
-        self.fails("BFS_EMAGIC", LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=64))
+        self.fails("BFS_EINVAL", LIBRARY.bfs_open, self.path, bfs.READ, bfs.options(range=(8, 0)))
+        self.fails("BFS_EMAGIC", LIBRARY.bfs_open, self.path, bfs.READ, bfs.options(range=(64, 0)))
         del keep
 
 
@@ -376,21 +431,16 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_add_digest(handle, 1), code)
         self.assertEqual(LIBRARY.bfs_contains_digest(handle, 1), code)
         self.assertEqual(LIBRARY.bfs_digest(handle, b"foo", 3, digests), code)
-        self.assertEqual(LIBRARY.bfs_add_digests(handle, digests, 2), code)
-        self.assertEqual(LIBRARY.bfs_contains_digests(handle, digests, 2, answers), code)
+        self.assertEqual(LIBRARY.add_digests(handle, digests, 2), code)
+        self.assertEqual(LIBRARY.contains_digests(handle, digests, 2, answers), code)
         self.assertEqual((list(answers), list(digests)), ([1, 1], [1, 2]))
         keys, lengths = pointers([b"foo", b"bar"])
         self.assertEqual(LIBRARY.contains_many(handle, keys, lengths, 2, answers), 1)
         self.assertEqual(list(answers), [1, 0])
         other = self.create(path=self.path + b".like", capacity=0, fpr=0, like=self.path)
         for one in (handle, other):
-            got = (ctypes.c_uint32 * 4)(9, 9, 9, 9)
-            self.assertEqual(LIBRARY.bfs_get_seeds(one, got, 2, None), 3)
-            self.assertEqual(list(got), [41, 2**32 - 1, 9, 9])
-            self.assertEqual(LIBRARY.bfs_get_seeds(one, got, 4, None), 3)
-            self.assertEqual(list(got), [*seeds, 9])
-            self.assertEqual(LIBRARY.bfs_get_seeds(one, None, 0, None), 3)
-            self.assertEqual(LIBRARY.bfs_get_seeds(one, None, 1, None), EINVAL)
+            stats = bfs.statistics(LIBRARY, one)
+            self.assertEqual((stats.num_seeds, list(stats.seeds)), (3, [*seeds, *[0] * 61]))
         self.assertEqual(LIBRARY.bfs_merge(other, handle, None), 0)
         self.assertEqual(LIBRARY.bfs_contains(other, b"foo", 3), 1)
 
@@ -417,32 +467,31 @@ class Files(Case):
 
     def test_seeds_and_their_number_are_given_together(self):
         options = bfs.options(hash="murmur3", num_bits=1000, seeds=[1, 2, 3])
-        size, filter_ = ctypes.c_uint64(), ctypes.c_void_p()
-        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
+        self.assertGreater(bfs.bytes_needed(LIBRARY, 0, options), 125)
         options.num_seeds = 65
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, options)
         options.num_seeds = 0
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, options)
         options.seeds, options.num_seeds = None, 3
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, options)
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, options)
 
     def test_the_sizing_of_tutorials(self):
-        handle = self.create(hash="murmur3", capacity=20, fpr=0.05, flags=bfs.OPTION_TUTORIAL_SIZING)
+        handle = self.create(hash="murmur3", capacity=20, fpr=0.05, flags=bfs.TUTORIAL_SIZING)
         stats = bfs.statistics(LIBRARY, handle)
         self.assertEqual((stats.num_bits, stats.num_probes, stats.capacity), (124, 4, 20))
 
     def test_the_hashes_of_python_bloomfilter_take_neither_seeds_nor_digests(self):
         for number, name in ((7, "jaybird"), (8, "pybloom-live")):
-            handle = self.create(path=self.path + name.encode(), hash=name, capacity=1000, fpr=0.001, flags=bfs.OPTION_TUTORIAL_SIZING)
+            handle = self.create(path=self.path + name.encode(), hash=name, capacity=1000, fpr=0.001, flags=bfs.TUTORIAL_SIZING)
             stats = bfs.statistics(LIBRARY, handle)
             self.assertEqual((stats.hash, stats.layout, stats.num_bits, stats.num_probes, stats.capacity, stats.fpr),
                              (number, bfs.LAYOUTS["classic"], 10 * 1438, 10, 1000, 0.001))
             self.assertEqual(LIBRARY.bfs_add(handle, b"foo", 3), 1)
             self.assertEqual([LIBRARY.bfs_contains(handle, key, 3) for key in (b"foo", b"bar")], [1, 0])
             self.assertEqual(LIBRARY.bfs_contains_digest(handle, 1), CODES["BFS_EKEYONLY"])
-            self.assertEqual(LIBRARY.bfs_get_seeds(handle, None, 0, None), 0)
+            self.assertEqual(stats.num_seeds, 0)
             for wrong in ({"num_bits": 1001, "num_probes": 10}, {"num_bits": 1000, "num_probes": 10, "seeds": [1] * 10}):
-                self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, bfs.options(hash=name, **wrong))
+                self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, bfs.options(hash=name, **wrong))
 
     def test_the_external_hash_takes_digests_and_no_keys(self):
         handle, code = self.create(hash="external"), CODES["BFS_EDIGESTONLY"]
@@ -477,25 +526,24 @@ class Files(Case):
     def test_sixty_four_owners_of_marks_and_no_more(self):
         handle = self.create()
         for owner in range(64):
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, 0, 100 + owner, None), 0)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 1, None), CODES["BFS_EOWNERS"])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 64, 0, 0, None), 0, "mark 0 stores none")
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 1000, None), 0)
+            self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(owner, 0, 100 + owner), None), 0)
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(64, 0, 1), None), CODES["BFS_EOWNERS"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(64, 0, 0), None), 0, "mark 0 stores none")
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(3, 0, 1000), None), 0)
         self.close(handle)
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.path)
         self.assertEqual([LIBRARY.bfs_get_mark(handle, owner, 0) for owner in range(65)],
                          [1000 if owner == 3 else 100 + owner for owner in range(64)] + [0])
-        self.assertEqual(LIBRARY.bfs_sync(handle, 3, 0, 2000, None), CODES["BFS_EREADONLY"])
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(3, 0, 2000), None), CODES["BFS_EREADONLY"])
         self.close(handle)
 
     def test_a_guarded_filter_that_is_truncated_answers_maybe_and_refuses_what_is_added(self):
         self.close(self.create())
-        for flags in (bfs.READ | bfs.OPEN_GUARD, bfs.WRITE | bfs.OPEN_GUARD, 0):
+        for flags in (bfs.READ | bfs.GUARD, bfs.WRITE | bfs.GUARD, 0):
             if flags:
-                handle = bfs.call(LIBRARY.bfs_open, self.path, flags)
+                handle = bfs.open_path(LIBRARY, self.path, flags)
             else:
-                options = bfs.options(capacity=1000, flags=bfs.OPEN_GUARD | bfs.OPTION_REPLACE)
-                handle = bfs.call(LIBRARY.bfs_create, self.path, options)
+                handle = bfs.create(LIBRARY, self.path, bfs.GUARD | bfs.REPLACE, capacity=1000)
             self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 0)
             with open(self.path, "rb") as file:
                 whole = file.read()
@@ -503,7 +551,7 @@ class Files(Case):
             self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
             fault = CODES["BFS_EREADONLY" if flags & bfs.READ else "BFS_EFAULT"]
             self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), fault)
-            self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), fault)
+            self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None), fault)
             self.assertEqual(bfs.statistics(LIBRARY, handle).health, CODES["BFS_EFAULT"])
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0 if flags & bfs.READ else fault)
             with open(self.path, "wb") as file:
@@ -513,7 +561,7 @@ class Files(Case):
         handle = self.create()
         LIBRARY.bfs_add(handle, b"k", 1)
         self.close(handle)
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_COPY)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.READ | bfs.PRIVATE)
         os.truncate(self.path, 0)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"l", 1), 0)
@@ -521,14 +569,14 @@ class Files(Case):
         self.close(handle)
 
     def test_an_unpublished_filter_that_is_never_published_leaves_nothing(self):
-        handle = self.create(flags=bfs.OPTION_UNPUBLISHED)
+        handle = self.create(flags=bfs.UNPUBLISHED)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), 1)
         self.assertEqual(os.listdir(self.folder), [])
         self.close(handle)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_publishing_over_a_file_that_appeared_meanwhile_is_refused_and_can_be_tried_again(self):
-        handle = self.create(flags=bfs.OPTION_UNPUBLISHED)
+        handle = self.create(flags=bfs.UNPUBLISHED)
         LIBRARY.bfs_add(handle, b"k", 1)
         with open(self.path, "wb") as file:
             file.write(b"mine")
@@ -541,7 +589,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_publish(handle, None), 0)
         self.assertEqual(LIBRARY.bfs_publish(handle, None), EINVAL, "only once")
         self.close(handle)
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.path)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.close(handle)
 
@@ -549,7 +597,7 @@ class Files(Case):
         handle = self.create()
         LIBRARY.bfs_add(handle, b"from here", 9)
         script = ("import sys; sys.path.insert(0, sys.argv[1]); import bfstore_ctypes as bfs\n"
-                  "lib = bfs.load(sys.argv[2]); f = bfs.call(lib.bfs_open, sys.argv[3].encode(), bfs.WRITE)\n"
+                  "lib = bfs.load(sys.argv[2]); f = bfs.open_path(lib, sys.argv[3].encode(), bfs.WRITE)\n"
                   "assert lib.bfs_contains(f, b'from here', 9) == 1 and lib.bfs_contains(f, b'from there', 10) == 0\n"
                   "assert lib.bfs_add(f, b'from there', 10) == 1 and lib.bfs_close(f, None) == 0\n")
         support = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support")
@@ -572,7 +620,7 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_add(handle, b"m", 1), lost)
         self.assertEqual(LIBRARY.add_fixed(handle, bytes(600 * 4), 4, 600), lost)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, lost)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), lost)
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None), lost)
         self.assertEqual(LIBRARY.bfs_close(handle, None), lost)
         handle.value = None
         with open(self.path, "rb") as file:
@@ -586,24 +634,23 @@ class Files(Case):
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), poisoned)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, poisoned)
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 0, 1, None), poisoned)
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None), poisoned)
         self.assertEqual(LIBRARY.bfs_close(handle, None), poisoned)
         handle.value = None
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            self.fails("BFS_EPOISONED", LIBRARY.bfs_open, self.path, flags)
+            self.fails("BFS_EPOISONED", LIBRARY.bfs_open, self.path, flags, None)
 
     def test_a_writer_hears_that_its_file_is_replaced(self):
         handle = self.create()
         self.assertEqual(LIBRARY.bfs_is_current(handle, None), 1)
-        options = bfs.options(capacity=10, flags=bfs.OPTION_REPLACE)
-        self.close(bfs.call(LIBRARY.bfs_create, self.path, options))
+        self.close(bfs.create(LIBRARY, self.path, bfs.REPLACE, capacity=10))
         self.assertEqual(LIBRARY.bfs_is_current(handle, None), 0)
         superseded = CODES["BFS_ESUPERSEDED"]
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), superseded)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, superseded)
         self.close(handle)
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.path)
         self.assertEqual(bfs.statistics(LIBRARY, handle).capacity, 10)
         self.close(handle)
 

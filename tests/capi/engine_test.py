@@ -138,11 +138,11 @@ def put(writer, key):
 
 
 SAVE = """
-#include <bfstore.h>
+#include <bfstore_sets.h>
 int main(int argc, char** argv) {
   bfs_filter* filter;
-  if (argc != 3 || bfs_open(argv[1], BFS_OPEN_READ, &filter, NULL) != BFS_OK) return 1;
-  return bfs_save(filter, argv[2], NULL, NULL) != BFS_OK || bfs_close(filter, NULL) != BFS_OK;
+  if (argc != 3 || bfs_open(argv[1], BFS_READ, NULL, &filter, NULL) != BFS_OK) return 1;
+  return bfs_copy(filter, argv[2], 0, NULL, NULL) != BFS_OK || bfs_close(filter, NULL) != BFS_OK;
 }
 """
 
@@ -163,7 +163,7 @@ def saver():
 
 
 def save(path, new_path):
-    """Calls bfs_save, as a backup program does."""
+    """Calls bfs_copy, as a backup program does."""
     subprocess.run([saver(), path, new_path], check=True, timeout=600)
 
 
@@ -421,7 +421,7 @@ MISTAKES = {
         "  if (add_from(engine, engine->filter, mark == 0 ? sizeof(struct header) : mark) == 0) return 0;", "  (void)mark;",
         lambda scenes: scenes.killed_at_each_step(lambda: scenes.some, "load", lines=lines_of("x"))),
     "a mark is above a key that was not added": (
-        APPEND, APPEND + "\n  bfs_sync(engine->filter, OWNER, engine->header.epoch, end + sizeof record, NULL);",
+        APPEND, APPEND + "\n  sync_up_to(engine->filter, engine->header.epoch, end + sizeof record, NULL);",
         lambda scenes: scenes.killed_at_each_step(lambda: scenes.some, "load", lines=lines_of("x"))),
     "a log that begins anew keeps its epoch": (
         "  return number > old ? number : old + 1;", "  (void)number;\n  return old != 0 ? old : 1;",

@@ -1,6 +1,6 @@
 """The programs of capi/examples run, and print what their comments promise.
 
-Arguments: the shared library, capi/examples/, then the programs built from its C files.
+Arguments: the shared library, capi/examples/, then the programs built from its C and C++ files.
 """
 import os
 import subprocess
@@ -29,7 +29,7 @@ class Examples(unittest.TestCase):
         return done.stdout if status == 0 else done.stderr
 
     def test_every_example_is_tried_here(self):
-        sources = {name.partition(".")[0] for name in os.listdir(FOLDER) if name.endswith(".c")}
+        sources = {name.removesuffix(".c").replace(".", "_") for name in os.listdir(FOLDER) if name.endswith((".c", ".cpp"))}
         self.assertEqual(sources, set(PROGRAMS))
         scripts = sorted(name for name in os.listdir(FOLDER) if name.endswith(".py"))
         self.assertEqual(scripts, ["dask_parts.py", "quickstart.py", "spark_parts.py", "spread.py"])
@@ -40,13 +40,37 @@ class Examples(unittest.TestCase):
     def test_quickstart_in_c(self):
         self.assertEqual(self.run_program(PROGRAMS["quickstart"]), QUICKSTART)
         self.assertEqual(os.listdir(self.folder), ["seen.bf"])
-        self.assertIn("seen.bf", self.run_program(PROGRAMS["quickstart"], status=1), "the file is there already")
+        self.assertEqual(self.run_program(PROGRAMS["quickstart"]), QUICKSTART, "the file is there already")
+        with open(os.path.join(self.folder, "seen.bf"), "wb"):
+            pass  # not a filter, and no file is replaced
+        self.assertIn("seen.bf", self.run_program(PROGRAMS["quickstart"], status=1))
+
+    def test_quickstart_in_c_plus_plus(self):
+        for made, new in (("made", "4"), ("opened", "0")):
+            self.assertEqual(self.run_program(PROGRAMS["quickstart_cpp"]), f"seen.bf: {made}\n{new} of 4 keys were certainly new\n"
+                             "ada: maybe\ndonald: certainly not\nbarbara: maybe\nniklaus: certainly not\n")
 
     def test_quickstart_in_python(self):
         script = os.path.join(FOLDER, "quickstart.py")
-        self.assertEqual(self.run_program(sys.executable, "-B", script), QUICKSTART)
-        self.assertEqual(os.listdir(self.folder), ["seen.bf"])
+        for _ in range(2):  # the file may be there
+            self.assertEqual(self.run_program(sys.executable, "-B", script), QUICKSTART)
+            self.assertEqual(os.listdir(self.folder), ["seen.bf"])
+        with open(os.path.join(self.folder, "seen.bf"), "wb"):
+            pass
         self.assertIn("seen.bf", self.run_program(sys.executable, "-B", script, status=1))
+
+    def test_quickstart_in_python_in_four_processes_at_the_same_moment(self):
+        waits = "import ctypes, runpy, sys; sys.stdin.read(); runpy.run_path(sys.argv.pop(1), run_name='__main__')"
+        command = [sys.executable, "-B", "-c", waits, os.path.join(FOLDER, "quickstart.py")]
+        for number in range(40):
+            gate, open_gate = os.pipe()
+            running = [subprocess.Popen([*command, f"{number}.bf"], cwd=self.folder, stdin=gate, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        text=True, env={**os.environ, "BFSTORE_LIBRARY": LIBRARY}) for _ in range(4)]
+            os.close(gate)
+            os.close(open_gate)  # all of them read the end of the file now
+            for one in running:
+                self.assertEqual((*one.communicate(timeout=600), one.returncode), (QUICKSTART, "", 0))
+        self.assertEqual(len(os.listdir(self.folder)), 40)
 
     def test_batch(self):
         self.assertEqual(self.run_program(PROGRAMS["batch"], "some.bf"),

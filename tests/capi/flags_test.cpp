@@ -1,7 +1,7 @@
 // The C ABI compared with the C++ API that it stands for: each flag is the option of its name, each number is checked
 // as a whole, an error's message fits the caller's record, and no copy of a secret stays.
-#include <bfstore.h>
 #include <bfstore_interop.h>
+#include <bfstore_memory.h>
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -47,14 +47,14 @@ namespace {
 
 std::int32_t open_and_close(const std::string& path, std::uint64_t flags) {
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_open(path.c_str(), flags, &filter, nullptr);
+  const std::int32_t code = bfs_open(path.c_str(), flags, nullptr, &filter, nullptr);
   if (code == BFS_OK) CHECK(bfs_close(filter, nullptr) == BFS_OK);
   return code;
 }
 
-std::int32_t create_and_close(const std::string& path, const bfs_options& options) {
+std::int32_t create_and_close(const std::string& path, const bfs_options& options, std::uint64_t flags = 0) {
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_create(path.c_str(), &options, &filter, nullptr);
+  const std::int32_t code = bfs_create(path.c_str(), flags, &options, &filter, nullptr);
   if (code == BFS_OK) CHECK(bfs_close(filter, nullptr) == BFS_OK);
   return code;
 }
@@ -85,41 +85,60 @@ std::uint64_t resident_bytes(const bfs_filter* filter) {
   return statistics.resident_bytes;
 }
 
-constexpr std::uint64_t kNotStrictNorAny[] = {0, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_GUARD};
+// What bfs_format says that it needs.
+std::uint64_t bytes_for(const bfs_options& options) {
+  const std::int64_t bytes = bfs_format(nullptr, 0, 0, &options, nullptr, nullptr);
+  REQUIRE(bytes > 0);
+  return static_cast<std::uint64_t>(bytes);
+}
+
+constexpr std::uint64_t kNotStrictNorAny[] = {0, BFS_POPULATE, BFS_RANDOM, BFS_GUARD};
 
 }  // namespace
 
-TEST_CASE("BFS_OPEN_STRICT refuses what a killed process left, and no other flag does") {
+TEST_CASE("BFS_STRICT refuses what a killed process left, and no other flag does") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
-  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE})
-    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EUNCLEAN);
-  for (const std::uint64_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), BFS_OPEN_READ | flag) == BFS_OK);
-  CHECK(open_and_close(dir.file(), BFS_OPEN_READ | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
-  CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
-  CHECK(open_and_close(dir.file(), BFS_OPEN_WRITE | BFS_OPEN_STRICT) == BFS_OK);  // closed clean by now
+  for (const std::uint64_t mode : {BFS_READ, BFS_WRITE, BFS_EXCLUSIVE})
+    CHECK(open_and_close(dir.file(), mode | BFS_STRICT) == BFS_EUNCLEAN);
+  for (const std::uint64_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), BFS_READ | flag) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_READ | BFS_ANY_FILESYSTEM) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_WRITE | BFS_ANY_FILESYSTEM) == BFS_OK);
+  CHECK(open_and_close(dir.file(), BFS_WRITE | BFS_STRICT) == BFS_OK);  // closed clean by now
 }
 
-TEST_CASE("BFS_OPEN_ANY_FILESYSTEM allows a network filesystem, and no other flag does") {
+TEST_CASE(
+    "BFS_ANY_FILESYSTEM allows a network filesystem, in every function that makes a file, and no other flag does") {
   const faults::Scope scope;
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   faults::filesystem_magic = NFS_SUPER_MAGIC;
-  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_EXCLUSIVE}) {
-    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_STRICT) == BFS_EFILESYSTEM);
+  for (const std::uint64_t mode : {BFS_READ, BFS_WRITE, BFS_EXCLUSIVE}) {
+    CHECK(open_and_close(dir.file(), mode | BFS_STRICT) == BFS_EFILESYSTEM);
     for (const std::uint64_t flag : kNotStrictNorAny) CHECK(open_and_close(dir.file(), mode | flag) == BFS_EFILESYSTEM);
-    CHECK(open_and_close(dir.file(), mode | BFS_OPEN_ANY_FILESYSTEM) == BFS_OK);
+    CHECK(open_and_close(dir.file(), mode | BFS_ANY_FILESYSTEM) == BFS_OK);
   }
-  for (const std::uint64_t flag : {0ULL, BFS_OPEN_POPULATE, BFS_OPEN_RANDOM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD,
-                                   BFS_OPEN_EXCLUSIVE, BFS_OPTION_REPLACE})
-    CHECK(create_and_close(dir.file("new"), options_of(100, flag)) == BFS_EFILESYSTEM);
-  CHECK(create_and_close(dir.file("new"), options_of(100, BFS_OPEN_ANY_FILESYSTEM)) == BFS_OK);
+  for (const std::uint64_t flag : {0ULL, BFS_POPULATE, BFS_RANDOM, BFS_LIMIT, BFS_GUARD, BFS_EXCLUSIVE, BFS_REPLACE})
+    CHECK(create_and_close(dir.file("new"), options_of(100), flag) == BFS_EFILESYSTEM);
+  CHECK(create_and_close(dir.file("new"), options_of(100), BFS_ANY_FILESYSTEM) == BFS_OK);
   const std::string from = dir.file();
   const std::string to = dir.file("sealed");
-  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
-  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
-  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPEN_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_REPLACE, 0, nullptr) == BFS_EFILESYSTEM);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_ANY_FILESYSTEM, 0, nullptr) == BFS_OK);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_ANY_FILESYSTEM, 0, nullptr) == BFS_EEXIST);
+  const bfs_options options = options_of(100);
+  const bfs_keys none = bfs_keys_pairs(nullptr, 0);
+  const std::string built = dir.file("built");
+  const std::string either = dir.file("either");
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_build(built.c_str(), 0, &options, &none, nullptr, nullptr) == BFS_EFILESYSTEM);
+  CHECK(bfs_build(built.c_str(), BFS_ANY_FILESYSTEM, &options, &none, nullptr, nullptr) == BFS_OK);
+  CHECK(bfs_open(either.c_str(), BFS_WRITE | BFS_CREATE, &options, &filter, nullptr) == BFS_EFILESYSTEM);
+  for (const std::int32_t made : {1, 0}) {
+    CHECK(bfs_open(either.c_str(), BFS_WRITE | BFS_CREATE | BFS_ANY_FILESYSTEM, &options, &filter, nullptr) == made);
+    CHECK(bfs_close(filter, nullptr) == BFS_OK);
+  }
 }
 
 TEST_CASE("POPULATE loads the file into memory, and RANDOM asks for small pages, in making and in opening it") {
@@ -132,9 +151,9 @@ TEST_CASE("POPULATE loads the file into memory, and RANDOM asks for small pages,
     std::uint64_t making, opening;
     bool all, random;
   };
-  for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_OPEN_POPULATE, BFS_OPEN_POPULATE, true, false},
-                             Flags{BFS_OPEN_RANDOM, BFS_OPEN_RANDOM, false, true}}) {
-    bfs_options options = options_of(0, flags.making);
+  for (const Flags& flags : {Flags{0, 0, false, false}, Flags{BFS_POPULATE, BFS_POPULATE, true, false},
+                             Flags{BFS_RANDOM, BFS_RANDOM, false, true}}) {
+    bfs_options options = options_of(0);
     options.num_bits = 8 * kBody;
     options.num_probes = 4;
     const auto check = [&](bfs_filter* filter, const std::string& how) {
@@ -145,14 +164,14 @@ TEST_CASE("POPULATE loads the file into memory, and RANDOM asks for small pages,
       CHECK(bfs_close(filter, nullptr) == BFS_OK);
     };
     bfs_filter* filter = nullptr;
-    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_create(dir.file().c_str(), flags.making, &options, &filter, nullptr) == BFS_OK);
     check(filter, "made");
-    for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE}) {
+    for (const std::uint64_t mode : {BFS_READ, BFS_WRITE}) {
       const int descriptor = open(dir.file().c_str(), O_RDONLY | O_CLOEXEC);
       REQUIRE(fsync(descriptor) == 0);
       REQUIRE(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0);
       close(descriptor);
-      REQUIRE(bfs_open(dir.file().c_str(), mode | flags.opening, &filter, nullptr) == BFS_OK);
+      REQUIRE(bfs_open(dir.file().c_str(), mode | flags.opening, nullptr, &filter, nullptr) == BFS_OK);
       check(filter, "opened");
     }
     REQUIRE(std::remove(dir.file().c_str()) == 0);
@@ -163,15 +182,15 @@ TEST_CASE("LIMIT and GUARD are passed on when a filter is made and when it is op
   TempDir dir(memory_folder());
   for (const bool limited : {false, true}) {
     bfs_filter* filter = nullptr;
-    const bfs_options options = options_of(10, limited ? BFS_OPEN_LIMIT : 0);
-    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    const bfs_options options = options_of(10);
+    REQUIRE(bfs_create(dir.file().c_str(), limited ? BFS_LIMIT : 0, &options, &filter, nullptr) == BFS_OK);
     for (std::uint64_t i = 1; i <= 200; ++i) {
       const std::int32_t added = bfs_add_digest(filter, i * 0x9e3779b97f4a7c15);
       CHECK((added >= 0 || (limited && added == BFS_EFULL)));
       if (i == 200) CHECK((added == BFS_EFULL) == limited);
     }
     CHECK(bfs_close(filter, nullptr) == BFS_OK);
-    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_WRITE | (limited ? BFS_OPEN_LIMIT : 0), &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_WRITE | (limited ? BFS_LIMIT : 0), nullptr, &filter, nullptr) == BFS_OK);
     CHECK((bfs_add_digest(filter, 12345) == BFS_EFULL) == limited);
     CHECK(bfs_close(filter, nullptr) == BFS_OK);
     REQUIRE(std::remove(dir.file().c_str()) == 0);
@@ -216,17 +235,15 @@ TEST_CASE("the pause between questions for failed writes is passed on when a fil
   TempDir dir(memory_folder());
   for (const std::uint32_t milliseconds : {BFS_WRITEBACK_CHECK_DEFAULT, BFS_WRITEBACK_CHECK_EACH_ADD, 60'000U}) {
     bfs_filter* filter = nullptr;
-    bfs_options options = options_of(10'000, BFS_OPTION_REPLACE);
+    bfs_options options = options_of(10'000);
     options.writeback_check_ms = milliseconds;
-    REQUIRE(bfs_create(dir.file().c_str(), &options, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_create(dir.file().c_str(), BFS_REPLACE, &options, &filter, nullptr) == BFS_OK);
     check_writeback_time(filter, milliseconds);
     options.writeback_check_ms = 0;
-    CHECK(create_and_close(dir.file(), options) == BFS_OK);
-    bfs_open_options opening{};
-    opening.struct_bytes = sizeof opening;
-    opening.flags = BFS_OPEN_WRITE;
+    CHECK(create_and_close(dir.file(), options, BFS_REPLACE) == BFS_OK);
+    bfs_options opening = BFS_OPTIONS_INIT;
     opening.writeback_check_ms = milliseconds;
-    REQUIRE(bfs_open_with(dir.file().c_str(), &opening, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_WRITE, &opening, &filter, nullptr) == BFS_OK);
     check_writeback_time(filter, milliseconds);
   }
 }
@@ -247,11 +264,10 @@ TEST_CASE("every bit of a layout's or a hash's number counts: 65537 is not 1") {
 
 TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
   const bfs_options options = options_of(100);
-  std::uint64_t bytes = 0;
-  REQUIRE(bfs_required_bytes(&options, &bytes, nullptr) == BFS_OK);
+  const std::uint64_t bytes = bytes_for(options);
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   bfs_filter* filter = nullptr;
-  REQUIRE(bfs_format(buffer, bytes, &options, &filter, nullptr) == BFS_OK);
+  REQUIRE(bfs_format(buffer, bytes, 0, &options, &filter, nullptr) > 0);
   const std::int32_t offsets32[4] = {};
   const std::int64_t offsets64[4] = {};
   std::uint8_t answers[3] = {7, 7, 7};
@@ -271,19 +287,19 @@ TEST_CASE("a column of empty keys needs no bytes, neither to add nor to ask") {
   std::free(buffer);
 }
 
-TEST_CASE("an error record is filled up to its size, its reserved bytes are 0, and a message that fits is whole") {
+TEST_CASE("an error record is filled up to its size, with rule 0 for a call that is wrong, and a message that fits") {
   const TempDir dir;
   const std::string path = dir.file("no such folder/" + std::string(60, 'p'));
   bfs_error whole;
   std::memset(&whole, 0xff, sizeof whole);
   whole.struct_bytes = sizeof whole;
-  CHECK(bfs_open(path.c_str(), BFS_OPEN_READ, nullptr, &whole) == BFS_EINVAL);
+  CHECK(bfs_open(path.c_str(), BFS_READ, nullptr, nullptr, &whole) == BFS_EINVAL);
   bfs_filter* filter = nullptr;
   std::memset(&whole.code, 0xff, sizeof whole - offsetof(bfs_error, code));
-  CHECK(bfs_open(path.c_str(), BFS_OPEN_READ, &filter, &whole) == BFS_ENOENT);
+  CHECK(bfs_open(path.c_str(), BFS_READ, nullptr, &filter, &whole) == BFS_ENOENT);
   CHECK(whole.code == BFS_ENOENT);
   CHECK(whole.os_errno == ENOENT);
-  CHECK(whole.reserved == 0);
+  CHECK(whole.rule == 0);
   const std::string message = whole.message;
   CHECK(message == path + ": its folder does not exist. Create it first, or correct the path.");
 }
@@ -294,6 +310,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
   options.capacity = 1000;
   options.bits_per_key = 40'000;  // 5 MB, so that a huge page fits in
   options.seed = 12345;
+  options.note = "note";
   for (const bfstore::LayoutInfo& row : bfstore::layouts()) {
     options.layout = row.layout;
     options.replace = true;
@@ -303,7 +320,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     }
     const bfstore::Filter there = opened(bfstore::Filter::open(dir.file(), bfstore::OpenMode::kRead));
     bfs_filter* filter = nullptr;
-    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_READ, nullptr, &filter, nullptr) == BFS_OK);
     // The system decides whether pages are huge, so the test writes a smaps file of its own.
     std::ofstream(dir.file("smaps")) << [&] {
       std::istringstream lines(mappings_of(dir.file()));
@@ -350,17 +367,19 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
     CHECK(got.resident_bytes == expected.memory->resident_bytes);
     CHECK(got.isa == expected.isa);
     CHECK(got.saturated == 1);
+    CHECK(std::memcmp(got.file_id, expected.file_id->data(), sizeof got.file_id) == 0);
+    CHECK((got.part == 0 && got.num_parts == 1 && got.num_seeds == 0));
+    CHECK((got.note_bytes == 4 && std::memcmp(got.note, "note", 5) == 0));  // and a zero after it
     CHECK(bfs_stats(filter, 0, &got, nullptr) == BFS_OK);
     CHECK((got.has_fill == 0 && got.set_bits == 0 && got.fill_ratio == 0 && got.estimated_keys == 0));
     CHECK((got.has_memory == 0 && got.huge_page_bytes == 0 && got.resident_bytes == 0));
     CHECK(bfs_close(filter, nullptr) == BFS_OK);
   }
   const bfs_options small = options_of(100);
-  std::uint64_t bytes = 0;
-  REQUIRE(bfs_required_bytes(&small, &bytes, nullptr) == BFS_OK);
+  const std::uint64_t bytes = bytes_for(small);
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
   bfs_filter* filter = nullptr;
-  REQUIRE(bfs_format(buffer, bytes, &small, &filter, nullptr) == BFS_OK);
+  REQUIRE(bfs_format(buffer, bytes, 0, &small, &filter, nullptr) > 0);
   CHECK(resident_bytes(filter) == 0);
   bfs_statistics statistics{};
   statistics.struct_bytes = sizeof statistics;
@@ -381,13 +400,13 @@ TEST_CASE("sealing takes the mode, and verifying fills in as many ranges as ther
   const std::string to = dir.file("sealed");
   const mode_t mask = umask(0);
   for (const auto& [mode, expected] : {std::pair(0U, 0600U), std::pair(0644U, 0644U), std::pair(0440U, 0440U)}) {
-    CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, mode, nullptr) == BFS_OK);
+    CHECK(seal_with(from.c_str(), to.c_str(), BFS_REPLACE, mode, nullptr) == BFS_OK);
     struct stat facts {};
     CHECK(stat(to.c_str(), &facts) == 0);
     CHECK((facts.st_mode & 07777) == expected);
   }
   umask(mask);
-  CHECK(seal_with(from.c_str(), to.c_str(), BFS_OPTION_REPLACE, 01000, nullptr) == BFS_EINVAL);
+  CHECK(seal_with(from.c_str(), to.c_str(), BFS_REPLACE, 01000, nullptr) == BFS_EINVAL);
   constexpr std::uint64_t kChunk = 65536;
   for (const std::uint64_t chunk : {1U, 2U, 5U, 9U}) write_bytes(to, 16384 + chunk * kChunk, "damage");
   for (std::size_t room = 0; room <= 4; ++room) {
@@ -437,16 +456,16 @@ std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void(
 
 }  // namespace
 
-TEST_CASE("no function that is given a secret key leaves a copy of it on the stack") {
+TEST_CASE("no function that is given a secret leaves a copy of it on the stack") {
   const TempDir dir(memory_folder());
   const std::string path = dir.file();
   bfstore::SecretKey secret{};
   for (std::size_t i = 0; i < secret.size(); ++i) secret.at(i) = static_cast<unsigned char>(200 + 3 * i);
   bfs_options options = options_of(100);
   options.hash = BFS_HASH_SIPHASH;
-  options.key = secret.data();
-  options.key_bytes = 16;
-  std::uint64_t bytes = 0;
+  options.secret = secret.data();
+  options.secret_bytes = 16;
+  std::int64_t needed = 0;
   bfs_filter* filter = nullptr;
   const auto check = [&](const std::string& name, const std::function<std::int32_t()>& call) {
     CAPTURE(name);
@@ -456,38 +475,42 @@ TEST_CASE("no function that is given a secret key leaves a copy of it on the sta
     if (filter != nullptr) CHECK(bfs_close(filter, nullptr) == BFS_OK);
     filter = nullptr;
   };
-  const auto open_with = [&](const std::string& file, std::uint64_t flags) {
-    bfs_open_options opening{};
-    opening.struct_bytes = sizeof opening;
-    opening.flags = flags;
-    opening.key = secret.data();
-    opening.key_bytes = secret.size();
-    return bfs_open_with(file.c_str(), &opening, &filter, nullptr);
-  };
-  check("required_bytes", [&] { return bfs_required_bytes(&options, &bytes, nullptr); });
-  check("create", [&] { return bfs_create(path.c_str(), &options, &filter, nullptr); });
+  const auto as_code = [](std::int64_t result) { return static_cast<std::int32_t>(std::min<std::int64_t>(result, 0)); };
+  check("bytes needed", [&] { return as_code(needed = bfs_format(nullptr, 0, 0, &options, nullptr, nullptr)); });
+  const auto bytes = static_cast<std::uint64_t>(needed);
+  const std::string either = dir.file("either");
+  for (int i = 0; i < 2; ++i) {
+    check("open or create",
+          [&] { return std::min(0, bfs_open(either.c_str(), BFS_WRITE | BFS_CREATE, &options, &filter, nullptr)); });
+  }
+  const bfs_keys none = bfs_keys_pairs(nullptr, 0);
+  check("build", [&] { return bfs_build(either.c_str(), BFS_REPLACE, &options, &none, &filter, nullptr); });
+  check("create", [&] { return bfs_create(path.c_str(), 0, &options, &filter, nullptr); });
   bfs_options as_classic = options;
   as_classic.layout = BFS_LAYOUT_CLASSIC;
   bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
   form.format = "raw";
   form.order = BFS_BITS_LITTLE;
   bfs_foreign told = BFS_FOREIGN_INIT;
-  check("inspect foreign", [&] { return bfs_foreign_inspect(&form, nullptr, 0, &as_classic, &told, nullptr); });
+  check("inspect foreign", [&] { return bfs_foreign_inspect(&form, nullptr, 0, 0, &as_classic, &told, nullptr); });
   const std::string bits(told.bytes, '\0');
   const std::string from_bits = dir.file("from bits");
   check("import foreign", [&] {
-    return bfs_foreign_import(from_bits.c_str(), &form, bits.data(), bits.size(), &as_classic, &filter, nullptr);
+    return bfs_foreign_import(from_bits.c_str(), &form, bits.data(), bits.size(), 0, &as_classic, &filter, nullptr);
   });
-  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE, BFS_OPEN_READ | BFS_OPEN_COPY})
-    check("open", [&] { return open_with(path, mode); });
+  for (const std::uint64_t mode : {BFS_READ, BFS_WRITE, BFS_READ | BFS_PRIVATE})
+    check("open", [&] { return open_with(path.c_str(), mode, secret.data(), &filter, nullptr); });
   void* const buffer = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
-  check("format", [&] { return bfs_format(buffer, bytes, &options, &filter, nullptr); });
-  for (const std::uint64_t mode : {BFS_OPEN_READ, BFS_OPEN_WRITE})
-    check("wrap", [&] { return wrap_with(buffer, bytes, mode, secret.data(), &filter, nullptr); });
+  check("format", [&] { return as_code(bfs_format(buffer, bytes, 0, &options, &filter, nullptr)); });
+  for (const std::uint64_t mode : {BFS_READ, BFS_WRITE, BFS_READ | BFS_PRIVATE, BFS_WRITE | BFS_PRIVATE})
+    check("open memory", [&] { return open_memory_with(buffer, bytes, mode, secret.data(), &filter, nullptr); });
   std::ofstream(dir.file("range"), std::ios::binary).write(static_cast<const char*>(buffer), static_cast<long>(bytes));
   const std::string range = dir.file("range");
-  for (const std::uint64_t flag : {0ULL, BFS_OPEN_COPY})
-    check("range", [&] { return open_with(range, BFS_OPEN_READ | BFS_OPEN_RANGE | flag); });
+  const bfs_range from_its_beginning{0, 0};
+  bfs_options opening = options_with(secret.data());
+  opening.range = &from_its_beginning;
+  for (const std::uint64_t flag : {0ULL, BFS_PRIVATE})
+    check("range", [&] { return bfs_open(range.c_str(), BFS_READ | flag, &opening, &filter, nullptr); });
   std::free(buffer);
 }
 
@@ -497,18 +520,18 @@ TEST_CASE("FOLLOW is passed on: the handle continues with the file that another 
   options.seed = 1;
   CHECK(created(dir.file(), options).close().ok());
   bfs_filter* filter = nullptr;
-  for (const std::uint64_t flags : {0ULL, BFS_OPEN_FOLLOW}) {
+  for (const std::uint64_t flags : {0ULL, BFS_FOLLOW}) {
     CAPTURE(flags);
     bfstore::Filter other = created(dir.file("new"), options);
     CHECK(other.add("key").ok());
     CHECK(other.close().ok());
-    REQUIRE(bfs_open(dir.file().c_str(), BFS_OPEN_READ | flags, &filter, nullptr) == BFS_OK);
+    REQUIRE(bfs_open(dir.file().c_str(), BFS_READ | flags, nullptr, &filter, nullptr) == BFS_OK);
     std::filesystem::rename(dir.file("new"), dir.file());
     CHECK(bfs_is_current(filter, nullptr) == (flags == 0 ? 0 : 1));
     CHECK(bfs_health(filter) == BFS_OK);
     CHECK(bfs_contains(filter, "key", 3) == (flags == 0 ? 0 : 1));
     CHECK(bfs_contains(filter, "another", 7) == 0);
     CHECK(bfs_close(filter, nullptr) == BFS_OK);
-    CHECK(bfs_open(dir.file().c_str(), BFS_OPEN_WRITE | BFS_OPEN_FOLLOW, &filter, nullptr) == BFS_EINVAL);
+    CHECK(bfs_open(dir.file().c_str(), BFS_WRITE | BFS_FOLLOW, nullptr, &filter, nullptr) == BFS_EINVAL);
   }
 }

@@ -30,14 +30,14 @@ class Foreign(Case):
     def options(self, **given):
         return bfs.options(**{"hash": "murmur3", "num_bits": 124, "num_probes": 4, **given})
 
-    def imported(self, form, data, options=None):
-        handle = bfs.foreign_import(LIBRARY, self.path, form, data, options or bfs.options())
+    def imported(self, form, data, options=None, flags=0):
+        handle = bfs.foreign_import(LIBRARY, self.path, form, data, flags, options)
         self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
-    def refused(self, code, form, data, options=None):
+    def refused(self, code, form, data, options=None, flags=0):
         """Returns the message of a refused import, after which there is no file."""
-        message = self.fails(code, LIBRARY.bfs_foreign_import, self.path, form, data, len(data), options or bfs.options())
+        message = self.fails(code, LIBRARY.bfs_foreign_import, self.path, form, data, len(data), flags, options)
         self.assertEqual(os.listdir(self.folder), [])
         return message
 
@@ -53,12 +53,12 @@ class Foreign(Case):
         stats = bfs.statistics(LIBRARY, handle)
         self.assertEqual((stats.capacity, stats.fpr, stats.num_bits, stats.num_probes), (10, 0.001, 150, 10))
         self.close(handle)
-        again = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        again = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
         self.assertEqual(LIBRARY.bfs_add(again, b"carol", 5), 1)
         self.close(again)
 
     def test_unpublished_it_is_asked_and_added_to_first(self):
-        handle = self.imported(self.raw, BITS, self.options(flags=bfs.OPTION_UNPUBLISHED))
+        handle = self.imported(self.raw, BITS, self.options(), bfs.UNPUBLISHED)
         self.assertEqual(os.listdir(self.folder), [])
         self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)
         self.assertEqual(LIBRARY.bfs_publish(handle, None), 0)
@@ -67,9 +67,9 @@ class Foreign(Case):
 
     def test_an_import_replaces_a_file_if_it_may(self):
         self.close(self.create())
-        self.fails("BFS_EEXIST", LIBRARY.bfs_foreign_import, self.path, self.raw, BITS, 16, self.options())
-        old = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        handle = self.imported(self.raw, BITS, self.options(flags=bfs.OPTION_REPLACE))
+        self.fails("BFS_EEXIST", LIBRARY.bfs_foreign_import, self.path, self.raw, BITS, 16, 0, self.options())
+        old = bfs.open_path(LIBRARY, self.path)
+        handle = self.imported(self.raw, BITS, self.options(), bfs.REPLACE)
         self.assertEqual(LIBRARY.bfs_contains(old, b"absent", 6), 1)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"absent", 6), 0)
         self.close(handle)
@@ -82,11 +82,11 @@ class Foreign(Case):
         small = struct.pack("<dQQQQ", 0.05, 5, 15, 12, 3)
         told = bfs.foreign_inspect(LIBRARY, self.jaybird, small)
         self.assertEqual((told.needs, told.hash, told.bytes), (bfs.FOREIGN_NEEDS_HASH, 0, 50))
-        told = bfs.foreign_inspect(LIBRARY, self.jaybird, small, bfs.options(hash="pybloom-live"))
+        told = bfs.foreign_inspect(LIBRARY, self.jaybird, small, 0, bfs.options(hash="pybloom-live"))
         self.assertEqual((told.needs, told.hash, told.bytes), (bfs.FOREIGN_NEEDS_HASH, 8, 50))
         told = bfs.foreign_inspect(LIBRARY, bfs.foreign_form(b"raw"), BITS)
         self.assertEqual((told.needs, told.hash, told.num_bits, told.capacity, told.bytes, told.has_keys), (7, 0, 0, 0, 0, 0))
-        told = bfs.foreign_inspect(LIBRARY, self.raw, b"", self.options(capacity=20))
+        told = bfs.foreign_inspect(LIBRARY, self.raw, b"", 0, self.options(capacity=20))
         self.assertEqual((told.needs, told.hash, told.num_bits, told.num_probes, told.capacity, told.bytes), (7, 4, 124, 4, 20, 16))
 
     def test_bad_bytes_have_the_code_of_what_is_wrong(self):
@@ -105,9 +105,10 @@ class Foreign(Case):
 
     def test_what_the_caller_gives_is_checked(self):
         for given, says in (({"hash": 0}, b"no hash"), ({"num_bits": 0, "num_probes": 0}, b"no size"), ({"hash": "xxh3"}, b"no seed"),
-                            ({"flags": bfs.OPTION_FILLING}, b"BFS_OPTION_FILLING"), ({"flags": bfs.READ}, b"BFS_OPEN_READ"),
                             ({"hash": 99}, b"unknown hash"), ({"hash": 65536}, b"bfs_options.hash")):
             self.assertIn(says, self.refused("BFS_EINVAL", self.raw, BITS, self.options(**given)))
+        for flags, says in ((bfs.FILLING, b"BFS_FILLING"), (bfs.READ, b"BFS_READ")):
+            self.assertIn(says, self.refused("BFS_EINVAL", self.raw, BITS, self.options(), flags))
         for given in ({"capacity": 10}, {"num_bits": 150}, {"layout": "classic"}, {"seed": 1}):
             self.assertIn(b"tells its size", self.refused("BFS_EINVAL", self.jaybird, JAYBIRD, bfs.options(**given)))
         for form, says in ((bfs.foreign_form(None), b"format is null"), (bfs.foreign_form(b"pickle"), b"raw or jaybird"),
@@ -118,27 +119,26 @@ class Foreign(Case):
     def test_null_is_an_error_in_every_place(self):
         handle, error, out = self.imported(self.raw, BITS, self.options()), bfs.new_error(), ctypes.c_void_p()
         form, given, told, data = byref(self.raw), byref(self.options()), bfs.Foreign(struct_bytes=ctypes.sizeof(bfs.Foreign)), b"\0" * 16
-        needed, buffer = ctypes.c_uint64(), ctypes.create_string_buffer(16)
+        buffer = ctypes.create_string_buffer(16)
         many = 2**64 - 1
-        for call in (lambda: LIBRARY.bfs_foreign_inspect(None, data, 16, None, byref(told), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_inspect(form, None, 16, None, byref(told), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_inspect(form, data, many, None, byref(told), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_inspect(form, data, 16, None, None, byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(None, form, data, 16, given, byref(out), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(self.path, None, data, 16, given, byref(out), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(self.path, form, None, 16, given, byref(out), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, many, given, byref(out), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, 16, None, byref(out), byref(error)),
-                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, 16, given, None, byref(error)),
-                     lambda: LIBRARY.bfs_foreign_export(None, form, buffer, 16, None, byref(error)),
-                     lambda: LIBRARY.bfs_foreign_export(handle, None, buffer, 16, None, byref(error)),
-                     lambda: LIBRARY.bfs_foreign_export(handle, form, None, 0, None, byref(error)),
-                     lambda: LIBRARY.bfs_foreign_export(handle, form, buffer, many, None, byref(error))):
+        for call in (lambda: LIBRARY.bfs_foreign_inspect(None, data, 16, 0, None, byref(told), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_inspect(form, None, 16, 0, None, byref(told), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_inspect(form, data, many, 0, None, byref(told), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_inspect(form, data, 16, 0, None, None, byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(None, form, data, 16, 0, given, byref(out), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(self.path, None, data, 16, 0, given, byref(out), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(self.path, form, None, 16, 0, given, byref(out), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, many, 0, given, byref(out), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, 16, 0, None, byref(out), byref(error)),
+                     lambda: LIBRARY.bfs_foreign_import(self.path, form, data, 16, 0, given, None, byref(error)),
+                     lambda: LIBRARY.bfs_foreign_export(None, form, buffer, 16, byref(error)),
+                     lambda: LIBRARY.bfs_foreign_export(handle, None, buffer, 16, byref(error)),
+                     lambda: LIBRARY.bfs_foreign_export(handle, form, buffer, 15, byref(error)),
+                     lambda: LIBRARY.bfs_foreign_export(handle, form, buffer, many, byref(error))):
             self.assertEqual(call(), EINVAL)
             self.assertEqual(error.code, EINVAL)
             self.assertNotEqual(error.message, b"")
-        self.assertEqual(LIBRARY.bfs_foreign_export(handle, form, None, 0, byref(needed), None), 0)
-        self.assertEqual(needed.value, 16)
+        self.assertEqual(LIBRARY.bfs_foreign_export(handle, form, None, 0, None), 16)
 
     # A caller that ignores the code has bytes that say maybe, or that no program takes for a filter.
     def test_an_export_that_fails_leaves_no_zero(self):
@@ -146,10 +146,10 @@ class Foreign(Case):
         for form, handed, size in ((self.raw, handle, 15), (self.jaybird, handle, 16), (bfs.foreign_form(None), handle, 16), (self.raw, None, 16),
                                    (bfs.foreign_form(b"raw"), handle, 16)):
             buffer = ctypes.create_string_buffer(16)
-            self.assertLess(LIBRARY.bfs_foreign_export(handed, byref(form), buffer, size, None, None), 0)
+            self.assertLess(LIBRARY.bfs_foreign_export(handed, byref(form), buffer, size, None), 0)
             self.assertEqual(buffer.raw, (b"\xff" * size).ljust(16, b"\0"))
         blocked = self.create(self.path + b"2")
-        self.assertEqual(LIBRARY.bfs_foreign_export(blocked, byref(self.raw), None, 0, byref(ctypes.c_uint64()), None),
+        self.assertEqual(LIBRARY.bfs_foreign_export(blocked, byref(self.raw), None, 0, None),
                          CODES["BFS_EUNSUPPORTED"])
 
     def test_every_format_is_tried_with_every_short_input(self):
@@ -157,7 +157,7 @@ class Foreign(Case):
             for size in range(64):
                 for fill in (b"\0", b"\x01", b"\xff"):
                     told = bfs.Foreign(struct_bytes=ctypes.sizeof(bfs.Foreign))
-                    code = LIBRARY.bfs_foreign_inspect(byref(bfs.foreign_form(name)), fill * size, size, None, byref(told), None)
+                    code = LIBRARY.bfs_foreign_inspect(byref(bfs.foreign_form(name)), fill * size, size, 0, None, byref(told), None)
                     self.assertEqual(code == 0, name == b"raw", (name, size))
 
 

@@ -1,4 +1,5 @@
-"""Each header of the C ABI compiles alone and without a warning, as C99, C11 and every C++ since C++11, by gcc and by clang.
+"""Each header of the C ABI compiles alone and without a warning, as C99, C11 and every C++ since C++11, by gcc and by clang;
+and the headers stay small enough to be read.
 
 Arguments: capi/bfstore.h.
 """
@@ -60,14 +61,33 @@ class Header(unittest.TestCase):
                 self.check(cpp, CPP, standard)
 
     def test_it_includes_nothing_but_the_standard_integers_and_sizes(self):
-        first, *others = (self.text(header) for header in bfstore_header.installed(HEADER))
-        self.assertEqual(re.findall(r"^#include (.*)$", first, re.M), ["<stddef.h>", "<stdint.h>"])
-        self.assertEqual([re.findall(r"^#include (.*)$", other, re.M) for other in others], [['"bfstore.h"']] * len(others))
+        includes = {os.path.basename(header): re.findall(r"^#include (.*)$", self.text(header), re.M)
+                    for header in bfstore_header.installed(HEADER)}
+        self.assertEqual(includes, {
+            "bfstore_codes.h": ["<stddef.h>", "<stdint.h>"], "bfstore.h": ["<bfstore_codes.h>"],
+            "bfstore_engine.h": ["<bfstore.h>"], "bfstore_sets.h": ["<bfstore_engine.h>"],
+            "bfstore_memory.h": ["<bfstore_sets.h>"], "bfstore_interop.h": ["<bfstore_sets.h>"]})
+
+    def test_the_headers_are_small_enough_to_be_read(self):
+        self.assertLessEqual(len(self.text(HEADER).splitlines()), 200, "bfstore.h is what a program needs, on two sheets")
+        interop = [one for one in bfstore_header.installed(HEADER) if one.endswith("_interop.h")]
+        text = bfstore_header.without_comments("".join(map(self.text, interop)))
+        functions = [name for name in bfstore_header.functions(HEADER) if not re.search(rf"\b{name}\(", text)]
+        self.assertLessEqual(len(functions), 50, functions)
+        self.assertGreater(len(functions), 40)
+        for header in bfstore_header.installed(HEADER):
+            self.assertLessEqual(max(map(len, self.text(header).splitlines())), 120, header)
+
+    def test_each_flag_has_one_bit_and_one_name(self):
+        flags = bfstore_header.flags(HEADER)
+        self.assertGreater(len(flags), 20)
+        self.assertEqual({name: number.bit_count() for name, number in flags.items()}, dict.fromkeys(flags, 1))
+        self.assertEqual(len(set(flags.values())), len(flags))
 
     def test_every_declaration_is_marked_for_export(self):
         for header in bfstore_header.installed(HEADER):
             text = bfstore_header.without_comments(self.text(header))
-            declared = re.findall(r"^(?!static).*?\b(bfs_\w+)\s*\([^;{]*;", text, re.M)
+            declared = re.findall(r"^(?!static)(?=\S).*?\b(bfs_\w+)\s*\([^;{]*;", text, re.M)
             self.assertEqual(declared, [name for name in bfstore_header.functions(HEADER) if re.search(rf"\b{name}\(", text)])
 
     def text(self, header):

@@ -35,13 +35,13 @@ class Hostile(Case):
 
     def openers(self):
         """Returns every function that opens a path, as (name, function of the path)."""
-        call, seal = bfs.call, self.folder + b"/new"
-        return [("read", lambda path: call(LIBRARY.bfs_open, path, bfs.READ)),
-                ("write", lambda path: call(LIBRARY.bfs_open, path, bfs.WRITE)),
-                ("range", lambda path: bfs.open_with(LIBRARY, path, offset=0)),
+        seal = self.folder + b"/new"
+        return [("read", lambda path: bfs.open_path(LIBRARY, path)),
+                ("write", lambda path: bfs.open_path(LIBRARY, path, bfs.WRITE)),
+                ("range", lambda path: bfs.open_path(LIBRARY, path, range=(0, 0))),
                 ("verify", lambda path: bfs.verify(LIBRARY, path)),
                 ("seal", lambda path: bfs.seal(LIBRARY, path, seal)),
-                ("like", lambda path: call(LIBRARY.bfs_create, seal, bfs.options(like=path)))]
+                ("like", lambda path: bfs.create(LIBRARY, seal, like=path))]
 
     def refused_by_all(self, path, code, skip=()):
         before = sorted(os.listdir(self.folder))
@@ -51,7 +51,7 @@ class Hostile(Case):
             with self.subTest(opener=name, path=path):
                 with self.assertRaises(bfs.CodeError) as refused:
                     opens(path)
-                self.assertEqual(refused.exception.code, CODES[code], refused.exception.message)
+                self.assertEqual((refused.exception.code, refused.exception.rule), bfs.said(code), refused.exception.message)
                 self.assertIn(path[:200], refused.exception.message)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
@@ -84,8 +84,8 @@ class Hostile(Case):
             self.refused_by_all(path, "BFS_ENOTREGULAR")
         signal.alarm(0)
         for path in (self.folder, fifo):
-            self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, bfs.options(capacity=10))
-            self.fails("BFS_ENOTREGULAR", LIBRARY.bfs_create, path, bfs.options(capacity=10, flags=bfs.OPTION_REPLACE))
+            self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, 0, bfs.options(capacity=10))
+            self.fails("BFS_ENOTREGULAR", LIBRARY.bfs_create, path, bfs.REPLACE, bfs.options(capacity=10))
 
     def test_a_symbolic_link_is_followed_for_reading_and_nothing_is_written_through_one(self):
         self.fill()
@@ -93,18 +93,18 @@ class Hostile(Case):
         os.symlink(self.path, link)
         os.symlink(loop, loop)
         os.symlink(self.folder + b"/nothing", hanging)
-        self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, link, bfs.READ)))
-        self.fails("BFS_ENOENT", LIBRARY.bfs_open, hanging, bfs.READ)
-        self.fails("BFS_ESYSTEM", LIBRARY.bfs_open, loop, bfs.READ)  # ELOOP
+        self.assertTrue(self.has_keys(bfs.open_path(LIBRARY, link)))
+        self.fails("BFS_ENOENT", LIBRARY.bfs_open, hanging, bfs.READ, None)
+        self.fails("BFS_ESYSTEM", LIBRARY.bfs_open, loop, bfs.READ, None)  # ELOOP
         for path in (link, loop, hanging):
-            self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, bfs.READ | bfs.OPEN_NOFOLLOW)
+            self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, bfs.READ | bfs.NOFOLLOW, None)
             for mode in (bfs.WRITE, bfs.EXCLUSIVE):
-                self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, mode)
-            self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, bfs.options(capacity=10))
-            self.fails("BFS_ESYMLINK", LIBRARY.bfs_create, path, bfs.options(capacity=10, flags=bfs.OPTION_REPLACE))
+                self.fails("BFS_ESYMLINK", LIBRARY.bfs_open, path, mode, None)
+            self.fails("BFS_EEXIST", LIBRARY.bfs_create, path, 0, bfs.options(capacity=10))
+            self.fails("BFS_ESYMLINK", LIBRARY.bfs_create, path, bfs.REPLACE, bfs.options(capacity=10))
             self.assertTrue(os.path.islink(path))
         os.symlink(self.folder, self.folder + b"/folder")
-        self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, self.folder + b"/folder/filter.bf", bfs.READ)))
+        self.assertTrue(self.has_keys(bfs.open_path(LIBRARY, self.folder + b"/folder/filter.bf")))
 
     def test_a_link_that_the_kernel_does_not_follow_is_not_followed(self):
         """A stranger's link in a sticky folder (fs.protected_symlinks): reading its text would go round the kernel."""
@@ -118,9 +118,9 @@ class Hostile(Case):
         try:
             os.close(os.open(shared + b"/link.bf", os.O_RDONLY))
         except PermissionError:
-            self.fails("BFS_EACCES", LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ)
+            self.fails("BFS_EACCES", LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ, None)
         else:
-            self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, shared + b"/link.bf", bfs.READ)))
+            self.assertTrue(self.has_keys(bfs.open_path(LIBRARY, shared + b"/link.bf")))
 
     def test_a_link_that_is_switched_makes_its_handles_not_current(self):
         """Releases are switched in this way: current -> v17."""
@@ -130,10 +130,10 @@ class Hostile(Case):
         os.rename(self.path, self.folder + b"/v1/a.bf")
         current = self.folder + b"/current.bf"
         os.symlink(b"v1/a.bf", current)
-        handles = [bfs.call(LIBRARY.bfs_open, current, bfs.READ)]
+        handles = [bfs.open_path(LIBRARY, current)]
         before = os.getcwd()
         os.chdir(self.folder)
-        handles.append(bfs.call(LIBRARY.bfs_open, b"current.bf", bfs.READ))
+        handles.append(bfs.open_path(LIBRARY, b"current.bf"))
         os.chdir(before)
         for handle in handles:
             self.assertEqual(LIBRARY.bfs_is_current(handle, None), 1)
@@ -148,14 +148,14 @@ class Hostile(Case):
         self.fill()
         other = self.folder + b"/other"
         os.link(self.path, other)
-        one, two = (bfs.call(LIBRARY.bfs_open, path, bfs.WRITE) for path in (self.path, other))
+        one, two = (bfs.open_path(LIBRARY, path, bfs.WRITE) for path in (self.path, other))
         self.assertEqual(LIBRARY.bfs_add(one, b"new", 3), 1)
         self.assertEqual(LIBRARY.bfs_contains(two, b"new", 3), 1)
-        self.fails("BFS_EBUSY", LIBRARY.bfs_open, other, bfs.EXCLUSIVE)
+        self.fails("BFS_EBUSY", LIBRARY.bfs_open, other, bfs.EXCLUSIVE, None)
         self.close(one)
-        self.fails("BFS_EBUSY", LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE)
+        self.fails("BFS_EBUSY", LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE, None)
         self.close(two)
-        self.close(bfs.call(LIBRARY.bfs_open, other, bfs.EXCLUSIVE))
+        self.close(bfs.open_path(LIBRARY, other, bfs.EXCLUSIVE))
 
     def test_paths_that_lead_nowhere(self):
         self.fill()
@@ -182,11 +182,11 @@ class Hostile(Case):
         os.chmod(self.path, 0o444)
 
         def reads():
-            handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+            handle = bfs.open_path(LIBRARY, self.path)
             assert self.has_keys(handle)
             assert LIBRARY.bfs_contains(handle, b"no such key", 11) == 0
             for flags in (bfs.WRITE, bfs.EXCLUSIVE):
-                self.assertIn(self.path, self.fails("BFS_EACCES", LIBRARY.bfs_open, self.path, flags))
+                self.assertIn(self.path, self.fails("BFS_EACCES", LIBRARY.bfs_open, self.path, flags, None))
         self.as_nobody(reads)
         os.chmod(self.path, 0)
         self.as_nobody(lambda: self.refused_by_all(self.path, "BFS_EACCES"))
@@ -202,7 +202,7 @@ class Hostile(Case):
                 return
             if os.stat(self.folder).st_uid != os.geteuid():
                 self.refused_by_all(self.folder + b"/closed/f", "BFS_EACCES")
-            self.fails("BFS_EACCES", LIBRARY.bfs_create, self.folder + b"/fixed/f", bfs.options(capacity=10))
+            self.fails("BFS_EACCES", LIBRARY.bfs_create, self.folder + b"/fixed/f", 0, bfs.options(capacity=10))
         self.as_nobody(tries)
         self.assertEqual(os.listdir(self.folder + b"/fixed"), [])
 
@@ -233,7 +233,7 @@ class Hostile(Case):
                 [({**good, "mode": mode}, fits) for mode, fits in ((0o777, True), (0o1000, False), (2**32 - 1, False))]):
             with self.subTest(given=given):
                 try:
-                    handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(**given))
+                    handle = bfs.create(LIBRARY, self.path, **given)
                 except bfs.CodeError as refused:
                     self.assertFalse(fits, refused.message)
                     self.assertIn(refused.code, [CODES[code] for code in bad], refused.message)
@@ -244,12 +244,12 @@ class Hostile(Case):
                 self.assertGreaterEqual(LIBRARY.bfs_add(handle, b"key", 3), 0)
                 self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 1)
                 self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
-                self.close(bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE))
+                self.close(bfs.open_path(LIBRARY, self.path, bfs.WRITE))
                 os.unlink(self.path)
 
     def test_a_filter_that_can_not_fit_on_any_disk_is_refused_at_once_and_leaves_nothing(self):
         for m in (2**48, 2**46):
-            message = self.fails("BFS_ENOSPC", LIBRARY.bfs_create, self.path, bfs.options(num_bits=m, num_probes=4))
+            message = self.fails("BFS_ENOSPC", LIBRARY.bfs_create, self.path, 0, bfs.options(num_bits=m, num_probes=4))
             self.assertIn(b"are free", message)  # the check comes before the disk is filled
         self.assertEqual(os.listdir(self.folder), [])
 
@@ -285,10 +285,10 @@ class Hostile(Case):
         if self.is_in_memory(path):
             self.skipTest(f"{self.folder.decode()} is in memory")
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        handle = bfs.call(LIBRARY.bfs_open, path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, path)
         self.assertEqual(LIBRARY.bfs_contains(handle, b"key", 3), 0)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
-        self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, bfs.WRITE))
+        self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, bfs.WRITE, None))
         self.assertLess(os.stat(path).st_blocks * 512, 2**20)
         # Each page that is read is a fault, or several pages are one fault. A tebibyte has 2^28 pages.
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults, 10_000)
@@ -305,8 +305,8 @@ class Hostile(Case):
         if not self.is_in_memory(path):
             self.skipTest("/dev/shm is not in memory")
         faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        for flags in (bfs.READ, bfs.READ | bfs.OPEN_POPULATE, bfs.WRITE):
-            self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, flags))
+        for flags in (bfs.READ, bfs.READ | bfs.POPULATE, bfs.WRITE):
+            self.assertIn(path, self.fails("BFS_ENOSPC", LIBRARY.bfs_open, path, flags, None))
         self.assertLess(os.stat(path).st_blocks * 512, 2**20)
         self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - faults, 10_000)
 
@@ -325,11 +325,11 @@ class Hostile(Case):
         def small():
             resource.setrlimit(resource.RLIMIT_AS, (2**29, 2**29))
             for flags in (bfs.READ, bfs.WRITE):
-                message = self.fails("BFS_ENOMEM", LIBRARY.bfs_open, path, flags)
+                message = self.fails("BFS_ENOMEM", LIBRARY.bfs_open, path, flags, None)
                 assert path in message and b"memory" in message, message
-            assert self.has_keys(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ))
+            assert self.has_keys(bfs.open_path(LIBRARY, self.path))
         self.in_child(small)
-        self.close(bfs.call(LIBRARY.bfs_open, path, bfs.WRITE))  # the file is still clean
+        self.close(bfs.open_path(LIBRARY, path, bfs.WRITE))  # the file is still clean
 
     if not SANITIZED:
         test_a_limit_of_memory_is_an_error_that_names_the_file_and_changes_nothing = limit_of_memory
@@ -341,16 +341,16 @@ class Hostile(Case):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (40000, 40000))
             new = self.folder + b"/new"
-            self.fails("BFS_ENOSPC", LIBRARY.bfs_create, new, bfs.options(capacity=10**6))
-            handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
-            assert LIBRARY.bfs_add(handle, b"new", 3) == 1 and LIBRARY.bfs_sync(handle, 1, 0, 1, None) == 0
+            self.fails("BFS_ENOSPC", LIBRARY.bfs_create, new, 0, bfs.options(capacity=10**6))
+            handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+            assert LIBRARY.bfs_add(handle, b"new", 3) == 1 and LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None) == 0
             assert LIBRARY.bfs_close(handle, None) == 0
             resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 40000))
             with self.assertRaises(bfs.CodeError):
                 bfs.seal(LIBRARY, self.path, new)
         self.in_child(limited)
         self.assertEqual(os.listdir(self.folder), [b"filter.bf"])
-        self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)))
+        self.assertTrue(self.has_keys(bfs.open_path(LIBRARY, self.path)))
 
     def test_a_limit_of_descriptors_is_an_error_at_every_number_and_loses_nothing(self):
         self.fill()
@@ -363,7 +363,7 @@ class Hostile(Case):
                 resource.setrlimit(resource.RLIMIT_NOFILE, (free + more, 4096))
                 for flags in (bfs.READ, bfs.WRITE):
                     try:
-                        handle = bfs.call(LIBRARY.bfs_open, self.path, flags)
+                        handle = bfs.open_path(LIBRARY, self.path, flags)
                     except bfs.CodeError as refused:
                         assert refused.os_errno == 24, refused  # EMFILE
                         continue
@@ -371,7 +371,7 @@ class Hostile(Case):
                     opened += 1
             assert opened >= 2
         self.in_child(limited)
-        self.assertTrue(self.has_keys(bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)))
+        self.assertTrue(self.has_keys(bfs.open_path(LIBRARY, self.path)))
 
     # --- Descriptors -------------------------------------------------------------------------------------------------
 
@@ -385,7 +385,7 @@ class Hostile(Case):
                 before = open(other, "rb").read()
 
                 def closes():
-                    handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+                    handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
                     os.closerange(3, 256)
                     fillers = [os.open(other, os.O_RDWR) for _ in range(8)] if reused else []
                     child = os.fork()
@@ -395,7 +395,7 @@ class Hostile(Case):
                     assert self.has_keys(handle)
                     assert LIBRARY.bfs_add(handle, b"new", 3) >= 0
                     assert LIBRARY.bfs_contains(handle, b"new", 3) == 1
-                    assert LIBRARY.bfs_sync(handle, 1, 0, 1, None) < 0
+                    assert LIBRARY.bfs_sync(handle, bfs.mark(1, 0, 1), None) < 0
                     assert LIBRARY.bfs_is_current(handle, None) != 1
                     assert LIBRARY.bfs_close(handle, None) < 0
                     del fillers
@@ -410,8 +410,8 @@ class Hostile(Case):
         def prints():
             for number in (0, 1, 2):
                 os.close(number)
-            handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
-            made = bfs.call(LIBRARY.bfs_create, self.folder + b"/made", bfs.options(capacity=10))
+            handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+            made = bfs.create(LIBRARY, self.folder + b"/made", capacity=10)
             for number in (0, 1, 2):
                 try:
                     os.write(number, b"printed")
@@ -421,7 +421,7 @@ class Hostile(Case):
             assert LIBRARY.bfs_close(handle, None) == 0 and LIBRARY.bfs_close(made, None) == 0
         self.in_child(prints)
         for path in (self.path, self.folder + b"/made"):
-            self.close(bfs.call(LIBRARY.bfs_open, path, bfs.WRITE))
+            self.close(bfs.open_path(LIBRARY, path, bfs.WRITE))
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ int main(int, char** argv) {
   bfs_options options = BFS_OPTIONS_INIT;
   options.capacity = 1000;
   bfs_filter* filter = nullptr;
-  if (bfs_create(argv[1], &options, &filter, nullptr) != BFS_OK || bfs_add(filter, "C", 1) != 1) return 1;
+  if (bfs_create(argv[1], 0, &options, &filter, nullptr) != BFS_OK || bfs_add(filter, "C", 1) != 1) return 1;
   if (bfs_contains(filter, "C", 1) != 1 || bfs_contains(filter, "D", 1) != 0) return 2;
   if (bfs_close(filter, nullptr) != BFS_OK) return 3;
   std::printf("bfstore %s\\n", bfs_version());
@@ -184,7 +184,9 @@ class Installed(unittest.TestCase):
         headers = [os.path.relpath(os.path.join(folder, name), SOURCE)
                    for folder, _, names in os.walk(os.path.join(SOURCE, "include")) for name in names]
         self.assertGreaterEqual(len(headers), 10)
-        for name in ["include/bfstore.h", "include/bfstore_interop.h", *headers]:
+        of_c = ["include/" + name for name in os.listdir(os.path.join(SOURCE, "capi")) if name.endswith(".h")]
+        self.assertEqual(len(of_c), 6)
+        for name in [*of_c, *headers]:
             self.assertTrue(any(path.endswith("/" + name) for path in installed), name)
         names = {os.path.basename(path) for path in installed}
         self.assertLessEqual({"libbfstore.so", "libbfstore.so.0", "libbfstore.a", "bfstore.pc"}, names)

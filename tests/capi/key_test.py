@@ -1,4 +1,4 @@
-"""The secret key of BFS_HASH_SIPHASH through the C ABI: given at create and open, never stored, one digest everywhere.
+"""The secret of BFS_HASH_SIPHASH through the C ABI: given at create and open, never stored, one digest everywhere.
 
 Arguments: the shared library, capi/bfstore.h.
 """
@@ -16,79 +16,78 @@ MODES = (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE)
 
 
 class Keyed(Case):
-    def buffer(self, **given):
-        options, size = bfs.options(**{"capacity": 100, **given}), ctypes.c_uint64()
-        self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), None), 0)
-        keep, address = bfs.aligned_buffer(size.value)
+    def buffer(self, flags=0, **given):
+        options = bfs.options(**{"capacity": 100, **given})
+        size = bfs.bytes_needed(LIBRARY, flags, options)
+        keep, address = bfs.aligned_buffer(size)
         self.addCleanup(lambda: keep)
-        self.close(bfs.call(LIBRARY.bfs_format, address, size.value, options))
-        return address, size.value
+        self.close(bfs.call(LIBRARY.bfs_format, address, size, flags, options))
+        return address, size
 
     def openers(self, address, size):
         """Returns every function that opens, as f(key)."""
         with open(self.path + b".range", "wb") as file:
             file.write(ctypes.string_at(address, size))
-        openers = [lambda key, mode=mode: bfs.open_with(LIBRARY, self.path, mode, key=key) for mode in MODES]
-        openers += [lambda key, mode=mode: bfs.wrap_with(LIBRARY, address, size, mode, key)
+        openers = [lambda key, mode=mode: bfs.open_path(LIBRARY, self.path, mode, secret=key) for mode in MODES]
+        openers += [lambda key, mode=mode: bfs.open_memory(LIBRARY, address, size, mode, key)
                     for mode in (bfs.READ, bfs.WRITE)]
-        return openers + [lambda key: bfs.open_with(LIBRARY, self.path + b".range", offset=0, key=key)]
+        return openers + [lambda key: bfs.open_path(LIBRARY, self.path + b".range", secret=key, range=(0, 0))]
 
     def refused(self, opener, key, words):
         with self.assertRaises(bfs.CodeError) as refused:
             opener(key)
-        self.assertEqual(refused.exception.code, CODES["BFS_EKEY"])
+        self.assertEqual(refused.exception.code, CODES["BFS_ESECRET"])
         self.assertIn(words, refused.exception.message)
 
-    def test_each_way_to_open_wants_the_filter_s_own_key(self):
-        self.close(self.create(hash="siphash", key=SECRET))
-        for opener in self.openers(*self.buffer(hash="siphash", key=SECRET)):
+    def test_each_way_to_open_wants_the_filter_s_own_secret(self):
+        self.close(self.create(hash="siphash", secret=SECRET))
+        for opener in self.openers(*self.buffer(hash="siphash", secret=SECRET)):
             for key in OTHERS:
                 self.refused(opener, key, b"is not this filter's")
-            self.refused(opener, None, b"no key was given")
+            self.refused(opener, None, b"no secret was given")
             self.close(opener(SECRET))
 
-    def test_the_functions_without_a_key_are_those_with_none(self):
-        address, size = self.buffer(hash="siphash", key=SECRET)
-        self.close(self.create(hash="siphash", key=SECRET))
+    def test_without_options_no_secret_is_given(self):
+        address, size = self.buffer(hash="siphash", secret=SECRET)
+        self.close(self.create(hash="siphash", secret=SECRET))
         self.openers(address, size)
-        self.fails("BFS_EKEY", LIBRARY.bfs_open, self.path, bfs.READ)
-        self.fails("BFS_EKEY", LIBRARY.bfs_wrap, address, size, bfs.READ)
-        self.fails("BFS_EKEY", LIBRARY.bfs_open_with, self.path + b".range", bfs.open_options(offset=0))
+        self.fails("BFS_ESECRET", LIBRARY.bfs_open, self.path, bfs.READ, None)
+        self.fails("BFS_ESECRET", LIBRARY.bfs_open_memory, address, size, bfs.READ, None)
+        self.fails("BFS_ESECRET", LIBRARY.bfs_open, self.path + b".range", bfs.READ, bfs.options(range=(0, 0)))
 
-    def test_a_key_for_a_filter_that_has_none(self):
+    def test_a_secret_for_a_filter_that_has_none(self):
         self.close(self.create())
         for opener in self.openers(*self.buffer()):
             self.close(opener(None))
             self.refused(opener, SECRET, b"has none")
-        address, size = self.buffer(flags=bfs.OPEN_BARE)
-        self.fails("BFS_EKEY", LIBRARY.bfs_wrap_with, address, size, bfs.open_options(bfs.READ | bfs.OPEN_BARE, SECRET))
+        address, size = self.buffer(flags=bfs.BARE)
+        self.fails("BFS_ESECRET", LIBRARY.bfs_open_memory, address, size, bfs.READ | bfs.BARE, bfs.options(secret=SECRET))
 
     def test_what_can_not_be_made(self):
-        for code, given in (("BFS_EKEY", {"hash": "siphash"}), ("BFS_EKEY", {"key": SECRET}),
-                            ("BFS_EKEY", {"hash": "external", "key": SECRET}),
-                            ("BFS_EINVAL", {"hash": "siphash", "key": SECRET, "seed": 0}),
+        for code, given in (("BFS_ESECRET", {"hash": "siphash"}), ("BFS_ESECRET", {"secret": SECRET}),
+                            ("BFS_ESECRET", {"hash": "external", "secret": SECRET}),
+                            ("BFS_EINVAL", {"hash": "siphash", "secret": SECRET, "seed": 0}),
                             ("BFS_EINVAL", {"hash": "external", "seed": 0})):
             with self.subTest(given=given):
-                self.fails(code, LIBRARY.bfs_create, self.path, bfs.options(capacity=10, **given))
+                self.fails(code, LIBRARY.bfs_create, self.path, 0, bfs.options(capacity=10, **given))
         for key in (None, SECRET):
-            options = bfs.options(capacity=10, hash="siphash", key=key, flags=bfs.OPEN_BARE)
-            size, error = ctypes.c_uint64(), bfs.new_error()
-            self.assertEqual(LIBRARY.bfs_required_bytes(byref(options), byref(size), byref(error)), CODES["BFS_EINVAL"])
+            options, error = bfs.options(capacity=10, hash="siphash", secret=key), bfs.new_error()
+            self.assertEqual(LIBRARY.bfs_format(None, 0, bfs.BARE, options, None, byref(error)), CODES["BFS_EINVAL"])
             self.assertIn(b"bare", error.message)
 
     def test_a_file_like_a_keyed_one(self):
-        self.close(self.create(hash="siphash", key=SECRET))
+        self.close(self.create(hash="siphash", secret=SECRET))
         for key in (None, OTHERS[0]):
-            self.fails("BFS_EKEY", LIBRARY.bfs_create, self.path + b"2", bfs.options(like=self.path, key=key))
-        self.close(bfs.call(LIBRARY.bfs_create, self.path + b"2", bfs.options(like=self.path, key=SECRET)))
-        self.fails("BFS_EKEY", LIBRARY.bfs_open, self.path + b"2", bfs.READ)
-        self.close(bfs.open_with(LIBRARY, self.path + b"2", key=SECRET))
+            self.fails("BFS_ESECRET", LIBRARY.bfs_create, self.path + b"2", 0, bfs.options(like=self.path, secret=key))
+        self.close(bfs.create(LIBRARY, self.path + b"2", like=self.path, secret=SECRET))
+        self.fails("BFS_ESECRET", LIBRARY.bfs_open, self.path + b"2", bfs.READ, None)
+        self.close(bfs.open_path(LIBRARY, self.path + b"2", secret=SECRET))
 
-    def test_the_caller_s_key_is_copied(self):
+    def test_the_caller_s_secret_is_copied(self):
         block = ctypes.create_string_buffer(SECRET, 16)
         options = bfs.options(capacity=100, hash="siphash")
-        options.key, options.key_bytes = ctypes.cast(block, ctypes.c_void_p), 16
-        handle = bfs.call(LIBRARY.bfs_create, self.path, options)
+        options.secret, options.secret_bytes = ctypes.cast(block, ctypes.c_void_p), 16
+        handle = bfs.call(LIBRARY.bfs_create, self.path, 0, options)
         ctypes.memset(block, 0, 16)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), 1)
         digest = ctypes.c_uint64()
@@ -97,7 +96,7 @@ class Keyed(Case):
         self.close(handle)
 
     def test_every_call_has_the_digest_that_siphash_gives(self):
-        handle = self.create(hash="siphash", key=SECRET, fpr=1e-6)
+        handle = self.create(hash="siphash", secret=SECRET, fpr=1e-6)
         keys = [b"x" * length for length in range(40)] + [b"key %d" % i for i in range(500)]
         digests = [reader.siphash(key, SECRET) for key in keys]
         for key, expected in zip(keys, digests):
@@ -105,7 +104,7 @@ class Keyed(Case):
             self.assertEqual(LIBRARY.bfs_digest(handle, key, len(key), byref(digest)), 0)
             self.assertEqual(digest.value, expected)
         half = len(keys) // 2
-        self.assertEqual(LIBRARY.bfs_add_digests(handle, (ctypes.c_uint64 * half)(*digests[:half]), half), half)
+        self.assertEqual(LIBRARY.add_digests(handle, (ctypes.c_uint64 * half)(*digests[:half]), half), half)
         expected = [1] * half + [0] * (len(keys) - half)
         self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in keys], expected)
         self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in digests], expected)

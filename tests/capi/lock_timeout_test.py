@@ -36,8 +36,8 @@ class Waiting(Case):
         if self.child == 0:
             try:
                 os.close(self.done)
-                flags = bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE
-                handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(capacity=10, flags=flags))
+                flags = bfs.UNPUBLISHED | bfs.REPLACE
+                handle = bfs.create(LIBRARY, self.path, flags, capacity=10)
                 assert LIBRARY.bfs_supersede(handle, None) == 0
                 os.write(told, b"x")
                 os.read(done, 1)
@@ -73,10 +73,10 @@ class Waiting(Case):
         self.assertTrue(0 <= late < POLL, late)
 
     def openers(self, timeout):
-        replace = bfs.options(capacity=10, flags=bfs.OPTION_REPLACE, lock_timeout_ms=timeout)
-        yield lambda: bfs.open_with(LIBRARY, self.path, bfs.WRITE, lock_timeout_ms=timeout)
-        yield lambda: bfs.open_with(LIBRARY, self.path, bfs.EXCLUSIVE, lock_timeout_ms=timeout)
-        yield lambda: bfs.call(LIBRARY.bfs_create, self.path, replace)
+        yield lambda: bfs.open_path(LIBRARY, self.path, bfs.WRITE, lock_timeout_ms=timeout)
+        yield lambda: bfs.open_path(LIBRARY, self.path, bfs.EXCLUSIVE, lock_timeout_ms=timeout)
+        yield lambda: bfs.create(LIBRARY, self.path, bfs.REPLACE, capacity=10, lock_timeout_ms=timeout)
+        yield lambda: bfs.open_or_create(LIBRARY, self.path, capacity=10, lock_timeout_ms=timeout)[0]
 
     def test_no_wait_is_busy_at_once_and_a_time_is_kept(self):
         for timeout, milliseconds in ((bfs.LOCK_NO_WAIT, 0), (1, 1), (700, 700), (9000, 9000)):
@@ -85,12 +85,12 @@ class Waiting(Case):
                     self.assert_waits(milliseconds, call)
 
     def test_without_a_time_it_is_five_seconds(self):
-        self.assert_waits(5000, lambda: bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE))
+        self.assert_waits(5000, lambda: bfs.open_path(LIBRARY, self.path, bfs.WRITE))
         for call in self.openers(0):
             self.assert_waits(5000, call)
 
     def test_for_ever_is_until_the_lock_is_free_after_ten_minutes_too(self):
-        for number in range(3):
+        for number in range(4):
             with self.subTest(number):
                 self.hold()
                 call = list(self.openers(bfs.LOCK_FOREVER))[number]

@@ -1,4 +1,4 @@
-"""bfs_save, bfs_dump and bfs_load, and a file_id of the caller's choice, as a binding uses them.
+"""bfs_copy, bfs_dump and bfs_open_memory with BFS_PRIVATE, and a file_id of the caller's choice, as a binding uses them.
 
 Arguments: the shared library, capi/bfstore.h.
 """
@@ -8,7 +8,7 @@ import pathlib
 import struct
 import threading
 import unittest
-from ctypes import byref, c_char, c_uint64
+from ctypes import byref, c_char
 
 from support import CODES, COUNT, EINVAL, LIBRARY, Case, bfs
 
@@ -31,31 +31,31 @@ def maybes(handle):
     return sum(LIBRARY.bfs_contains(handle, b"absent-%d" % i, len(b"absent-%d" % i)) for i in range(COUNT))
 
 
-def save(handle, path, flags=0, mode=0):
+def save(handle, path, flags=0, **given):
     error = bfs.new_error()
-    return LIBRARY.bfs_save(handle, path, byref(bfs.copy_options(flags, mode)), byref(error)), error.message
+    return LIBRARY.bfs_copy(handle, path, flags, bfs.options(**given), byref(error)), error.message
 
 
 def dump(handle, flags=0, skew=0):
     """Returns the bytes, which are written `skew` bytes after an address that is a multiple of 64."""
-    size = c_uint64()
-    assert LIBRARY.bfs_dump(handle, None, 0, flags, byref(size), None) == 0
-    memory = (c_char * (size.value + 128))()
+    size = LIBRARY.bfs_dump(handle, None, 0, flags, None)
+    assert size > 0
+    memory = (c_char * (size + 128))()
     address = -(-ctypes.addressof(memory) // 64) * 64 + skew
-    assert LIBRARY.bfs_dump(handle, address, size.value, flags, None, None) == 0
-    return ctypes.string_at(address, size.value)
+    assert LIBRARY.bfs_dump(handle, address, size, flags, None) == size
+    return ctypes.string_at(address, size)
 
 
 class Save(Case):
-    def load(self, data, flags=bfs.READ, key=None):
+    def load(self, data, flags=bfs.READ, secret=None):
         memory = ctypes.create_string_buffer(data, len(data))
-        handle = bfs.call(LIBRARY.bfs_load, ctypes.addressof(memory), len(data), bfs.open_options(flags, key))
+        handle = bfs.open_memory(LIBRARY, ctypes.addressof(memory), len(data), flags | bfs.PRIVATE, secret)
         ctypes.memset(memory, 0xff, len(data))  # the handle has its own
         self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
     def open(self, path, flags=bfs.READ, **given):
-        handle = bfs.open_with(LIBRARY, path, flags, **given)
+        handle = bfs.open_path(LIBRARY, path, flags, **given)
         self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
@@ -64,27 +64,27 @@ class Save(Case):
             for key in (None, SECRET):
                 with self.subTest(layout=layout, keyed=key is not None):
                     path = self.folder + b"/" + layout.encode() + (b"-keyed" if key else b"")
-                    source = fill(self.create(path, layout=layout, key=key, hash="siphash" if key else "xxh3", note=b"mine"))
+                    source = fill(self.create(path, layout=layout, secret=key, hash="siphash" if key else "xxh3", note=b"mine"))
                     false_positives = maybes(source)
                     self.assertLess(false_positives, COUNT // 20)
                     for skew in (0, 1, 63):
-                        loaded = self.load(dump(source, skew=skew), key=key)
+                        loaded = self.load(dump(source, skew=skew), secret=key)
                         self.assertTrue(has_all(loaded))
                         self.assertEqual(maybes(loaded), false_positives)
                         self.assertEqual(LIBRARY.bfs_add(loaded, b"k", 1), CODES["BFS_EREADONLY"])
                     writable = self.load(dump(source), bfs.WRITE, key)
                     self.assertGreaterEqual(LIBRARY.bfs_add(writable, b"late", 4), 0)
                     self.assertEqual(save(writable, path + b".saved"), (0, b""))
-                    saved = self.open(path + b".saved", bfs.WRITE, key=key)
+                    saved = self.open(path + b".saved", bfs.WRITE, secret=key)
                     self.assertTrue(has_all(saved))
                     self.assertEqual(LIBRARY.bfs_contains(saved, b"late", 4), 1)
                     self.close(saved)
                     with open(path + b".saved", "rb") as file:
-                        self.assertTrue(has_all(self.load(file.read(), key=key)))
+                        self.assertTrue(has_all(self.load(file.read(), secret=key)))
 
     def test_a_saved_file_has_the_marks_and_the_count_of_its_source(self):
         source = fill(self.create())
-        self.assertEqual(LIBRARY.bfs_sync(source, 3, 4, 5, None), 0)
+        self.assertEqual(LIBRARY.bfs_sync(source, bfs.mark(3, 4, 5), None), 0)
         copy = self.folder + b"/copy"
         self.assertEqual(save(source, copy, mode=0o640), (0, b""))
         self.assertEqual(os.stat(copy).st_mode & 0o700, 0o600)
@@ -95,21 +95,20 @@ class Save(Case):
             loaded = self.load(file.read())
         self.assertEqual(LIBRARY.bfs_get_mark(loaded, 3, 4), 5)
         self.assertEqual(LIBRARY.bfs_list_marks(loaded, None, 0, None), 1)
-        self.assertEqual(LIBRARY.bfs_sync(loaded, 3, 4, 6, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_sync(loaded, bfs.mark(3, 4, 6), None), EINVAL)
         self.assertEqual(save(source, copy)[0], CODES["BFS_EEXIST"])
-        self.assertEqual(save(source, copy, bfs.OPTION_REPLACE)[0], 0)
+        self.assertEqual(save(source, copy, bfs.REPLACE)[0], 0)
         self.assertEqual(LIBRARY.bfs_health(saved), CODES["BFS_ESUPERSEDED"])
 
     # Once the length came from one file, and the bytes from the next one.
     def test_a_handle_that_follows_its_path_tells_of_one_file_in_one_call(self):
         def publish(number):
-            options = dict(capacity=COUNT * (1 + number % 2 * 9), seed=7, flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE)
-            made = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(**options))
+            made = bfs.create(LIBRARY, self.path, bfs.UNPUBLISHED | bfs.REPLACE, capacity=COUNT * (1 + number % 2 * 9), seed=7)
             self.assertEqual(LIBRARY.bfs_publish(made, None), 0)
             self.assertEqual(LIBRARY.bfs_close(made, None), 0)
 
         publish(0)
-        handle = self.open(self.path, bfs.READ | bfs.OPEN_FOLLOW)
+        handle = self.open(self.path, bfs.READ | bfs.FOLLOW)
         self.assertEqual(LIBRARY.bfs_health(handle), 0)
         over, wrong = threading.Event(), []
 
@@ -118,12 +117,13 @@ class Save(Case):
                 LIBRARY.bfs_is_current(handle, None)
 
         def ask():
-            size, buffer = c_uint64(), (c_char * (COUNT * 40))()
+            buffer = (c_char * (COUNT * 40))()
             while not over.is_set():
-                if LIBRARY.bfs_dump(handle, buffer, len(buffer), 0, byref(size), None) == 0:
+                size = LIBRARY.bfs_dump(handle, buffer, len(buffer), 0, None)
+                if size >= 0:
                     offset, body = struct.unpack_from("<QQ", buffer, 72)
-                    if offset + body + 8 != size.value:
-                        wrong.append((offset + body + 8, size.value))
+                    if offset + body + 8 != size:
+                        wrong.append((offset + body + 8, size))
 
         threads = [threading.Thread(target=each) for each in (follow, ask)]
         for thread in threads:
@@ -136,51 +136,46 @@ class Save(Case):
         self.assertEqual(wrong, [])
 
     def test_the_bare_form_takes_what_fits_and_says_what_does_not(self):
-        bare = self.load(dump(fill(self.create(seed=0)), bfs.OPEN_BARE), bfs.READ | bfs.OPEN_BARE)
+        bare = self.load(dump(fill(self.create(seed=0)), bfs.BARE), bfs.READ | bfs.BARE)
         self.assertTrue(has_all(bare))
         error = bfs.new_error()
-        size = c_uint64()
         seeded = self.create(self.folder + b"/seeded", seed=1)
-        self.assertEqual(LIBRARY.bfs_dump(seeded, None, 0, bfs.OPEN_BARE, byref(size), byref(error)), EINVAL)
+        self.assertEqual(LIBRARY.bfs_dump(seeded, None, 0, bfs.BARE, byref(error)), EINVAL)
         self.assertIn(b"seed", error.message)
 
     def test_replicas_with_one_file_id_are_equal_byte_for_byte(self):
         files = []
         for number in range(2):
             path = self.folder + b"/replica-%d" % number
-            handle = fill(self.create(path, seed=1, file_id=FILE_ID, flags=bfs.OPTION_UNPUBLISHED))
+            handle = fill(self.create(path, seed=1, file_id=FILE_ID, flags=bfs.UNPUBLISHED))
             self.assertEqual(LIBRARY.bfs_publish(handle, None), 0)
             files.append(path)
-            dumped = dump(handle, bfs.OPTION_FILE_ID)
-            self.assertEqual(dumped, dump(handle, bfs.OPTION_FILE_ID))
+            dumped = dump(handle, bfs.SAME_FILE_ID)
+            self.assertEqual(dumped, dump(handle, bfs.SAME_FILE_ID))
             self.assertNotEqual(dumped, dump(handle))
-            self.assertEqual(save(handle, path + b".saved", bfs.OPTION_FILE_ID)[0], 0)
+            self.assertEqual(save(handle, path + b".saved", bfs.SAME_FILE_ID)[0], 0)
             files.append(path + b".saved")
         contents = {pathlib.Path(os.fsdecode(path)).read_bytes() for path in files}
         self.assertEqual(len(contents), 1)
         self.assertEqual(contents.pop()[88:104], FILE_ID)
-        self.assertIn(b"file_id", self.fails("BFS_EINVAL", LIBRARY.bfs_create, files[0],
-                                             bfs.options(capacity=1, file_id=FILE_ID, flags=bfs.OPTION_REPLACE)))
-        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, bfs.options(capacity=1, file_id=bytes(16)))
+        self.assertIn(b"file_id", self.fails("BFS_EINVAL", LIBRARY.bfs_create, files[0], bfs.REPLACE, bfs.options(capacity=1, file_id=FILE_ID)))
+        self.fails("BFS_EINVAL", LIBRARY.bfs_create, self.path, 0, bfs.options(capacity=1, file_id=bytes(16)))
 
     def test_a_note_and_a_file_id_can_be_read_back_wherever_the_filter_is(self):
         note = b"built of users.db\0" + bytes(range(256))
-        handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(capacity=COUNT, note=note, file_id=FILE_ID))
-        data = dump(handle, bfs.OPTION_FILE_ID)
+        handle = bfs.create(LIBRARY, self.path, capacity=COUNT, note=note, file_id=FILE_ID)
+        data = dump(handle, bfs.SAME_FILE_ID)
         for where in (handle, self.load(data)):
-            buffer = (c_char * 2000)()
-            self.assertEqual(LIBRARY.bfs_get_note(where, buffer, 2000, None), len(note))
-            self.assertEqual(buffer.raw, note.ljust(2000, b"\0"))
-            buffer = (c_char * 2000)()
-            self.assertEqual(LIBRARY.bfs_get_note(where, buffer, 5, None), len(note))
-            self.assertEqual(buffer.raw, note[:5].ljust(2000, b"\0"))
-            self.assertEqual(LIBRARY.bfs_get_note(where, None, 0, None), len(note))
-            self.assertEqual(bytes(bfs.statistics(LIBRARY, where).file_id), bytes(FILE_ID))
-            self.assertEqual(LIBRARY.bfs_get_note(where, None, 1, None), EINVAL)
+            stats = bfs.statistics(LIBRARY, where)
+            self.assertEqual((stats.note_bytes, bytes(stats.note)), (len(note), note.ljust(1024, b"\0")))
+            self.assertEqual(bytes(stats.file_id), FILE_ID)
             self.close(where)
-        self.assertEqual(LIBRARY.bfs_get_note(None, None, 0, None), EINVAL)
-        bare = self.load(dump(self.create(self.path + b"2", seed=0), bfs.OPEN_BARE), bfs.READ | bfs.OPEN_BARE)
-        self.assertEqual(LIBRARY.bfs_get_note(bare, None, 0, None), 0)
+        longest = bytes(range(256)) * 4
+        handle = bfs.create(LIBRARY, self.path + b"3", capacity=COUNT, note=longest)
+        self.assertEqual(bfs.note_of(LIBRARY, handle), longest)
+        self.close(handle)
+        bare = self.load(dump(self.create(self.path + b"2", seed=0), bfs.BARE), bfs.READ | bfs.BARE)
+        self.assertEqual(bfs.note_of(LIBRARY, bare), b"")
         self.assertEqual(bytes(bfs.statistics(LIBRARY, bare).file_id), bytes(16))
         self.close(bare)
 
@@ -189,14 +184,14 @@ class Save(Case):
         handle = self.create()
         older = dump(handle)
         self.assertGreaterEqual(LIBRARY.bfs_add(handle, b"later", 5), 0)
-        follower = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | bfs.OPEN_FOLLOW)
+        follower = bfs.open_path(LIBRARY, self.path, bfs.READ | bfs.FOLLOW)
         loaded = self.load(older)
-        code, message = save(loaded, self.path, bfs.OPTION_REPLACE | bfs.OPTION_FILLING)
+        code, message = save(loaded, self.path, bfs.REPLACE | bfs.FILLING)
         self.assertEqual((code, message), (0, b""))
         self.assertEqual(LIBRARY.bfs_is_current(follower, None), 1)  # the follower has moved
         self.assertEqual(LIBRARY.bfs_contains(follower, b"later", 5), 1)
         self.assertEqual(LIBRARY.bfs_health(follower), CODES["BFS_EFILLING"])
-        writer = bfs.call(LIBRARY.bfs_open, self.path, bfs.WRITE)
+        writer = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
         self.assertGreaterEqual(LIBRARY.bfs_add(writer, b"later", 5), 0)
         self.assertEqual(LIBRARY.bfs_finish_filling(writer, None), 0)
         self.assertEqual(LIBRARY.bfs_health(follower), 0)
@@ -207,9 +202,9 @@ class Save(Case):
 
     def test_a_filter_that_is_too_large_is_saved_in_the_size_that_its_keys_need(self):
         source = fill(self.create(num_bits=512 * 4096, num_probes=7, capacity=0, fpr=0))
-        self.assertEqual(LIBRARY.bfs_sync(source, 3, 4, 5, None), 0)
-        error, smaller = bfs.new_error(), self.folder + b"/smaller"
-        self.assertEqual(LIBRARY.bfs_save(source, smaller, byref(bfs.copy_options(fpr=0.02)), byref(error)), 0, error.message)
+        self.assertEqual(LIBRARY.bfs_sync(source, bfs.mark(3, 4, 5), None), 0)
+        smaller = self.folder + b"/smaller"
+        self.assertEqual(save(source, smaller, fpr=0.02), (0, b""))
         saved = self.open(smaller)
         stats = bfs.statistics(LIBRARY, saved)
         self.assertTrue(has_all(saved))
@@ -220,53 +215,120 @@ class Save(Case):
         self.assertEqual(LIBRARY.bfs_get_mark(saved, 3, 4), 5)
         self.assertLess(maybes(saved), COUNT // 10)
         for fpr, code in ((1e-30, "BFS_ESIZING"), (1, "BFS_EINVAL"), (-1, "BFS_EINVAL"), (float("nan"), "BFS_EINVAL")):
-            self.assertEqual(LIBRARY.bfs_save(source, self.folder + b"/no", byref(bfs.copy_options(fpr=fpr)), byref(error)),
-                             CODES[code], (fpr, error.message))
-        self.assertEqual(LIBRARY.bfs_seal(smaller, self.folder + b"/no", byref(bfs.copy_options(fpr=0.1)), byref(error)), EINVAL)
+            self.assertEqual(save(source, self.folder + b"/no", fpr=fpr)[0], CODES[code], fpr)
+        for flags in (bfs.SEALED, bfs.SEALED | bfs.REPLACE):
+            self.assertEqual(save(source, self.folder + b"/no", flags, fpr=0.1)[0], EINVAL)
         self.assertFalse(os.path.exists(self.folder + b"/no"))
 
     def test_wrong_arguments_are_refused(self):
         handle = self.create()
-        size, out = c_uint64(7), ctypes.c_void_p(1)
-        self.assertEqual(LIBRARY.bfs_save(None, self.path, None, None), EINVAL)
-        self.assertEqual(LIBRARY.bfs_save(handle, None, None, None), EINVAL)
+        out = ctypes.c_void_p(1)
+        self.assertEqual(LIBRARY.bfs_copy(None, self.path, 0, None, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_copy(handle, None, 0, None, None), EINVAL)
         self.assertEqual(save(handle, self.path + b"2", mode=0o1000)[0], EINVAL)
-        self.assertEqual(LIBRARY.bfs_dump(None, None, 0, 0, byref(size), None), EINVAL)
-        self.assertEqual(LIBRARY.bfs_dump(handle, None, 0, 0, None, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_dump(None, None, 0, 0, None), EINVAL)
         buffer = (c_char * 100)()
-        self.assertEqual(LIBRARY.bfs_dump(handle, buffer, 100, 0, byref(size), None), EINVAL)
-        self.assertGreater(size.value, 100)
+        self.assertEqual(LIBRARY.bfs_dump(handle, buffer, 100, 0, None), EINVAL)
+        self.assertGreater(LIBRARY.bfs_dump(handle, None, 0, 0, None), 100)
         self.assertEqual(bytes(buffer), bytes(100))
-        options = bfs.open_options()
-        for arguments in ((None, 100, options, out), (buffer, 100, None, out), (buffer, 100, options, None)):
+        for data, flags, to in ((None, bfs.READ, out), (buffer, 0, out), (buffer, bfs.READ, None), (buffer, bfs.READ | bfs.WRITE, out)):
             error = bfs.new_error()
-            data, length, given, to = arguments
-            self.assertEqual(LIBRARY.bfs_load(data, length, byref(given) if given else None, byref(to) if to else None,
-                                              byref(error)), EINVAL)
+            self.assertEqual(LIBRARY.bfs_open_memory(data, 100, flags | bfs.PRIVATE, None, to and byref(to), byref(error)), EINVAL)
             self.assertNotEqual(error.message, b"")
         self.assertIsNone(out.value)
-        self.assertEqual(LIBRARY.bfs_load(buffer, 100, byref(options), byref(out), None), CODES["BFS_ETOOSHORT"])
-        self.assertEqual(LIBRARY.bfs_load(buffer, 0, byref(options), byref(out), None), CODES["BFS_ETOOSHORT"])
+        for length in (100, 0):
+            self.fails("BFS_ETOOSHORT", LIBRARY.bfs_open_memory, buffer, length, bfs.READ | bfs.PRIVATE, None)
 
     def test_every_flag_that_is_not_taken_is_named(self):
-        handle = self.create()
-        taken = {"bfs_save": bfs.OPEN_ANY_FILESYSTEM | bfs.OPTION_REPLACE | bfs.OPTION_FILE_ID |
-                 bfs.OPTION_FILLING,
-                 "bfs_dump": bfs.OPEN_BARE | bfs.OPTION_FILE_ID, "bfs_load": bfs.READ | bfs.WRITE | bfs.OPEN_BARE}
-        size, out, buffer = c_uint64(), ctypes.c_void_p(), (c_char * 100)()
-        for bit in (1 << i for i in range(64)):
-            for name, flags in taken.items():
-                if bit & flags:
-                    continue
-                error = bfs.new_error()
-                code = {"bfs_save": lambda: LIBRARY.bfs_save(handle, self.path + b"2", byref(bfs.copy_options(bit)),
-                                                             byref(error)),
-                        "bfs_dump": lambda: LIBRARY.bfs_dump(handle, None, 0, bit, byref(size), byref(error)),
-                        "bfs_load": lambda: LIBRARY.bfs_load(buffer, 100, byref(bfs.open_options(bfs.READ | bit)),
-                                                             byref(out), byref(error))}[name]()
-                self.assertEqual(code, EINVAL, (name, hex(bit)))
+        handle, out, buffer, error = self.create(), ctypes.c_void_p(), (c_char * 100)(), bfs.new_error()
+        calls = {"bfs_copy": (bfs.ANY_FILESYSTEM | bfs.REPLACE | bfs.SAME_FILE_ID | bfs.FILLING | bfs.SEALED,
+                              lambda bit: LIBRARY.bfs_copy(handle, self.path + b"2", bit, None, byref(error))),
+                 "bfs_dump": (bfs.BARE | bfs.SAME_FILE_ID, lambda bit: LIBRARY.bfs_dump(handle, None, 0, bit, byref(error))),
+                 "bfs_open_memory": (bfs.READ | bfs.WRITE | bfs.BARE | bfs.PRIVATE, lambda bit: LIBRARY.bfs_open_memory(
+                     buffer, 100, bfs.READ | bit, None, byref(out), byref(error)))}
+        for name, (taken, call) in calls.items():
+            for bit in (1 << i for i in range(64) if not taken & 1 << i):
+                self.assertEqual(call(bit), EINVAL, (name, hex(bit)))
                 self.assertIn(name.encode() + b": does not take", error.message)
         self.assertEqual(os.listdir(self.folder), [os.path.basename(self.path)])
+
+
+class Seal(Case):
+    """BFS_SEALED, of a source in each form."""
+
+    def check_sealed(self, path, **given):
+        self.assertEqual(bfs.verify(LIBRARY, path), [])
+        handle = bfs.open_path(LIBRARY, path, bfs.READ | bfs.VERIFY, **given)
+        self.assertTrue(has_all(handle))
+        self.assertLess(maybes(handle), COUNT // 10)
+        self.close(handle)
+        self.fails("BFS_ESEALED", LIBRARY.bfs_open, path, bfs.WRITE, bfs.options(**given))
+
+    def test_a_file_that_a_writer_has_open_is_sealed_with_its_marks_to_another_place(self):
+        source, sealed = fill(self.create(note=b"mine")), self.path + b".sealed"
+        self.assertEqual(LIBRARY.bfs_sync(source, bfs.mark(3, 4, 5), None), 0)
+        self.assertEqual(save(source, sealed, bfs.SEALED, mode=0o640), (0, b""))
+        self.assertEqual(save(source, sealed, bfs.SEALED)[0], CODES["BFS_EEXIST"])
+        self.check_sealed(sealed)
+        handle = bfs.open_path(LIBRARY, sealed)
+        self.assertEqual(LIBRARY.bfs_get_mark(handle, 3, 4), 5)
+        self.assertEqual(bfs.note_of(LIBRARY, handle), b"mine")
+        self.close(handle)
+        self.assertGreaterEqual(LIBRARY.bfs_add(source, b"later", 5), 0)  # the source is as it was
+
+    def test_a_file_is_sealed_in_its_own_place_while_no_process_writes_to_it(self):
+        writer = fill(self.create())
+        for flags in (bfs.READ, bfs.WRITE):
+            second = bfs.open_path(LIBRARY, self.path, flags)
+            code, message = save(second, self.path, bfs.SEALED | bfs.REPLACE)
+            self.assertEqual(code, CODES["BFS_EBUSY"], message)
+            self.assertIn(self.path, message)
+            self.close(second)
+        self.close(writer)
+        reader, sealer = bfs.open_path(LIBRARY, self.path), bfs.open_path(LIBRARY, self.path)
+        self.assertEqual(save(sealer, self.path, bfs.SEALED)[0], CODES["BFS_EEXIST"])
+        self.assertEqual(save(sealer, self.path, bfs.REPLACE)[0], EINVAL)  # only a seal takes its source's place
+        self.assertEqual(save(sealer, self.path, bfs.SEALED | bfs.REPLACE), (0, b""))
+        self.assertEqual(LIBRARY.bfs_health(reader), CODES["BFS_ESUPERSEDED"])
+        self.close(reader)
+        LIBRARY.bfs_close(sealer, None)
+        self.check_sealed(self.path)
+        self.assertEqual(os.listdir(self.folder), [b"filter.bf"])
+
+    def test_a_range_and_a_buffer_are_sealed(self):
+        data = dump(fill(self.create()))
+        with open(self.folder + b"/range", "wb") as file:
+            file.write(bytes(64) + data)
+        keep, address = bfs.aligned_buffer(len(data))
+        ctypes.memmove(address, data, len(data))
+        for name, handle in ((b"range", bfs.open_path(LIBRARY, self.folder + b"/range", range=(64, 0))),
+                             (b"in place", bfs.open_memory(LIBRARY, address, len(data))),
+                             (b"private", bfs.open_memory(LIBRARY, address, len(data), bfs.READ | bfs.PRIVATE))):
+            sealed = self.folder + b"/sealed " + name
+            self.assertEqual(save(handle, sealed, bfs.SEALED), (0, b""))
+            self.close(handle)
+            self.check_sealed(sealed)
+        del keep
+
+    def test_a_filter_with_a_secret_is_sealed(self):
+        source, sealed = fill(self.create(hash="siphash", secret=SECRET)), self.path + b".sealed"
+        self.assertEqual(save(source, sealed, bfs.SEALED), (0, b""))
+        self.check_sealed(sealed, secret=SECRET)
+
+    def test_what_does_not_go_with_a_seal(self):
+        source = fill(self.create())
+        for flags, given in ((bfs.FILLING, {}), (bfs.SAME_FILE_ID, {}), (0, {"fpr": 0.5})):
+            code, message = save(source, self.path + b"2", bfs.SEALED | flags, **given)
+            self.assertEqual((code, bool(message)), (EINVAL, True))
+        self.assertEqual(os.listdir(self.folder), [b"filter.bf"])
+
+    def test_a_file_in_doubt_is_not_sealed(self):
+        self.close(fill(self.create(flags=bfs.FILLING)))
+        handle = bfs.open_path(LIBRARY, self.path)
+        self.assertEqual(save(handle, self.path + b"2", bfs.SEALED)[0], CODES["BFS_EFILLING"])
+        self.assertEqual(save(handle, self.path, bfs.SEALED | bfs.REPLACE)[0], CODES["BFS_EFILLING"])
+        self.close(handle)
+        self.assertEqual(os.listdir(self.folder), [b"filter.bf"])
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Sets(Case):
         one, other = self.make(b"one", 0, 2 * third), self.make(b"other", third, 3 * third)
         bfs.intersect(LIBRARY, [one, other], self.path, mode=0o640)
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640)
-        both = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        both = bfs.open_path(LIBRARY, self.path)
         self.assertEqual(self.has(both, third, 2 * third), third)
         self.assertLess(self.has(both, 0, third), third // 10)
         stats = bfs.statistics(LIBRARY, both, bfs.STATS_FILL)
@@ -46,8 +46,8 @@ class Sets(Case):
         self.assertEqual((stats.capacity, stats.fpr), (COUNT, 0.01))
         self.close(both)
         self.refused("BFS_EEXIST", bfs.intersect, [one, other], self.path)
-        bfs.intersect(LIBRARY, [one], self.path, bfs.OPTION_REPLACE | bfs.OPTION_FILLING)
-        again = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        bfs.intersect(LIBRARY, [one], self.path, bfs.REPLACE | bfs.FILLING)
+        again = bfs.open_path(LIBRARY, self.path)
         self.assertEqual(LIBRARY.bfs_health(again), CODES["BFS_EFILLING"])
         self.close(again)
 
@@ -83,8 +83,8 @@ class Sets(Case):
         folded = bfs.compare(LIBRARY, one, self.make(b"double", 0, 100, **{**shape, "num_bits": 102400}))
         self.assertEqual((folded.differs, folded.comparable, folded.equal, folded.a_in_b, folded.num_bits),
                          (bfs.DIFFERS_NUM_BITS, 1, 0, 1, 51200))
-        keyed = [self.create(self.folder + b"/keyed%d" % i, hash="siphash", key=bytes([i] * 16)) for i in range(2)]
-        self.assertEqual(bfs.compare(LIBRARY, *keyed).differs, bfs.DIFFERS_KEY)
+        keyed = [self.create(self.folder + b"/keyed%d" % i, hash="siphash", secret=bytes([i] * 16)) for i in range(2)]
+        self.assertEqual(bfs.compare(LIBRARY, *keyed).differs, bfs.DIFFERS_SECRET)
         self.assertTrue(bfs.compare(LIBRARY, one, keyed[0]).differs & bfs.DIFFERS_HASH)
 
     def test_a_full_filter_sets_no_bound(self):
@@ -109,12 +109,11 @@ class Sets(Case):
         self.refused("BFS_EINVAL", bfs.intersect, [one, None], self.path)
         self.refused("BFS_EINVAL", bfs.intersect, [one], None)
         self.refused("BFS_EINVAL", bfs.intersect, [one], self.path, fpr=0.1)
-        self.refused("BFS_EINVAL", bfs.intersect, [one], self.path, reserved=1)
-        self.refused("BFS_EINVAL", bfs.intersect, [one], self.folder + b"/one", bfs.OPTION_REPLACE)
-        self.assertEqual(LIBRARY.bfs_intersect(None, 1, self.path, None, None), EINVAL)
+        self.refused("BFS_EINVAL", bfs.intersect, [one], self.folder + b"/one", bfs.REPLACE)
+        self.assertEqual(LIBRARY.bfs_intersect(None, 1, self.path, 0, None, None), EINVAL)
         array = (ctypes.c_void_p * 1)(one)
-        self.assertEqual(LIBRARY.bfs_intersect(array, 2**61, self.path, None, None), EINVAL)
-        taken = bfs.OPEN_ANY_FILESYSTEM | bfs.OPTION_REPLACE | bfs.OPTION_FILLING
+        self.assertEqual(LIBRARY.bfs_intersect(array, 2**61, self.path, 0, None, None), EINVAL)
+        taken = bfs.ANY_FILESYSTEM | bfs.REPLACE | bfs.FILLING
         for bit in (1 << i for i in range(64)):
             if not bit & taken:
                 self.assertIn(b"bfs_intersect: does not take", self.refused("BFS_EINVAL", bfs.intersect, [one], self.path, bit))
@@ -122,8 +121,8 @@ class Sets(Case):
 
     def test_a_filter_is_cleared_by_one_like_it(self):
         handle = self.make(b"filter.bf", 0, 100, note=b"mine")
-        self.assertEqual(LIBRARY.bfs_sync(handle, 1, 2, 3, None), 0)
-        cleared = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(like=self.path, flags=bfs.OPTION_REPLACE))
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(1, 2, 3), None), 0)
+        cleared = bfs.create(LIBRARY, self.path, bfs.REPLACE, like=self.path)
         self.assertEqual(LIBRARY.bfs_health(handle), CODES["BFS_ESUPERSEDED"])
         self.assertEqual((self.has(handle, 0, 200), self.has(cleared, 0, 200)), (200, 0))
         self.assertEqual(bfs.list_marks(LIBRARY, cleared), [])

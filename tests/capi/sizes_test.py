@@ -7,22 +7,22 @@ import ctypes
 import mmap
 import os
 import unittest
-from ctypes import byref, c_char, c_int, c_int32, c_size_t, c_void_p
+from ctypes import byref, c_char, c_int, c_size_t, c_void_p
 
 from support import COUNT, EINVAL, LIBRARY, LIBRARY_PATH, Case, bfs
 
 PAGE = mmap.PAGESIZE
 C = ctypes.CDLL(None)
 C.mprotect.argtypes = [c_void_p, c_size_t, c_int]
-FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.OpenOptions, bfs.CopyOptions, bfs.Statistics, bfs.Comparison,
-                                                  bfs.Keys, bfs.PlanRequest, bfs.ForeignForm, bfs.Foreign)}  # of 1.0
+FIRST = {kind: ctypes.sizeof(kind) for kind in (bfs.Options, bfs.Statistics, bfs.Comparison, bfs.Keys, bfs.PlanRequest,
+                                                  bfs.ForeignForm, bfs.Foreign)}  # of 1.0
 IMPOSSIBLE = [4097, 4104, 8192, 32764, 65536, 1 << 20, 2**31 - 1, 2**31, 0x7fff0000, 2**32 - 8, 2**32 - 1]
 
 # Loaded without the types, so that a struct's end may be anywhere.
 BARE = ctypes.CDLL(LIBRARY_PATH)
-for name in ("bfs_create", "bfs_open_with", "bfs_required_bytes", "bfs_open", "bfs_stats", "bfs_contains_keys",
-             "bfs_seal", "bfs_save", "bfs_intersect", "bfs_compare", "bfs_foreign_inspect"):
-    getattr(BARE, name).restype = ctypes.c_int64 if name == "bfs_contains_keys" else c_int32
+for name, (result, arguments) in bfs.SIGNATURES.items():
+    getattr(BARE, name).restype = result
+    getattr(BARE, name).argtypes = [c_void_p if hasattr(kind, "contents") else kind for kind in arguments]
 
 
 class AtTheEnd:
@@ -59,35 +59,42 @@ class Sizes(Case):
 
     def callers(self):
         """Returns every function that reads a struct, as (its struct, function of its address)."""
-        handle, size = c_void_p(), ctypes.c_uint64()
+        handle = c_void_p()
 
-        def makes(block):
-            code = BARE.bfs_create(self.path + b".new", block, byref(handle), None)
-            self.assertEqual(os.path.exists(self.path + b".new"), code == 0)
-            if code == 0:
+        def makes(call):
+            code = call(self.path + b".new")
+            self.assertEqual(os.path.exists(self.path + b".new"), code >= 0)
+            if code >= 0:
                 self.close(handle)
                 os.unlink(self.path + b".new")
-            return code
+            return min(code, 0)
 
-        def opens(block):
-            code = BARE.bfs_open_with(self.path, block, byref(handle), None)
+        def opens(code):
             self.assertEqual(handle.value is not None, code == 0)
             if code == 0:
                 self.close(handle)
             return code
-        yield bfs.options(capacity=10), makes
-        yield bfs.options(capacity=10), lambda block: BARE.bfs_required_bytes(block, byref(size), None)
-        yield bfs.open_options(), opens
+        new, nothing = bfs.options(capacity=10), bfs.many_keys(bfs.KEYS_PAIRS, 0)
+        yield new, lambda block: makes(lambda path: BARE.bfs_create(path, 0, block, byref(handle), None))
+        yield new, lambda block: makes(lambda path: BARE.bfs_open(path, bfs.WRITE | bfs.CREATE, block, byref(handle), None))
+        yield new, lambda block: makes(lambda path: BARE.bfs_build(path, 0, block, byref(nothing), byref(handle), None))
+        yield nothing, lambda block: makes(lambda path: BARE.bfs_build(path, 0, byref(new), block, byref(handle), None))
+        yield new, lambda block: min(0, BARE.bfs_format(None, 0, 0, block, None, None))
+        yield bfs.options(), lambda block: opens(BARE.bfs_open(self.path, bfs.READ, block, byref(handle), None))
+        keep, address = bfs.aligned_buffer(bfs.bytes_needed(LIBRARY, 0, new))
+        self.close(bfs.call(LIBRARY.bfs_format, address, len(keep) - 64, 0, new))
+        yield bfs.options(), lambda block: opens(
+            BARE.bfs_open_memory(address, len(keep) - 64, bfs.READ, block, byref(handle), None))
         plan = bfs.PlanResult(struct_bytes=ctypes.sizeof(bfs.PlanResult))
         yield (bfs.PlanRequest(struct_bytes=ctypes.sizeof(bfs.PlanRequest), capacity=10),
                lambda block: BARE.bfs_plan(block, byref(plan), None))
 
         told = bfs.Foreign(struct_bytes=ctypes.sizeof(bfs.Foreign))
         yield (bfs.foreign_form(b"raw"),
-               lambda block: BARE.bfs_foreign_inspect(block, None, ctypes.c_uint64(0), None, byref(told), None))
+               lambda block: BARE.bfs_foreign_inspect(block, None, 0, 0, None, byref(told), None))
         raw = bfs.foreign_form(b"raw", bfs.BITS_BIG)
         yield (bfs.options(hash="murmur3", num_bits=8, num_probes=1),
-               lambda block: BARE.bfs_foreign_inspect(byref(raw), None, ctypes.c_uint64(0), block, byref(told), None))
+               lambda block: BARE.bfs_foreign_inspect(byref(raw), None, 0, 0, block, byref(told), None))
 
         def copies(made):
             code = made(self.path + b".new")
@@ -95,11 +102,11 @@ class Sizes(Case):
             if code == 0:
                 os.unlink(self.path + b".new")
             return code
-        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_seal(self.path, path, block, None))
-        filter_of_file = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_save(filter_of_file, path, block, None))
+        filter_of_file = bfs.open_path(LIBRARY, self.path)
+        for flags in (0, bfs.SEALED):
+            yield bfs.options(), lambda block: copies(lambda path: BARE.bfs_copy(filter_of_file, path, flags, block, None))
         array = (c_void_p * 1)(filter_of_file)
-        yield bfs.copy_options(), lambda block: copies(lambda path: BARE.bfs_intersect(array, c_size_t(1), path, block, None))
+        yield bfs.options(), lambda block: copies(lambda path: BARE.bfs_intersect(array, 1, path, 0, block, None))
         self.close(filter_of_file)
 
     def test_a_struct_is_read_as_far_as_it_says_and_no_further(self):
@@ -141,17 +148,17 @@ class Sizes(Case):
 
     def test_what_foreign_bytes_say_fills_what_it_says_and_nothing_behind_it(self):
         form = bfs.foreign_form(b"raw")
-        self.check_filled(bfs.Foreign, lambda block: BARE.bfs_foreign_inspect(byref(form), None, ctypes.c_uint64(0), None, block, None),
+        self.check_filled(bfs.Foreign, lambda block: BARE.bfs_foreign_inspect(byref(form), None, 0, 0, None, block, None),
                           lambda made: self.assertEqual(made.needs, 7))
 
     def test_statistics_fill_what_they_say_and_nothing_behind_it(self):
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
-        self.check_filled(bfs.Statistics, lambda block: BARE.bfs_stats(handle, ctypes.c_uint64(0), block, None),
+        handle = bfs.open_path(LIBRARY, self.path)
+        self.check_filled(bfs.Statistics, lambda block: BARE.bfs_stats(handle, 0, block, None),
                           lambda made: self.assertEqual(made.capacity, COUNT))
         self.close(handle)
 
     def test_a_comparison_fills_what_it_says_and_nothing_behind_it(self):
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.path)
         self.check_filled(bfs.Comparison, lambda block: BARE.bfs_compare(handle, handle, block, None),
                           lambda made: self.assertEqual((made.equal, made.jaccard.high), (1, 1)))
         self.close(handle)
@@ -163,12 +170,12 @@ class Sizes(Case):
 
     def test_an_error_fills_what_it_says_and_nothing_behind_it(self):
         handle, path = c_void_p(), self.folder + b"/absent"
-        code = BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), None)
+        code = BARE.bfs_open(path, bfs.READ, None, byref(handle), None)
         for size in (512, 513, 520, 4096):
             with self.subTest(size=size):
                 block = self.end.block(size, fill=0xaa)
                 ctypes.memmove(block, size.to_bytes(4, "little"), 4)
-                self.assertEqual(BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), block), code)
+                self.assertEqual(BARE.bfs_open(path, bfs.READ, None, byref(handle), block), code)
                 error = bfs.Error.from_buffer_copy(self.end.content(size)[:512])
                 self.assertEqual((error.struct_bytes, error.code, error.os_errno), (size, code, 2))
                 self.assertTrue(error.message.startswith(path))
@@ -179,11 +186,11 @@ class Sizes(Case):
                 before = size.to_bytes(4, "little") + b"\xaa" * (room - 4)
                 ctypes.memmove(self.end.block(room), before, room)
                 block = c_void_p(self.end.address + 2 * PAGE - room)
-                self.assertEqual(BARE.bfs_open(path, ctypes.c_uint64(bfs.READ), byref(handle), block), code)
+                self.assertEqual(BARE.bfs_open(path, bfs.READ, None, byref(handle), block), code)
                 self.assertEqual(self.end.content(room), before)
 
     def test_keys_are_read_as_far_as_they_say_and_no_further(self):
-        handle, now = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ), ctypes.sizeof(bfs.Keys)
+        handle, now = bfs.open_path(LIBRARY, self.path), ctypes.sizeof(bfs.Keys)
         answers, digests = (ctypes.c_uint8 * 2)(), (ctypes.c_uint64 * 2)(1, 2)
         keys = bfs.many_keys(bfs.KEYS_DIGESTS, 2, digests)
         for size in (now, now + 1, now + 8, 4096):

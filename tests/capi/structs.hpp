@@ -5,10 +5,9 @@
 
 #include <cstdint>
 
-inline bfs_options options_of(std::uint64_t capacity, std::uint64_t flags = 0) {
+inline bfs_options options_of(std::uint64_t capacity) {
   bfs_options options{};
   options.struct_bytes = sizeof options;
-  options.flags = flags;
   options.capacity = capacity;
   return options;
 }

@@ -42,9 +42,8 @@ class Case(unittest.TestCase):
         self.folder = os.fsencode(folder.name)
         self.path = self.folder + b"/filter.bf"
 
-    def create(self, path=None, **given):
-        options = bfs.options(**{"capacity": COUNT, "fpr": 0.01, **given})
-        handle = bfs.call(LIBRARY.bfs_create, path or self.path, options)
+    def create(self, path=None, flags=0, **given):
+        handle = bfs.create(LIBRARY, path or self.path, flags, **{"capacity": COUNT, "fpr": 0.01, **given})
         self.addCleanup(lambda: handle.value and LIBRARY.bfs_close(handle, None))
         return handle
 
@@ -53,9 +52,9 @@ class Case(unittest.TestCase):
         handle.value = None
 
     def fails(self, code, function, *arguments):
-        """Returns the message that comes with the code."""
+        """Returns the message that comes with the code, which is one of C or the name of a rule of the format."""
         with self.assertRaises(bfs.CodeError) as raised:
             bfs.call(function, *arguments)
-        self.assertEqual(raised.exception.code, CODES[code], raised.exception.message)
+        self.assertEqual((raised.exception.code, raised.exception.rule), bfs.said(code), raised.exception.message)
         self.assertNotEqual(raised.exception.message, b"")
         return raised.exception.message

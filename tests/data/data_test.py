@@ -45,53 +45,53 @@ class KeptFiles(unittest.TestCase):
             for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
                 with self.subTest(name=name, flags=flags):
                     path = self.copy(FOLDER / name)
-                    self.check_answers(bfs.call(LIBRARY.bfs_open, path, flags), reader.open_file(path))
+                    self.check_answers(bfs.open_path(LIBRARY, path, flags), reader.open_file(path))
 
     def test_a_good_sealed_file(self):
         path = self.copy(FOLDER / "good_sealed.bf")
         self.assertEqual(bfs.verify(LIBRARY, path), [])
-        self.check_answers(bfs.call(LIBRARY.bfs_open, path, bfs.READ | bfs.OPEN_VERIFY), reader.open_file(path))
+        self.check_answers(bfs.open_path(LIBRARY, path, bfs.READ | bfs.VERIFY), reader.open_file(path))
         with self.assertRaises(bfs.CodeError) as refused:
-            bfs.call(LIBRARY.bfs_open, path, bfs.WRITE)
+            bfs.open_path(LIBRARY, path, bfs.WRITE)
         self.assertEqual(refused.exception.code, CODES["BFS_ESEALED"])
 
     def test_a_good_file_of_digests(self):
-        handle = bfs.call(LIBRARY.bfs_open, self.copy(FOLDER / "good_external.bf"), bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.copy(FOLDER / "good_external.bf"))
         self.assertEqual([LIBRARY.bfs_contains_digest(handle, digest) for digest in DIGESTS], [1] * len(DIGESTS))
         self.assertEqual(LIBRARY.bfs_contains(handle, b"alice", 5), CODES["BFS_EDIGESTONLY"])
         LIBRARY.bfs_close(handle, None)
 
     def test_good_buffers(self):
-        for name, flags, read in (("good_embedded.record", 0, reader.embedded), ("good_bare.trailer", bfs.OPEN_BARE, reader.bare)):
+        for name, flags, read in (("good_embedded.record", 0, reader.embedded), ("good_bare.trailer", bfs.BARE, reader.bare)):
             with self.subTest(name):
                 data = (FOLDER / name).read_bytes()
                 keep, address = bfs.aligned_buffer(len(data))
                 ctypes.memmove(address, data, len(data))
-                self.check_answers(bfs.call(LIBRARY.bfs_wrap, address, len(data), bfs.READ | flags), read(data))
+                self.check_answers(bfs.open_memory(LIBRARY, address, len(data), bfs.READ | flags), read(data))
                 del keep
 
     def test_good_keyed_files(self):
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
             path = self.copy(FOLDER / "good_siphash.bf")
-            self.check_answers(bfs.open_with(LIBRARY, path, flags, key=SECRET), reader.open_file(path, SECRET))
+            self.check_answers(bfs.open_path(LIBRARY, path, flags, secret=SECRET), reader.open_file(path, SECRET))
         path = self.copy(FOLDER / "good_siphash.record")
-        self.check_answers(bfs.open_with(LIBRARY, path, offset=0, key=SECRET), reader.open_range(path, 0, 0, SECRET))
+        self.check_answers(bfs.open_path(LIBRARY, path, secret=SECRET, range=(0, 0)), reader.open_range(path, 0, 0, SECRET))
         for key in (None, bytes(16)):
             with self.assertRaises(bfs.CodeError) as refused:
-                bfs.open_with(LIBRARY, self.copy(FOLDER / "good_siphash.bf"), key=key)
-            self.assertEqual(refused.exception.code, CODES["BFS_EKEY"])
+                bfs.open_path(LIBRARY, self.copy(FOLDER / "good_siphash.bf"), secret=key)
+            self.assertEqual(refused.exception.code, CODES["BFS_ESECRET"])
 
     def test_a_bad_file_is_refused_with_the_code_in_its_name(self):
         bad = sorted(FOLDER.glob("BFS_*.bf"))
         self.assertGreater(len(bad), 15)
         for kept in bad:
             code, path = kept.name.split("__")[0], self.copy(kept)
-            secret = SECRET if code == "BFS_EKEY" else None
+            secret = SECRET if code == "BFS_ESECRET" else None
             for flags in (bfs.READ, bfs.WRITE):
                 with self.subTest(kept.name, flags=flags):
                     with self.assertRaises(bfs.CodeError) as refused:
-                        bfs.open_with(LIBRARY, path, flags, key=secret)
-                    self.assertEqual(refused.exception.code, CODES[code])
+                        bfs.open_path(LIBRARY, path, flags, secret=secret)
+                    self.assertEqual((refused.exception.code, refused.exception.rule), bfs.said(code))
             with self.subTest(kept.name), self.assertRaises(reader.Refused) as refused:
                 reader.open_file(path, secret)
             self.assertEqual(refused.exception.code, code)

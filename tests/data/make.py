@@ -33,7 +33,7 @@ def make_file(library, name, external=False, **given):
     path.unlink(missing_ok=True)
     seed = None if given.get("hash") else 7
     options = bfs.options(**{"num_bits": 1024, "num_probes": 5, "capacity": 60, "seed": seed, **given})
-    fill(library, bfs.call(library.bfs_create, os.fsencode(path), options), external)
+    fill(library, bfs.call(library.bfs_create, os.fsencode(path), 0, options), external)
     return bytearray(path.read_bytes())
 
 
@@ -45,12 +45,11 @@ def make_sealed(library, name, source):
 
 
 def make_buffer(library, name, flags=0, **given):
-    options = bfs.options(num_bits=1024, num_probes=5, capacity=60, flags=flags, **given)
-    size = ctypes.c_uint64()
-    assert library.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None) == 0
-    keep, address = bfs.aligned_buffer(size.value)
-    fill(library, bfs.call(library.bfs_format, address, size.value, options), False)
-    (FOLDER / name).write_bytes(ctypes.string_at(address, size.value))
+    options = bfs.options(num_bits=1024, num_probes=5, capacity=60, **given)
+    size = bfs.bytes_needed(library, flags, options)
+    keep, address = bfs.aligned_buffer(size)
+    fill(library, bfs.call(library.bfs_format, address, size, flags, options), False)
+    (FOLDER / name).write_bytes(ctypes.string_at(address, size))
     del keep
 
 
@@ -63,9 +62,9 @@ def break_file(good, defect, change, code):
 
 
 def make_keyed(library):
-    """Makes the files of hash 3. Those of BFS_EKEY are good, except for a reader with another secret."""
-    good = make_file(library, "good_siphash.bf", hash="siphash", key=SECRET, note=b"keyed")
-    make_buffer(library, "good_siphash.record", hash="siphash", key=SECRET)
+    """Makes the files of hash 3. Those of BFS_ESECRET are good, except for a reader with another secret."""
+    good = make_file(library, "good_siphash.bf", hash="siphash", secret=SECRET, note=b"keyed")
+    make_buffer(library, "good_siphash.record", hash="siphash", secret=SECRET)
     for defect, (change, code) in KEYED_IDENTITY.items():
         if code == "BFS_ERECORD" and "note" not in defect:
             break_file(good, defect, change, code)
@@ -116,7 +115,7 @@ def main():
     make_file(library, "good_classic.bf", layout="classic")
     make_file(library, "good_external.bf", external=True, hash="external")
     make_buffer(library, "good_embedded.record", seed=7, note=b"embedded")
-    make_buffer(library, "good_bare.trailer", flags=bfs.OPEN_BARE, layout="classic")
+    make_buffer(library, "good_bare.trailer", flags=bfs.BARE, layout="classic")
     sealed = make_sealed(library, "good_sealed.bf", "good_classic.bf")
     (FOLDER / "BFS_EBODY__checksums_of_a_sealed_file_cut_off.bf").write_bytes(sealed[:-1])
     for rules in (IDENTITY, STATE):

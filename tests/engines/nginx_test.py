@@ -92,8 +92,8 @@ class Place:
 
     def build(self, keys, path=None, **size):
         """Builds the filter as bf build --force does."""
-        handle = bfs.call(LIBRARY.bfs_create, path or self.name, bfs.options(
-            flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE, **{"capacity": len(keys), "fpr": FPR, "seed": 1, **size}))
+        handle = bfs.create(LIBRARY, path or self.name, bfs.UNPUBLISHED | bfs.REPLACE,
+                            **{"capacity": len(keys), "fpr": FPR, "seed": 1, **size})
         try:
             add(handle, keys)
             good(LIBRARY.bfs_publish(handle, None))
@@ -148,11 +148,11 @@ class Writer:
     def open(self):
         self.close()
         try:
-            self.handle = bfs.call(LIBRARY.bfs_open, self.place.name, bfs.WRITE)
+            self.handle = bfs.open_path(LIBRARY, self.place.name, bfs.WRITE)
         except bfs.CodeError as refused:
             if refused.code not in RECOVERABLE:
                 raise
-            self.handle = bfs.call(LIBRARY.bfs_open, self.place.name, bfs.WRITE | bfs.OPEN_RECOVER)
+            self.handle = bfs.open_path(LIBRARY, self.place.name, bfs.WRITE | bfs.RECOVER)
             self.compare()
             good(LIBRARY.bfs_finish_recovery(self.handle, OWNER, None))
         self.compare()
@@ -169,7 +169,7 @@ class Writer:
     def sync(self):
         """Syncs the filter. There is one writer, so every committed row has its key in the filter."""
         last, = self.database.execute("SELECT max(id) FROM items").fetchone()
-        good(LIBRARY.bfs_sync(self.handle, OWNER, EPOCH, last, None))
+        good(LIBRARY.bfs_sync(self.handle, bfs.mark(OWNER, EPOCH, last), None))
 
 
 class Builder:
@@ -187,8 +187,7 @@ class Builder:
     def replace(self):
         with self.place.connected() as database:
             last, = database.execute("SELECT max(id) FROM items").fetchone()
-            handle = bfs.call(LIBRARY.bfs_create, self.place.name, bfs.options(
-                flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE, capacity=self.rng.randint(40_000, 80_000), fpr=FPR))
+            handle = bfs.create(LIBRARY, self.place.name, bfs.UNPUBLISHED | bfs.REPLACE, capacity=self.rng.randint(40_000, 80_000), fpr=FPR)
             try:
                 add(handle, keys_of(database))
                 self.end_of_the_log(handle, database, last)
@@ -606,8 +605,7 @@ class Doubt(Filtered):
         self.assertEqual(self.nginx.workers(), workers, "a worker died")
 
     def test_while_another_filter_is_being_put_in_its_place_everything_passes(self):
-        handle = bfs.call(LIBRARY.bfs_create, self.place.name, bfs.options(
-            flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE, capacity=ITEMS, fpr=FPR))
+        handle = bfs.create(LIBRARY, self.place.name, bfs.UNPUBLISHED | bfs.REPLACE, capacity=ITEMS, fpr=FPR)
         good(LIBRARY.bfs_supersede(handle, None))
         self.assertEqual(self.reached(60), 60)
         LIBRARY.bfs_close(handle, None)

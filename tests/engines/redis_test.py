@@ -1180,7 +1180,7 @@ class Outside:
     """A handle of a file that the server cannot tell from another process's."""
 
     def __init__(self, path, mode=bfs.WRITE):
-        self.handle = bfs.call(LIBRARY.bfs_open, str(path).encode(), mode)
+        self.handle = bfs.open_path(LIBRARY, str(path).encode(), mode)
 
     def __enter__(self):
         return self
@@ -1207,11 +1207,10 @@ def add_until_killed(path, added):
 FILE_SEEDS = itertools.count(1)  # each file is unlike the others, and like itself in another run
 
 
-def make_file(path, capacity=20000, fpr=FPR, **given):
+def make_file(path, capacity=20000, fpr=FPR, flags=0, **given):
     if "like" not in given:
         given["seed"] = next(FILE_SEEDS)
-    options = bfs.options(capacity=capacity, fpr=fpr, **given)
-    LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, str(path).encode(), bfs.byref(options)), None)
+    LIBRARY.bfs_close(bfs.create(LIBRARY, str(path).encode(), flags, capacity=capacity, fpr=fpr, **given), None)
     return path
 
 
@@ -1258,9 +1257,7 @@ class Attached(FilterCase):
             following = make_file(server.folder / "next.bf", capacity=0, fpr=0, like=str(server.file).encode())
             with Outside(following) as outside:
                 outside.add(keys(200))
-                replaces = bfs.copy_options(bfs.OPTION_REPLACE)
-                path = str(server.file).encode()
-                self.assertEqual(LIBRARY.bfs_save(outside.handle, path, bfs.ctypes.byref(replaces), None), 0)
+                bfs.copy(LIBRARY, outside.handle, str(server.file).encode(), bfs.REPLACE)
             self.assert_there(server, "f", keys(200))
             engines.wait_until(lambda: self.filters(server, "f"), "the next file")
             self.assert_there(server, "asked", keys(200))
@@ -1283,7 +1280,7 @@ class Attached(FilterCase):
 
     def test_no_key_is_lost_when_the_server_and_another_process_are_killed(self):
         with attaching(*REWRITING) as server:
-            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), flags=bfs.OPTION_REPLACE)
+            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), flags=bfs.REPLACE)
             self.attach(server)
             processes = multiprocessing.get_context("fork")
             added = processes.Value("Q", 0)
@@ -1304,7 +1301,7 @@ class Attached(FilterCase):
         with attaching() as server:
             self.attach(server)
             self.assertEqual(owners(server.file), 1)
-            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            make_file(server.file, flags=bfs.REPLACE)
             self.assertEqual(owners(server.file), 0)
             server.add("f", keys(1))
             self.assertEqual(owners(server.file), 1)
@@ -1314,7 +1311,7 @@ class Attached(FilterCase):
             self.assertEqual(owners(server.file), 1)
             with Outside(make_file(server.folder / "crowded.bf")) as crowded:
                 for owner in range(1, 65):
-                    self.assertEqual(LIBRARY.bfs_sync(crowded.handle, owner, 1, 1, None), 0)
+                    self.assertEqual(LIBRARY.bfs_sync(crowded.handle, bfs.mark(owner, 1, 1), None), 0)
                 self.refuses("owner", server, "BF.ATTACH", "h", server.folder / "crowded.bf")
                 self.assertEqual(server.call("EXISTS", "h"), 0)
 
@@ -1386,7 +1383,7 @@ class Attached(FilterCase):
     def test_a_server_follows_no_file_of_which_its_log_may_not_know_all(self):
         with self.after_a_kill_that_lost_the_log_s_end("--appendonly", "yes") as server:
             server.start()
-            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            make_file(server.file, flags=bfs.REPLACE)
             self.assert_there(server, "f", keys(100))
 
     def test_a_deleted_key_leaves_no_owner_in_the_file(self):
@@ -1589,7 +1586,7 @@ class Attached(FilterCase):
             server.call("DEL", "f")
             server.rewrite()  # the log has a snapshot, followed by the RESTORE
             server.call("RESTORE", "f", 0, payload)
-            make_file(server.file, flags=bfs.OPTION_REPLACE)  # another machine may have such a file there
+            make_file(server.file, flags=bfs.REPLACE)  # another machine may have such a file there
             for _ in range(2):
                 server.restart()
                 self.assert_there(server, "f", keys(100))
@@ -1970,7 +1967,7 @@ class BehindItsBack(FilterCase):
                 self.assertEqual(wire.call("BF.INFO", "f", "STATE"), {"State": "good"})
             make_file(server.folder / "next.bf")
             server.add("file", ["a"])
-            make_file(server.file, flags=bfs.OPTION_REPLACE)
+            make_file(server.file, flags=bfs.REPLACE)
             self.assert_all_maybe(server, "file")
             self.assertNotEqual(server.state("file"), b"good")
             server.call("RESTORE", "copy", 0, server.call("DUMP", "file"))
@@ -2098,7 +2095,7 @@ def requests_per_second(server, *command):
 
 
 def fill_for_bench(server, items):
-    make_file(server.file, MANY, flags=bfs.OPTION_REPLACE)
+    make_file(server.file, MANY, flags=bfs.REPLACE)
     server.call("BF.ATTACH", "file", server.file)
     server.call("BF.RESERVE", "filter", FPR, MANY)
     tell("adding in batches", {

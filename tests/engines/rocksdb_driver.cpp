@@ -234,7 +234,7 @@ void ReadACopy(const std::string& folder) {
   Families families;
   Need(rocksdb::DB::OpenAsSecondary(options, folder + "/db", folder + "/secondary", Descriptors(), &families, &db));
   RocksDBFrontOptions copies;
-  copies.open_flags = BFS_OPEN_COPY;
+  copies.open_flags = BFS_PRIVATE;
   RocksDBReader reader(db, copies);
   Expect(AbsentTold(reader, families, 1) > 980, "a filter");
   Need(place->Put({}, "later", "1"));
@@ -488,9 +488,8 @@ void RebuildsUnderWriters(Place& place) {
 void RefusedWrites(Place& place) {
   bfs_options made = BFS_OPTIONS_INIT;
   made.like = place->filter_path().c_str();
-  made.flags = BFS_OPTION_REPLACE;
   bfs_filter* stranger = nullptr;
-  if (bfs_create(made.like, &made, &stranger, nullptr) != BFS_OK) Fail(2, "bfs_create");
+  if (bfs_create(made.like, BFS_REPLACE, &made, &stranger, nullptr) != BFS_OK) Fail(2, "bfs_create");
   bfs_close(stranger, nullptr);
   Expect(!place->Put({}, "refused", "1").ok(), "a row without a key in the filter");
   Expect(!Has(place, "refused"), "a refused row");

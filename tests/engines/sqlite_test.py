@@ -93,7 +93,7 @@ def file_id(handle):
 
 def is_the_one(handle, epoch, compared, its_id):
     """Returns whether the handle has the compared file. The mark tells it from files of an earlier state; the file_id tells it from
-    a copy that bfs_save made, which has the mark, too."""
+    a copy that bfs_copy made, which has the mark, too."""
     return LIBRARY.bfs_get_mark(handle, OWNER, epoch) >= compared and file_id(handle) == its_id
 
 
@@ -116,14 +116,14 @@ class Writer:
     def open(self):
         self.close()
         try:
-            self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.WRITE)
+            self.handle = bfs.open_path(LIBRARY, self.place.filter.encode(), bfs.WRITE)
             recovers = False
         except bfs.CodeError as refused:
             if refused.code not in RECOVERABLE:
                 return self.build() if refused.code == CODES["BFS_ENOENT"] or refused.code <= -200 else good(refused.code)
             recovers = True
             with contextlib.suppress(bfs.CodeError):
-                self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.WRITE | bfs.OPEN_RECOVER)
+                self.handle = bfs.open_path(LIBRARY, self.place.filter.encode(), bfs.WRITE | bfs.RECOVER)
             if self.handle is None:
                 raise Refused(refused.code) from None
         self.compare()
@@ -142,7 +142,7 @@ class Writer:
             self.add(self.keys_after(mark))
             position, its_id = self.database.execute("INSERT INTO rows (key) VALUES (NULL)").lastrowid, file_id(self.handle)
             self.database.execute("UPDATE filter SET epoch = ?, compared = ?, file_id = ?", (epoch, NEVER, its_id))
-        good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, position, None))
+        good(LIBRARY.bfs_sync(self.handle, bfs.mark(OWNER, epoch, position), None))
         self.database.execute("UPDATE filter SET compared = ? WHERE epoch = ? AND compared = ? AND file_id = ?",
                               (position, epoch, NEVER, its_id))
         self.known = epoch, position, its_id
@@ -153,8 +153,7 @@ class Writer:
     def build(self):
         """There is no filter, or a damaged one. Rows that are committed meanwhile are added when it is opened."""
         path = self.place.filter.encode()
-        self.handle = bfs.call(LIBRARY.bfs_create, path, bfs.options(
-            capacity=20000, fpr=0.01, flags=bfs.OPTION_UNPUBLISHED | bfs.OPTION_REPLACE))
+        self.handle = bfs.create(LIBRARY, path, bfs.UNPUBLISHED | bfs.REPLACE, capacity=20000, fpr=0.01)
         self.add(self.keys_after(0))
         good(LIBRARY.bfs_publish(self.handle, None))
         self.open()
@@ -178,7 +177,7 @@ class Writer:
         with transaction(self.database):
             self.check()
             (epoch,), (last,) = self.database.execute("SELECT epoch FROM filter UNION ALL SELECT ifnull(max(id), 0) FROM rows")
-        good(LIBRARY.bfs_sync(self.handle, OWNER, epoch, last, None))
+        good(LIBRARY.bfs_sync(self.handle, bfs.mark(OWNER, epoch, last), None))
 
     def work(self, rng):
         """Until it is killed."""
@@ -209,7 +208,7 @@ class Reader:
             return True
         self.close()
         with contextlib.suppress(bfs.CodeError):
-            self.handle = bfs.call(LIBRARY.bfs_open, self.place.filter.encode(), bfs.READ)
+            self.handle = bfs.open_path(LIBRARY, self.place.filter.encode(), bfs.READ)
             if self.is_the_one(*state):
                 self.trusted = state
         return self.trusted is not None
@@ -512,7 +511,7 @@ class Sqlite(unittest.TestCase):
         place, writer, reader = self.two(second=kind)
         writer.open()
         writer.put([b"a" * KEY_BYTES])
-        self.assertEqual(LIBRARY.bfs_save(writer.handle, (place.filter + ".saved").encode(), None, None), 0)
+        bfs.copy(LIBRARY, writer.handle, (place.filter + ".saved").encode())
         writer.put([b"b" * KEY_BYTES])
         os.replace(place.filter + ".saved", place.filter)
         return reader.check(random.Random(ASKED.seed))

@@ -181,8 +181,8 @@ KEYED_IDENTITY = {
     "two key checks": (records_with_check(lambda c: record(2, 1, c) * 2), "BFS_ERECORD"),
     "hash 1 with a key check": (field(34, "H", 1), "BFS_ERECORD"),
     "the canary of hash 3": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
-    "another key check": (lambda d: put(d, KEY_CHECK, "B", d[KEY_CHECK] ^ 1), "BFS_EKEY"),
-    "another tag": (lambda d: put(d, KEY_CHECK + 8, "B", d[KEY_CHECK + 8] ^ 1), "BFS_EKEY"),
+    "another key check": (lambda d: put(d, KEY_CHECK, "B", d[KEY_CHECK] ^ 1), "BFS_ESECRET"),
+    "another tag": (lambda d: put(d, KEY_CHECK + 8, "B", d[KEY_CHECK + 8] ^ 1), "BFS_ESECRET"),
 }
 SEEDED = {"hash": "murmur3", "layout": "classic", "num_bits": 1000, "num_probes": 3, "seed": None, "note": None}
 SEEDS = struct.pack("<3I", 0, 1, 2)

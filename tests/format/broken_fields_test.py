@@ -12,15 +12,18 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
-import bfstore_header
 import reader
 from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, KEYED, KEYED_IDENTITY, NOTE,
                       PAGE, STATE, both, field, SEEDED,
                       SEEDED_IDENTITY, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
-HEADER = sys.argv.pop(2)
+sys.argv.pop(2)
 LIBRARY = bfs.load(sys.argv.pop(1))
-NAME_OF_CODE = {value: name for name, value in bfstore_header.codes(HEADER).items()}
+
+
+def in_c(code):
+    """Returns what C has for a code of the document: (code, rule)."""
+    return code and bfs.said(code)
 
 
 class BrokenFields(unittest.TestCase):
@@ -33,7 +36,7 @@ class BrokenFields(unittest.TestCase):
         if os.path.exists(self.path):
             os.unlink(self.path)
         given = {"num_bits": 512 * 64, "num_probes": 5, "seed": 1, "note": NOTE, **given}
-        handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(layout=layout, **given))
+        handle = bfs.create(LIBRARY, self.path, layout=layout, **given)
         LIBRARY.bfs_add(handle, b"a key", 5)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         with open(self.path, "rb") as file:
@@ -42,25 +45,24 @@ class BrokenFields(unittest.TestCase):
     def make_embedded(self, layout="blocked", **given):
         given = {"num_bits": 512 * 64, "num_probes": 5, "seed": 1, "note": NOTE, **given}
         options = bfs.options(layout=layout, **given)
-        size = ctypes.c_uint64()
-        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
-        self.keep, address = bfs.aligned_buffer(size.value)
-        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        size = bfs.bytes_needed(LIBRARY, 0, options)
+        self.keep, address = bfs.aligned_buffer(size)
+        handle = bfs.call(LIBRARY.bfs_format, address, size, 0, options)
         LIBRARY.bfs_add(handle, b"a key", 5)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
-        return bytearray(ctypes.string_at(address, size.value))
+        return bytearray(ctypes.string_at(address, size))
 
     def save(self, data):
         with open(self.path, "wb") as file:
             file.write(data)
 
     def library_says(self, function, *arguments):
-        """Returns the name of the code, or None after it has closed the handle again."""
+        """Returns (code, rule), or None after it has closed the handle again."""
         try:
             handle = bfs.call(function, *arguments)
         except bfs.CodeError as error:
             self.assertTrue(error.message, "no message came with the code")
-            return NAME_OF_CODE[error.code]
+            return error.code, error.rule
         self.assertGreater(LIBRARY.bfs_contains(handle, b"a key", 5), 0, "a wrong no")
         LIBRARY.bfs_close(handle, None)
         return None
@@ -76,11 +78,11 @@ class BrokenFields(unittest.TestCase):
     def check_file(self, data, code, write_code=None):
         self.save(data)
         self.assertEqual(self.reader_says(reader.open_file, self.path), code, "reader.py")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ), code, "bfs_open to read")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, None), in_c(code), "bfs_open to read")
         with open(self.path, "rb") as file:
             self.assertEqual(file.read(), data, "a reader wrote to the file")
         for flags in (bfs.WRITE, bfs.EXCLUSIVE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), write_code or code, "to write")
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, None), in_c(write_code or code), "to write")
             if code or write_code:
                 with open(self.path, "rb") as file:
                     self.assertEqual(file.read(), data, "a refused file was written to")
@@ -90,31 +92,30 @@ class BrokenFields(unittest.TestCase):
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags)), code, "bfs_wrap_with")
-        self.assertEqual(ctypes.string_at(address, len(data)), bytes(data), "bfs_wrap wrote to the buffer")
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_memory, address, len(data), flags, None), in_c(code), "in place")
+        self.assertEqual(ctypes.string_at(address, len(data)), bytes(data), "bfs_open_memory wrote to the buffer")
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, bfs.open_options(offset=64)), code, "a range")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, bfs.options(range=(64, 0))), in_c(code), "a range")
 
     def check_keyed_file(self, data, code):
         self.save(data)
         self.assertEqual(self.reader_says(reader.open_file, self.path, KEYED), code, "reader.py")
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            options = bfs.open_options(flags, key=KEYED)
-            self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, bfs.options(secret=KEYED)), in_c(code))
 
     def check_keyed_embedded(self, data, code):
         self.assertEqual(self.reader_says(reader.embedded, bytes(data), KEYED), code, "reader.py")
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags, KEYED)), code)
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_memory, address, len(data), flags, bfs.options(secret=KEYED)), in_c(code))
         del keep
         self.save(b"\xee" * 64 + data)
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
-        options = bfs.open_options(offset=64, key=KEYED)
-        self.assertEqual(self.library_says(LIBRARY.bfs_open_with, self.path, options), code)
+        options = bfs.options(secret=KEYED, range=(64, 0))
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, options), in_c(code))
 
     def check_identities(self, base, rules, check):
         for name, (change, code) in rules.items():
@@ -139,7 +140,7 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(self.make_embedded(layout), {**IDENTITY, **EMBEDDED_ONLY}, self.check_embedded)
 
     def test_each_rule_of_a_keyed_identity(self):
-        keyed = {"hash": "siphash", "key": KEYED, "seed": None, "note": None}
+        keyed = {"hash": "siphash", "secret": KEYED, "seed": None, "note": None}
         for layout in bfs.LAYOUTS:
             file, embedded = self.make_file(layout, **keyed), self.make_embedded(layout, **keyed)
             self.check_keyed_file(file, None)
@@ -156,14 +157,14 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(embedded, rules, self.check_embedded)
 
     def test_a_keyed_filter_without_its_key_and_another_with_one(self):
-        keyed = {"hash": "siphash", "key": KEYED, "seed": None}
-        self.check_file(self.make_file(**keyed), "BFS_EKEY")
-        self.check_embedded(self.make_embedded(**keyed), "BFS_EKEY")
-        self.check_keyed_file(self.make_file(), "BFS_EKEY")
-        self.check_keyed_embedded(self.make_embedded(), "BFS_EKEY")
+        keyed = {"hash": "siphash", "secret": KEYED, "seed": None}
+        self.check_file(self.make_file(**keyed), "BFS_ESECRET")
+        self.check_embedded(self.make_embedded(**keyed), "BFS_ESECRET")
+        self.check_keyed_file(self.make_file(), "BFS_ESECRET")
+        self.check_keyed_embedded(self.make_embedded(), "BFS_ESECRET")
         for bit in range(128):
             other = (int.from_bytes(KEYED, "little") ^ 1 << bit).to_bytes(16, "little")
-            self.check_keyed_file(self.make_file(**{**keyed, "key": other}), "BFS_EKEY")
+            self.check_keyed_file(self.make_file(**{**keyed, "secret": other}), "BFS_ESECRET")
 
     def test_an_embedded_record_of_every_possible_length(self):
         base = self.make_embedded()
@@ -290,7 +291,7 @@ class BrokenFields(unittest.TestCase):
                 self.save(data)
                 self.assertIs(reader.open_file(self.path).clean, False)
                 for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-                    self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), "BFS_EUNCLEAN")
+                    self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, None), in_c("BFS_EUNCLEAN"))
 
     def test_a_file_whose_recovery_was_begun(self):
         base = self.make_file()
@@ -300,7 +301,7 @@ class BrokenFields(unittest.TestCase):
         self.save(base)
         read = reader.open_file(self.path)
         self.assertEqual((read.state, read.clean), (3, False))
-        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ), "BFS_ERECOVERING")
+        self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, None), in_c("BFS_ERECOVERING"))
 
     def test_a_file_whose_sync_failed(self):
         """The live word still says so after every process has closed. A reader that opens it all the same answers maybe."""
@@ -309,7 +310,7 @@ class BrokenFields(unittest.TestCase):
         self.save(base)
         self.assertTrue(reader.open_file(self.path).contains(b"never added"))
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags), "BFS_EPOISONED")
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, None), in_c("BFS_EPOISONED"))
 
     def test_a_file_cut_short(self):
         base = self.make_file()
@@ -336,23 +337,23 @@ class BrokenFields(unittest.TestCase):
                            (os.path.dirname(self.path), "BFS_ENOTREGULAR")):
             with self.subTest(path=path):
                 self.assertEqual(self.reader_says(reader.open_file, path), code)
-                for flags in (bfs.READ | bfs.OPEN_NOFOLLOW, bfs.WRITE, bfs.EXCLUSIVE):
-                    self.assertEqual(self.library_says(LIBRARY.bfs_open, path, flags), code)
-        self.assertIsNone(self.library_says(LIBRARY.bfs_open, link, bfs.READ))
+                for flags in (bfs.READ | bfs.NOFOLLOW, bfs.WRITE, bfs.EXCLUSIVE):
+                    self.assertEqual(self.library_says(LIBRARY.bfs_open, path, flags, None), in_c(code))
+        self.assertIsNone(self.library_says(LIBRARY.bfs_open, link, bfs.READ, None))
 
     def check_bare(self, data, code):
         self.assertEqual(self.reader_says(reader.bare, bytes(data)), code, "reader.py")
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            says = self.library_says(LIBRARY.bfs_wrap_with, address, len(data), bfs.open_options(flags | bfs.OPEN_BARE))
-            self.assertEqual(says, code, "bfs_wrap")
+            says = self.library_says(LIBRARY.bfs_open_memory, address, len(data), flags | bfs.BARE, None)
+            self.assertEqual(says, in_c(code), "in place")
         del keep
 
     def test_each_field_of_a_bare_filter(self):
-        options = bfs.options(num_bits=512, num_probes=4, flags=bfs.OPEN_BARE)
+        options = bfs.options(num_bits=512, num_probes=4)
         keep, address = bfs.aligned_buffer(72)
-        handle = bfs.call(LIBRARY.bfs_format, address, 72, options)
+        handle = bfs.call(LIBRARY.bfs_format, address, 72, bfs.BARE, options)
         LIBRARY.bfs_add(handle, b"a key", 5)
         LIBRARY.bfs_close(handle, None)
         base = ctypes.string_at(address, 72)

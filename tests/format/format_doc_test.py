@@ -9,9 +9,11 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import bfstore_ctypes as bfs
 import bfstore_header
 
 HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
+CODES = bfstore_header.codes(HEADER)
 SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files", "part": "Parts",
                     "slot": "State slots", "live": "Live page",
                     "trailer": "Bare form"}
@@ -159,11 +161,14 @@ class FormatDocument(unittest.TestCase):
                          [self.constants["stripes"], self.constants["stripes"], self.constants["stripe_bytes"]])
         self.assertEqual([self.constants["slot_offset"], self.constants["live_page_offset"]], [4096, 3 * 4096])
 
-    def test_the_checklist_s_codes_are_the_header_s_in_the_same_order(self):
-        told = [code for _, code in self.document.rows("A reader's checklist")]
-        codes = bfstore_header.codes(HEADER)
-        in_order = sorted((-value, name) for name, value in codes.items() if value <= -200)
-        self.assertEqual(told, [name for _, name in in_order])
+    def test_the_checklist_s_codes_are_those_of_c_and_c_plus_plus_in_the_order_of_the_rules(self):
+        rows = self.document.rows("A reader's checklist")
+        in_order = sorted((rule, name) for name, rule in bfs.RULES.items())
+        self.assertEqual([(int(rule), name) for _, _, rule, name in rows if rule], in_order)
+        for number, (_, of_c, rule, name) in enumerate(rows):
+            self.assertEqual((CODES[of_c], int(rule or 0)), bfs.said(name))
+            self.assertIn(rule, ("", str(number)), "the rules are numbered by their places")
+        self.assertEqual({of_c for _, of_c, _, _ in rows}, {name for name, code in CODES.items() if code <= -200})
 
 
 if __name__ == "__main__":

@@ -217,8 +217,8 @@ def identity(data, form, limit, secret):
                (f.sums_at == -(-(f.start + f.body_bytes) // 4096) * 4096, "BFS_ERECORD"),
                (f.sums_at + 8 * count + 8 <= limit, "BFS_EBODY")])
         f.end_at = f.sums_at + 8 * count
-    check([(its_canary == canary(f.hash, f.seed, f.m, seeds), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_EKEY"),
-           (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_EKEY")])
+    check([(its_canary == canary(f.hash, f.seed, f.m, seeds), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_ESECRET"),
+           (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_ESECRET")])
     f.secret = secret
     return f, minor
 

@@ -72,7 +72,7 @@ def options_of(shape, **more):
     key = SECRET if hash_name == "siphash" else None
     if hash_name == "java-polynomial":
         more["seeds"] = [5, 7, 11, 13, 31, 37, 61][:k]
-    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, key=key, **more)
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, secret=key, **more)
 
 
 def secret_of(shape):
@@ -92,7 +92,7 @@ def keys_for(shape, prefix, count):
 
 def add_all(handle, shape, keys):
     if shape[3] == "external":
-        return LIBRARY.bfs_add_digests(handle, (ctypes.c_uint64 * len(keys))(*keys), len(keys))
+        return LIBRARY.add_digests(handle, (ctypes.c_uint64 * len(keys))(*keys), len(keys))
     lengths = (ctypes.c_size_t * len(keys))(*map(len, keys))
     return LIBRARY.add_many(handle, (ctypes.c_char_p * len(keys))(*keys), lengths, len(keys))
 
@@ -126,7 +126,7 @@ class ReaderAgrees(unittest.TestCase):
     def as_batch(self, handle, keys, external):
         count, answers = len(keys), (ctypes.c_uint8 * len(keys))(*([7] * len(keys)))
         if external:
-            maybes = LIBRARY.bfs_contains_digests(handle, (ctypes.c_uint64 * count)(*keys), count, answers)
+            maybes = LIBRARY.contains_digests(handle, (ctypes.c_uint64 * count)(*keys), count, answers)
         else:
             offsets, end = [0], 0
             for key in keys:
@@ -170,8 +170,8 @@ class ReaderAgrees(unittest.TestCase):
                 digests = [source.getrandbits(64) for _ in range(1500)]
                 ends = [(i << 64) // parts + near for i in range(1, parts) for near in (-1, 0, 1, 2)] + [0, 2**64 - 1]
                 for number in range(parts):
-                    options = options_of(shape, flags=bfs.OPTION_REPLACE)
-                    handle = bfs.call(LIBRARY.bfs_create_part, self.path, options, number, parts)
+                    options = options_of(shape, part=number, num_parts=parts)
+                    handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.REPLACE, options)
                     own = [digest for digest in digests + ends if digest * parts >> 64 == number]
                     for digest in own:
                         self.assertGreaterEqual(LIBRARY.bfs_add_digest(handle, digest), 0)
@@ -194,11 +194,11 @@ class ReaderAgrees(unittest.TestCase):
 
     def one_file(self, shape):
         keys = self.keys_to_fill(shape)
-        handle = bfs.call(LIBRARY.bfs_create, self.path, options_of(shape))
+        handle = bfs.call(LIBRARY.bfs_create, self.path, 0, options_of(shape))
         fresh = add_all(handle, shape, keys)
         self.assertGreater(fresh, 0)
         for owner, epoch, mark in ((0, 0, 5), (ALL_ONES, ALL_ONES, ALL_ONES), (3, 6, 9), (0, 0, 4), (4, 8, 0), (3, 7, 1), (5, 5, 5)):
-            self.assertEqual(LIBRARY.bfs_sync(handle, owner, epoch, mark, None), 0)
+            self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(owner, epoch, mark), None), 0)
         self.assertEqual(LIBRARY.bfs_drop_owner(handle, 5, None), 0)
         read = reader.open_file(self.path, secret_of(shape))
         self.assertEqual((read.state, read.clean), (2, False), "a file that is open for writing is dirty")
@@ -212,7 +212,7 @@ class ReaderAgrees(unittest.TestCase):
         self.assertEqual(read.marks, {0: (5, 0), 3: (1, 7), 4: (0, 8), ALL_ONES: (ALL_ONES, ALL_ONES)})
         if shape[4] is not None:
             self.assertEqual(read.seed, shape[4])
-        handle = bfs.open_with(LIBRARY, self.path, key=secret_of(shape))
+        handle = bfs.open_path(LIBRARY, self.path, secret=secret_of(shape))
         stats = self.same_facts(handle, read)
         self.assertEqual((stats.keys_added, stats.keys_removed), (read.keys_added, read.keys_removed))
         self.assertEqual(stats.keys_added, len(keys) if shape[0] == "counting" else fresh)
@@ -228,9 +228,9 @@ class ReaderAgrees(unittest.TestCase):
         for exclusive in (False, True):
             with self.subTest(exclusive=exclusive):
                 options = bfs.options(num_bits=128 * 50, num_probes=5, layout="counting", seed=3)
-                handle = bfs.call(LIBRARY.bfs_create, self.path, options)
+                handle = bfs.call(LIBRARY.bfs_create, self.path, 0, options)
                 LIBRARY.bfs_close(handle, None)
-                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.EXCLUSIVE if exclusive else bfs.WRITE)
+                handle = bfs.open_path(LIBRARY, self.path, bfs.EXCLUSIVE if exclusive else bfs.WRITE)
                 keys = [b"key %d" % (i % 400) for i in range(600)]
                 for key in keys:
                     self.assertGreaterEqual(LIBRARY.bfs_add(handle, key, len(key)), 0)
@@ -243,11 +243,11 @@ class ReaderAgrees(unittest.TestCase):
                 self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 read = reader.open_file(self.path)
                 self.assertEqual((read.keys_added, read.keys_removed), (600, 300))
-                handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+                handle = bfs.open_path(LIBRARY, self.path)
                 for key in {*keys, b"absent 1", b"absent 2"}:
                     digest = read.digest(key)
-                    self.assertEqual(LIBRARY.bfs_count(handle, key, len(key)), read.count_digest(digest))
-                    self.assertEqual(LIBRARY.bfs_count_digest(handle, digest), read.count_digest(digest))
+                    self.assertEqual(LIBRARY.count(handle, key, len(key)), read.count_digest(digest))
+                    self.assertEqual(LIBRARY.count_digest(handle, digest), read.count_digest(digest))
                     self.assertEqual(LIBRARY.bfs_contains(handle, key, len(key)), int(read.contains(key)))
                 self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
                 os.unlink(self.path)
@@ -256,7 +256,7 @@ class ReaderAgrees(unittest.TestCase):
         for lines, start in ((1, 16384), (32767, 16384), (32768, 2097152), (32769, 2097152)):
             with self.subTest(lines=lines):
                 options = bfs.options(num_bits=512 * lines, num_probes=6)
-                LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, options), None)
+                LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, 0, options), None)
                 read = reader.open_file(self.path)
                 self.assertEqual(read.start, start)
                 self.assertGreaterEqual(os.stat(self.path).st_size, start + 64 * lines)
@@ -267,7 +267,7 @@ class ReaderAgrees(unittest.TestCase):
                       {"capacity": 10000, "max_bytes": 65536}, {"num_bits": 70001, "num_probes": 5, "capacity": 900}):
             for layout in bfs.LAYOUTS:
                 with self.subTest(layout=layout, given=given):
-                    handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(layout=layout, **given))
+                    handle = bfs.create(LIBRARY, self.path, layout=layout, **given)
                     read = reader.open_file(self.path)
                     self.same_facts(handle, read)
                     self.assertEqual(read.n, given["capacity"])
@@ -278,7 +278,7 @@ class ReaderAgrees(unittest.TestCase):
         # poisoned, superseded, recovering, replaced, filling: maybe. syncing alone: the usual answers.
         for bit, maybe in ((32, True), (33, True), (34, True), (35, False), (36, True), (38, True)):
             with self.subTest(bit=bit):
-                handle = bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3))
+                handle = bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3)
                 self.assertFalse(reader.open_file(self.path).contains(b"nobody"))
                 self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), 0)
                 self.patch(12288, struct.pack("<Q", reader.open_file(self.path).live_word | 1 << bit))
@@ -289,10 +289,10 @@ class ReaderAgrees(unittest.TestCase):
                 os.unlink(self.path)
 
     def test_keys_added_is_the_sum_of_all_32_counters(self):
-        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_create, self.path, bfs.options(num_bits=4096, num_probes=3)), None)
+        LIBRARY.bfs_close(bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3), None)
         for stripe in range(32):
             self.patch(12288 + 64 + 64 * stripe, struct.pack("<Q", 1 << stripe))
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ)
+        handle = bfs.open_path(LIBRARY, self.path)
         self.assertEqual(bfs.statistics(LIBRARY, handle).keys_added, 2**32 - 1)
         self.assertEqual(reader.open_file(self.path).keys_added, 2**32 - 1)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
@@ -308,14 +308,14 @@ class ReaderAgrees(unittest.TestCase):
                 self.one_embedded(shape)
 
     def one_embedded(self, shape):
-        size, options, keys = ctypes.c_uint64(), options_of(shape), self.keys_to_fill(shape)
-        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
-        keep, address = bfs.aligned_buffer(size.value)
-        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        options, keys = options_of(shape), self.keys_to_fill(shape)
+        size = bfs.bytes_needed(LIBRARY, 0, options)
+        keep, address = bfs.aligned_buffer(size)
+        handle = bfs.call(LIBRARY.bfs_format, address, size, 0, options)
         self.assertGreater(add_all(handle, shape, keys), 0)
-        data = ctypes.string_at(address, size.value)
+        data = ctypes.string_at(address, size)
         read = reader.embedded(data, secret_of(shape))
-        self.assertEqual(size.value, read.start + len(read.body) + 8, "no byte more than the format says")
+        self.assertEqual(size, read.start + len(read.body) + 8, "no byte more than the format says")
         self.assertEqual(read.note or b"", shape[5] or b"")
         self.same_facts(handle, read)
         self.same_digests(handle, read)
@@ -329,7 +329,7 @@ class ReaderAgrees(unittest.TestCase):
             with open(self.path, "wb") as file:
                 file.write(b"\xee" * before + data + b"\xee" * behind)
             secret = secret_of(shape)
-            handle = bfs.open_with(LIBRARY, self.path, offset=before, max_bytes=max_bytes, key=secret)
+            handle = bfs.open_path(LIBRARY, self.path, secret=secret, range=(before, max_bytes))
             self.ask_both(handle, reader.open_range(self.path, before, max_bytes, secret), shape, keys)
             self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
@@ -339,15 +339,15 @@ class ReaderAgrees(unittest.TestCase):
                 self.one_bare((*shape, None, None))
 
     def one_bare(self, shape):
-        size, options, keys = ctypes.c_uint64(), options_of(shape, flags=bfs.OPEN_BARE), self.keys_to_fill(shape)
-        self.assertEqual(LIBRARY.bfs_required_bytes(ctypes.byref(options), ctypes.byref(size), None), 0)
-        self.assertEqual(size.value, reader.body_bytes(bfs.LAYOUTS[shape[0]], shape[1]) + 8)
-        keep, address = bfs.aligned_buffer(size.value)
-        handle = bfs.call(LIBRARY.bfs_format, address, size.value, options)
+        options, keys = options_of(shape), self.keys_to_fill(shape)
+        size = bfs.bytes_needed(LIBRARY, bfs.BARE, options)
+        self.assertEqual(size, reader.body_bytes(bfs.LAYOUTS[shape[0]], shape[1]) + 8)
+        keep, address = bfs.aligned_buffer(size)
+        handle = bfs.call(LIBRARY.bfs_format, address, size, bfs.BARE, options)
         self.assertGreater(add_all(handle, shape, keys), 0)
-        read = reader.bare(ctypes.string_at(address, size.value))
+        read = reader.bare(ctypes.string_at(address, size))
         self.assertEqual((read.seed, read.m, read.k), (0, *shape[1:3]))
-        for opened in (handle, bfs.call(LIBRARY.bfs_wrap, address, size.value, bfs.READ | bfs.OPEN_BARE)):
+        for opened in (handle, bfs.open_memory(LIBRARY, address, size, bfs.READ | bfs.BARE)):
             self.same_facts(opened, read)
             self.same_digests(opened, read)
             self.ask_both(opened, read, shape, keys)

@@ -36,15 +36,15 @@ class Sealed(unittest.TestCase):
 
     def make(self, layout="blocked", m=CHUNK * 8 * 3 + 512):
         options = bfs.options(num_bits=m, num_probes=4, layout=layout, seed=m, note=NOTE)
-        handle = bfs.call(LIBRARY.bfs_create, self.plain, options)
+        handle = bfs.call(LIBRARY.bfs_create, self.plain, 0, options)
         for key in KEYS:
             LIBRARY.bfs_add(handle, key, len(key))
-        self.assertEqual(LIBRARY.bfs_sync(handle, 5, 0, 3000, None), 0)
+        self.assertEqual(LIBRARY.bfs_sync(handle, bfs.mark(5, 0, 3000), None), 0)
         self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
         bfs.seal(LIBRARY, self.plain, self.path)
 
     def answers(self, flags, keys):
-        handle = bfs.call(LIBRARY.bfs_open, self.path, bfs.READ | flags)
+        handle = bfs.open_path(LIBRARY, self.path, bfs.READ | flags)
         found = [LIBRARY.bfs_contains(handle, key, len(key)) for key in keys]
         LIBRARY.bfs_close(handle, None)
         return found
@@ -52,7 +52,7 @@ class Sealed(unittest.TestCase):
     def code_of(self, deed):
         with self.assertRaises(bfs.CodeError) as refused:
             deed()
-        return refused.exception.code
+        return refused.exception.code, refused.exception.rule
 
     def test_a_sealed_file_is_what_the_document_says_and_what_it_was_made_of(self):
         for layout, m in SHAPES:
@@ -69,7 +69,7 @@ class Sealed(unittest.TestCase):
                 self.assertEqual(reader.damaged(sealed), ([], True))
                 self.assertEqual(bfs.verify(LIBRARY, self.path), [])
                 expected = [int(sealed.contains(key)) for key in ABSENT]
-                for flags in (0, bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE):
+                for flags in (0, bfs.VERIFY, bfs.TOLERATE_DAMAGE):
                     self.assertEqual(self.answers(flags, KEYS), [1] * len(KEYS))
                     self.assertEqual(self.answers(flags, ABSENT), expected)
 
@@ -112,8 +112,8 @@ class Sealed(unittest.TestCase):
                 found = bfs.verify(LIBRARY, self.path)
                 self.assertTrue(any(start <= spot < start + size for start, size in found), found)
                 self.assertEqual(found, self.expected_ranges())
-                self.assertEqual(self.code_of(lambda: self.answers(bfs.OPEN_VERIFY, [])), CODES["BFS_EDAMAGED"])
-                self.assertEqual(self.answers(bfs.OPEN_TOLERATE_DAMAGE, KEYS[:300]), [1] * 300)
+                self.assertEqual(self.code_of(lambda: self.answers(bfs.VERIFY, [])), bfs.said("BFS_EDAMAGED"))
+                self.assertEqual(self.answers(bfs.TOLERATE_DAMAGE, KEYS[:300]), [1] * 300)
                 self.flip(spot, bit)
         self.assertEqual(bfs.verify(LIBRARY, self.path), [])
 
@@ -127,9 +127,9 @@ class Sealed(unittest.TestCase):
         self.assertEqual(bfs.verify(LIBRARY, self.path), [(f.start, CHUNK), (f.start + 2 * CHUNK, CHUNK)])
         self.assertEqual(bfs.verify(LIBRARY, self.path, capacity=1), [(f.start, CHUNK)])
         self.assertLess(sum(self.answers(0, KEYS)), len(KEYS))  # the damage would cause these wrong noes
-        self.assertEqual(self.answers(bfs.OPEN_TOLERATE_DAMAGE, KEYS), [1] * len(KEYS))
+        self.assertEqual(self.answers(bfs.TOLERATE_DAMAGE, KEYS), [1] * len(KEYS))
         lines = f.m // 512
-        for key, old, new in zip(ABSENT, before, self.answers(bfs.OPEN_TOLERATE_DAMAGE, ABSENT)):
+        for key, old, new in zip(ABSENT, before, self.answers(bfs.TOLERATE_DAMAGE, ABSENT)):
             chunk = (f.digest(key) * lines >> 64) * 64 // CHUNK
             self.assertEqual(new, 1 if chunk in (0, 2) else old)
 
@@ -180,14 +180,14 @@ class Sealed(unittest.TestCase):
                     self.assertEqual(self.answers(0, KEYS[:9]), [1] * 9)
                     self.assertTrue(reader.open_file(self.path).contains(KEYS[0]))
                     continue
-                self.assertEqual(self.code_of(lambda: self.answers(0, [])), CODES[code])
-                self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.path)), CODES[code])
+                self.assertEqual(self.code_of(lambda: self.answers(0, [])), bfs.said(code))
+                self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.path)), bfs.said(code))
                 with self.assertRaises(reader.Refused) as refused:
                     reader.open_file(self.path)
                 self.assertEqual(refused.exception.code, code)
         self.fill(0, good)
         os.truncate(self.path, len(good) - 1)
-        self.assertEqual(self.code_of(lambda: self.answers(0, [])), CODES["BFS_EBODY"])
+        self.assertEqual(self.code_of(lambda: self.answers(0, [])), bfs.said("BFS_EBODY"))
         with self.assertRaises(reader.Refused) as refused:
             reader.open_file(self.path)
         self.assertEqual(refused.exception.code, "BFS_EBODY")
@@ -209,7 +209,7 @@ class Sealed(unittest.TestCase):
     def test_an_embedded_filter_can_not_be_sealed(self):
         options = bfs.options(num_bits=512, num_probes=4)
         keep, address = bfs.aligned_buffer(512)
-        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_format, address, 512, options), None)
+        LIBRARY.bfs_close(bfs.call(LIBRARY.bfs_format, address, 512, 0, options), None)
         data = bytearray(keep.raw[address - ctypes.addressof(keep):][:512])
         put(data, 20, "I", 1)
         seal_identity(data)
@@ -217,26 +217,28 @@ class Sealed(unittest.TestCase):
             reader.embedded(bytes(data))
         self.assertEqual(refused.exception.code, "BFS_ERECORD")
         ctypes.memmove(address, bytes(data), 512)
-        self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_wrap, address, 512, bfs.READ)), CODES["BFS_ERECORD"])
+        self.assertEqual(self.code_of(lambda: bfs.open_memory(LIBRARY, address, 512)), bfs.said("BFS_ERECORD"))
 
     def test_only_a_sealed_file_is_verified_and_it_is_not_written_to(self):
         self.make()
-        for flags in (bfs.WRITE, bfs.EXCLUSIVE, bfs.WRITE | bfs.OPEN_RECOVER, bfs.WRITE | bfs.OPEN_ACCEPT_LOSS):
-            self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.path, flags)), CODES["BFS_ESEALED"])
-        for flags in (bfs.OPEN_VERIFY, bfs.OPEN_TOLERATE_DAMAGE):
-            wrong = [lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.READ | flags)]
-            self.assertEqual([self.code_of(one) for one in wrong], [CODES["BFS_ENOTSEALED"]])
-            self.assertEqual(self.code_of(lambda: bfs.call(LIBRARY.bfs_open, self.plain, bfs.WRITE | flags)), CODES["BFS_EINVAL"])
-        self.assertEqual(self.code_of(lambda: self.answers(bfs.OPEN_VERIFY | bfs.OPEN_TOLERATE_DAMAGE, [])), CODES["BFS_EINVAL"])
-        self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.plain)), CODES["BFS_ENOTSEALED"])
+        for flags in (bfs.WRITE, bfs.EXCLUSIVE, bfs.WRITE | bfs.RECOVER, bfs.WRITE | bfs.ACCEPT_LOSS):
+            self.assertEqual(self.code_of(lambda: bfs.open_path(LIBRARY, self.path, flags)), bfs.said("BFS_ESEALED"))
+        for flags in (bfs.VERIFY, bfs.TOLERATE_DAMAGE):
+            wrong = [lambda: bfs.open_path(LIBRARY, self.plain, bfs.READ | flags)]
+            self.assertEqual([self.code_of(one) for one in wrong], [bfs.said("BFS_ENOTSEALED")])
+            self.assertEqual(self.code_of(lambda: bfs.open_path(LIBRARY, self.plain, bfs.WRITE | flags)), bfs.said("BFS_EINVAL"))
+        self.assertEqual(self.code_of(lambda: self.answers(bfs.VERIFY | bfs.TOLERATE_DAMAGE, [])), bfs.said("BFS_EINVAL"))
+        self.assertEqual(self.code_of(lambda: bfs.verify(LIBRARY, self.plain)), bfs.said("BFS_ENOTSEALED"))
         self.assertEqual(LIBRARY.bfs_verify(None, 0, None, 0, None), CODES["BFS_EINVAL"])
         self.assertEqual(LIBRARY.bfs_verify(self.path, 0, None, 1, None), CODES["BFS_EINVAL"])
-        self.assertEqual(LIBRARY.bfs_seal(None, self.path, None, None), CODES["BFS_EINVAL"])
-        self.assertEqual(LIBRARY.bfs_seal(self.plain, None, None, None), CODES["BFS_EINVAL"])
-        self.assertEqual(LIBRARY.bfs_seal(self.plain, self.path, ctypes.byref(bfs.copy_options(4)), None), CODES["BFS_EINVAL"])
-        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path + b"2", mode=0o1777)), CODES["BFS_EINVAL"])
-        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path)), CODES["BFS_EEXIST"])
-        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.path + b"3", self.path + b"4")), CODES["BFS_ENOENT"])
+        handle = bfs.open_path(LIBRARY, self.plain)
+        self.assertEqual(LIBRARY.bfs_copy(None, self.path, bfs.SEALED, None, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_copy(handle, None, bfs.SEALED, None, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_copy(handle, self.path, bfs.SEALED | bfs.EXCLUSIVE, None, None), CODES["BFS_EINVAL"])
+        self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path + b"2", mode=0o1777)), bfs.said("BFS_EINVAL"))
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.plain, self.path)), bfs.said("BFS_EEXIST"))
+        self.assertEqual(self.code_of(lambda: bfs.seal(LIBRARY, self.path + b"3", self.path + b"4")), bfs.said("BFS_ENOENT"))
         self.assertEqual(bfs.verify(LIBRARY, self.path), [])
 
 

@@ -85,30 +85,31 @@ void check_refused(std::int64_t code, const Answers& answers) {
 }  // namespace
 
 std::uint64_t make_flags(std::uint64_t bits) noexcept {
-  constexpr std::array<std::uint64_t, 10> kFlags{
-      BFS_OPTION_SEED,   BFS_OPTION_REPLACE, BFS_OPTION_UNPUBLISHED,  BFS_OPEN_BARE,  BFS_OPEN_EXCLUSIVE,
-      BFS_OPEN_POPULATE, BFS_OPEN_RANDOM,    BFS_OPEN_ANY_FILESYSTEM, BFS_OPEN_LIMIT, BFS_OPEN_GUARD};
+  constexpr std::uint64_t kSeed = 0;  // bit 0 gives a seed
+  constexpr std::array<std::uint64_t, 10> kFlags{kSeed,         BFS_REPLACE,  BFS_UNPUBLISHED, BFS_BARE,
+                                                 BFS_EXCLUSIVE, BFS_POPULATE, BFS_RANDOM,      BFS_ANY_FILESYSTEM,
+                                                 BFS_LIMIT,     BFS_GUARD};
   return flags_of(bits, kFlags);
 }
 
 std::uint64_t open_flags(std::uint64_t bits) noexcept {
   constexpr std::uint64_t kUnknown = 1ULL << 63;
-  constexpr std::array<std::uint64_t, 16> kFlags{
-      BFS_OPEN_READ,     BFS_OPEN_WRITE,          BFS_OPEN_EXCLUSIVE,       BFS_OPEN_NOFOLLOW,
-      BFS_OPEN_POPULATE, BFS_OPEN_RANDOM,         BFS_OPEN_RECOVER,         BFS_OPEN_ACCEPT_LOSS,
-      BFS_OPEN_STRICT,   BFS_OPEN_ANY_FILESYSTEM, BFS_OPEN_LIMIT,           BFS_OPEN_COPY,
-      BFS_OPEN_GUARD,    BFS_OPEN_VERIFY,         BFS_OPEN_TOLERATE_DAMAGE, kUnknown};
+  constexpr std::array<std::uint64_t, 16> kFlags{BFS_READ,     BFS_WRITE,          BFS_EXCLUSIVE,       BFS_NOFOLLOW,
+                                                 BFS_POPULATE, BFS_RANDOM,         BFS_RECOVER,         BFS_ACCEPT_LOSS,
+                                                 BFS_STRICT,   BFS_ANY_FILESYSTEM, BFS_LIMIT,           BFS_PRIVATE,
+                                                 BFS_GUARD,    BFS_VERIFY,         BFS_TOLERATE_DAMAGE, kUnknown};
   return flags_of(bits, kFlags);
 }
 
 std::uint64_t seal_flags(std::uint64_t bits) noexcept {
-  constexpr std::array<std::uint64_t, 2> kFlags{BFS_OPEN_ANY_FILESYSTEM, BFS_OPTION_REPLACE};
+  constexpr std::array<std::uint64_t, 2> kFlags{BFS_ANY_FILESYSTEM, BFS_REPLACE};
   return flags_of(bits, kFlags);
 }
 
 void GivenOptions::point() noexcept {
   if (!like.empty()) options.like = like.c_str();
   if (!note.empty()) options.note = note.data();
+  if (seed) options.seed = &*seed;
   options.note_bytes = note.size();
 }
 
@@ -120,23 +121,27 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
   if (kind % 16 == 1) {
     const unsigned number = input.u8();
     given.like = path_of(number);
-    if (number >= 128) options.key = secret();
-    options.key_bytes = options.key == nullptr ? 0 : 16;
+    if (number >= 128) options.secret = secret();
   } else {
     give_size(input, options);
   }
-  options.flags = make_flags(input.u16());
+  const unsigned bits = input.u16();
+  constexpr unsigned kEither = 1U << 10;
+  given.flags = make_flags(bits);
+  given.either = (bits & kEither) != 0;
   const unsigned kinds = input.u8();
   options.layout = kinds >= 128 && kinds % 4 == 3 ? kinds : kinds % 4;
   options.hash = kinds / 4 % 8 == 2   ? BFS_HASH_EXTERNAL
                  : kinds / 4 % 8 == 3 ? BFS_HASH_SIPHASH
                  : kinds / 4 % 8 == 7 ? kinds
                                       : 0;
-  options.seed = (options.flags & BFS_OPTION_SEED) != 0 || kind == 200 ? kind : 0;
-  if (options.hash == BFS_HASH_SIPHASH ? kind != 204 : kind == 205) options.key = secret();
-  options.key_bytes = options.key == nullptr ? 0 : 16;
+  if ((bits & 1) != 0) given.seed = kind;
+  if (options.hash == BFS_HASH_SIPHASH ? kind != 204 : kind == 205) options.secret = secret();
+  options.secret_bytes = options.secret == nullptr ? 0 : 16;
   given.note.assign(kind % 32 == 2 ? input.u16() % 1100U : 0, 'n');
-  if (kind == 201) options.flags |= 1U << 30;
+  static constexpr std::int32_t kNoDescriptor = -1;
+  if (kind == 200) options.fd = &kNoDescriptor;  // no function that makes a filter takes it
+  if (kind == 201) given.flags |= 1U << 30;
   if (kind == 202) options.struct_bytes = input.u8();
   if (kind == 203) options.mode = input.u32();
   return given;
@@ -174,7 +179,7 @@ std::int64_t Batch::add(bfs_filter* filter) const {
     case kColumn64:
       return add_column64(filter, bytes_.data(), offsets64_.data(), keys_.size());
     default:
-      return bfs_add_digests(filter, digests_.data(), digests_.size());
+      return add_digests(filter, digests_.data(), digests_.size());
   }
 }
 
@@ -205,7 +210,7 @@ std::int64_t Batch::contains(const bfs_filter* filter, std::uint8_t* answers) co
     case kColumn64:
       return contains_column64(filter, bytes_.data(), offsets64_.data(), keys_.size(), answers);
     default:
-      return bfs_contains_digests(filter, digests_.data(), digests_.size(), answers);
+      return contains_digests(filter, digests_.data(), digests_.size(), answers);
   }
 }
 
@@ -256,14 +261,14 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
   switch (input.u8() % 9) {
     case 0:
       check(add_many(filter, nullptr, nullptr, huge) == BFS_EINVAL, "no keys");
-      check(bfs_add_digests(filter, nullptr, huge) == BFS_EINVAL, "no digests");
+      check(add_digests(filter, nullptr, huge) == BFS_EINVAL, "no digests");
       check(add_fixed(filter, nullptr, 8, huge) == BFS_EINVAL, "no keys");
       return;
     case 1:
       check_refused(contains_many(filter, nullptr, nullptr, kCount, answers.data()), answers);
       return;
     case 2:
-      check(bfs_contains_digests(filter, nullptr, huge, nullptr) < 0, "nowhere to answer");
+      check(contains_digests(filter, nullptr, huge, nullptr) < 0, "nowhere to answer");
       check(select_many(filter, nullptr, nullptr, huge, nullptr) < 0, "nowhere to answer");
       check(contains_fixed(filter, bytes.data(), 8, huge, nullptr) < 0, "nowhere to answer");
       return;
@@ -291,19 +296,20 @@ void call_absurdly(Bytes& input, bfs_filter* filter) {
       return;
     }
     default:
-      check(bfs_use_threads(filter, 65, nullptr) < 0 && bfs_use_threads(filter, 0, nullptr) < 0,
-            "no such number of threads");
-      check(bfs_open(nullptr, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_open_with(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(bfs_seal(nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no paths");
-      check(seal_with("", "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
+      check(bfs_open(nullptr, BFS_READ, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_open(nullptr, BFS_WRITE | BFS_CREATE, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_create(nullptr, 0, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(bfs_build(nullptr, 0, nullptr, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path, no keys");
+      check(bfs_copy(nullptr, nullptr, BFS_SEALED, nullptr, nullptr) == BFS_EINVAL, "no filter to seal");
+      check(copy_with(filter, "", BFS_SEALED | BFS_BARE, 0, nullptr) == BFS_EINVAL, "no way to seal");
       check(bfs_verify(nullptr, 0, nullptr, 0, nullptr) == BFS_EINVAL, "no path");
       check(bfs_verify("", 0, nullptr, huge, nullptr) == BFS_EINVAL, "nowhere to tell of damage");
-      check(bfs_save(filter, nullptr, nullptr, nullptr) == BFS_EINVAL, "no path");
-      check(save_with(filter, "", BFS_OPEN_BARE, 0, nullptr) == BFS_EINVAL, "no way to save");
-      check(bfs_dump(filter, nullptr, huge, 0, nullptr, nullptr) == BFS_EINVAL, "nowhere to dump it");
-      check(bfs_load(nullptr, huge, nullptr, nullptr, nullptr) == BFS_EINVAL, "no bytes");
-      check(bfs_wrap(nullptr, huge, BFS_OPEN_READ, nullptr, nullptr) == BFS_EINVAL, "no buffer");
+      check(bfs_copy(filter, nullptr, 0, nullptr, nullptr) == BFS_EINVAL, "no path");
+      check(copy_with(filter, "", BFS_BARE, 0, nullptr) == BFS_EINVAL, "no way to save");
+      check(bfs_dump(nullptr, nullptr, huge, 0, nullptr) == BFS_EINVAL, "nothing to dump");
+      check(bfs_open_memory(nullptr, huge, BFS_READ | BFS_PRIVATE, nullptr, nullptr, nullptr) == BFS_EINVAL,
+            "no bytes");
+      check(bfs_open_memory(nullptr, huge, BFS_READ, nullptr, nullptr, nullptr) == BFS_EINVAL, "no buffer");
       return;
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +15,17 @@ namespace fuzz {
 // the high flags, and kept inputs would lose their meaning when numbers change.
 std::uint64_t make_flags(std::uint64_t bits) noexcept;  // of bfs_create and bfs_format: 10 bits
 std::uint64_t open_flags(std::uint64_t bits) noexcept;  // of bfs_open: 16 bits
-std::uint64_t seal_flags(std::uint64_t bits) noexcept;  // of bfs_seal: 2 bits
+std::uint64_t seal_flags(std::uint64_t bits) noexcept;  // of bfs_copy with BFS_SEALED: 2 bits
 
 // Options whose pointers live as long as this does.
 struct GivenOptions {
+  std::uint64_t flags = 0;  // of the function
+  bool either = false;      // open the file, or make it
+  std::optional<std::uint64_t> seed;
   bfs_options options{};
   std::string like;
   std::string note;
-  void point() noexcept;  // sets the struct's pointers to the strings
+  void point() noexcept;  // sets the struct's pointers to what is here
 };
 
 // Returns options with small sizes and impossible ones. `path_of` gives the path of a numbered file.

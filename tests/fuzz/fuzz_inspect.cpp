@@ -41,9 +41,10 @@ std::int32_t expected_code(FileState state) {
   }
 }
 
-bool names(const Report& report, std::int32_t code) {
-  return std::any_of(report.problems.begin(), report.problems.end(), [code](const bfstore::Problem& problem) {
-    return static_cast<std::int32_t>(problem.code) == code;
+bool names(const Report& report, std::int64_t code, std::uint32_t rule) {
+  return std::any_of(report.problems.begin(), report.problems.end(), [code, rule](const bfstore::Problem& problem) {
+    const auto [number, of_rule] = fuzz::in_c(problem.code);
+    return number == code && of_rule == rule;
   });
 }
 
@@ -77,12 +78,12 @@ bool sound(const Report& report) {
 bool keyed_and_sound(const Report& report) { return sound(report) && report.identity->key_check; }
 
 void check_verifying(const char* path, const Report& report) {
-  const std::int64_t found = bfs_verify(path, 0, nullptr, 0, nullptr);
+  bfs_error error = fuzz::no_error();
+  const std::int64_t found = bfs_verify(path, 0, nullptr, 0, &error);
   fuzz::check_code(found, "verifying");
   if (sound(report) && !report.identity->seal)
     return check(found == BFS_ENOTSEALED, "a file that is not sealed is not verified, whatever its state", found);
-  if (!report.valid())
-    return check(names(report, static_cast<std::int32_t>(found)), "a broken rule is reported", found);
+  if (!report.valid()) return check(names(report, found, error.rule), "a broken rule is reported", found);
   const bool as_sealed = report.state == FileState::kClean && !report.filling;
   if (as_sealed || report.state == FileState::kSuperseded)
     return check(found >= 0, "what is sealed is verified", found);
@@ -90,11 +91,11 @@ void check_verifying(const char* path, const Report& report) {
 }
 
 void check_reading(const char* path, const Report& report, bool facts) {
-  const auto [code, filter, keyed] = fuzz::open_file(path, BFS_OPEN_READ);
+  const auto [code, filter, keyed, rule] = fuzz::open_file(path, BFS_READ);
   check(keyed == (keyed_and_sound(report)), "a key is asked for where the report tells of one", code);
-  if (keyed && code == BFS_EKEY) return;  // it has another
+  if (keyed && code == BFS_ESECRET) return;  // it has another
   if (!report.valid()) {
-    check(names(report, code), "a broken rule that a reader is refused for is reported", code);
+    check(names(report, code, rule), "a broken rule that a reader is refused for is reported", code);
   } else if (report.state == FileState::kSuperseded) {
     check_superseded(path, code);
   } else {
@@ -106,8 +107,10 @@ void check_reading(const char* path, const Report& report, bool facts) {
 
 // Checks the file while a writer has it open, and when the writer has closed it.
 void check_writing(const char* path, const Report& report) {
-  const auto [code, filter, keyed] = fuzz::open_file(path, BFS_OPEN_WRITE);
-  if (report.valid() && report.identity->seal && code != BFS_EKEY) {
+  const auto opened = fuzz::open_file(path, BFS_WRITE);
+  const std::int32_t code = opened.code;
+  bfs_filter* const filter = opened.filter;
+  if (report.valid() && report.identity->seal && code != BFS_ESECRET) {
     check(code == fuzz::writing_code(report.identity->ro_compat), "a sealed file is never written to", code);
   }
   if (filter == nullptr) return;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/abi_calls.h"
 #include "image.hpp"
 
 namespace {
@@ -38,17 +39,18 @@ constexpr std::uint64_t kOwner = 77;
 constexpr std::uint64_t kMark = 1000;
 
 std::uint64_t reading(unsigned calls) {
-  return BFS_OPEN_READ | ((calls & kGuard) != 0 ? BFS_OPEN_GUARD : 0) | ((calls & kStrict) != 0 ? BFS_OPEN_STRICT : 0) |
-         ((calls & kPopulate) != 0 ? BFS_OPEN_POPULATE : 0) | ((calls & kRandom) != 0 ? BFS_OPEN_RANDOM : 0);
+  return BFS_READ | ((calls & kGuard) != 0 ? BFS_GUARD : 0) | ((calls & kStrict) != 0 ? BFS_STRICT : 0) |
+         ((calls & kPopulate) != 0 ? BFS_POPULATE : 0) | ((calls & kRandom) != 0 ? BFS_RANDOM : 0);
 }
 
 std::uint64_t writing(unsigned calls) {
-  return (reading(calls) & ~BFS_OPEN_READ) | ((calls & kExclusive) != 0 ? BFS_OPEN_EXCLUSIVE : BFS_OPEN_WRITE) |
-         ((calls & kLimit) != 0 ? BFS_OPEN_LIMIT : 0);
+  return (reading(calls) & ~BFS_READ) | ((calls & kExclusive) != 0 ? BFS_EXCLUSIVE : BFS_WRITE) |
+         ((calls & kLimit) != 0 ? BFS_LIMIT : 0);
 }
 
 std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
-  const auto [code, filter, keyed] = fuzz::open_file(path, reading(calls) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0));
+  const auto [code, filter, keyed, rule] =
+      fuzz::open_file(path, reading(calls) | ((calls & kCopy) != 0 ? BFS_PRIVATE : 0));
   if (filter == nullptr) return code;
   fuzz::ask(filter, present);
   if ((calls & kFacts) != 0) fuzz::facts(filter);
@@ -58,7 +60,7 @@ std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
 }
 
 void sync(bfs_filter* filter) {
-  const std::int32_t synced = bfs_sync(filter, kOwner, 0, kMark, nullptr);
+  const std::int32_t synced = sync_at(filter, kOwner, 0, kMark, nullptr);
   check_code(synced, "a sync");
   check(synced != BFS_OK || bfs_get_mark(filter, kOwner, 0) >= kMark, "a mark that was stored");
 }
@@ -93,9 +95,9 @@ void check_health(const char* path, bfs_filter* filter, const State& state) {
 
 // Opens for writing, adds, syncs and closes. Returns the code of opening.
 std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State& state) {
-  const auto [code, filter, keyed] = fuzz::open_file(path, flags);
+  const auto [code, filter, keyed, rule] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
-  if ((flags & BFS_OPEN_ACCEPT_LOSS) != 0) state.in_doubt = false;
+  if ((flags & BFS_ACCEPT_LOSS) != 0) state.in_doubt = false;
   fuzz::add_some(filter, calls, 5, state.present);
   fuzz::ask(filter, state.present);
   fuzz::remove_some(filter, calls, 2, state.present);
@@ -122,11 +124,11 @@ bool needs_recovery(std::int32_t code) {
 
 // Uses a file whose state can be written only a few times or not at all: only its answers are reliable.
 void use_up(const char* path, unsigned calls, KeySet& present) {
-  for (const std::uint64_t how : {0ULL, BFS_OPEN_RECOVER, BFS_OPEN_ACCEPT_LOSS}) {
-    const auto [code, filter, keyed] = fuzz::open_file(path, writing(calls) | how);
+  for (const std::uint64_t how : {0ULL, BFS_RECOVER, BFS_ACCEPT_LOSS}) {
+    const auto [code, filter, keyed, rule] = fuzz::open_file(path, writing(calls) | how);
     if (filter == nullptr) continue;
     fuzz::add_some(filter, calls, 5, present);
-    check_code(bfs_sync(filter, kOwner, 0, kMark, nullptr), "a sync");
+    check_code(sync_at(filter, kOwner, 0, kMark, nullptr), "a sync");
     check_code(bfs_finish_recovery(filter, kOwner, nullptr), "an owner recovered");
     fuzz::ask(filter, present);
     check_code(bfs_close(filter, nullptr), "closing");
@@ -155,7 +157,7 @@ std::vector<std::uint8_t> answers_to(const bfs_filter* filter, const std::vector
       answers[i] = bfs_contains(filter, fuzz::key(i).data(), fuzz::key(i).size()) != 0 ? 1 : 0;
     return answers;
   }
-  check(bfs_contains_digests(filter, digests.data(), digests.size(), answers.data()) >= 0, "digests are answered");
+  check(contains_digests(filter, digests.data(), digests.size(), answers.data()) >= 0, "digests are answered");
   return answers;
 }
 
@@ -185,18 +187,18 @@ std::int64_t verify(const char* path, const fuzz::Sealed& sealed) {
 }
 
 void check_sealed(const char* path, const fuzz::Sealed& sealed, unsigned calls) {
-  const std::uint64_t how = reading(calls & ~kStrict) | ((calls & kCopy) != 0 ? BFS_OPEN_COPY : 0);
+  const std::uint64_t how = reading(calls & ~kStrict) | ((calls & kCopy) != 0 ? BFS_PRIVATE : 0);
   const auto plain = fuzz::open_file(path, how);
   const std::int64_t damaged = verify(path, sealed);
   if (plain.filter != nullptr) check(damaged >= 0, "what opens is verified", damaged);
-  if (damaged == 0 && plain.code != BFS_EKEY && !sealed.replaced())
+  if (damaged == 0 && plain.code != BFS_ESECRET && !sealed.replaced())
     check(plain.filter != nullptr, "what is as it was sealed opens", plain.code);
   if (plain.filter == nullptr) return;
   check_answers(plain.filter, sealed, false);
-  const auto verified = fuzz::open_file(path, how | BFS_OPEN_VERIFY);
+  const auto verified = fuzz::open_file(path, how | BFS_VERIFY);
   check(verified.code == (damaged == 0 ? BFS_OK : BFS_EDAMAGED), "what is damaged is refused", verified.code);
   if (verified.filter != nullptr) check_answers(verified.filter, sealed, false);
-  const auto tolerant = fuzz::open_file(path, how | BFS_OPEN_TOLERATE_DAMAGE);
+  const auto tolerant = fuzz::open_file(path, how | BFS_TOLERATE_DAMAGE);
   check(tolerant.filter != nullptr, "damage is tolerated", tolerant.code);
   check_answers(tolerant.filter, sealed, true);
   const auto writer = fuzz::open_file(path, writing(calls));
@@ -207,29 +209,31 @@ void check_sealed(const char* path, const fuzz::Sealed& sealed, unsigned calls) 
 void seal(const char* path, const std::optional<fuzz::Sealed>& image) {
   const std::string to = fuzz::scratch("sealed.bf");
   unlink(to.c_str());
-  const auto plain = fuzz::open_file(path, BFS_OPEN_READ);
+  const auto plain = fuzz::open_file(path, BFS_READ);
   bfs_error error = fuzz::no_error();
-  const std::int32_t code = bfs_seal(path, to.c_str(), nullptr, &error);
+  const bool opens = plain.filter != nullptr;  // with or without the secret
+  const std::int32_t code = opens ? bfs_copy(plain.filter, to.c_str(), BFS_SEALED, nullptr, &error)
+                                  : seal_with(path, to.c_str(), 0, 0, &error);
   check_code(code, "sealing");
   check(code == BFS_OK || (code == error.code && error.message[0] != '\0'), "sealing says why not", code);
   const bool filling = plain.filter != nullptr && bfs_health(plain.filter) == BFS_EFILLING;
   const bool whole = !image || image->damaged().empty();
   if (filling) {
     check(code == BFS_EFILLING, "what is still being filled is not sealed", code);
-  } else if (plain.code != BFS_EKEY) {
+  } else if (plain.code != BFS_ESECRET) {
     check((code == BFS_OK) == (plain.filter != nullptr && whole), "what opens is sealed", code);
   }
   const auto sealed = code == BFS_OK ? fuzz::Sealed::read(to.c_str()) : std::nullopt;
   check(sealed ? sealed->damaged().empty() : code != BFS_OK && access(to.c_str(), F_OK) != 0, "a seal, or no file");
   if (sealed && plain.filter != nullptr) {
     check(bfs_verify(to.c_str(), 0, nullptr, 0, nullptr) == 0, "what was sealed just now is whole");
-    check_answers(fuzz::open_file(to.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY).filter, *sealed, false);
+    check_answers(fuzz::open_file(to.c_str(), BFS_READ | BFS_VERIFY).filter, *sealed, false);
     const std::vector<std::uint64_t> digests = some_digests(plain.filter);
     const auto answers = answers_to(plain.filter, digests);
     for (std::size_t i = 0; fuzz::takes_digests(plain.filter) && i < digests.size(); ++i) {
       check((answers[i] != 0) == sealed->may_have(digests[i], false), "a sealed copy has the bits of its source");
     }
-    const auto writer = fuzz::open_file(to.c_str(), BFS_OPEN_WRITE);
+    const auto writer = fuzz::open_file(to.c_str(), BFS_WRITE);
     check(writer.code == BFS_ESEALED, "a sealed file is never written to", writer.code);
   }
   bfs_close(plain.filter, nullptr);
@@ -247,13 +251,13 @@ void load(const char* path) {
   bfs_filter* loaded = nullptr;
   bfs_error error = fuzz::no_error();
   for (const void* key : {static_cast<const void*>(nullptr), fuzz::secret()}) {
-    const bfs_open_options options = fuzz::open_options(BFS_OPEN_READ, key);
-    const std::int32_t code = bfs_load(bytes.data(), bytes.size(), &options, &loaded, &error);
+    const std::int32_t code =
+        open_memory_with(bytes.data(), bytes.size(), BFS_READ | BFS_PRIVATE, key, &loaded, &error);
     loaded = fuzz::made(code, loaded, error).filter;
-    if (code != BFS_EKEY) break;
+    if (code != BFS_ESECRET) break;
   }
   if (loaded == nullptr) return;
-  const auto reader = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_STRICT);
+  const auto reader = fuzz::open_file(path, BFS_READ | BFS_STRICT);
   const bool embedded = bytes[bfstore::format::kFormField.offset] != 1;  // a file never has this form
   if (!embedded) {
     check(reader.filter != nullptr, "what is loaded opens", reader.code);
@@ -261,8 +265,8 @@ void load(const char* path) {
     check(answers_to(loaded, digests) == answers_to(reader.filter, digests), "loaded bytes answer as the file does");
     const std::string copy = fuzz::scratch("saved.bf");
     unlink(copy.c_str());
-    check(bfs_save(reader.filter, copy.c_str(), nullptr, nullptr) == BFS_OK, "a clean file is saved");
-    const auto saved = fuzz::open_file(copy.c_str(), BFS_OPEN_READ);
+    check(bfs_copy(reader.filter, copy.c_str(), 0, nullptr, nullptr) == BFS_OK, "a clean file is saved");
+    const auto saved = fuzz::open_file(copy.c_str(), BFS_READ);
     check(saved.filter != nullptr, "what was saved opens", saved.code);
     check(answers_to(saved.filter, digests) == answers_to(loaded, digests), "a saved file answers as its source does");
     bfs_close(saved.filter, nullptr);
@@ -274,9 +278,9 @@ void load(const char* path) {
 // Cuts the file under a copy and a guarded handle. The copy answers as before, the guarded handle gives no new no, and
 // neither ends the process.
 void cut_off(const char* path, unsigned calls) {
-  const auto guarded = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_GUARD);
+  const auto guarded = fuzz::open_file(path, BFS_READ | BFS_GUARD);
   if (guarded.filter == nullptr) return;
-  const auto copy = fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_COPY);
+  const auto copy = fuzz::open_file(path, BFS_READ | BFS_PRIVATE);
   check(copy.filter != nullptr, "what opens is copied", copy.code);
   const std::vector<std::uint64_t> digests = some_digests(guarded.filter);
   const std::vector<std::uint8_t> before = answers_to(guarded.filter, digests);
@@ -294,13 +298,13 @@ void cut_off(const char* path, unsigned calls) {
 void write_and_write_again(const char* path, unsigned calls, State& state) {
   std::int32_t code = write(path, writing(calls), calls, state);
   if (needs_recovery(code)) {
-    const std::uint32_t how = (calls & kAcceptLoss) != 0 ? BFS_OPEN_ACCEPT_LOSS : BFS_OPEN_RECOVER;
+    const std::uint32_t how = (calls & kAcceptLoss) != 0 ? BFS_ACCEPT_LOSS : BFS_RECOVER;
     state.in_doubt = true;
     code = write(path, writing(calls) | how, calls, state);
     check(!needs_recovery(code), "a file in need of it can be recovered", code);
   }
   if (code == BFS_OK && state.closed == BFS_OK) {
-    code = write(path, writing(calls ^ kExclusive) | BFS_OPEN_RECOVER, calls, state);
+    code = write(path, writing(calls ^ kExclusive) | BFS_RECOVER, calls, state);
     check(code == BFS_OK, "what was written once is written again", code);
   }
 }
@@ -320,8 +324,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check_sealed(path, *sealed, calls);
   } else if ((calls & kFacts) != 0) {
     check(bfs_verify(path, 0, nullptr, 0, nullptr) < 0, "what is not sealed is not verified");
-    check(fuzz::open_file(path, BFS_OPEN_READ | BFS_OPEN_VERIFY).filter == nullptr,
-          "what is not sealed has no checksums");
+    check(fuzz::open_file(path, BFS_READ | BFS_VERIFY).filter == nullptr, "what is not sealed has no checksums");
   }
   if ((calls & kSealIt) != 0) seal(path, sealed);
   if (image.used_up) {

@@ -38,12 +38,12 @@ Memory copy_of(Input bytes) {
 bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint64_t flags) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
-  std::int32_t code = wrap_with(memory, bytes, flags, nullptr, &filter, &error);
+  std::int32_t code = open_memory_with(memory, bytes, flags, nullptr, &filter, &error);
   fuzz::made(code, filter, error);
-  if (code != BFS_EKEY) return filter;
-  code = wrap_with(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
-  check(code == BFS_EKEY && filter == nullptr, "another key is refused", code);
-  code = wrap_with(memory, bytes, flags, fuzz::secret(), &filter, &error);
+  if (code != BFS_ESECRET) return filter;
+  code = open_memory_with(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
+  check(code == BFS_ESECRET && filter == nullptr, "another key is refused", code);
+  code = open_memory_with(memory, bytes, flags, fuzz::secret(), &filter, &error);
   return fuzz::made(code, filter, error).filter;
 }
 
@@ -72,12 +72,11 @@ bfs_filter* load(const std::uint8_t* bytes, std::size_t size, std::uint64_t flag
   bfs_filter* filter = nullptr;
   bfs_error error = fuzz::no_error();
   const auto load_with = [&](const void* key) {
-    const bfs_open_options options = fuzz::open_options(flags, key);
-    return bfs_load(bytes, size, &options, &filter, &error);
+    return open_memory_with(bytes, size, flags | BFS_PRIVATE, key, &filter, &error);
   };
   std::int32_t code = load_with(nullptr);
-  if (code == BFS_EKEY) {
-    check(load_with(fuzz::other_secret()) == BFS_EKEY, "another key is refused");
+  if (code == BFS_ESECRET) {
+    check(load_with(fuzz::other_secret()) == BFS_ESECRET, "another key is refused");
     code = load_with(fuzz::secret());
   }
   return fuzz::made(code, filter, error).filter;
@@ -95,11 +94,12 @@ void check_same_answers(const bfs_filter* one, const bfs_filter* other) {
 
 // Dumps to an odd address, and loads from there.
 void dump_and_load(const bfs_filter* filter) {
-  std::uint64_t size = 0;
-  check(bfs_dump(filter, nullptr, 0, 0, &size, nullptr) == BFS_OK, "what is loaded can be dumped");
+  const std::int64_t dumped = bfs_dump(filter, nullptr, 0, 0, nullptr);
+  check(dumped > 0, "what is loaded can be dumped", dumped);
+  const auto size = static_cast<std::size_t>(dumped);
   const std::unique_ptr<std::uint8_t[]> memory(new std::uint8_t[size + 1]);
-  check(bfs_dump(filter, memory.get() + 1, size, 0, nullptr, nullptr) == BFS_OK, "what is loaded is dumped");
-  bfs_filter* const again = load(memory.get() + 1, size, BFS_OPEN_READ);
+  check(bfs_dump(filter, memory.get() + 1, size, 0, nullptr) == dumped, "what is loaded is dumped");
+  bfs_filter* const again = load(memory.get() + 1, size, BFS_READ);
   check(again != nullptr, "what was dumped is loaded");
   check_same_answers(again, filter);
   bfs_close(again, nullptr);
@@ -109,10 +109,10 @@ void dump_and_load(const bfs_filter* filter) {
 void load_them(Input bytes, std::uint32_t bare) {
   std::unique_ptr<std::uint8_t[]> odd(new std::uint8_t[bytes.size() + 1]);
   std::copy(bytes.begin(), bytes.end(), odd.get() + 1);
-  bfs_filter* const loaded = load(odd.get() + 1, bytes.size(), bare | BFS_OPEN_READ);
+  bfs_filter* const loaded = load(odd.get() + 1, bytes.size(), bare | BFS_READ);
   odd.reset();
   const Memory memory = copy_of(bytes);
-  bfs_filter* const wrapped = wrap(memory.get(), bytes.size(), bare | BFS_OPEN_READ);
+  bfs_filter* const wrapped = wrap(memory.get(), bytes.size(), bare | BFS_READ);
   check(wrapped == nullptr || loaded != nullptr, "what is wrapped is loaded");
   if (loaded == nullptr) return;
   fuzz::ask(loaded, {});
@@ -125,11 +125,11 @@ void load_them(Input bytes, std::uint32_t bare) {
 
 void use_memory(Input bytes, unsigned how) {
   const Memory memory = copy_of(bytes);
-  const std::uint32_t bare = (how & kBare) != 0 ? BFS_OPEN_BARE : 0;
+  const std::uint32_t bare = (how & kBare) != 0 ? BFS_BARE : 0;
   const bool writing = (how & kWrite) != 0;
   load_them(bytes, bare);
   fuzz::KeySet present;
-  bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_OPEN_WRITE : BFS_OPEN_READ));
+  bfs_filter* filter = wrap(memory.get(), bytes.size(), bare | (writing ? BFS_WRITE : BFS_READ));
   if (bare != 0) ask_bare(bytes, filter);
   if (filter != nullptr) {
     if (writing) fuzz::add_some(filter, how, 6, present);
@@ -144,7 +144,7 @@ void use_memory(Input bytes, unsigned how) {
     check(bytes.empty() || std::memcmp(memory.get(), bytes.data(), bytes.size()) == 0, "who only reads writes nothing");
     return;
   }
-  filter = wrap(memory.get(), bytes.size(), bare | BFS_OPEN_READ);
+  filter = wrap(memory.get(), bytes.size(), bare | BFS_READ);
   check(filter != nullptr, "what was written to is wrapped again");
   fuzz::ask(filter, present);
   bfs_close(filter, nullptr);
@@ -176,21 +176,21 @@ void use_range(Input bytes, std::uint64_t offset) {
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
   const std::uint64_t most = offset % 128 == 0 ? 0 : bytes.size();
-  const auto open_with = [&](const void* key) {
-    bfs_open_options options = fuzz::open_options(BFS_OPEN_READ | BFS_OPEN_RANGE, key);
-    options.offset = offset;
-    options.max_bytes = most;
-    return bfs_open_with(path, &options, &filter, &error);
+  const auto open_range = [&](const void* key) {
+    const bfs_range range{offset, most};
+    bfs_options options = options_with(key);
+    options.range = &range;
+    return bfs_open(path, BFS_READ, &options, &filter, &error);
   };
-  std::int32_t code = open_with(nullptr);
-  if (code == BFS_EKEY) {
-    code = open_with(fuzz::other_secret());
-    check(code == BFS_EKEY, "another key is refused", code);
-    code = open_with(fuzz::secret());
+  std::int32_t code = open_range(nullptr);
+  if (code == BFS_ESECRET) {
+    code = open_range(fuzz::other_secret());
+    check(code == BFS_ESECRET, "another key is refused", code);
+    code = open_range(fuzz::secret());
   }
   filter = fuzz::made(code, filter, error).filter;
   const Memory memory = copy_of(bytes);
-  bfs_filter* wrapped = wrap(memory.get(), bytes.size(), BFS_OPEN_READ);
+  bfs_filter* wrapped = wrap(memory.get(), bytes.size(), BFS_READ);
   check((filter == nullptr) == (wrapped == nullptr), "a range opens if the same bytes in a buffer do", code);
   if (filter == nullptr) return;
   fuzz::ask(filter, {});

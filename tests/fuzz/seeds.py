@@ -138,7 +138,7 @@ def like(path, other, flags=0):
 
 
 def opened(path, mode, flags=0):
-    """Returns a call that opens. `mode`: 0 to read, 1 to write, 2 exclusively; `flags` of bfs_open from BFS_OPEN_POPULATE on."""
+    """Returns a call that opens. `mode`: 0 to read, 1 to write, 2 exclusively; `flags` of bfs_open from BFS_POPULATE on."""
     number = next(flags + low for low in range(16) if (flags + low) % 3 == mode)
     return bytes([1, path]) + struct.pack("<H", number)
 

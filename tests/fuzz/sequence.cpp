@@ -31,11 +31,11 @@ void Sequence::check_opened(std::size_t path, std::uint64_t flags, bool keyed) c
   check(files_[path] != nullptr, "what is opened was made");
   const Content& content = *files_[path];
   check(keyed == content.keyed, "a keyed file needs its key, and no other file does");
-  const bool writes = (flags & (BFS_OPEN_WRITE | BFS_OPEN_EXCLUSIVE)) != 0;
+  const bool writes = (flags & (BFS_WRITE | BFS_EXCLUSIVE)) != 0;
   check(!writes || !content.sealed, "a sealed file is never written to");
-  check(!writes || (flags & BFS_OPEN_COPY) == 0, "a copy is read");
-  const bool tolerates = (flags & BFS_OPEN_TOLERATE_DAMAGE) != 0;
-  const bool compares = tolerates || (flags & BFS_OPEN_VERIFY) != 0;
+  check(!writes || (flags & BFS_PRIVATE) == 0, "a copy is read");
+  const bool tolerates = (flags & BFS_TOLERATE_DAMAGE) != 0;
+  const bool compares = tolerates || (flags & BFS_VERIFY) != 0;
   check(!compares || content.sealed, "what is not sealed has no checksums");
   check(!compares || tolerates || !content.damaged, "what is damaged is not as it was sealed");
 }
@@ -52,7 +52,7 @@ void Sequence::run() {
   }
   while (!handles_.empty()) close(handles_.size() - 1);
   for (unsigned i = 0; i < kPaths; ++i) {
-    const auto [code, filter, keyed] = open_file(path_of(i).c_str(), BFS_OPEN_READ);
+    const auto [code, filter, keyed, rule] = open_file(path_of(i).c_str(), BFS_READ);
     check((code == BFS_ENOENT) == (files_[i] == nullptr), "files are where they were made", code);
     check(filter != nullptr || files_[i] == nullptr || files_[i]->in_doubt, "what was closed is read again", code);
     if (filter == nullptr) continue;
@@ -68,7 +68,7 @@ void Sequence::check_all() const {
     std::vector<std::uint64_t> digests;
     for (const auto& [digest, times] : known) digests.push_back(digest);
     std::vector<std::uint8_t> answers(digests.size());
-    const std::int64_t maybes = bfs_contains_digests(handle.filter, digests.data(), digests.size(), answers.data());
+    const std::int64_t maybes = contains_digests(handle.filter, digests.data(), digests.size(), answers.data());
     check(maybes == static_cast<std::int64_t>(digests.size()), "a key that was added is never answered no", maybes);
     if (counts(handle.filter)) check_counts(handle.filter, known);
     if (handle.copied) {
@@ -85,8 +85,8 @@ void Sequence::check_all() const {
 void Sequence::check_counts(const bfs_filter* filter, const Present& known) {
   constexpr std::uint64_t kMost = 15;
   for (const auto& [digest, times] : known) {
-    const std::int32_t count = bfs_count_digest(filter, digest);
-    check(count >= static_cast<std::int32_t>(std::min(times, kMost)), "a count is never too low", count);
+    const std::int64_t count = count_digest(filter, digest);
+    check(count >= static_cast<std::int64_t>(std::min(times, kMost)), "a count is never too low", count);
   }
 }
 
@@ -109,23 +109,38 @@ void Sequence::supersede_file(std::size_t path, bool superseded) {
   if (files_[path] != nullptr) files_[path]->superseded = superseded;
 }
 
+// Makes a file, or opens the one that is there.
 void Sequence::create() {
   const std::size_t path = input_.u8() % kPaths;
   GivenOptions given = options_from(input_, path_of);
   given.point();
-  const bool replaces = (given.options.flags & BFS_OPTION_REPLACE) != 0;
-  if (handles_.size() >= kMostHandles || (replaces && held(path))) return;
+  const std::string name = path_of(static_cast<unsigned>(path));
+  const bool replaces = (given.flags & BFS_REPLACE) != 0;
+  if (handles_.size() >= kMostHandles || ((replaces || given.either) && held(path))) return;
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_create(path_of(static_cast<unsigned>(path)).c_str(), &given.options, &filter, &error);
-  const bool unpublished = (given.options.flags & BFS_OPTION_UNPUBLISHED) != 0;
-  if (made(code, filter, error).filter == nullptr) return;
+  std::int32_t code = BFS_OK;
+  if (given.either) {
+    const std::uint64_t mode = (given.flags & BFS_EXCLUSIVE) != 0 ? BFS_EXCLUSIVE : BFS_WRITE;
+    code = bfs_open(name.c_str(), given.flags | mode | BFS_CREATE, &given.options, &filter, &error);
+  } else {
+    code = bfs_create(name.c_str(), given.flags, &given.options, &filter, &error);
+  }
+  const bool unpublished = (given.flags & BFS_UNPUBLISHED) != 0;
+  if (made(std::min(code, 0), filter, error).filter == nullptr) return;
+  const bool keyed = given.options.secret != nullptr;
+  if (given.either && code == 0) {
+    check_opened(path, BFS_WRITE, keyed);
+    keep({filter, files_[path], path}).writes = true;
+    return;
+  }
+  check(code == (given.either ? 1 : 0), "whether the file was made", code);
   check(replaces || files_[path] == nullptr, "what is there is not replaced unless that is asked for");
   Handle& made = keep({filter, std::make_shared<Content>(), path, unpublished});
   made.writes = true;
-  made.content->keyed = given.options.key != nullptr;
+  made.content->keyed = keyed;
   if (unpublished) return;
-  const Opened reader = open_file(path_of(static_cast<unsigned>(path)).c_str(), BFS_OPEN_READ);
+  const Opened reader = open_file(name.c_str(), BFS_READ);
   check(reader.filter != nullptr, "what is made is read", reader.code);
   bfs_close(reader.filter, nullptr);
   supersede_file(path, true);
@@ -140,13 +155,13 @@ void Sequence::open() {
   const std::uint64_t flags = open_flags(bits < 0x8000     ? (bits & 0x7ff0U) | (1U << bits % 3)
                                          : (bits & 1) != 0 ? bits
                                                            : bits & 0x7fffU);
-  const auto [code, filter, keyed] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
+  const auto [code, filter, keyed, rule] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
   if (filter != nullptr) check_opened(path, flags, keyed);
   if (filter == nullptr) return;
   Handle& opened = keep({filter, files_[path], path});
-  opened.writes = (flags & BFS_OPEN_READ) == 0;
-  opened.checked = (flags & BFS_OPEN_TOLERATE_DAMAGE) != 0;
-  if ((flags & BFS_OPEN_COPY) == 0) return;
+  opened.writes = (flags & BFS_READ) == 0;
+  opened.checked = (flags & BFS_TOLERATE_DAMAGE) != 0;
+  if ((flags & BFS_PRIVATE) == 0) return;
   opened.copied = opened.must_have();
   opened.answers = answers_of(filter);
 }
@@ -156,23 +171,23 @@ void Sequence::format() {
   given.point();
   const unsigned wrong = input_.u8();
   if (handles_.size() >= kMostHandles) return;
-  std::uint64_t needed = 0;
-  const std::int32_t size_code = bfs_required_bytes(&given.options, &needed, nullptr);
-  check_code(size_code, "the bytes that are needed");
+  const std::int64_t size = bfs_format(nullptr, 0, given.flags, &given.options, nullptr, nullptr);
+  if (size <= 0) check_code(size, "the bytes that are needed");
+  const std::uint64_t needed = size > 0 ? static_cast<std::uint64_t>(size) : 0;
   auto buffer = std::make_shared<Buffer>();
   const std::uint64_t room =
       wrong == 1 && needed > 0 ? std::min<std::uint64_t>(needed - 1, kBufferBytes) : kBufferBytes;
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_format(buffer->bytes.data() + (wrong == 2 ? 8 : 0), room - (wrong == 2 ? 8 : 0),
-                                       &given.options, &filter, &error);
-  if (made(code, filter, error).filter == nullptr) return;
-  check(size_code == BFS_OK && needed <= room && wrong != 2, "a filter fits into its buffer");
+  const std::int64_t code = bfs_format(buffer->bytes.data() + (wrong == 2 ? 8 : 0), room - (wrong == 2 ? 8 : 0),
+                                       given.flags, &given.options, &filter, &error);
+  if (made(static_cast<std::int32_t>(std::min<std::int64_t>(code, 0)), filter, error).filter == nullptr) return;
+  check(code == size && needed <= room && wrong != 2, "a filter fits into its buffer");
   buffer->used = needed;
-  buffer->bare = (given.options.flags & BFS_OPEN_BARE) != 0;
+  buffer->bare = (given.flags & BFS_BARE) != 0;
   buffers_.push_back(buffer);
   const Handle& made = keep({filter, std::make_shared<Content>(), kPaths, false, false, buffer});
-  made.content->keyed = given.options.key != nullptr;
+  made.content->keyed = given.options.secret != nullptr;
   in_buffers_[buffer.get()] = made.content;
 }
 
@@ -180,17 +195,17 @@ void Sequence::wrap() {
   const unsigned number = input_.u8();
   if (buffers_.empty() || handles_.size() >= kMostHandles) return;
   const std::shared_ptr<Buffer>& buffer = buffers_[number / 2 % buffers_.size()];
-  const std::uint64_t flags = (number % 2 == 0 ? BFS_OPEN_READ : BFS_OPEN_WRITE) | (buffer->bare ? BFS_OPEN_BARE : 0U);
+  const std::uint64_t flags = (number % 2 == 0 ? BFS_READ : BFS_WRITE) | (buffer->bare ? BFS_BARE : 0U);
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
-  std::int32_t code = wrap_with(buffer->bytes.data(), buffer->used, flags, nullptr, &filter, &error);
+  std::int32_t code = open_memory_with(buffer->bytes.data(), buffer->used, flags, nullptr, &filter, &error);
   const bool keyed = in_buffers_[buffer.get()]->keyed;
-  check((code == BFS_EKEY) == keyed, "a keyed filter needs its key, and no other filter does", code);
+  check((code == BFS_ESECRET) == keyed, "a keyed filter needs its key, and no other filter does", code);
   const void* const wrong = keyed ? other_secret() : secret();
   bfs_filter* none = nullptr;
-  check(wrap_with(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_EKEY,
+  check(open_memory_with(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_ESECRET,
         "another key is refused");
-  if (keyed) code = wrap_with(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
+  if (keyed) code = open_memory_with(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
   check(made(code, filter, error).filter != nullptr, "what was made in a buffer is found there", code);
   keep({filter, in_buffers_[buffer.get()], kPaths, false, false, buffer});
 }
@@ -267,7 +282,7 @@ void Sequence::sync(Handle& handle) {
   const std::uint64_t owner = input_.u8();
   const std::uint64_t mark = input_.u8();
   const std::uint64_t epoch = mark / 64;
-  const std::int32_t code = bfs_sync(handle.filter, owner, epoch, mark, nullptr);
+  const std::int32_t code = sync_at(handle.filter, owner, epoch, mark, nullptr);
   check_code(code, "a sync");
   check(code <= BFS_OK, "a sync returns nothing but a code", code);
   auto& [known_epoch, known] = handle.content->marks[owner];
@@ -393,7 +408,8 @@ void Sequence::step() {
     case 10:
       return publish(*handle);
     case 11:
-      return check_code(bfs_use_threads(handle->filter, input_.u8(), nullptr), "threads");
+      input_.u8();  // once a number of threads: the kept inputs keep their meaning
+      return check_code(bfs_sync(handle->filter, nullptr, nullptr), "a sync without a mark");
     default:
       return close(static_cast<std::size_t>(handle - handles_.data()));
   }

@@ -14,7 +14,7 @@ void Sequence::seal() {
   const std::size_t to = input_.u8() % kPaths;
   const std::uint64_t flags = seal_flags(input_.u8());
   if (held(from) || held(to)) return;
-  const bool replaces = (flags & BFS_OPTION_REPLACE) != 0;
+  const bool replaces = (flags & BFS_REPLACE) != 0;
   bfs_error error = no_error();
   const std::int32_t code = seal_with(path_of(static_cast<unsigned>(from)).c_str(),
                                       path_of(static_cast<unsigned>(to)).c_str(), flags, 0, &error);
@@ -45,11 +45,11 @@ void Sequence::check_seal(std::size_t path) const {
   bfs_range range{};
   const std::int64_t found = bfs_verify(name.c_str(), 0, &range, 1, nullptr);
   check(found == (damaged ? 1 : 0), "what nobody damaged is whole, and what somebody did is not", found);
-  const auto writer = open_file(name.c_str(), BFS_OPEN_WRITE);
+  const auto writer = open_file(name.c_str(), BFS_WRITE);
   check(writer.code == BFS_ESEALED, "a sealed file is never written to", writer.code);
-  const auto verified = open_file(name.c_str(), BFS_OPEN_READ | BFS_OPEN_VERIFY);
+  const auto verified = open_file(name.c_str(), BFS_READ | BFS_VERIFY);
   check(verified.code == (damaged ? BFS_EDAMAGED : BFS_OK), "what is whole is verified", verified.code);
-  const auto tolerant = open_file(name.c_str(), BFS_OPEN_READ | BFS_OPEN_TOLERATE_DAMAGE);
+  const auto tolerant = open_file(name.c_str(), BFS_READ | BFS_TOLERATE_DAMAGE);
   check(tolerant.filter != nullptr, "damage is tolerated", tolerant.code);
   for (const bfs_filter* filter : {verified.filter, tolerant.filter}) {
     for (const auto& [digest, times] : files_[path]->digests) {

@@ -171,31 +171,32 @@ Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error) {
   if (code == BFS_OK) return {code, filter, false};
   check(code < 0, "no positive code where a handle is made", code);
   check(error.code == code && error.message[0] != '\0', "an error with its code and a message", code);
-  return {code, nullptr, false};
+  check((code == BFS_EMALFORMED) == (error.rule != 0), "the rule that is broken", error.rule);
+  return {code, nullptr, false, error.rule};
 }
 
-bfs_open_options open_options(std::uint64_t flags, const void* key) noexcept {
-  bfs_open_options options{};
-  options.struct_bytes = sizeof options;
-  options.flags = flags;
-  options.key = key;
-  options.key_bytes = key == nullptr ? 0 : 16;
-  return options;
+std::pair<std::int32_t, std::uint32_t> in_c(bfstore::Code code) noexcept {
+  using bfstore::Code;
+  const auto number = static_cast<std::int32_t>(code);
+  if (code == Code::kVersion) return {BFS_EVERSION, 0};
+  if (code == Code::kFeature || code == Code::kLayout || code == Code::kHash) return {BFS_EFEATURE, 0};
+  if (number >= BFS_ESYMLINK) return {number, 0};
+  return {BFS_EMALFORMED, static_cast<std::uint32_t>(BFS_ENOTREGULAR - number)};
 }
 
 Opened open_file(const char* path, std::uint64_t flags) {
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
-  const std::int32_t code = bfs_open(path, flags, &filter, &error);
+  const std::int32_t code = bfs_open(path, flags, nullptr, &filter, &error);
   const Opened opened = made(code, filter, error);
-  if (code != BFS_EKEY) return opened;
-  bfs_open_options options = open_options(flags, other_secret());
-  const std::int32_t other = bfs_open_with(path, &options, &filter, &error);
-  check(other == BFS_EKEY && filter == nullptr, "another key is refused", other);
+  if (code != BFS_ESECRET) return opened;
+  const std::int32_t other = open_with(path, flags, other_secret(), &filter, &error);
+  check(other == BFS_ESECRET && filter == nullptr, "another secret is refused", other);
   error = no_error();
-  options = open_options(flags, secret());
-  const std::int32_t keyed = bfs_open_with(path, &options, &filter, &error);
-  return {keyed, made(keyed, filter, error).filter, true};
+  const std::int32_t keyed = open_with(path, flags, secret(), &filter, &error);
+  Opened with_secret = made(keyed, filter, error);
+  with_secret.keyed = true;
+  return with_secret;
 }
 
 std::int32_t add(bfs_filter* filter, std::size_t number) {
@@ -214,10 +215,10 @@ void add_some(bfs_filter* filter, std::size_t first, std::size_t count, KeySet& 
 
 std::int32_t remove(bfs_filter* filter, std::size_t number) {
   const std::int32_t removed = bfs_remove(filter, key(number).data(), key(number).size());
-  return removed == BFS_EDIGESTONLY ? bfs_remove_digest(filter, digest(number)) : removed;
+  return removed == BFS_EDIGESTONLY ? static_cast<std::int32_t>(remove_digest(filter, digest(number))) : removed;
 }
 
-bool counts(const bfs_filter* filter) { return bfs_count_digest(filter, 0) >= 0; }
+bool counts(const bfs_filter* filter) { return count_digest(filter, 0) >= 0; }
 
 bool removes_nothing(std::int64_t code) {
   return code == BFS_EINVAL || code == BFS_EREADONLY || code == BFS_EUNSUPPORTED || code == BFS_EDIGESTONLY;
@@ -255,7 +256,7 @@ void ask(const bfs_filter* filter, const KeySet& present) {
   const auto maybes = std::count(one.begin(), one.end(), std::uint8_t{1});
   std::array<std::uint8_t, kKeys> many{};
   std::array<std::uint32_t, kKeys> selected{};
-  check(bfs_contains_digests(filter, digests.data(), kKeys, many.data()) == maybes && many == one, "batches agree");
+  check(contains_digests(filter, digests.data(), kKeys, many.data()) == maybes && many == one, "batches agree");
   check_selected(select_digests(filter, digests.data(), kKeys, selected.data()), selected, one);
   if (external) return;
   const auto count = contains_many(filter, batch().keys.data(), batch().lengths.data(), kKeys, many.data());

@@ -2,7 +2,9 @@
 // filter that opens.
 #pragma once
 
-#include <bfstore.h>
+#include <bfstore_interop.h>
+#include <bfstore_memory.h>
+#include <bfstore/error.hpp>
 
 #include <array>
 #include <cstddef>
@@ -52,14 +54,15 @@ std::uint64_t digest(std::size_t number) noexcept;
 const void* secret() noexcept;
 const void* other_secret() noexcept;
 
-// Returns bfs_open_options with these flags, and with this key or none.
-bfs_open_options open_options(std::uint64_t flags, const void* key) noexcept;
+// Returns the number in C of a code of C++, and the rule that bfs_error has with it.
+std::pair<std::int32_t, std::uint32_t> in_c(bfstore::Code code) noexcept;
 
 // The result of bfs_open. If the call refuses, there is a message instead of a handle.
 struct Opened {
   std::int32_t code = BFS_OK;
   bfs_filter* filter = nullptr;
-  bool keyed = false;  // without a key it did not open
+  bool keyed = false;      // without a key it did not open
+  std::uint32_t rule = 0;  // of a broken file
 };
 // Opens a keyed file with secret(), after it has refused no key and another key.
 Opened open_file(const char* path, std::uint64_t flags);

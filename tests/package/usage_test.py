@@ -71,11 +71,13 @@ class Usage(unittest.TestCase):
         if left_out:  # a program is not on this machine, or was not fetched
             self.skipTest("; ".join(left_out))
         self.assertEqual(code, 0, out + error)
-        files = {re.sub(r"-[0-9].*", "", path.stem) + path.suffix: path for path in pathlib.Path(self.folder).iterdir()}
-        self.assertEqual(sorted(files), ["bfstore-go.zip", "bfstore-sys.crate", "bfstore.crate", "bfstore.jar", "bfstore.pom", "bfstore.tgz"])
+        files = {re.sub(r"-[0-9]+\.[0-9]+\.[0-9]+", "", path.name): path for path in pathlib.Path(self.folder).iterdir()}
+        self.assertEqual(sorted(files), ["bfstore-go.zip", "bfstore-javadoc.jar", "bfstore-sources.jar", "bfstore-sys.crate", "bfstore.crate",
+                                         "bfstore.jar", "bfstore.pom", "bfstore.tgz"])
         names = {kind: self.names_in(path) for kind, path in files.items() if kind != "bfstore.pom"}
         for kind, part in (("bfstore-go.zip", "bfstore/reader/reader.go"), ("bfstore-sys.crate", "/vendor/capi/bfstore.h"),
                            ("bfstore.crate", "/src/lib.rs"), ("bfstore.jar", "/libbfstore.so"), ("bfstore.jar", "Filter.class"),
+                           ("bfstore-sources.jar", "dev/bfstore/Filter.java"), ("bfstore-javadoc.jar", "dev/bfstore/Filter.html"),
                            ("bfstore.tgz", "/libbfstore.so"), ("bfstore.tgz", "types/index.d.ts"), ("bfstore.jar", NOTICE),
                            ("bfstore.tgz", NOTICE)):
             self.assertTrue([name for name in names[kind] if re.sub("@v[0-9.]+", "", name).endswith(part)], (kind, part))

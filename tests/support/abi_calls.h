@@ -3,41 +3,99 @@
 #ifndef BFSTORE_TESTS_ABI_CALLS_H
 #define BFSTORE_TESTS_ABI_CALLS_H
 
-#include <bfstore.h>
+#include <bfstore_interop.h>
+#include <bfstore_memory.h>
 #include <string.h>
 
-/* `key`: 16 bytes, or NULL. */
-static inline int32_t wrap_with(void* buffer, uint64_t bytes, uint64_t flags, const void* key, bfs_filter** out,
-                                bfs_error* error) {
-  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
-  options.flags = flags;
-  options.key = key;
-  options.key_bytes = key == NULL ? 0 : 16;
-  return bfs_wrap_with(buffer, bytes, &options, out, error);
-}
-
-static inline bfs_copy_options copy_options_of(uint64_t flags, uint32_t mode) {
-  bfs_copy_options options = BFS_COPY_OPTIONS_INIT;
-  options.flags = flags;
-  options.mode = mode;
+/* Of a filter with this secret, 16 bytes, or NULL. */
+static inline bfs_options options_with(const void* secret) {
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.secret = secret;
+  options.secret_bytes = secret == NULL ? 0 : 16;
   return options;
 }
 
-static inline int32_t seal_with(const char* from, const char* to, uint64_t flags, uint32_t mode, bfs_error* error) {
-  const bfs_copy_options options = copy_options_of(flags, mode);
-  return bfs_seal(from, to, &options, error);
+static inline int32_t open_with(const char* path, uint64_t flags, const void* secret, bfs_filter** out,
+                                bfs_error* error) {
+  const bfs_options options = options_with(secret);
+  return bfs_open(path, flags, &options, out, error);
 }
 
-static inline int32_t save_with(const bfs_filter* filter, const char* path, uint64_t flags, uint32_t mode,
+static inline int32_t open_memory_with(const void* bytes, uint64_t num_bytes, uint64_t flags, const void* secret,
+                                       bfs_filter** out, bfs_error* error) {
+  const bfs_options options = options_with(secret);
+  return bfs_open_memory(bytes, num_bytes, flags, &options, out, error);
+}
+
+static inline int32_t sync_at(bfs_filter* filter, uint64_t owner, uint64_t epoch, uint64_t position, bfs_error* error) {
+  bfs_owner_mark mark = {0, 0, 0, 0, 0};
+  mark.owner = owner;
+  mark.epoch = epoch;
+  mark.mark = position;
+  return bfs_sync(filter, &mark, error);
+}
+
+static inline int32_t copy_with(const bfs_filter* filter, const char* path, uint64_t flags, uint32_t mode,
                                 bfs_error* error) {
-  const bfs_copy_options options = copy_options_of(flags, mode);
-  return bfs_save(filter, path, &options, error);
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.mode = mode;
+  return bfs_copy(filter, path, flags, &options, error);
+}
+
+/* A sealed copy of a file, as a program makes it: one that opens the source. */
+static inline int32_t seal_with(const char* from, const char* to, uint64_t flags, uint32_t mode, bfs_error* error) {
+  bfs_filter* filter = NULL;
+  int32_t closed = 0;
+  int32_t code = bfs_open(from, BFS_READ | (flags & BFS_ANY_FILESYSTEM), NULL, &filter, error);
+  if (code < 0) return code;
+  code = copy_with(filter, to, flags | BFS_SEALED, mode, error);
+  closed = bfs_close(filter, code < 0 ? NULL : error);
+  return code < 0 ? code : closed;
 }
 
 static inline int32_t build_bare(void* buffer, uint64_t bytes, uint32_t layout, const void* const* keys,
                                  const size_t* key_bytes, size_t count) {
   const bfs_keys made = bfs_keys_pointers(keys, key_bytes, count);
-  return bfs_bare_build(buffer, bytes, layout, &made);
+  return bfs_bare_build(buffer, bytes, layout, 0, &made);
+}
+
+static inline int32_t build_bare_digests(void* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
+                                         const uint64_t* digests, size_t count) {
+  const bfs_keys made = bfs_keys_digests(digests, count);
+  return bfs_bare_build(buffer, bytes, layout, hash, &made);
+}
+
+static inline int64_t add_digests(bfs_filter* filter, const uint64_t* digests, size_t count) {
+  const bfs_keys made = bfs_keys_digests(digests, count);
+  return bfs_add_keys(filter, &made);
+}
+
+static inline int64_t contains_digests(const bfs_filter* filter, const uint64_t* digests, size_t count,
+                                       uint8_t* answers) {
+  const bfs_keys made = bfs_keys_digests(digests, count);
+  return bfs_contains_keys(filter, &made, answers);
+}
+
+/* How often one key is in the filter, or a code. */
+static inline int64_t count_of(const bfs_filter* filter, const bfs_keys* one) {
+  uint8_t count = 99;
+  const int64_t code = bfs_count_keys(filter, one, &count);
+  return code < 0 ? code : count;
+}
+
+static inline int64_t count_one(const bfs_filter* filter, const void* key, size_t key_bytes) {
+  const bfs_keys made = bfs_keys_pointers(&key, &key_bytes, 1);
+  return count_of(filter, &made);
+}
+
+static inline int64_t count_digest(const bfs_filter* filter, uint64_t digest) {
+  const bfs_keys made = bfs_keys_digests(&digest, 1);
+  return count_of(filter, &made);
+}
+
+static inline int64_t remove_digest(bfs_filter* filter, uint64_t digest) {
+  const bfs_keys made = bfs_keys_digests(&digest, 1);
+  return bfs_remove_keys(filter, &made);
 }
 
 /* Returns where a column ends, by its offsets. Without a cast, because C and C++ want different ones. */

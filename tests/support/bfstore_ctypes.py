@@ -1,17 +1,19 @@
 """The C ABI for Python tests, by ctypes: load(path) gives the library with its argument types, and the structs."""
 import ctypes
 import pathlib
+import re
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint8, c_uint32
 from ctypes import c_uint64, c_void_p
 
 import bfstore_header
 import header_codes
 
-HEADER = pathlib.Path(__file__).resolve().parents[2] / "capi" / "bfstore.h"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HEADER = ROOT / "capi" / "bfstore.h"
 ABI = bfstore_header.declarations.read()
 _CONSTANTS = {one.name: one.value for one in ABI.constants}
-# BFS_OPEN_READ is READ here, and so on; BFS_OPEN_GUARD is OPEN_GUARD.
-READ, WRITE, EXCLUSIVE = (_CONSTANTS["BFS_OPEN_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
+# BFS_READ is READ here, and so on.
+READ, WRITE, EXCLUSIVE = (_CONSTANTS["BFS_" + name] for name in ("READ", "WRITE", "EXCLUSIVE"))
 globals().update({name.removeprefix("BFS_"): number for name, number in _CONSTANTS.items()})
 
 
@@ -23,7 +25,7 @@ def _numbers(prefix):
 
 LAYOUTS = _numbers("BFS_LAYOUT_")
 HASHES = _numbers("BFS_HASH_")
-# bfs_open_options is OpenOptions here; its pointers are void*, but those to text.
+# bfs_owner_mark is OwnerMark here; pointers in structs are void*, but those to text.
 _TYPES = {"int32_t": c_int32, "uint32_t": c_uint32, "int64_t": c_int64, "uint64_t": c_uint64, "size_t": c_size_t,
           "double": c_double, "char": c_char, "uint8_t": c_uint8, "void": None, **dict.fromkeys(ABI.handles)}
 
@@ -50,6 +52,24 @@ def _type(kind):
     return pointed if stars == 0 else POINTER(pointed)
 
 
+def _rules():
+    """{name of a code of C++: rule}, of the codes that C has as BFS_EMALFORMED."""
+    names = dict(re.findall(r"CodeRow\{Code::(k\w+), \"(BFS_E\w+)\"", (ROOT / "src/base/error.cpp").read_text("utf-8")))
+    numbers = re.findall(r"^  (k\w+) = (-2\d\d),", (ROOT / "include/bfstore/error.hpp").read_text("utf-8"), re.M)
+    return {names[name]: -200 - int(number) for name, number in numbers
+            if names[name] not in _CONSTANTS and names[name] not in ("BFS_ELAYOUT", "BFS_EHASH")}
+
+
+RULES = _rules()
+
+
+def said(name):
+    """(code, rule) in bfs_error of what C++, bfinspect and the format's document call by this name."""
+    if name in RULES:
+        return _CONSTANTS["BFS_EMALFORMED"], RULES[name]
+    return _CONSTANTS["BFS_EFEATURE" if name in ("BFS_ELAYOUT", "BFS_EHASH") else name], 0
+
+
 SIGNATURES = {one.name: (_type(one.result), [_type(each.type) for each in one.parameters]) for one in ABI.functions}
 LISTED = header_codes.of(HEADER)
 
@@ -72,7 +92,26 @@ def load(path, use_errno=False):
     for form in ("many", "fixed", "column32", "column64", "digests"):
         for verb in ("add", "contains", "select"):
             setattr(library, f"{verb}_{form}", _call_of(getattr(library, f"bfs_{verb}_keys"), verb, form))
+    library.count = lambda handle, key, size: _count_one(library, handle, _one_key(key, size))
+    library.count_digest = lambda handle, digest: _count_one(library, handle, _one_digest(digest))
+    library.remove_digest = lambda handle, digest: library.bfs_remove_keys(handle, byref(_one_digest(digest)))
     return library
+
+
+def _one_key(key, size):
+    return many_keys(KEYS_POINTERS, 1, (c_char_p * 1)(key), lengths=(c_size_t * 1)(size))
+
+
+def _one_digest(digest):
+    return many_keys(KEYS_DIGESTS, 1, (c_uint64 * 1)(digest))
+
+
+def _count_one(library, handle, keys):
+    """How often the key is in, or a code."""
+    counts = (c_uint8 * 1)(99)
+    code = library.bfs_count_keys(handle, byref(keys), counts)
+    assert counts[0] == 15 if code < 0 else code == (counts[0] > 0), (code, counts[0])
+    return code if code < 0 else counts[0]
 
 
 def _address(array):
@@ -115,84 +154,145 @@ def _call_of(function, verb, form):
     return call_it
 
 
-def options(note=None, seed=None, flags=0, like=None, **fields):
-    """bfs_options from keywords; layout and hash by name."""
-    fields["layout"] = LAYOUTS.get(fields.get("layout"), fields.get("layout") or 0)
-    fields["hash"] = HASHES.get(fields.get("hash"), fields.get("hash") or 0)
-    if seed is not None:
-        fields["seed"], flags = seed, flags | OPTION_SEED
-    if note is not None:
-        fields["note"], fields["note_bytes"] = _address(note), len(note)
-    if fields.get("key") is not None:
-        fields["key"], fields["key_bytes"] = _address(fields["key"]), len(fields["key"])
-    if fields.get("file_id") is not None:
-        fields["file_id"], flags = (c_uint8 * 16)(*fields["file_id"]), flags | OPTION_FILE_ID
-    if fields.get("seeds") is not None:
-        fields["num_seeds"] = len(fields["seeds"])
-        fields["seeds"] = _address((c_uint32 * len(fields["seeds"]))(*fields["seeds"]))
-    return Options(struct_bytes=ctypes.sizeof(Options), flags=flags, like=like, **fields)
+def options(**fields):
+    """bfs_options from keywords: layout and hash by name, a range as (offset, bytes), and what the struct points to as it is."""
+    kept = []  # what the struct points to lives as long as the struct
+
+    def pointer(thing):
+        kept.append(thing)
+        return ctypes.cast(ctypes.pointer(thing), c_void_p)
+
+    fields = {name: value for name, value in fields.items() if value is not None}
+    for name, numbers in (("layout", LAYOUTS), ("hash", HASHES)):
+        if name in fields:
+            fields[name] = numbers.get(fields[name], fields[name])
+    for name in {"note", "secret"} & fields.keys():
+        fields.setdefault(name + "_bytes", len(fields[name]))
+        fields[name] = pointer(ctypes.create_string_buffer(fields[name], max(1, len(fields[name]))))
+    if "seeds" in fields:
+        fields.setdefault("num_seeds", len(fields["seeds"]))
+        fields["seeds"] = pointer((c_uint32 * len(fields["seeds"]))(*fields["seeds"]))
+    if "seed" in fields:
+        fields["seed"] = pointer(c_uint64(fields["seed"]))
+    if "file_id" in fields:
+        fields["file_id"] = pointer((c_uint8 * 16)(*fields["file_id"]))
+    if "range" in fields:
+        fields["range"] = pointer(Range(*fields["range"]))
+    if "fd" in fields:
+        fields["fd"] = pointer(c_int32(fields["fd"]))
+    made = Options(struct_bytes=ctypes.sizeof(Options), **fields)
+    made.kept = kept
+    return made
 
 
-def open_options(flags=READ, key=None, offset=None, **fields):
-    """bfs_open_options from keywords; with an offset, a range."""
-    if key is not None:
-        fields["key"], fields["key_bytes"] = _address(key), len(key)
-    if offset is not None:
-        fields["offset"], flags = offset, flags | OPEN_RANGE
-    return OpenOptions(struct_bytes=ctypes.sizeof(OpenOptions), flags=flags, **fields)
+def _given(fields):
+    return options(**fields) if any(value is not None for value in fields.values()) else None
 
 
-def copy_options(flags=0, mode=0, **fields):
-    return CopyOptions(struct_bytes=ctypes.sizeof(CopyOptions), flags=flags, mode=mode, **fields)
+def create(library, path, flags=0, **fields):
+    return call(library.bfs_create, path, flags, options(**fields))
+
+
+def open_path(library, path, flags=READ, **fields):
+    return call(library.bfs_open, path, flags, _given(fields))
+
+
+def open_or_create(library, path, flags=WRITE, **fields):
+    """(handle, whether the call made the file)."""
+    made = []
+
+    def remember(*arguments):
+        made.append(library.bfs_open(*arguments))
+        return made[0]
+    return call(remember, path, flags | CREATE, options(**fields)), made[0] == 1
+
+
+def build(library, path, keys, flags=0, **fields):
+    """The handle of a file of these bfs_keys."""
+    return call(library.bfs_build, path, flags, _given(fields), keys)
+
+
+def open_memory(library, address, size, flags=READ, secret=None):
+    return call(library.bfs_open_memory, address, size, flags, _given({"secret": secret} if secret is not None else {}))
+
+
+def bytes_needed(library, flags=0, given=None, **fields):
+    """What bfs_format needs, for these options."""
+    error = new_error()
+    return _checked(library.bfs_format(None, 0, flags, given or options(**fields), None, byref(error)), error)
+
+
+def mark(owner, epoch, position):
+    """bfs_owner_mark for bfs_sync."""
+    return OwnerMark(owner=owner, epoch=epoch, mark=position)
+
+
+def _checked(code, error):
+    """The result of a function, or a CodeError."""
+    if code < 0:
+        assert error.code == code, f"bfs_error has code {error.code}, the function returned {code}"
+        raise CodeError(error)
+    return code
+
+
+def copy(library, handle, path, flags=0, **fields):
+    error = new_error()
+    _checked(library.bfs_copy(handle, path, flags, _given(fields), byref(error)), error)
+
+
+def seal(library, path, to, flags=0, secret=None, **fields):
+    """Makes a sealed copy of a file."""
+    handle = open_path(library, path, secret=secret)
+    try:
+        copy(library, handle, to, flags | SEALED, **fields)
+    finally:
+        library.bfs_close(handle, None)
+
+
+def dump(library, handle, flags=0):
+    """The bytes."""
+    error = new_error()
+    data = ctypes.create_string_buffer(_checked(library.bfs_dump(handle, None, 0, flags, byref(error)), error))
+    return data.raw[:_checked(library.bfs_dump(handle, data, len(data), flags, byref(error)), error)]
 
 
 def foreign_form(format_name, order=0, name=None):
     return ForeignForm(struct_bytes=ctypes.sizeof(ForeignForm), order=order, format=format_name, name=name)
 
 
-def foreign_inspect(library, form, data, given=None):
+def foreign_inspect(library, form, data, flags=0, given=None):
     """The Foreign of these bytes."""
     found, error = Foreign(struct_bytes=ctypes.sizeof(Foreign)), new_error()
-    if library.bfs_foreign_inspect(byref(form), data, len(data), given and byref(given), byref(found), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    _checked(library.bfs_foreign_inspect(byref(form), data, len(data), flags, given, byref(found), byref(error)), error)
     return found
 
 
-def foreign_import(library, path, form, data, given):
-    return call(library.bfs_foreign_import, path, form, data, len(data), given)
+def foreign_import(library, path, form, data, flags=0, given=None):
+    return call(library.bfs_foreign_import, path, form, data, len(data), flags, given)
 
 
 def foreign_export(library, handle, form):
     """The bytes."""
-    needed, error = c_uint64(), new_error()
-    code = library.bfs_foreign_export(handle, byref(form), None, 0, byref(needed), byref(error))
-    data = ctypes.create_string_buffer(needed.value)
-    code = code or library.bfs_foreign_export(handle, byref(form), data, needed.value, None, byref(error))
-    if code != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    error = new_error()
+    data = ctypes.create_string_buffer(_checked(library.bfs_foreign_export(handle, byref(form), None, 0, byref(error)), error))
+    _checked(library.bfs_foreign_export(handle, byref(form), data, len(data), byref(error)), error)
     return data.raw
 
 
-def open_with(library, path, flags=READ, **given):
-    return call(library.bfs_open_with, path, open_options(flags, **given))
-
-
-def wrap_with(library, address, size, flags=READ, key=None):
-    return call(library.bfs_wrap_with, address, size, open_options(flags, key))
-
-
 def compare(library, a, b):
-    found = Comparison(struct_bytes=ctypes.sizeof(Comparison))
-    error = new_error()
-    if library.bfs_compare(a, b, byref(found), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    found, error = Comparison(struct_bytes=ctypes.sizeof(Comparison)), new_error()
+    _checked(library.bfs_compare(a, b, byref(found), byref(error)), error)
     return found
 
 
-def intersect(library, handles, path, flags=0, mode=0, **fields):
+def intersect(library, handles, path, flags=0, **fields):
     error, array = new_error(), (c_void_p * len(handles))(*handles)
-    if library.bfs_intersect(array, len(handles), path, byref(copy_options(flags, mode, **fields)), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    _checked(library.bfs_intersect(array, len(handles), path, flags, _given(fields), byref(error)), error)
+
+
+def join(library, handles, path, flags=0, **fields):
+    error, array = new_error(), (c_void_p * len(handles))(*handles)
+    _checked(library.bfs_join(array, len(handles), path, flags, _given(fields), byref(error)), error)
 
 
 def new_error():
@@ -203,42 +303,29 @@ def call(function, *arguments):
     """Calls a function that ends in (out, error): the handle, or a CodeError."""
     handle, error = c_void_p(), new_error()
     code = function(*arguments, byref(handle), byref(error))
-    if code != 0:
+    if code < 0:
         assert handle.value is None, "a handle came with an error"
-        assert error.code == code, f"bfs_error has code {error.code}, the function returned {code}"
-        raise CodeError(code, error.os_errno, error.message)
+        _checked(code, error)
     return handle
 
 
 class CodeError(Exception):
-    def __init__(self, code, os_errno, message):
-        super().__init__(code, os_errno, message)
-        self.code, self.os_errno, self.message = code, os_errno, message
-
-
-def seal(library, path, to, flags=0, mode=0):
-    error = new_error()
-    if library.bfs_seal(path, to, byref(copy_options(flags, mode)), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    def __init__(self, error):
+        super().__init__(error.code, error.os_errno, error.message)
+        self.code, self.os_errno, self.rule, self.message = error.code, error.os_errno, error.rule, error.message
 
 
 def verify(library, path, capacity=100):
     """The damaged ranges, as (offset, bytes)."""
     ranges, error = (Range * capacity)(), new_error()
-    found = library.bfs_verify(path, 0, ranges, capacity, byref(error))
-    if found < 0:
-        assert error.code == found
-        raise CodeError(error.code, error.os_errno, error.message)
+    found = _checked(library.bfs_verify(path, 0, ranges, capacity, byref(error)), error)
     return [(one.offset, one.bytes) for one in ranges[:min(found, capacity)]]
 
 
 def list_marks(library, handle, capacity=64):
     """Every bfs_owner_mark."""
     marks, error = (OwnerMark * capacity)(), new_error()
-    found = library.bfs_list_marks(handle, marks, capacity, byref(error))
-    if found < 0:
-        assert error.code == found
-        raise CodeError(error.code, error.os_errno, error.message)
+    found = _checked(library.bfs_list_marks(handle, marks, capacity, byref(error)), error)
     return marks[:min(found, capacity)]
 
 
@@ -251,17 +338,25 @@ def plan(library, **numbers):
     """The PlanResult of these fields of a bfs_plan_request."""
     result, error = PlanResult(struct_bytes=ctypes.sizeof(PlanResult)), new_error()
     request = PlanRequest(struct_bytes=ctypes.sizeof(PlanRequest), **numbers)
-    if library.bfs_plan(byref(request), byref(result), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    _checked(library.bfs_plan(byref(request), byref(result), byref(error)), error)
     return result
 
 
 def statistics(library, handle, flags=0):
     stats = Statistics(struct_bytes=ctypes.sizeof(Statistics))
     error = new_error()
-    if library.bfs_stats(handle, flags, byref(stats), byref(error)) != 0:
-        raise CodeError(error.code, error.os_errno, error.message)
+    _checked(library.bfs_stats(handle, flags, byref(stats), byref(error)), error)
     return stats
+
+
+def note_of(library, handle):
+    stats = statistics(library, handle)
+    return bytes(stats.note[:stats.note_bytes])
+
+
+def seeds_of(library, handle):
+    stats = statistics(library, handle)
+    return list(stats.seeds[:stats.num_seeds])
 
 
 def aligned_buffer(size, alignment=64):

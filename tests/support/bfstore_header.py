@@ -1,5 +1,6 @@
 """What the headers of the C ABI declare, as tools/abigen reads them: constants, codes, functions. `path`: of bfstore.h."""
 import pathlib
+import re
 import sys
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "abigen"))
@@ -12,8 +13,14 @@ def _read(path):
 
 
 def constants(path):
-    """Every #define of a number: {"BFS_EINVAL": -1, "BFS_OPEN_READ": 1, ...}."""
+    """Every #define of a number: {"BFS_EINVAL": -1, "BFS_READ": 1, ...}."""
     return {one.name: one.value for one in _read(path).constants}
+
+
+def flags(path):
+    """Every flag: they alone are written in hexadecimal, with the suffix of 64 bits."""
+    text = "".join(pathlib.Path(one).read_text("utf-8") for one in installed(path))
+    return {name: constants(path)[name] for name in re.findall(r"#define (BFS_\w+) 0x[0-9a-f]+ull\b", text)}
 
 
 def codes(path):
@@ -22,8 +29,8 @@ def codes(path):
 
 
 def installed(path):
-    """Every header of the C ABI: bfstore.h, and what is next to it for some programs alone."""
-    return [str(path), *sorted(str(one) for one in pathlib.Path(path).parent.glob("bfstore_*.h"))]
+    """Every header of the C ABI. Each includes those before it that it needs."""
+    return [str(one) for one in declarations.headers(pathlib.Path(path).parent)]
 
 
 def functions(path):

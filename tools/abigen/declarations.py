@@ -1,9 +1,8 @@
-"""Reads the declarations of the C ABI's headers from their text: constants, structs with the places of their fields,
-functions.
+"""What the headers of the C ABI declare, read from their text: constants, structs with the places of their fields, functions.
 
-The headers use a small part of C. If the reader finds anything else it fails and shows the place: it never skips a
-declaration. The places of fields are those of 64-bit machines, the only ones that bfstore runs on; layout_checks.cpp
-compares them with the compiler's.
+The headers use a small part of C. Where the reader finds anything else it fails and shows the place: it never skips a
+declaration. The places of fields are those of 64-bit machines, the only ones that bfstore runs on; layout_checks.cpp compares
+them with the compiler's.
 """
 
 import dataclasses
@@ -22,7 +21,7 @@ class Unreadable(Exception):
 @dataclasses.dataclass(frozen=True)
 class Type:
     base: str  # "uint32_t", "void", "bfs_filter"
-    points_to_const: tuple = ()  # for each star, from the left: True if its target is const
+    points_to_const: tuple = ()  # for each star, from the left: whether what it points to is const
 
     @property
     def is_pointer(self):
@@ -39,8 +38,8 @@ class Type:
 @dataclasses.dataclass(frozen=True)
 class Constant:
     name: str
-    written: str  # "0x10", "-1": the number as in C, without suffix and parentheses
-    bits: int  # the bits of the type that it is for: 64 for flags
+    written: str  # "0x10", "-1": the number as C has it, without suffix and parentheses
+    bits: int  # of the type for which it is meant: 64 for flags
     words: str  # the comment on its line
 
     @property
@@ -56,7 +55,7 @@ class Constant:
 class Field:
     name: str
     type: Type
-    count: int  # the number of elements of an array; 0: not an array
+    count: int  # of the elements of an array; 0 for no array
     offset: int
     bytes: int
 
@@ -95,8 +94,12 @@ class Abi:
 
 
 def headers(folder=CAPI):
-    """Returns the headers, the most common one first."""
-    return sorted(pathlib.Path(folder).glob("bfstore*.h"), key=lambda path: (path.name != "bfstore.h", path.name))
+    """In an order in which each includes those before it."""
+    order = ("codes", "", "engine", "sets", "memory", "interop")
+    found = {path.stem.removeprefix("bfstore").lstrip("_"): path for path in pathlib.Path(folder).glob("bfstore*.h")}
+    if set(found) != set(order):
+        raise Unreadable(f"{folder}: the headers are {sorted(found)}, and not {sorted(order)}")
+    return [found[name] for name in order]
 
 
 def read(paths=None):
@@ -119,7 +122,7 @@ def without_comments(text):
 # --- Constants --------------------------------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"#define (BFS_\w+)[ \t]+(?:(-?(?:0x[0-9a-f]+|\d+))(u|ull)?|\((-\d+)\))[ \t]*(?:/\*((?:[^*]|\*(?!/))*)\*/)?[ \t]*$", re.M)
-# Macros for the compiler, macros that are calls (BFS_IS_...), and the initial values of structs.
+# Of the compiler, of a call (BFS_IS_...), and the initial values of structs.
 NO_NUMBER = re.compile(r"#define (BFSTORE\w*_H|BFS_API|BFS_CHECK|BFS_IS_\w+\(|BFS_\w+_INIT)\b")
 
 
@@ -139,14 +142,15 @@ def _constants(text, path):
 
 DECLARATIONS = (
     re.compile(r"typedef struct (?P<handle>\w+) (?P=handle) ?;"),
+    re.compile(r"struct (?P<later>\w+) ?;"),  # of a header that comes later
     re.compile(r"typedef struct (?P<struct>\w+) ?\{(?P<fields>[^{}]*)\} ?(?P=struct) ?;"),
     re.compile(r"BFS_API (?:BFS_CHECK )?(?P<result>[\w *]+?) ?\b(?P<function>bfs_\w+)\((?P<parameters>[\w *,]*)\) ?;"),
-    re.compile(r"static inline [^{};]*(?P<body>\{)"),  # only in the header: not in a library
+    re.compile(r"static inline [^{};]*(?P<body>\{)"),  # of the header alone: no library has it
 )
 
 
 def _declarations(text):
-    """Returns the text without comments, preprocessor lines and parts for C++, with single spaces."""
+    """Without comments and what is for the preprocessor or for C++ alone, with single spaces."""
     text = re.sub(r"\\\n", " ", without_comments(text))
     text = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", text, flags=re.S | re.M)
     return " ".join(re.sub(r"^#.*$", "", text, flags=re.M).split())
@@ -161,6 +165,8 @@ def _read_declarations(text, abi, path):
         said, at = found.groupdict(), found.end()
         if "handle" in said:
             abi.handles.append(said["handle"])
+        elif "later" in said:
+            pass
         elif "struct" in said:
             abi.structs.append(_struct(said["struct"], said["fields"], abi.structs))
         elif "function" in said:
@@ -172,7 +178,7 @@ def _read_declarations(text, abi, path):
 
 
 def _end_of_block(text, at):
-    """Returns the place after the brace that closes the one before `at`."""
+    """The place after the brace that closes the one before `at`."""
     depth = 1
     while depth > 0:
         depth += {"{": 1, "}": -1}.get(text[at], 0)
@@ -181,14 +187,14 @@ def _end_of_block(text, at):
 
 
 def _named(declared):
-    """Returns (name, type) for "const char* path"."""
+    """(name, type) of "const char* path"."""
     kind, name = re.fullmatch(r"\s*(.*?[ *])(\w+)\s*", declared).groups()
     return name, _type(kind)
 
 
 def _type(text):
-    """Returns the Type of "const bfs_filter* const*"."""
-    words = text.replace("*", " * ").split()
+    """Of "const bfs_filter* const*"."""
+    words = text.replace("*", " * ").replace("struct ", "").split()
     is_const = words[0] == "const"
     base, stars, words = words[is_const], [], words[is_const + 1:]
     for word in words:
@@ -202,11 +208,22 @@ def _type(text):
     return Type(base, tuple(stars))
 
 
+def _one_by_one(text):
+    """ "uint32_t layout, hash;" declares two. """
+    for declared in filter(str.strip, text.split(";")):
+        first, *others = declared.split(",")
+        kind = re.match(r"\s*(.*[ *])\w+", first)[1]
+        if others and "*" in declared:  # in C the star belongs to one of them
+            raise Unreadable(f"not one pointer: {declared}")
+        yield first
+        yield from (kind + other for other in others)
+
+
 def _struct(name, text, structs):
     sizes = {**{base: (size, size) for base, size in BYTES.items()},
              **{one.name: (one.bytes, one.alignment) for one in structs}}
     fields, end, widest = [], 0, 1
-    for declared in filter(str.strip, text.split(";")):
+    for declared in _one_by_one(text):
         plain, count = re.fullmatch(r"([^\[]*)(?:\[(\d+)\])?\s*", declared).groups()
         field, kind = _named(plain)
         if not kind.is_pointer and kind.base not in sizes:

@@ -35,7 +35,7 @@ def version_script(abi, text):
 
 def files(abi, mark):
     lines = [f"// {mark}", "// A change here breaks every program that was built before.",
-             *(f'#include "{path.name}"' for path in headers()), "", "#include <cstddef>"]
+             *sorted(f'#include "{path.name}"' for path in headers()), "", "#include <cstddef>"]
     lines += [line for struct in abi.structs for line in checks(struct)]
     yield "capi/layout_checks.cpp", "\n".join(lines) + "\n"
 

@@ -6,12 +6,17 @@ import re
 
 # The type of a group of constants, the prefix of their names in C, and its replacement in Go.
 GROUPS = (("Code", "BFS_", ""), ("Abilities", "BFS_CAN_", "Can"), ("Differences", "BFS_DIFFERS_", "Differs"))
-WORDS = {"Code": "The codes: bfstore.h tells what each means, and Code.Error too.", "Abilities": "The abilities.",
+WORDS = {"Code": "The codes. Code.Error says in a sentence what each means.", "Abilities": "The abilities.",
          "Differences": "The differences."}
 
 
 def camel(name):
-    return re.sub(r"(?:^|_)(\w)([^_]*)", lambda word: word[1] + word[2].lower(), name)
+    return re.sub(r"(?:^|_)(\w)([^_]*)", lambda word: word[1].upper() + word[2].lower(), name)
+
+
+def in_go(words):
+    """The header's words with Go's names: "bfs_error.rule" is Error.Rule."""
+    return re.sub(r"\bbfs_(\w+)(?:\.(\w+))?", lambda name: ".".join(camel(part) for part in name.groups() if part), words)
 
 
 def block(words, rows):
@@ -30,7 +35,7 @@ def group(abi, kind, prefix, go_prefix):
     for one in abi.constants:
         if one.value < 0 if kind == "Code" else one.name.startswith(prefix):
             name = one.name.removeprefix(prefix)
-            yield go_prefix + (camel(name) if go_prefix else name), f"{kind} = C.{one.name}", one.words
+            yield go_prefix + (camel(name) if go_prefix else name), f"{kind} = C.{one.name}", in_go(one.words)
 
 
 def files(abi, mark):
@@ -42,7 +47,7 @@ def files(abi, mark):
     codes = [one for one in abi.constants if one.value < 0]
     width = max(len(f"c{one.name[4:]}:") for one in codes)
     lines = [f"// {mark}", "", "package reader", "",
-             *block("The codes of bfstore.h.", [(f"c{one.name[4:]}", f"int32 = {one.value}", "") for one in codes]),
+             *block("The codes of bfstore_codes.h.", [(f"c{one.name[4:]}", f"int32 = {one.value}", "") for one in codes]),
              "", "// Their names.", "var names = map[int32]string{",
              *(f'\t{f"c{one.name[4:]}:":{width}} "{one.name}",' for one in codes), "}"]
     yield "capi/bindings/go/reader/codes.go", "\n".join(lines) + "\n"

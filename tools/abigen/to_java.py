@@ -9,6 +9,7 @@ import textwrap
 
 TYPES = {"int32_t": "int", "uint32_t": "int", "double": "double", "void": "void"}
 LAYOUTS = {"int": "JAVA_INT", "long": "JAVA_LONG", "double": "JAVA_DOUBLE", "byte[]": "ADDRESS", "void": "null"}
+TOGETHER = "\N{NO-BREAK SPACE}"  # in a line that may be broken
 FOLDER = "capi/bindings/java/{}/dev/bfstore/{}.java"
 
 
@@ -22,7 +23,7 @@ class Call:
 
     @property
     def signature(self):
-        return f"{self.result} {self.name}({', '.join(map(' '.join, self.parameters))})"
+        return f"{self.result} {self.name}({', '.join(map(TOGETHER.join, self.parameters))})"
 
     @property
     def handle(self):
@@ -49,7 +50,8 @@ def calls(abi):
 
 
 def wrapped(line):
-    return textwrap.fill(line, 120, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    lines = textwrap.fill(line, 120, initial_indent="  ", subsequent_indent="      ", break_long_words=False)
+    return lines.replace(TOGETHER, " ")
 
 
 def constant(one):
@@ -73,7 +75,7 @@ def handle(call):
 def ffm_method(call):
     words = ", ".join(f"MemorySegment.ofArray({name})" if kind == "byte[]" else name for kind, name in call.parameters)
     result = "" if call.result == "void" else f"return ({call.result}) "
-    return "\n".join(["\n  @Override", wrapped(f"public {call.signature} {{"), "    try {",
+    return "\n".join(["\n  @Override", wrapped(f"public {call.signature}{TOGETHER}{{"), "    try {",
                       f"      {result}{call.handle}.invokeExact({words});",
                       "    } catch (Throwable unexpected) {", "      throw Downcall.failed(unexpected);", "    }", "  }"])
 
@@ -86,13 +88,13 @@ def source(mark, imports, words, declared, rows):
 def files(abi, mark):
     made = list(calls(abi))
     yield FOLDER.format("src", "Abi"), source(
-        mark, [], "The numbers of bfstore.h, under their names without BFS_.", "final class Abi",
+        mark, [], "The numbers of the C headers, under their names without BFS_.", "final class Abi",
         [*map(constant, abi.constants), "", "  private Abi() {}"])
     yield FOLDER.format("src", "Structs"), source(
-        mark, [], "Where the fields of bfstore.h's structs are.", "final class Structs",
+        mark, [], "The offsets of the fields in the structs of the C headers.", "final class Structs",
         [*map(struct, abi.structs), "  private Structs() {}"])
     yield FOLDER.format("src", "Calls"), source(
-        mark, [], "The functions of bfstore.h. An address, a size and a u64 are a long, and a byte[] is on the heap.",
+        mark, [], "The functions of the C headers. An address, a size and a u64 are a long, and a byte[] is on the heap.",
         "interface Calls", [wrapped(f"{one.signature};") for one in made])
     yield FOLDER.format("src", "JnaCalls"), source(
         mark, [], "The functions as native methods, to which JNA's direct mapping binds them.",

@@ -21,7 +21,7 @@ const BUFFER = "void *";
 
 
 def field(one):
-    kind = one.count if one.count else '"pointer"' if one.type.is_pointer else f'"{KINDS.get(one.type.base, one.type.base)}"'
+    kind = one.bytes if one.count else '"pointer"' if one.type.is_pointer else f'"{KINDS.get(one.type.base, one.type.base)}"'
     return f"      {one.name}: {{offset: {one.offset}, kind: {kind}}},"
 
 
@@ -42,6 +42,11 @@ def parameter(one):
     return "BUFFER" if one.type.is_pointer else f'"{one.type.base}"'
 
 
+def code_names(abi):
+    words = " | ".join(f'"{one.name}"' for one in abi.constants if one.value < 0)
+    yield textwrap.fill(f"/** The name of a code. @typedef {{{words}}} CodeName */", 120, subsequent_indent=" * ")
+
+
 def function(one):
     result = "str" if one.result.is_pointer_to("char") else one.result.base
     words = ", ".join([f'"{result}"', *map(parameter, one.parameters)])
@@ -51,7 +56,7 @@ def function(one):
 def files(abi, mark):
     lines = [f"/* {mark} */", "export const BFS = Object.freeze({"]
     lines += [f"  {one.name.removeprefix('BFS_')}: {one.written}," for one in abi.constants]
-    lines += ["});", TYPES, "/** @type {Readonly<Record<string, Layout>>} */", "export const STRUCTS = {"]
+    lines += ["});", "", *code_names(abi), TYPES, "/** @type {Readonly<Record<string, Layout>>} */", "export const STRUCTS = {"]
     lines += [line for one in abi.structs for line in struct(one)]
     lines += ["};", PARAMETERS, "/** The result, then the parameters. @type {Readonly<Record<string, [string, ...string[]]>>} */"]
     lines += ["export const FUNCTIONS = {", *map(function, abi.functions), "};"]

@@ -1,25 +1,34 @@
-"""Python: tables of the numbers, and of the structs that are dicts in Python, whose offsets the C compiler fills in."""
+"""Python: tables of the numbers and of the structs that are dicts there, which the C compiler fills with offsets."""
 
 # The extension fills in bfs_error and bfs_keys itself; the smaller ones are tuples.
-DICTS = ("bfs_options", "bfs_open_options", "bfs_copy_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
+DICTS = ("bfs_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
          "bfs_comparison", "bfs_foreign")
 KINDS = {"int32_t": "INT32", "uint32_t": "UINT32", "uint64_t": "UINT64", "double": "DOUBLE", "bfs_interval": "INTERVAL"}
-ARRAYS = {"char": "TEXT", "uint8_t": "ID"}
-# A pointer's kind, and the field with the length of its target.
+# A pointer's or an array's kind, and the form of the name of the field with its length.
 POINTERS = {"char": ("PATH", None), "void": ("BYTES", "{}_bytes"), "uint32_t": ("SEEDS", "num_{}")}
+ARRAYS = {"char": ("TEXT", None), "uint8_t": ("ID", "{}_bytes"), "uint32_t": ("SEEDS_IN", "num_{}")}
+BYTES_AT = {"uint8_t": "16"}  # behind a pointer to one thing: file_id is an array of 16
+
+
+def row(struct, field):
+    """(kind, the C expression of the field's fourth column, the name of its length or None)."""
+    if not field.type.is_pointer and not field.count:
+        return KINDS[field.type.base], "0", None
+    kind, form = (POINTERS if field.type.is_pointer else ARRAYS).get(field.type.base, ("AT", None))
+    if kind == "AT":
+        return kind, BYTES_AT.get(field.type.base, f"sizeof({field.type.base})"), None
+    length = form and form.format(field.name)
+    if length in {one.name for one in struct.fields}:
+        return {"ID": "BYTES_IN"}.get(kind, kind), f"offsetof({struct.name}, {length})", length
+    return kind, str(field.count), None
 
 
 def rows(struct):
-    lengths = {"struct_bytes", "reserved"}
-    for field in struct.fields:
-        if field.name in lengths:
-            continue
-        kind, length = POINTERS[field.type.base] if field.type.is_pointer else ((ARRAYS if field.count else KINDS)[field.type.base], None)
-        place = "0"
-        if length:
-            lengths.add(length.format(field.name))
-            place = f"offsetof({struct.name}, {length.format(field.name)})"
-        yield f'    {{"{field.name}", {kind}, offsetof({struct.name}, {field.name}), {place}}},'
+    found = {field.name: row(struct, field) for field in struct.fields}
+    for name in ("struct_bytes", "reserved", *[length for _, _, length in found.values()]):
+        found.pop(name, None)
+    for name, (kind, fourth, _) in found.items():
+        yield f'    {{"{name}", {kind}, offsetof({struct.name}, {name}), {fourth}}},'
 
 
 def files(abi, mark):

@@ -9,7 +9,7 @@ HANDLE = """
 #[repr(C)]
 pub struct {name} {{
     _opaque: [u8; 0],
-    // Neither Send nor Sync nor Unpin by itself: who wraps it says what it is.
+    // Neither Send nor Sync nor Unpin: a wrapper that is says so.
     _neither: std::marker::PhantomData<(*mut u8, std::marker::PhantomPinned)>,
 }}"""
 

@@ -34,14 +34,16 @@ def first_sentence(text):
 
 
 def overview(text):
-    """Returns paragraphs, and lists whose items begin with a dash below a line that is their title."""
+    """Returns paragraphs, tables, whose lines are indented, and lists, whose items begin with a dash."""
     rows = []
     for paragraph in re.split(r"\n\n+", text):
         lead, *items = re.split(r"(?:^|\n)- ", paragraph)
-        if items and len(lead.split()) < 3:
-            rows.append(f".SS {lead.strip()}")
-        elif lead.strip():
-            rows += [".PP", roff.line(roff.marked(lead))]
+        words = [line for line in lead.split("\n") if not line.startswith("  ")]
+        table = [line.strip() for line in lead.split("\n") if line.startswith("  ")]
+        if "".join(words):
+            rows += [".PP", roff.line(roff.marked("\n".join(words)))]
+        if table:
+            rows += roff.verbatim("\n".join(table))
         for item in items:
             name, _, rest = item.partition(": ")
             rows += [".TP 7", r"\fB" + roff.escaped(" ".join(name.split())) + r"\fR", roff.line(roff.marked(rest))] if (

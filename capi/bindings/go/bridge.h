@@ -4,76 +4,61 @@
 #ifndef BFSTORE_GO_BRIDGE_H
 #define BFSTORE_GO_BRIDGE_H
 
-#include <bfstore.h>
 #include <bfstore_interop.h>
+#include <bfstore_memory.h>
 
 /* --- Making and opening --- */
 
-static inline bfs_options bridge_options(bfs_options options, const char* like, const uint8_t* note, const uint8_t* key,
-                                         const uint32_t* seeds) {
+/* Flags and options of a call. Its numbers are here, and its bytes of any length are separate arguments. */
+typedef struct bridge_given {
+  bfs_options options; /* without pointers */
+  uint64_t flags;
+  uint64_t seed;
+  bfs_range range;
+  int32_t fd;
+  uint8_t file_id[16];
+  uint8_t has_seed, has_range, has_fd, has_file_id;
+} bridge_given;
+
+/* Points into *given. */
+static inline bfs_options bridge_options(const bridge_given* given, const char* like, const uint8_t* note,
+                                         const uint8_t* secret, const uint32_t* seeds) {
+  bfs_options options = given->options;
   options.struct_bytes = sizeof options;
   options.like = like;
   options.note = note;
-  options.key = key;
+  options.secret = secret;
   options.seeds = seeds;
+  if (given->has_seed) options.seed = &given->seed;
+  if (given->has_range) options.range = &given->range;
+  if (given->has_fd) options.fd = &given->fd;
+  if (given->has_file_id) options.file_id = given->file_id;
   return options;
 }
 
-static inline int32_t bridge_create(const char* path, bfs_options given, const char* like, const uint8_t* note,
-                                    const uint8_t* key, const uint32_t* seeds, bfs_filter** out, bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_create(path, &options, out, error);
+static inline int32_t bridge_create(const char* path, bridge_given given, const char* like, const uint8_t* note,
+                                    const uint8_t* secret, const uint32_t* seeds, bfs_filter** out, bfs_error* error) {
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_create(path, given.flags, &options, out, error);
 }
 
-static inline int32_t bridge_create_part(const char* path, bfs_options given, const char* like, const uint8_t* note,
-                                         const uint8_t* key, const uint32_t* seeds, uint32_t part, uint32_t num_parts,
-                                         bfs_filter** out, bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_create_part(path, &options, part, num_parts, out, error);
+static inline int32_t bridge_open(const char* path, bridge_given given, const char* like, const uint8_t* note,
+                                  const uint8_t* secret, const uint32_t* seeds, bfs_filter** out, bfs_error* error) {
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_open(path, given.flags, &options, out, error);
 }
 
-static inline int32_t bridge_required_bytes(bfs_options given, const char* like, const uint8_t* note,
-                                            const uint8_t* key, const uint32_t* seeds, uint64_t* out,
-                                            bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_required_bytes(&options, out, error);
-}
-
-static inline int32_t bridge_format(uint8_t* buffer, uint64_t bytes, bfs_options given, const char* like,
-                                    const uint8_t* note, const uint8_t* key, const uint32_t* seeds, bfs_filter** out,
+static inline int64_t bridge_format(uint8_t* buffer, uint64_t bytes, bridge_given given, const char* like,
+                                    const uint8_t* note, const uint8_t* secret, const uint32_t* seeds, bfs_filter** out,
                                     bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_format(buffer, bytes, &options, out, error);
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_format(buffer, bytes, given.flags, &options, out, error);
 }
 
-static inline bfs_open_options bridge_open_options(bfs_open_options options, const uint8_t* key) {
-  options.struct_bytes = sizeof options;
-  options.key = key;
-  return options;
-}
-
-static inline int32_t bridge_open(const char* path, bfs_open_options given, const uint8_t* key, bfs_filter** out,
-                                  bfs_error* error) {
-  const bfs_open_options options = bridge_open_options(given, key);
-  return bfs_open_with(path, &options, out, error);
-}
-
-static inline int32_t bridge_open_set(const char* manifest, bfs_open_options given, const uint8_t* key,
-                                      bfs_filter** out, bfs_error* error) {
-  const bfs_open_options options = bridge_open_options(given, key);
-  return bfs_open_set(manifest, &options, out, error);
-}
-
-static inline int32_t bridge_wrap(uint8_t* buffer, uint64_t bytes, bfs_open_options given, const uint8_t* key,
-                                  bfs_filter** out, bfs_error* error) {
-  const bfs_open_options options = bridge_open_options(given, key);
-  return bfs_wrap_with(buffer, bytes, &options, out, error);
-}
-
-static inline int32_t bridge_load(const uint8_t* data, uint64_t bytes, bfs_open_options given, const uint8_t* key,
-                                  bfs_filter** out, bfs_error* error) {
-  const bfs_open_options options = bridge_open_options(given, key);
-  return bfs_load(data, bytes, &options, out, error);
+static inline int32_t bridge_open_memory(const uint8_t* data, uint64_t bytes, bridge_given given, const uint8_t* secret,
+                                         bfs_filter** out, bfs_error* error) {
+  const bfs_options options = bridge_options(&given, NULL, NULL, secret, NULL);
+  return bfs_open_memory(data, bytes, given.flags, &options, out, error);
 }
 
 /* --- One key --- */
@@ -91,7 +76,23 @@ static inline int32_t bridge_remove(bfs_filter* filter, _GoString_ key) {
 }
 
 static inline int32_t bridge_count(const bfs_filter* filter, _GoString_ key) {
-  return bfs_count(filter, _GoStringPtr(key), _GoStringLen(key));
+  const bfs_key one = {_GoStringPtr(key), _GoStringLen(key)};
+  const bfs_keys keys = bfs_keys_pairs(&one, 1);
+  uint8_t count = 0;
+  const int64_t result = bfs_count_keys(filter, &keys, &count);
+  return result < 0 ? (int32_t)result : count;
+}
+
+static inline int32_t bridge_count_digest(const bfs_filter* filter, uint64_t digest) {
+  const bfs_keys keys = bfs_keys_digests(&digest, 1);
+  uint8_t count = 0;
+  const int64_t result = bfs_count_keys(filter, &keys, &count);
+  return result < 0 ? (int32_t)result : count;
+}
+
+static inline int32_t bridge_remove_digest(bfs_filter* filter, uint64_t digest) {
+  const bfs_keys keys = bfs_keys_digests(&digest, 1);
+  return (int32_t)bfs_remove_keys(filter, &keys);
 }
 
 static inline int32_t bridge_digest(const bfs_filter* filter, _GoString_ key, uint64_t* digest) {
@@ -164,10 +165,25 @@ static inline int64_t bridge_digest_keys(const bfs_filter* filter, bfs_keys give
   return bfs_digest_keys(filter, &keys, digests);
 }
 
-static inline int32_t bridge_bare_build(uint8_t* buffer, uint64_t bytes, uint32_t layout, bfs_keys given,
+static inline int64_t bridge_count_keys(const bfs_filter* filter, bfs_keys given, const uint8_t* data,
+                                        const uint8_t* offsets, const uint8_t* validity, uint8_t* counts) {
+  const bfs_keys keys = bridge_keys(given, data, offsets, validity);
+  return bfs_count_keys(filter, &keys, counts);
+}
+
+static inline int32_t bridge_build(const char* path, bridge_given made, const char* like, const uint8_t* note,
+                                   const uint8_t* secret, const uint32_t* seeds, bfs_keys given, const uint8_t* data,
+                                   const uint8_t* offsets, const uint8_t* validity, bfs_filter** out,
+                                   bfs_error* error) {
+  const bfs_options options = bridge_options(&made, like, note, secret, seeds);
+  const bfs_keys keys = bridge_keys(given, data, offsets, validity);
+  return bfs_build(path, made.flags, &options, &keys, out, error);
+}
+
+static inline int32_t bridge_bare_build(uint8_t* buffer, uint64_t bytes, uint32_t layout, uint32_t hash, bfs_keys given,
                                         const uint8_t* data, const uint8_t* offsets, const uint8_t* validity) {
   const bfs_keys keys = bridge_keys(given, data, offsets, validity);
-  return bfs_bare_build(buffer, bytes, layout, &keys);
+  return bfs_bare_build(buffer, bytes, layout, hash, &keys);
 }
 
 /* --- void pointers as bytes --- */
@@ -176,18 +192,9 @@ static inline int32_t bridge_bare_contains_digest(const uint8_t* data, uint64_t 
   return bfs_bare_contains_digest(data, bytes, digest);
 }
 
-static inline int32_t bridge_bare_build_digests(uint8_t* buffer, uint64_t bytes, uint32_t layout, uint32_t hash,
-                                                const uint64_t* digests, size_t count) {
-  return bfs_bare_build_digests(buffer, bytes, layout, hash, digests, count);
-}
-
-static inline int32_t bridge_dump(const bfs_filter* filter, uint8_t* buffer, uint64_t bytes, uint64_t flags,
-                                  uint64_t* out_bytes, bfs_error* error) {
-  return bfs_dump(filter, buffer, bytes, flags, out_bytes, error);
-}
-
-static inline int64_t bridge_get_note(const bfs_filter* filter, uint8_t* buffer, size_t capacity, bfs_error* error) {
-  return bfs_get_note(filter, buffer, capacity, error);
+static inline int64_t bridge_dump(const bfs_filter* filter, uint8_t* buffer, uint64_t bytes, uint64_t flags,
+                                  bfs_error* error) {
+  return bfs_dump(filter, buffer, bytes, flags, error);
 }
 
 static inline int32_t bridge_import_bits(bfs_filter* filter, const uint8_t* bits, uint64_t bytes, uint32_t order,
@@ -204,28 +211,28 @@ static inline int32_t bridge_export_bits(const bfs_filter* filter, uint8_t* bits
 
 static inline int32_t bridge_foreign_inspect(const bfs_foreign_form* form, const uint8_t* first, uint64_t bytes,
                                              bfs_foreign* out, bfs_error* error) {
-  return bfs_foreign_inspect(form, first, bytes, 0, out, error);
+  return bfs_foreign_inspect(form, first, bytes, 0, NULL, out, error);
 }
 
 static inline int32_t bridge_foreign_inspect_for(const bfs_foreign_form* form, const uint8_t* first, uint64_t bytes,
-                                                 bfs_options given, const char* like, const uint8_t* note,
-                                                 const uint8_t* key, const uint32_t* seeds, bfs_foreign* out,
+                                                 bridge_given given, const char* like, const uint8_t* note,
+                                                 const uint8_t* secret, const uint32_t* seeds, bfs_foreign* out,
                                                  bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_foreign_inspect(form, first, bytes, &options, out, error);
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_foreign_inspect(form, first, bytes, given.flags, &options, out, error);
 }
 
 static inline int32_t bridge_foreign_import(const char* path, const bfs_foreign_form* form, const uint8_t* data,
-                                            uint64_t bytes, bfs_options given, const char* like, const uint8_t* note,
-                                            const uint8_t* key, const uint32_t* seeds, bfs_filter** out,
+                                            uint64_t bytes, bridge_given given, const char* like, const uint8_t* note,
+                                            const uint8_t* secret, const uint32_t* seeds, bfs_filter** out,
                                             bfs_error* error) {
-  const bfs_options options = bridge_options(given, like, note, key, seeds);
-  return bfs_foreign_import(path, form, data, bytes, &options, out, error);
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_foreign_import(path, form, data, bytes, given.flags, &options, out, error);
 }
 
-static inline int32_t bridge_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, uint8_t* buffer,
-                                            uint64_t bytes, uint64_t* out_bytes, bfs_error* error) {
-  return bfs_foreign_export(filter, form, buffer, bytes, out_bytes, error);
+static inline int64_t bridge_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, uint8_t* buffer,
+                                            uint64_t bytes, bfs_error* error) {
+  return bfs_foreign_export(filter, form, buffer, bytes, error);
 }
 
 #endif

@@ -5,35 +5,35 @@ package bfstore
 // #include "bridge.h"
 import "C"
 
-// The codes: bfstore.h tells what each means, and Code.Error too.
+// The codes. Code.Error says in a sentence what each means.
 const (
 	EINVAL       Code = C.BFS_EINVAL       // an argument is out of range, or contradicts another
+	EINTERNAL    Code = C.BFS_EINTERNAL    // a bug in bfstore
 	ENOMEM       Code = C.BFS_ENOMEM       // out of memory
-	ESYSTEM      Code = C.BFS_ESYSTEM      // a system call failed: bfs_error has its errno
+	ESYSTEM      Code = C.BFS_ESYSTEM      // a system call failed: Error has its errno
 	EBUSY        Code = C.BFS_EBUSY        // another user of the file excludes this for now: try again later
 	EEXIST       Code = C.BFS_EEXIST       // the file exists
 	ENOENT       Code = C.BFS_ENOENT       // the file does not exist
 	EACCES       Code = C.BFS_EACCES       // permission denied
-	EREADONLY    Code = C.BFS_EREADONLY    // the handle was opened for reading
 	ENOSPC       Code = C.BFS_ENOSPC       // the disk, the quota or the file size limit is full
+	EFILESYSTEM  Code = C.BFS_EFILESYSTEM  // a network or overlay filesystem, which may show readers an older file
+	EREADONLY    Code = C.BFS_EREADONLY    // the handle was opened for reading
 	EOWNERS      Code = C.BFS_EOWNERS      // all 64 lanes for owners of marks are taken: drop an owner
-	EDIGESTONLY  Code = C.BFS_EDIGESTONLY  // the file's hash is "external": it takes digests, not keys
-	ESIZING      Code = C.BFS_ESIZING      // no m and k can reach what was asked
-	EINTERNAL    Code = C.BFS_EINTERNAL    // a bug in bfstore
+	EDIGESTONLY  Code = C.BFS_EDIGESTONLY  // the filter's hash is "external": it takes digests, not keys
 	EUNSUPPORTED Code = C.BFS_EUNSUPPORTED // the filter's layout cannot do this
 	EFORKED      Code = C.BFS_EFORKED      // the handle was made before a fork, and this is the child
-	EFILESYSTEM  Code = C.BFS_EFILESYSTEM  // on a network or overlay filesystem, which may show readers an older file
-	EKEY         Code = C.BFS_EKEY         // the secret key is missing, is another one, or the filter has none
 	ESHUT        Code = C.BFS_ESHUT        // the handle was shut: it answers "maybe", and adds nothing
+	EKEYONLY     Code = C.BFS_EKEYONLY     // the filter's hash gives no digests: it takes keys alone
+	EPART        Code = C.BFS_EPART        // the key belongs to another part of the whole filter than this one
+	ESIZING      Code = C.BFS_ESIZING      // no m and k can reach what was asked
+	ESECRET      Code = C.BFS_ESECRET      // the secret is missing, is another one, or the filter has none
 	EMISMATCH    Code = C.BFS_EMISMATCH    // two filters differ in what must be equal: the message says in what
-	EKEYONLY     Code = C.BFS_EKEYONLY     // the file's hash gives no digests: it takes keys alone
-	EPART        Code = C.BFS_EPART        // the key belongs to another part of the whole filter than this one: see "Parts"
-	EUNCLEAN     Code = C.BFS_EUNCLEAN     // dirty when the machine went down, or copied while in use
+	EUNCLEAN     Code = C.BFS_EUNCLEAN     // keys may be missing: in use when the machine went down, or copied while in use
 	EPOISONED    Code = C.BFS_EPOISONED    // a sync failed: memory and disk may differ
 	ELOST        Code = C.BFS_ELOST        // truncated, overwritten or zero-filled while it was mapped
 	ERECOVERING  Code = C.BFS_ERECOVERING  // a recovery was begun and has not ended
 	ESUPERSEDED  Code = C.BFS_ESUPERSEDED  // another file takes, or took, the place of this one: open the path again
-	EFULL        Code = C.BFS_EFULL        // the handle has a hard limit, and the filter is at its capacity
+	EFULL        Code = C.BFS_EFULL        // the filter is at its capacity, and the handle, or Build, has a hard limit
 	EFAULT       Code = C.BFS_EFAULT       // a page could not be read, or the file was truncated: every answer is "maybe" now
 	ESEALED      Code = C.BFS_ESEALED      // sealed: no process writes to it again
 	ENOTSEALED   Code = C.BFS_ENOTSEALED   // not sealed, so that it has no checksums
@@ -41,44 +41,29 @@ const (
 	EFILLING     Code = C.BFS_EFILLING     // not every key was added yet: every answer is "maybe"; adds are not refused
 	ENOTREGULAR  Code = C.BFS_ENOTREGULAR  // not a regular file
 	ESYMLINK     Code = C.BFS_ESYMLINK     // a symbolic link, where none is followed
-	ETOOSHORT    Code = C.BFS_ETOOSHORT    // shorter than its header
-	EMAGIC       Code = C.BFS_EMAGIC       // does not begin with the magic bytes
+	EMALFORMED   Code = C.BFS_EMALFORMED   // bytes that FORMAT.md forbids: Error.Rule says by which rule
 	EVERSION     Code = C.BFS_EVERSION     // a later major version of the format
-	EFORM        Code = C.BFS_EFORM        // an embedded record where a file is wanted, or the other way round
-	EHEADERSIZE  Code = C.BFS_EHEADERSIZE  // the header's length is impossible
-	ECHECKSUM    Code = C.BFS_ECHECKSUM    // the identity's checksum does not match
-	ERESERVED    Code = C.BFS_ERESERVED    // reserved bytes are not zero
-	EFEATURE     Code = C.BFS_EFEATURE     // needs a feature that this library does not know
-	ELAYOUT      Code = C.BFS_ELAYOUT      // a layout that this library does not know; as an argument it is BFS_EINVAL
-	EHASH        Code = C.BFS_EHASH        // a hash that this library does not know; as an argument it is BFS_EINVAL
-	EPROBES      Code = C.BFS_EPROBES      // k is not in 1..64
-	EBITS        Code = C.BFS_EBITS        // m is impossible
-	ECAPACITY    Code = C.BFS_ECAPACITY    // n or p is impossible
-	EBODY        Code = C.BFS_EBODY        // the body is not where, or not as long as, it must be
-	ERECORD      Code = C.BFS_ERECORD      // a parameter record is malformed, or critical and unknown
-	ECANARY      Code = C.BFS_ECANARY      // this library hashes otherwise than the one that made the file
-	ESLOTS       Code = C.BFS_ESLOTS       // no state slot is valid
-	ELIVEWORD    Code = C.BFS_ELIVEWORD    // the live word or the end word is not the file's own
+	EFEATURE     Code = C.BFS_EFEATURE     // needs a feature, a layout or a hash that this library does not know
 )
 
 // The abilities.
 const (
 	CanAdd       Abilities = C.BFS_CAN_ADD       // keys, with any number of processes at once
 	CanRemove    Abilities = C.BFS_CAN_REMOVE    // keys
-	CanMerge     Abilities = C.BFS_CAN_MERGE     // the keys of another filter (bfs_merge)
-	CanFold      Abilities = C.BFS_CAN_FOLD      // into a smaller filter (bfs_copy_options.fpr)
+	CanMerge     Abilities = C.BFS_CAN_MERGE     // the keys of another filter (Merge)
+	CanFold      Abilities = C.BFS_CAN_FOLD      // into a smaller filter (Copy with a rate)
 	CanGrow      Abilities = C.BFS_CAN_GROW      // beyond the size that it was made with
 	CanExpire    Abilities = C.BFS_CAN_EXPIRE    // keys, by their age
-	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one (bfs_intersect)
+	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one (Intersect)
 )
 
 // The differences.
 const (
 	DiffersLayout    Differences = C.BFS_DIFFERS_LAYOUT
 	DiffersHash      Differences = C.BFS_DIFFERS_HASH
-	DiffersSeed      Differences = C.BFS_DIFFERS_SEED // or the list of seeds
-	DiffersKey       Differences = C.BFS_DIFFERS_KEY  // the secret of BFS_HASH_SIPHASH
+	DiffersSeed      Differences = C.BFS_DIFFERS_SEED   // or the list of seeds
+	DiffersSecret    Differences = C.BFS_DIFFERS_SECRET // of BFS_HASH_SIPHASH
 	DiffersNumProbes Differences = C.BFS_DIFFERS_NUM_PROBES
 	DiffersNumBits   Differences = C.BFS_DIFFERS_NUM_BITS
-	DiffersPart      Differences = C.BFS_DIFFERS_PART // which part of a whole filter, or of how many: bfs_get_part
+	DiffersPart      Differences = C.BFS_DIFFERS_PART // which part of a whole filter, or of how many
 )

@@ -7,25 +7,23 @@ package bfstore
 */
 import "C"
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
-// Save makes a new file of the filter: the same bits, shape, seed, secret, note and marks. With FPR it folds the filter
-// as small as the rate allows.
-func (f *Filter) Save(path string, options CopyOptions) error {
+// Copy makes a new file of the filter: the same bits, shape, seed, secret, note and marks. With FPR it folds the filter
+// as small as the rate allows. With Sealed the new file detects damage, and no process writes to it again; with Sealed
+// and Replace, path may be the filter's own.
+func (f *Filter) Copy(path string, options CopyOptions) error {
 	where, err := pathOf(path)
 	if err != nil {
 		return err
 	}
 	defer free(where)
-	given, err := options.given()
+	given, flags, err := options.given()
 	if err != nil {
 		return err
 	}
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bfs_save(handle, where, &given, words)
+		return C.bfs_copy(handle, where, flags, &given, words)
 	})
 }
 
@@ -35,41 +33,37 @@ type DumpOptions struct {
 	SameFileID bool // the file_id of the source, for a copy that takes no more keys
 }
 
-// Dump returns the filter as an embedded one, or as a bare one.
+// Dump returns the filter as an embedded one, or as a bare one. An embedded filter has no marks.
 func (f *Filter) Dump(options DumpOptions) ([]byte, error) {
-	flags := bit(options.Bare, C.BFS_OPEN_BARE) | bit(options.SameFileID, C.BFS_OPTION_FILE_ID)
-	return f.written(func(handle *C.bfs_filter, buffer *C.uint8_t, room C.uint64_t, bytes *C.uint64_t,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_dump(handle, buffer, room, flags, bytes, words)
+	flags := bit(options.Bare, C.BFS_BARE) | bit(options.SameFileID, C.BFS_SAME_FILE_ID)
+	return f.written(func(handle *C.bfs_filter, buffer *C.uint8_t, room C.uint64_t, words *C.bfs_error) C.int64_t {
+		return C.bridge_dump(handle, buffer, room, flags, words)
 	})
 }
 
 // written returns all bytes that a call writes. The call returns the number of bytes that it needs, and without a
 // buffer writes none.
-func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.uint64_t, *C.bfs_error) C.int32_t) ([]byte, error) {
+func (f *Filter) written(write func(*C.bfs_filter, *C.uint8_t, C.uint64_t, *C.bfs_error) C.int64_t) ([]byte, error) {
 	var data []byte
-	err := f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		for {
-			var bytes C.uint64_t
-			if code := write(handle, nil, 0, &bytes, words); code != C.BFS_OK {
-				return code
+	bytes, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		needed := write(handle, nil, 0, words)
+		for needed >= 0 {
+			data = make([]byte, needed)
+			bytes := write(handle, bytesOf(data), C.uint64_t(needed), words)
+			if bytes != C.BFS_EINVAL {
+				return bytes
 			}
-			data = make([]byte, bytes)
-			code := write(handle, bytesOf(data), bytes, &bytes, words)
-			// The size of a filter that follows its path may have changed in between.
-			if code == C.BFS_EINVAL && uint64(bytes) > uint64(len(data)) {
-				continue
+			// A filter that follows its path may have become larger. Any other refusal stays.
+			if needed = write(handle, nil, 0, words); needed >= 0 && needed <= C.int64_t(len(data)) {
+				return bytes
 			}
-			if code == C.BFS_OK {
-				data = data[:bytes]
-			}
-			return code
 		}
+		return needed
 	})
 	if err != nil {
 		return nil, err
 	}
-	return data, nil
+	return data[:bytes], nil
 }
 
 // Merge adds every key of `from` to the filter. After an error some keys of `from` may have been added, which is
@@ -89,22 +83,22 @@ func (f *Filter) Merge(from *Filter) error {
 
 // Intersect makes a new file of the keys that all filters have, and of those that they have by chance.
 func Intersect(filters []*Filter, path string, options CopyOptions) error {
-	return ofFilters(filters, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
-		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
-		return C.bfs_intersect(first, count, where, given, words)
+	return ofFilters(filters, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char, flags C.uint64_t,
+		given *C.bfs_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_intersect(first, count, where, flags, given, words)
 	})
 }
 
 // Join makes a new file of the whole filter. Each of its parts must occur once.
 func Join(parts []*Filter, path string, options CopyOptions) error {
-	return ofFilters(parts, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char,
-		given *C.bfs_copy_options, words *C.bfs_error) C.int32_t {
-		return C.bfs_join(first, count, where, given, words)
+	return ofFilters(parts, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char, flags C.uint64_t,
+		given *C.bfs_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_join(first, count, where, flags, given, words)
 	})
 }
 
 func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**C.bfs_filter, C.size_t, *C.char,
-	*C.bfs_copy_options, *C.bfs_error) C.int32_t) error {
+	C.uint64_t, *C.bfs_options, *C.bfs_error) C.int32_t) error {
 	handles := make([]*C.bfs_filter, len(filters))
 	leave, err := enterAll(filters...)
 	if err != nil {
@@ -119,7 +113,7 @@ func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**
 		return err
 	}
 	defer free(where)
-	given, err := options.given()
+	given, flags, err := options.given()
 	if err != nil {
 		return err
 	}
@@ -128,33 +122,9 @@ func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**
 		first = &handles[0]
 	}
 	words := wordsFor()
-	code := call(first, C.size_t(len(handles)), where, &given, words)
+	code := call(first, C.size_t(len(handles)), where, flags, &given, words)
 	runtime.KeepAlive(filters)
 	if code != C.BFS_OK {
-		return failure(code, words)
-	}
-	return nil
-}
-
-// Seal makes a sealed copy of the filter file `from` at `to`, with a checksum for every 64 KiB. No process writes to a
-// sealed file again. With Replace, `to` may be `from`.
-func Seal(from, to string, options CopyOptions) error {
-	source, err := pathOf(from)
-	if err != nil {
-		return err
-	}
-	defer free(source)
-	target, err := pathOf(to)
-	if err != nil {
-		return err
-	}
-	defer free(target)
-	given, err := options.given()
-	if err != nil {
-		return err
-	}
-	words := wordsFor()
-	if code := C.bfs_seal(source, target, &given, words); code != C.BFS_OK {
 		return failure(code, words)
 	}
 	return nil
@@ -175,7 +145,7 @@ func Verify(path string, options VerifyOptions) ([]Range, error) {
 		return nil, err
 	}
 	defer free(where)
-	flags := bit(options.NoFollow, C.BFS_OPEN_NOFOLLOW)
+	flags := bit(options.NoFollow, C.BFS_NOFOLLOW)
 	rows := make([]C.bfs_range, 64)
 	for {
 		words := wordsFor()
@@ -241,45 +211,18 @@ func BareBytes(numKeys uint64, bitsPerKey float64, layout Layout) uint64 {
 	return uint64(C.bfs_bare_bytes(C.uint64_t(numKeys), C.double(bitsPerKey), C.uint32_t(layout)))
 }
 
-// BareBuild makes a bare filter of these keys that is exactly `bytes` long: see BareBytes. Keys must not have nulls.
-func BareBuild(bytes uint64, keys Keys, layout Layout) ([]byte, error) {
+// BareBuild makes a bare filter of these keys that is exactly `bytes` long: see BareBytes. No key may be a null. The
+// hash is XXH3, or External, which takes only Digests; 0 is XXH3.
+func BareBuild(bytes uint64, keys Keys, layout Layout, hash Hash) ([]byte, error) {
 	if keys.wrong != "" {
 		return nil, invalid(keys.wrong)
 	}
-	if keys.kind == 0 { // all keys go into one call
-		whole := column{offsets: []int64{0}}
-		for _, key := range keys.bytes {
-			whole.add(text(key))
-		}
-		for _, key := range keys.strings {
-			whole.add(key)
-		}
-		keys.kind, keys.data, keys.offsets64 = C.BFS_KEYS_COLUMN64, whole.data, whole.offsets
-	}
 	if bytes > 1<<46 {
 		return nil, invalid("no bare filter is so long")
 	}
-	data, part := make([]byte, bytes), keys.view()
-	code := C.bridge_bare_build(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), part.given, part.data, part.offsets,
-		part.validity)
-	if code != C.BFS_OK {
-		return nil, refusal(Code(code), "bare filter: "+Code(code).Error())
-	}
-	return data, nil
-}
-
-// BareBuildDigests makes a bare filter of digests: from XXH3 with seed 0, or External.
-func BareBuildDigests(bytes uint64, digests []uint64, layout Layout, hash Hash) ([]byte, error) {
-	if bytes > 1<<46 {
-		return nil, invalid("no bare filter is so long")
-	}
-	data := make([]byte, bytes)
-	var first *C.uint64_t
-	if len(digests) > 0 {
-		first = (*C.uint64_t)(unsafe.Pointer(&digests[0]))
-	}
-	code := C.bridge_bare_build_digests(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), C.uint32_t(hash), first,
-		C.size_t(len(digests)))
+	data, part := make([]byte, bytes), keys.whole().view()
+	code := C.bridge_bare_build(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), C.uint32_t(hash), part.given,
+		part.data, part.offsets, part.validity)
 	if code != C.BFS_OK {
 		return nil, refusal(Code(code), "bare filter: "+Code(code).Error())
 	}

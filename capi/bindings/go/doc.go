@@ -1,7 +1,7 @@
 // Package bfstore keeps Bloom filters in files, which any number of processes in any language share through a memory
 // map.
 //
-//	users, err := bfstore.Create("users.bf", bfstore.Options{Capacity: 1_000_000, FPR: 0.01})
+//	users, _, err := bfstore.OpenOrCreate("users.bf", bfstore.Options{Capacity: 1_000_000, FPR: 0.01})
 //	...
 //	defer users.Close()
 //	_, err = users.AddString("alice")
@@ -24,7 +24,7 @@
 // # Linking
 //
 // By default the package asks pkg-config for "bfstore". With the build tag bfstore_static it links libbfstore.a;
-// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... give the folders of header and archive.
+// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... give the folders of headers and archive.
 //
 // A program that only reads, and has no C compiler, uses the package bfstore.example/bfstore/reader.
 package bfstore
@@ -38,6 +38,3 @@ import "C"
 
 // Version returns the version of the running library: "1.2.3".
 func Version() string { return C.GoString(C.bfs_version()) }
-
-// VersionNumber returns the version as a number: major * 1,000,000 + minor * 1,000 + patch.
-func VersionNumber() int { return int(C.bfs_version_number()) }

@@ -9,21 +9,25 @@ import "C"
 
 // Mark is the mark of an owner: a process, a shard or a database that has its own log.
 type Mark struct {
-	Owner     uint64
+	Owner     uint64 // a number of the owner's choice
 	Mark      uint64 // every key of the log up to this position is durable; 0: none yet
-	Epoch     uint64 // the log that Mark is about
-	Recovered bool   // in a recovery: the owner has finished it
+	Epoch     uint64 // which log: a number of the owner's choice, a new one whenever positions begin anew
+	Recovered bool   // from ListMarks, in a recovery: the owner has finished it
 }
 
 // Sync makes all adds before the call durable.
-func (f *Filter) Sync() error { return f.SyncMark(0, 0, 0) }
+func (f *Filter) Sync() error {
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_sync(handle, nil, words) })
+}
 
-// SyncMark syncs, and then stores `mark`, a position in the log `epoch` of `owner`: the caller promises that every key
-// up to it has returned from an add.
-func (f *Filter) SyncMark(owner, epoch, mark uint64) error {
-	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bfs_sync(handle, C.uint64_t(owner), C.uint64_t(epoch), C.uint64_t(mark), words)
-	})
+// SyncMark syncs, and then stores the mark: the caller promises that every key up to it has returned from an add.
+// Recovered must be false.
+func (f *Filter) SyncMark(mark Mark) error {
+	given := C.bfs_owner_mark{owner: C.uint64_t(mark.Owner), mark: C.uint64_t(mark.Mark), epoch: C.uint64_t(mark.Epoch)}
+	if mark.Recovered {
+		given.recovered = 1
+	}
+	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_sync(handle, &given, words) })
 }
 
 // GetMark returns the mark of `owner` in `epoch`, as of the last sync by any process; 0: add the keys of all rows. It
@@ -71,7 +75,7 @@ func (f *Filter) FinishRecovery(owner uint64) (bool, error) {
 }
 
 // FinishFilling ends the filling of a filter that was made with Filling: all its keys were added. The order of an
-// online build matters: see bfs_finish_filling in bfstore.h.
+// online build matters: see bfs_finish_filling in bfstore_engine.h.
 func (f *Filter) FinishFilling() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_finish_filling(handle, words) })
 }

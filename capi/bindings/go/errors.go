@@ -19,7 +19,7 @@ type Code int32
 // Error returns one sentence for the code.
 func (c Code) Error() string { return C.GoString(C.bfs_strerror(C.int32_t(c))) }
 
-// Name returns the code's name in bfstore.h: "BFS_EUNCLEAN".
+// Name returns the code's name in C: "BFS_EUNCLEAN".
 func (c Code) Name() string { return C.GoString(C.bfs_code_name(C.int32_t(c))) }
 
 // IsCall reports an error of the call or the system: change the call, or try again.
@@ -32,10 +32,12 @@ func (c Code) IsState() bool { return c <= -100 && c > -200 }
 func (c Code) IsMalformed() bool { return c <= -200 && c > -300 }
 
 // Error is the type of all errors of this package. errors.Is finds in it the Code, the Errno, and the errors of Go's
-// own packages: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid (EINVAL), fs.ErrClosed (ESHUT).
+// own packages: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, fs.ErrInvalid (EINVAL), fs.ErrClosed (ESHUT). errors.As
+// finds an *Error, a Code (to ask for its class), and a syscall.Errno.
 type Error struct {
 	Code    Code
 	Errno   syscall.Errno // from the failed system call, or the one that means the same as the code; 0: none
+	Rule    uint32        // of EMALFORMED, the number of the broken rule in FORMAT.md, "Rules"; otherwise 0
 	Message string        // what failed, on what, and what to do
 }
 
@@ -58,6 +60,21 @@ func (e *Error) Is(target error) bool {
 	return e.Errno != 0 && e.Errno.Is(target)
 }
 
+// As supports errors.As: a *Code gets the code, and a *syscall.Errno the errno, if there is one.
+func (e *Error) As(target any) bool {
+	switch to := target.(type) {
+	case *Code:
+		*to = e.Code
+		return true
+	case *syscall.Errno:
+		if e.Errno != 0 {
+			*to = e.Errno
+			return true
+		}
+	}
+	return false
+}
+
 // wordsFor returns a bfs_error that the library fills in.
 func wordsFor() *C.bfs_error {
 	return &C.bfs_error{struct_bytes: C.sizeof_bfs_error}
@@ -65,7 +82,8 @@ func wordsFor() *C.bfs_error {
 
 // failure returns the error of a call that had `words`.
 func failure(code C.int32_t, words *C.bfs_error) error {
-	made := &Error{Code: Code(code), Errno: syscall.Errno(words.os_errno), Message: C.GoString(&words.message[0])}
+	made := &Error{Code: Code(code), Errno: syscall.Errno(words.os_errno), Rule: uint32(words.rule),
+		Message: C.GoString(&words.message[0])}
 	if made.Message == "" {
 		made.Message = made.Code.Error()
 	}

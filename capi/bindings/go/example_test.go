@@ -25,7 +25,7 @@ func examplePath() (path string, remove func()) {
 func Example() {
 	path, remove := examplePath()
 	defer remove()
-	users, err := bfstore.Create(path, bfstore.Options{Capacity: 1_000_000, FPR: 0.01})
+	users, created, err := bfstore.OpenOrCreate(path, bfstore.Options{Capacity: 1_000_000, FPR: 0.01})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -35,8 +35,8 @@ func Example() {
 	}
 	alice, _ := users.ContainsString("alice")
 	zoe, _ := users.ContainsString("zoe")
-	fmt.Println(alice, zoe)
-	// Output: true false
+	fmt.Println(created, alice, zoe)
+	// Output: true true false
 }
 
 func ExampleFilter_ContainsKeys() {
@@ -60,12 +60,19 @@ func ExampleFilter_ContainsKeys() {
 
 func ExampleError() {
 	_, err := bfstore.Open("/nowhere/users.bf")
+	fmt.Println(errors.Is(err, fs.ErrNotExist), errors.Is(err, bfstore.ENOENT))
 	var failure *bfstore.Error
-	fmt.Println(errors.Is(err, fs.ErrNotExist), errors.Is(err, bfstore.ENOENT), errors.As(err, &failure))
-	fmt.Println(failure.Code.Name(), int(failure.Errno))
+	if errors.As(err, &failure) {
+		fmt.Println(failure.Code.Name(), int(failure.Errno))
+	}
+	var code bfstore.Code
+	if errors.As(err, &code) {
+		fmt.Println(code.IsCall(), code.IsState(), code.IsMalformed())
+	}
 	// Output:
-	// true true true
+	// true true
 	// BFS_ENOENT 2
+	// true false false
 }
 
 func ExampleMakePlan() {

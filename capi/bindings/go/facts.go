@@ -45,6 +45,10 @@ type Statistics struct {
 	Capacity    uint64  // n: keys sized for; 0 in the bare form
 	FPR         float64 // p promised at n keys; 0 in the bare form
 	Seed        uint64
+	Seeds       []uint32 // NumProbes of them, if the hash takes a list
+	Part        uint32   // which part of a whole filter, from 0; a whole filter is part 0 of 1
+	NumParts    uint32
+	Note        []byte // the owner's note that the filter was made with
 	BodyBytes   uint64
 	KeysAdded   uint64 // adds that changed a bit; 0 in buffers
 	KeysRemoved uint64 // Counting
@@ -76,8 +80,15 @@ func statisticsOf(from *C.bfs_statistics) Statistics {
 		KeysAdded: uint64(from.keys_added), KeysRemoved: uint64(from.keys_removed), Health: Code(from.health),
 		Saturated: from.saturated != 0, ISA: C.GoString(&from.isa[0]),
 	}
+	made.Part, made.NumParts = uint32(from.part), uint32(from.num_parts)
 	for i := range made.FileID {
 		made.FileID[i] = byte(from.file_id[i])
+	}
+	for _, seed := range from.seeds[:from.num_seeds] {
+		made.Seeds = append(made.Seeds, uint32(seed))
+	}
+	for _, one := range from.note[:from.note_bytes] {
+		made.Note = append(made.Note, byte(one))
 	}
 	if from.has_fill != 0 {
 		keys := Interval{float64(from.estimated_keys), float64(from.estimated_keys_low), float64(from.estimated_keys_high)}
@@ -88,33 +99,6 @@ func statisticsOf(from *C.bfs_statistics) Statistics {
 		made.Memory = &Memory{uint64(from.huge_page_bytes), uint64(from.resident_bytes)}
 	}
 	return made
-}
-
-// Note returns the owner's note that the filter was made with.
-func (f *Filter) Note() ([]byte, error) {
-	var buffer [1024]byte // no note is longer
-	length, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
-		return C.bridge_get_note(handle, bytesOf(buffer[:]), C.size_t(len(buffer)), words)
-	})
-	return append([]byte(nil), buffer[:length]...), err
-}
-
-// Part returns which part of a whole filter this is, from 0, and the number of parts; a whole filter is part 0 of 1.
-func (f *Filter) Part() (part, numParts uint32, err error) {
-	var numbers [2]C.uint32_t
-	_, err = f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
-		return C.int64_t(C.bfs_get_part(handle, &numbers[0], &numbers[1], words))
-	})
-	return uint32(numbers[0]), uint32(numbers[1]), err
-}
-
-// Seeds returns the seeds of the filter's hash, if it takes a list of them.
-func (f *Filter) Seeds() ([]uint32, error) {
-	var buffer [64]uint32 // one for each probe
-	count, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
-		return C.bfs_get_seeds(handle, seedsOf(buffer[:]), C.size_t(len(buffer)), words)
-	})
-	return append([]uint32(nil), buffer[:count]...), err
 }
 
 // Comparison compares two filters, A and B. If their sizes differ, the larger one counts as folded.

@@ -84,29 +84,25 @@ func foreignOf(from *C.bfs_foreign) Foreign {
 }
 
 // InspectForeign returns the facts in the bytes of another program's filter, without making one. The first 64 KiB
-// suffice.
-func InspectForeign(first []byte, form ForeignForm) (Foreign, error) {
-	return inspect(form, func(format *C.bfs_foreign_form, out *C.bfs_foreign, words *C.bfs_error) C.int32_t {
-		return C.bridge_foreign_inspect(format, bytesOf(first), C.uint64_t(len(first)), out, words)
-	})
-}
-
-// InspectForeignFor describes the filter that ImportForeign would make of the bytes with these options, or returns its
-// error.
-func InspectForeignFor(first []byte, form ForeignForm, options Options) (Foreign, error) {
-	given, err := options.given()
-	if err != nil {
-		return Foreign{}, err
+// suffice. With options it describes the filter that ImportForeign would make of the bytes, or returns its error.
+func InspectForeign(first []byte, form ForeignForm, options ...Options) (Foreign, error) {
+	switch len(options) {
+	case 0:
+		return inspect(form, func(format *C.bfs_foreign_form, out *C.bfs_foreign, words *C.bfs_error) C.int32_t {
+			return C.bridge_foreign_inspect(format, bytesOf(first), C.uint64_t(len(first)), out, words)
+		})
+	case 1:
+		o, err := options[0].making()
+		if err != nil {
+			return Foreign{}, err
+		}
+		defer free(o.like)
+		return inspect(form, func(format *C.bfs_foreign_form, out *C.bfs_foreign, words *C.bfs_error) C.int32_t {
+			return C.bridge_foreign_inspect_for(format, bytesOf(first), C.uint64_t(len(first)), o.given, o.like, o.note,
+				o.secret, o.seeds, out, words)
+		})
 	}
-	like, err := options.like()
-	if err != nil {
-		return Foreign{}, err
-	}
-	defer free(like)
-	return inspect(form, func(format *C.bfs_foreign_form, out *C.bfs_foreign, words *C.bfs_error) C.int32_t {
-		return C.bridge_foreign_inspect_for(format, bytesOf(first), C.uint64_t(len(first)), given, like,
-			bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds), out, words)
-	})
+	return Foreign{}, invalid("more than one set of options")
 }
 
 func inspect(form ForeignForm, call func(*C.bfs_foreign_form, *C.bfs_foreign, *C.bfs_error) C.int32_t) (Foreign, error) {
@@ -133,11 +129,11 @@ func ImportForeign(path string, data []byte, form ForeignForm, options Options) 
 		return nil, err
 	}
 	defer release()
-	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_foreign_import(where, &format, bytesOf(data), C.uint64_t(len(data)), given, like,
-			bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds), out, words)
+	filter, _, err := create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_foreign_import(where, &format, bytesOf(data), C.uint64_t(len(data)), o.given, o.like, o.note,
+			o.secret, o.seeds, out, words)
 	})
+	return filter, err
 }
 
 // ExportForeign returns the filter in another program's format. The bytes have every key whose add returned before this
@@ -148,8 +144,7 @@ func (f *Filter) ExportForeign(form ForeignForm) ([]byte, error) {
 		return nil, err
 	}
 	defer release()
-	return f.written(func(handle *C.bfs_filter, buffer *C.uint8_t, room C.uint64_t, bytes *C.uint64_t,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_foreign_export(handle, &format, buffer, room, bytes, words)
+	return f.written(func(handle *C.bfs_filter, buffer *C.uint8_t, room C.uint64_t, words *C.bfs_error) C.int64_t {
+		return C.bridge_foreign_export(handle, &format, buffer, room, words)
 	})
 }

@@ -112,7 +112,7 @@ func (f *Filter) RemoveDigest(digest uint64) (bool, error) {
 	if lane == nil {
 		return false, f.closed()
 	}
-	answer := C.bfs_remove_digest(f.handle, C.uint64_t(digest))
+	answer := C.bridge_remove_digest(f.handle, C.uint64_t(digest))
 	lane.Leave()
 	return f.done(answer)
 }
@@ -138,7 +138,7 @@ func (f *Filter) CountDigest(digest uint64) (int, error) {
 	if lane == nil {
 		return 15, f.closed()
 	}
-	answer := C.bfs_count_digest(f.handle, C.uint64_t(digest))
+	answer := C.bridge_count_digest(f.handle, C.uint64_t(digest))
 	lane.Leave()
 	return f.counted(answer)
 }

@@ -172,6 +172,21 @@ func (c *column) giveBack() {
 	}
 }
 
+// whole returns the keys in a form that goes into one call: it copies a list into a column.
+func (k Keys) whole() *Keys {
+	if k.kind == 0 {
+		made := column{offsets: []int64{0}}
+		for _, key := range k.bytes {
+			made.add(text(key))
+		}
+		for _, key := range k.strings {
+			made.add(key)
+		}
+		k.kind, k.data, k.offsets64 = C.BFS_KEYS_COLUMN64, made.data, made.offsets
+	}
+	return &k
+}
+
 // each calls work for all keys, or for a list in parts, each with the number of its first key. It ends after the first
 // result below 0. Returns the sum of the results.
 func (k *Keys) each(work func(part view, from int) C.int64_t) C.int64_t {
@@ -307,12 +322,23 @@ func (f *Filter) DigestKeys(keys Keys, digests []uint64) ([]uint64, error) {
 	return digests, nil
 }
 
-// UseThreads sets the number of threads (1 to 64) that AddKeys uses for columns, if this filter is the only writer.
-func (f *Filter) UseThreads(threads int) error {
-	if threads < 0 || threads > 1<<30 {
-		return invalid(f.name + ": a number of threads is out of range")
+// CountKeys counts each key as Count does, into `counts` if it is long enough, otherwise into a new slice; a null is 0.
+// After an error every count is 15, also in `counts`.
+func (f *Filter) CountKeys(keys Keys, counts []uint8) ([]uint8, error) {
+	given := counts
+	if uint64(cap(counts)) < keys.count {
+		counts = make([]uint8, keys.count)
 	}
-	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bfs_use_threads(handle, C.uint32_t(threads), words)
+	counts = counts[:keys.count]
+	_, err := f.batch(&keys, func(part view, from int) C.int64_t {
+		return C.bridge_count_keys(f.handle, part.given, part.data, part.offsets, part.validity, bytesOf(counts[from:]))
 	})
+	if err != nil {
+		for _, doubt := range [][]uint8{given, counts} {
+			for i := range doubt {
+				doubt[i] = 15
+			}
+		}
+	}
+	return counts, err
 }

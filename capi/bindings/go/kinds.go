@@ -25,7 +25,7 @@ func (l Layout) String() string { return nameOr(C.bfs_layout_name(C.uint32_t(l))
 // Hash is the function that makes a key's digest, or the positions of its bits. Zero is the default.
 type Hash uint32
 
-// The hashes. bfstore.h describes their uses.
+// The hashes. bfstore_interop.h describes those of other programs.
 const (
 	XXH3            Hash = C.BFS_HASH_XXH3             // XXH3-64 with the file's seed; the default
 	External        Hash = C.BFS_HASH_EXTERNAL         // the caller passes its own digests, which must be well mixed

@@ -35,85 +35,86 @@ func opened(handle *C.bfs_filter, name string, memory []byte) *Filter {
 }
 
 // Create makes a new, empty filter file, open for writing. The complete, durable file appears under its name, or no
-// file does.
+// file does. With Part and NumParts it is one part of a filter, which takes only the keys of that part.
 func Create(path string, options Options) (*Filter, error) {
-	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_create(where, given, like, bytesOf(options.Note), bytesOf(options.Secret),
-			seedsOf(options.Seeds), out, words)
+	filter, _, err := create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_create(where, o.given, o.like, o.note, o.secret, o.seeds, out, words)
+	})
+	return filter, err
+}
+
+// OpenOrCreate opens a filter file for writing, and makes it first if it does not exist. It reports whether it made the
+// file. Any number of processes may call it at once: one makes the file, and no file is ever replaced. If the file is
+// there, its layout, hash, seed, secret and part must be those of the options (EMISMATCH, ESECRET); its size may be
+// another one. A file that needs a recovery is an error (EUNCLEAN, EPOISONED, ERECOVERING): see OpenOptions.Recover.
+func OpenOrCreate(path string, options Options) (filter *Filter, created bool, err error) {
+	return create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		o.given.flags |= C.BFS_CREATE | bit(!options.Exclusive, C.BFS_WRITE)
+		return C.bridge_open(where, o.given, o.like, o.note, o.secret, o.seeds, out, words)
 	})
 }
 
-// CreatePart makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
-func CreatePart(path string, part, numParts uint32, options Options) (*Filter, error) {
-	return create(path, options, func(where *C.char, given C.bfs_options, like *C.char, out **C.bfs_filter,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_create_part(where, given, like, bytesOf(options.Note), bytesOf(options.Secret),
-			seedsOf(options.Seeds), C.uint32_t(part), C.uint32_t(numParts), out, words)
-	})
-}
-
-func create(path string, options Options, call func(*C.char, C.bfs_options, *C.char, **C.bfs_filter,
-	*C.bfs_error) C.int32_t) (*Filter, error) {
-	given, err := options.given()
-	if err != nil {
-		return nil, err
+// Build makes a filter file of these keys, which appears when it is complete, and is open for reading. Without a size
+// in options, Capacity is the number of keys. It copies the keys of a list once; columns it reads in place.
+func Build(path string, keys Keys, options Options) (*Filter, error) {
+	if keys.wrong != "" {
+		return nil, invalid(path + ": " + keys.wrong)
 	}
+	part := keys.whole().view()
+	filter, _, err := create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_build(where, o.given, o.like, o.note, o.secret, o.seeds, part.given, part.data, part.offsets,
+			part.validity, out, words)
+	})
+	return filter, err
+}
+
+// create runs a call that makes a filter file. The call may return 1.
+func create(path string, options Options, call func(*C.char, making, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, bool, error) {
 	where, err := pathOf(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer free(where)
-	like, err := options.like()
+	made, err := options.making()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	defer free(like)
+	defer free(made.like)
 	var handle *C.bfs_filter
 	words := wordsFor()
-	code := call(where, given, like, &handle, words)
-	if code != C.BFS_OK {
-		return nil, failure(code, words)
+	code := call(where, made, &handle, words)
+	if code < 0 {
+		return nil, false, failure(code, words)
 	}
-	return opened(handle, path, nil), nil
+	return opened(handle, path, nil), code == 1, nil
 }
 
 // Open opens a filter file; without options for reading.
+//
+// For reading it also opens a text file that lists the parts of one filter, as one filter that answers for every key.
+// That file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
+// key of a part that is not listed, or that is in doubt, is maybe.
 func Open(path string, options ...OpenOptions) (*Filter, error) {
-	return openPath(path, options, func(where *C.char, given C.bfs_open_options, secret []byte, out **C.bfs_filter,
-		words *C.bfs_error) C.int32_t {
-		return C.bridge_open(where, given, bytesOf(secret), out, words)
-	})
-}
-
-// OpenSet opens the parts of one filter that the text file at manifest lists, for reading, as one filter that answers
-// for every key. The file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the
-// file's folder. A part that is not listed, or is in doubt, may have each of its keys.
-func OpenSet(manifest string, options ...OpenOptions) (*Filter, error) {
-	return openPath(manifest, options, func(where *C.char, given C.bfs_open_options, secret []byte,
-		out **C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bridge_open_set(where, given, bytesOf(secret), out, words)
-	})
-}
-
-func openPath(path string, options []OpenOptions, call func(*C.char, C.bfs_open_options, []byte, **C.bfs_filter,
-	*C.bfs_error) C.int32_t) (*Filter, error) {
 	chosen, err := only(options)
 	if err != nil {
 		return nil, err
 	}
+	given, err := chosen.given()
+	if err != nil {
+		return nil, err
+	}
+	return open(path, given, chosen.Secret)
+}
+
+func open(path string, given C.bridge_given, secret []byte) (*Filter, error) {
 	where, err := pathOf(path)
 	if err != nil {
 		return nil, err
 	}
 	defer free(where)
-	given, err := chosen.given()
-	if err != nil {
-		return nil, err
-	}
 	var handle *C.bfs_filter
 	words := wordsFor()
-	if code := call(where, given, chosen.Secret, &handle, words); code != C.BFS_OK {
+	if code := C.bridge_open(where, given, nil, nil, bytesOf(secret), nil, &handle, words); code != C.BFS_OK {
 		return nil, failure(code, words)
 	}
 	return opened(handle, path, nil), nil
@@ -130,22 +131,12 @@ func OpenFile(file *os.File, options ...OpenOptions) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	given.flags |= C.BFS_OPEN_FD
+	given.has_fd = 1
 	if given.fd, err = descriptorOf(file); err != nil {
 		return nil, err
 	}
 	defer runtime.KeepAlive(file)
-	name, err := pathOf(file.Name())
-	if err != nil {
-		return nil, err
-	}
-	defer free(name)
-	var handle *C.bfs_filter
-	words := wordsFor()
-	if code := C.bridge_open(name, given, bytesOf(chosen.Secret), &handle, words); code != C.BFS_OK {
-		return nil, failure(code, words)
-	}
-	return opened(handle, file.Name(), nil), nil
+	return open(file.Name(), given, chosen.Secret)
 }
 
 func only(options []OpenOptions) (OpenOptions, error) {
@@ -158,92 +149,54 @@ func only(options []OpenOptions) (OpenOptions, error) {
 	return OpenOptions{}, invalid("more than one set of options")
 }
 
-// Build makes a filter file of these keys, which appears when it is complete, and is open for reading. Without a size
-// in options, Capacity is the number of keys.
-func Build(path string, keys Keys, options Options) (*Filter, error) {
-	if options.Capacity == 0 && options.NumBits == 0 && options.Like == "" {
-		options.Capacity = keys.count
-		if options.Capacity == 0 {
-			options.Capacity = 1
-		}
-	}
-	options.Exclusive, options.Unpublished = true, true
-	made, err := Create(path, options)
-	if err != nil {
-		return nil, err
-	}
-	if _, err = made.AddKeys(keys); err == nil {
-		err = made.Publish()
-	}
-	if err != nil {
-		made.Abandon()
-		return nil, err
-	}
-	return made, nil
-}
-
 // RequiredBytes returns the length of the buffer that Format needs for these options.
 func RequiredBytes(options Options) (uint64, error) {
-	given, err := options.given()
-	if err != nil {
-		return 0, err
-	}
-	like, err := options.like()
-	if err != nil {
-		return 0, err
-	}
-	defer free(like)
-	var bytes C.uint64_t
-	words := wordsFor()
-	code := C.bridge_required_bytes(given, like, bytesOf(options.Note), bytesOf(options.Secret), seedsOf(options.Seeds),
-		&bytes, words)
-	if code != C.BFS_OK {
-		return 0, failure(code, words)
-	}
-	return uint64(bytes), nil
+	bytes, _, err := format(nil, options)
+	return bytes, err
 }
 
 // Format makes a new, empty filter in a buffer, which begins at a multiple of 64 bytes. The library keeps the buffer's
 // address, so the buffer must be outside of Go's heap, such as from syscall.Mmap, until the Filter is closed.
 func Format(buffer []byte, options Options) (*Filter, error) {
-	given, err := options.given()
+	if len(buffer) == 0 {
+		return nil, invalid("the buffer is empty: RequiredBytes returns its length")
+	}
+	_, handle, err := format(buffer, options)
 	if err != nil {
 		return nil, err
-	}
-	like, err := options.like()
-	if err != nil {
-		return nil, err
-	}
-	defer free(like)
-	var handle *C.bfs_filter
-	words := wordsFor()
-	code := C.bridge_format(bytesOf(buffer), C.uint64_t(len(buffer)), given, like, bytesOf(options.Note),
-		bytesOf(options.Secret), seedsOf(options.Seeds), &handle, words)
-	if code != C.BFS_OK {
-		return nil, failure(code, words)
 	}
 	return opened(handle, "buffer", buffer), nil
 }
 
-// Wrap opens a filter in a buffer, in place. The buffer is as for Format. It uses only the options Write, Bare and
-// Secret.
+func format(buffer []byte, options Options) (uint64, *C.bfs_filter, error) {
+	made, err := options.making()
+	if err != nil {
+		return 0, nil, err
+	}
+	defer free(made.like)
+	var handle *C.bfs_filter
+	words := wordsFor()
+	bytes := C.bridge_format(bytesOf(buffer), C.uint64_t(len(buffer)), made.given, made.like, made.note, made.secret,
+		made.seeds, &handle, words)
+	if bytes < 0 {
+		return 0, nil, failure(C.int32_t(bytes), words)
+	}
+	return uint64(bytes), handle, nil
+}
+
+// Wrap opens a filter in a buffer, in place. The buffer is as for Format. It takes the options Write, Bare and Secret.
 func Wrap(buffer []byte, options ...OpenOptions) (*Filter, error) {
-	return inMemory("buffer", buffer, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bridge_wrap(bytesOf(buffer), C.uint64_t(len(buffer)), given, secret, out, words)
-	})
+	return inMemory("buffer", buffer, buffer, 0, options)
 }
 
 // Load opens the filter in bytes from anywhere, which it copies: an embedded or a bare one, or a whole file that is
-// clean. It uses only the options Write, Bare and Secret.
+// clean. It takes the options Write, Bare and Secret.
 func Load(data []byte, options ...OpenOptions) (*Filter, error) {
-	return inMemory("bytes", nil, options, func(given C.bfs_open_options, secret *C.uint8_t, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
-		return C.bridge_load(bytesOf(data), C.uint64_t(len(data)), given, secret, out, words)
-	})
+	return inMemory("bytes", data, nil, C.BFS_PRIVATE, options)
 }
 
 // inMemory opens a filter that is not in a file. It keeps `memory`.
-func inMemory(name string, memory []byte, options []OpenOptions,
-	open func(C.bfs_open_options, *C.uint8_t, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, error) {
+func inMemory(name string, data, memory []byte, more C.uint64_t, options []OpenOptions) (*Filter, error) {
 	chosen, err := only(options)
 	if err != nil {
 		return nil, err
@@ -252,9 +205,11 @@ func inMemory(name string, memory []byte, options []OpenOptions,
 	if err != nil {
 		return nil, err
 	}
+	given.flags |= more
 	var handle *C.bfs_filter
 	words := wordsFor()
-	if code := open(given, bytesOf(chosen.Secret), &handle, words); code != C.BFS_OK {
+	code := C.bridge_open_memory(bytesOf(data), C.uint64_t(len(data)), given, bytesOf(chosen.Secret), &handle, words)
+	if code != C.BFS_OK {
 		return nil, failure(code, words)
 	}
 	return opened(handle, name, memory), nil

@@ -17,7 +17,7 @@ import (
 	"unsafe"
 )
 
-// The time that a call waits for a lock of another process. Zero is the library's 5 seconds.
+// The time that a call waits for a lock of another process. Zero is 5 seconds.
 const (
 	NoWait  time.Duration = -1            // EBUSY at once
 	Forever time.Duration = math.MaxInt64 // as long as it takes
@@ -27,7 +27,8 @@ const (
 const EachAdd time.Duration = -1
 
 // Options describe a new filter. One of these pairs gives the size: Capacity and FPR, Capacity and BitsPerKey, Capacity
-// and MaxBytes, NumBits and NumProbes, or Like. With only Capacity, FPR is 0.01.
+// and MaxBytes, NumBits and NumProbes, or Like. With only Capacity, FPR is 0.01. An option that a call does not take is
+// EINVAL if it is given.
 type Options struct {
 	Capacity   uint64   // n: distinct keys
 	FPR        float64  // p: false-positive rate wanted at Capacity keys; 0 means 0.01
@@ -42,11 +43,14 @@ type Options struct {
 	Seeds      []uint32 // for the Murmur3 hashes and JavaPolynomial
 	Secret     []byte   // 16 bytes, for SipHash; copied, never stored
 	Note       []byte   // the owner's note, at most 1024 bytes
-	FileID     [16]byte // instead of a random one, if not zero (see "Replicas" in bfstore.h)
+	FileID     [16]byte // instead of a random one, if not zero
+	Part       uint32   // with NumParts: only the keys of this part, from 0, of the filter that the options describe
+	NumParts   uint32   // 0: the whole filter
 
 	Mode           fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
-	LockTimeout    time.Duration // for each lock, as long as the filter is open
+	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
 	WritebackCheck time.Duration // time between a writer's checks for failed writes; 0 is 100 ms
+	Threads        int           // of one AddKeys, for columns, if this filter is the only writer: 1 to 64
 
 	Exclusive      bool // the only writer, as long as it is open; several times as fast
 	Populate       bool // read the whole file into memory now
@@ -58,6 +62,7 @@ type Options struct {
 	Unpublished    bool // no name in the file system until Publish
 	Filling        bool // every lookup answers maybe until FinishFilling
 	TutorialSizing bool // m and k as in most tutorials
+	Strict         bool // OpenOrCreate: a file whose writer was killed is unclean
 	Bare           bool // Format and RequiredBytes: only a body and 8 bytes
 }
 
@@ -70,12 +75,13 @@ type OpenOptions struct {
 	Exclusive bool // look up and add as the only writer
 
 	Secret         []byte        // for a filter with SipHash: the secret that it was made with
-	LockTimeout    time.Duration // for each lock, as long as the filter is open
+	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
 	WritebackCheck time.Duration // for writing: time between checks for failed writes; 0 is 100 ms
+	Threads        int           // Exclusive: the threads of one AddKeys, for columns: 1 to 64
 
 	Populate       bool // read the whole file into memory now
 	Random         bool // small pages, no read-ahead
-	Copy           bool // into private memory: later changes of the file do not reach the filter
+	Private        bool // into memory of this process: later changes of the file do not reach the filter
 	Guard          bool // a page that cannot be read (a file that is truncated, an I/O error) is doubt, not SIGBUS
 	Recover        bool // an unclean, poisoned or recovering file, to recover it
 	AcceptLoss     bool // such a file as it is: it may lack keys after the marks
@@ -86,23 +92,24 @@ type OpenOptions struct {
 	NoWrite        bool // write nothing at all, for audits and sandboxes
 	Follow         bool // follow the path to the file that replaces this one
 	Verify         bool // compare a sealed file with its checksums first
-	TolerateDamage bool // also compare, and answer maybe for every key if the file is damaged
+	TolerateDamage bool // also compare, and answer maybe for the damaged places
 	Bare           bool // Wrap and Load: the bare form
 
-	Embedded bool   // an embedded filter in a file of any form:
-	Offset   uint64 // its begin, a multiple of 64,
-	MaxBytes uint64 // and its greatest length; 0: up to the end of the file
+	// The bytes of an embedded filter in a file of any form. Offset is a multiple of 64; Bytes may be more than the
+	// filter has, and 0 is up to the end of the file.
+	Range *Range
 }
 
-// CopyOptions say how Save, Seal, Intersect and Join make their file.
+// CopyOptions say how Copy, Intersect and Join make their file.
 type CopyOptions struct {
 	Mode          fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
-	LockTimeout   time.Duration // for each lock
-	FPR           float64       // Save: fold the copy as small as possible while its rate is at most this
+	LockTimeout   time.Duration // for each lock; 0 is 5 seconds
+	FPR           float64       // Copy: fold the copy as small as possible while its rate is at most this
 	Replace       bool          // replace an existing file, whose users learn of it
 	AnyFilesystem bool          // also a network or overlay filesystem
-	Filling       bool          // Save, Intersect, Join: the new file answers maybe until FinishFilling
-	SameFileID    bool          // Save: the file_id of the source, for a copy that takes no more keys
+	Filling       bool          // the new file answers maybe until FinishFilling
+	Sealed        bool          // Copy: with a checksum for every 64 KiB, and never written to again
+	SameFileID    bool          // Copy: the file_id of the source, for a copy that takes no more keys
 }
 
 // bit returns the flag if it is given.
@@ -114,30 +121,24 @@ func bit(given bool, flag C.uint64_t) C.uint64_t {
 }
 
 func (o *Options) flags() C.uint64_t {
-	return bit(o.Exclusive, C.BFS_OPEN_EXCLUSIVE) | bit(o.Populate, C.BFS_OPEN_POPULATE) |
-		bit(o.Random, C.BFS_OPEN_RANDOM) | bit(o.Guard, C.BFS_OPEN_GUARD) |
-		bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_OPEN_LIMIT) |
-		bit(o.Replace, C.BFS_OPTION_REPLACE) | bit(o.Unpublished, C.BFS_OPTION_UNPUBLISHED) |
-		bit(o.Filling, C.BFS_OPTION_FILLING) | bit(o.TutorialSizing, C.BFS_OPTION_TUTORIAL_SIZING) |
-		bit(o.Bare, C.BFS_OPEN_BARE) | bit(o.Seed != nil, C.BFS_OPTION_SEED) |
-		bit(o.FileID != [16]byte{}, C.BFS_OPTION_FILE_ID)
+	return bit(o.Exclusive, C.BFS_EXCLUSIVE) | bit(o.Populate, C.BFS_POPULATE) | bit(o.Random, C.BFS_RANDOM) |
+		bit(o.Guard, C.BFS_GUARD) | bit(o.AnyFilesystem, C.BFS_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_LIMIT) |
+		bit(o.Replace, C.BFS_REPLACE) | bit(o.Unpublished, C.BFS_UNPUBLISHED) | bit(o.Filling, C.BFS_FILLING) |
+		bit(o.TutorialSizing, C.BFS_TUTORIAL_SIZING) | bit(o.Strict, C.BFS_STRICT) | bit(o.Bare, C.BFS_BARE)
 }
 
 func (o *OpenOptions) flags() C.uint64_t {
-	mode := C.uint64_t(C.BFS_OPEN_READ)
+	mode := C.uint64_t(C.BFS_READ)
 	if o.Exclusive {
-		mode = C.BFS_OPEN_EXCLUSIVE
+		mode = C.BFS_EXCLUSIVE
 	} else if o.Write {
-		mode = C.BFS_OPEN_WRITE
+		mode = C.BFS_WRITE
 	}
-	return mode | bit(o.Populate, C.BFS_OPEN_POPULATE) | bit(o.Random, C.BFS_OPEN_RANDOM) |
-		bit(o.Copy, C.BFS_OPEN_COPY) | bit(o.Guard, C.BFS_OPEN_GUARD) | bit(o.Recover, C.BFS_OPEN_RECOVER) |
-		bit(o.AcceptLoss, C.BFS_OPEN_ACCEPT_LOSS) | bit(o.Strict, C.BFS_OPEN_STRICT) |
-		bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_OPEN_LIMIT) |
-		bit(o.NoFollow, C.BFS_OPEN_NOFOLLOW) | bit(o.NoWrite, C.BFS_OPEN_NO_WRITE) |
-		bit(o.Follow, C.BFS_OPEN_FOLLOW) | bit(o.Verify, C.BFS_OPEN_VERIFY) |
-		bit(o.TolerateDamage, C.BFS_OPEN_TOLERATE_DAMAGE) | bit(o.Bare, C.BFS_OPEN_BARE) |
-		bit(o.Embedded, C.BFS_OPEN_RANGE)
+	return mode | bit(o.Populate, C.BFS_POPULATE) | bit(o.Random, C.BFS_RANDOM) | bit(o.Private, C.BFS_PRIVATE) |
+		bit(o.Guard, C.BFS_GUARD) | bit(o.Recover, C.BFS_RECOVER) | bit(o.AcceptLoss, C.BFS_ACCEPT_LOSS) |
+		bit(o.Strict, C.BFS_STRICT) | bit(o.AnyFilesystem, C.BFS_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_LIMIT) |
+		bit(o.NoFollow, C.BFS_NOFOLLOW) | bit(o.NoWrite, C.BFS_NO_WRITE) | bit(o.Follow, C.BFS_FOLLOW) |
+		bit(o.Verify, C.BFS_VERIFY) | bit(o.TolerateDamage, C.BFS_TOLERATE_DAMAGE) | bit(o.Bare, C.BFS_BARE)
 }
 
 // milliseconds converts a time for the library. Zero stays zero, the library's default; less than a millisecond becomes
@@ -164,67 +165,104 @@ func permissions(mode fs.FileMode) (C.uint32_t, error) {
 	return C.uint32_t(mode), nil
 }
 
-// given returns Options in C's form, without their pointers.
-func (o *Options) given() (made C.bfs_options, err error) {
+// threadsOf converts a number of threads. The library checks that it is not too high.
+func threadsOf(threads int) (C.uint32_t, error) {
+	if threads < 0 || threads > math.MaxInt32 {
+		return 0, invalid("a number of threads is out of range")
+	}
+	return C.uint32_t(threads), nil
+}
+
+// making is Options in C's form. Its pointers are arguments of their own: see bridge.h. The caller frees `like`.
+type making struct {
+	given  C.bridge_given
+	like   *C.char
+	note   *C.uint8_t
+	secret *C.uint8_t
+	seeds  *C.uint32_t
+}
+
+func (o *Options) making() (made making, err error) {
+	if made.given, err = o.given(); err != nil {
+		return made, err
+	}
+	if o.Like != "" {
+		if made.like, err = pathOf(o.Like); err != nil {
+			return made, err
+		}
+	}
+	made.note, made.secret, made.seeds = bytesOf(o.Note), bytesOf(o.Secret), seedsOf(o.Seeds)
+	return made, nil
+}
+
+func (o *Options) given() (made C.bridge_given, err error) {
 	if o.NumProbes < 0 || o.NumProbes > math.MaxInt32 {
 		return made, invalid("a number of probes is out of range")
 	}
-	if made.mode, err = permissions(o.Mode); err != nil {
+	options := &made.options
+	if options.mode, err = permissions(o.Mode); err != nil {
 		return made, err
 	}
-	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+	if options.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
 		return made, err
 	}
-	if made.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+	if options.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+		return made, err
+	}
+	if options.threads, err = threadsOf(o.Threads); err != nil {
 		return made, err
 	}
 	made.flags = o.flags()
-	made.capacity, made.fpr, made.bits_per_key = C.uint64_t(o.Capacity), C.double(o.FPR), C.double(o.BitsPerKey)
-	made.max_bytes, made.num_bits, made.num_probes = C.uint64_t(o.MaxBytes), C.uint64_t(o.NumBits), C.uint32_t(o.NumProbes)
-	made.layout, made.hash = C.uint32_t(o.Layout), C.uint32_t(o.Hash)
+	options.capacity, options.fpr, options.bits_per_key = C.uint64_t(o.Capacity), C.double(o.FPR), C.double(o.BitsPerKey)
+	options.max_bytes, options.num_bits = C.uint64_t(o.MaxBytes), C.uint64_t(o.NumBits)
+	options.num_probes = C.uint32_t(o.NumProbes)
+	options.layout, options.hash = C.uint32_t(o.Layout), C.uint32_t(o.Hash)
+	options.part, options.num_parts = C.uint32_t(o.Part), C.uint32_t(o.NumParts)
+	options.note_bytes, options.secret_bytes = C.uint64_t(len(o.Note)), C.uint64_t(len(o.Secret))
+	options.num_seeds = C.uint64_t(len(o.Seeds))
 	if o.Seed != nil {
-		made.seed = C.uint64_t(*o.Seed)
+		made.has_seed, made.seed = 1, C.uint64_t(*o.Seed)
 	}
-	made.note_bytes, made.key_bytes = C.uint64_t(len(o.Note)), C.uint64_t(len(o.Secret))
-	made.num_seeds = C.uint64_t(len(o.Seeds))
-	for i, part := range o.FileID {
-		made.file_id[i] = C.uint8_t(part)
+	if o.FileID != [16]byte{} {
+		made.has_file_id = 1
+		for i, one := range o.FileID {
+			made.file_id[i] = C.uint8_t(one)
+		}
 	}
 	return made, nil
 }
 
-// like returns the path in C's memory, or NULL.
-func (o *Options) like() (*C.char, error) {
-	if o.Like == "" {
-		return nil, nil
-	}
-	return pathOf(o.Like)
-}
-
-func (o *OpenOptions) given() (made C.bfs_open_options, err error) {
-	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+func (o *OpenOptions) given() (made C.bridge_given, err error) {
+	options := &made.options
+	if options.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
 		return made, err
 	}
-	if made.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+	if options.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
 		return made, err
 	}
-	made.flags, made.key_bytes = o.flags(), C.uint64_t(len(o.Secret))
-	made.offset, made.max_bytes = C.uint64_t(o.Offset), C.uint64_t(o.MaxBytes)
+	if options.threads, err = threadsOf(o.Threads); err != nil {
+		return made, err
+	}
+	made.flags, options.secret_bytes = o.flags(), C.uint64_t(len(o.Secret))
+	if o.Range != nil {
+		made.has_range = 1
+		made._range = C.bfs_range{offset: C.uint64_t(o.Range.Offset), bytes: C.uint64_t(o.Range.Bytes)}
+	}
 	return made, nil
 }
 
-func (o *CopyOptions) given() (made C.bfs_copy_options, err error) {
+func (o *CopyOptions) given() (made C.bfs_options, flags C.uint64_t, err error) {
+	made.struct_bytes = C.sizeof_bfs_options
 	if made.mode, err = permissions(o.Mode); err != nil {
-		return made, err
+		return made, 0, err
 	}
 	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
-		return made, err
+		return made, 0, err
 	}
-	made.struct_bytes = C.sizeof_bfs_copy_options
 	made.fpr = C.double(o.FPR)
-	made.flags = bit(o.Replace, C.BFS_OPTION_REPLACE) | bit(o.AnyFilesystem, C.BFS_OPEN_ANY_FILESYSTEM) |
-		bit(o.Filling, C.BFS_OPTION_FILLING) | bit(o.SameFileID, C.BFS_OPTION_FILE_ID)
-	return made, nil
+	flags = bit(o.Replace, C.BFS_REPLACE) | bit(o.AnyFilesystem, C.BFS_ANY_FILESYSTEM) | bit(o.Filling, C.BFS_FILLING) |
+		bit(o.Sealed, C.BFS_SEALED) | bit(o.SameFileID, C.BFS_SAME_FILE_ID)
+	return made, flags, nil
 }
 
 // pathOf returns a path in C's memory, which the caller frees.

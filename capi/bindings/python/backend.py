@@ -60,6 +60,7 @@ def _extension(archive, compiler, target):
     visible = target.with_suffix(".map")
     visible.write_text("{ global: PyInit__bfstore; local: *; };\n", "utf-8")
     _run(*compiler, "-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
+         "-Werror=implicit-function-declaration",  # a function that the limited API lacks
          f"-I{ROOT / 'capi'}", "-isystem", sysconfig.get_path("include"), *sorted(PACKAGE.glob("*.c")), archive, "-lstdc++", "-lm",
          "-pthread", f"-Wl,--version-script={visible}", "-Wl,--gc-sections", "-Wl,-z,nodelete", "-Wl,--strip-all", "-o", target)
     visible.unlink()

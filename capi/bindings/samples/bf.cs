@@ -13,9 +13,9 @@ sealed class Handle : SafeHandle {  // released after the last call with it; wit
 }
 
 static unsafe class C {  // the parts of capi/bfstore.h that are used here; other fields stay zero
-  public struct Error { public int struct_bytes, code, errno, reserved; public fixed byte message[496]; }
-  [StructLayout(LayoutKind.Sequential, Size = 160)]
-  public struct Options { public uint struct_bytes, mode; public ulong flags, capacity; public double fpr; }
+  public struct Error { public int struct_bytes, code, errno, rule; public fixed byte message[496]; }
+  [StructLayout(LayoutKind.Sequential, Size = 168)]
+  public struct Options { public uint struct_bytes, mode; public ulong capacity; public double fpr; }
   [StructLayout(LayoutKind.Sequential, Size = 80)]
   public struct Keys {
     public int struct_bytes, kind; public long count; public byte* data; public long data_bytes, lengths;
@@ -23,8 +23,8 @@ static unsafe class C {  // the parts of capi/bfstore.h that are used here; othe
   }
   const string Lib = "libbfstore.so.0";
   [DllImport(Lib)] public static extern IntPtr bfs_strerror(int code);
-  [DllImport(Lib)] public static extern int bfs_create(byte[] path, ref Options how, out Handle made, ref Error error);
-  [DllImport(Lib)] public static extern int bfs_open(byte[] path, ulong flags, out Handle made, ref Error error);
+  [DllImport(Lib)]
+  public static extern int bfs_open(byte[] path, ulong flags, Options* options, out Handle made, ref Error error);
   [DllImport(Lib)] public static extern int bfs_shut(Handle filter, ref Error error);
   [DllImport(Lib)] public static extern void bfs_abandon(IntPtr filter);
   [DllImport(Lib)] public static extern int bfs_add(Handle filter, byte[] key, long key_bytes);
@@ -35,7 +35,7 @@ static unsafe class C {  // the parts of capi/bfstore.h that are used here; othe
   public static Error NoError => new Error { struct_bytes = sizeof(Error) };
   public static void Check(int code, ref Error error) {
     fixed (byte* text = error.message)
-      if (code != 0) throw new BfsException((IntPtr)text) { Code = code, Errno = error.errno };
+      if (code < 0) throw new BfsException((IntPtr)text) { Code = code, Errno = error.errno };
   }
   public static long Check(long code) =>
     code >= 0 ? code : throw new BfsException(bfs_strerror((int)code)) { Code = (int)code };
@@ -48,17 +48,18 @@ sealed class BfsException : IOException {
 
 sealed unsafe class Filter : IDisposable {
   public const ulong Read = 1, Write = 2;
+  const ulong Create = 8;
   static readonly Encoding utf8 = new UTF8Encoding(false, true);  // a lone surrogate is an exception
   readonly Handle handle;
 
   public Filter(string path, ulong flags = Read) {
     var error = C.NoError;
-    C.Check(C.bfs_open(utf8.GetBytes(path + "\0"), flags, out handle, ref error), ref error);
+    C.Check(C.bfs_open(utf8.GetBytes(path + "\0"), flags, null, out handle, ref error), ref error);
   }
-  public Filter(string path, ulong capacity, double fpr) {  // makes the file
+  public Filter(string path, ulong capacity, double fpr) {  // opens it for writing, or makes it
     var error = C.NoError;
-    var how = new C.Options { struct_bytes = (uint)sizeof(C.Options), capacity = capacity, fpr = fpr };
-    C.Check(C.bfs_create(utf8.GetBytes(path + "\0"), ref how, out handle, ref error), ref error);
+    var options = new C.Options { struct_bytes = (uint)sizeof(C.Options), capacity = capacity, fpr = fpr };
+    C.Check(C.bfs_open(utf8.GetBytes(path + "\0"), Write | Create, &options, out handle, ref error), ref error);
   }
   public void Dispose() {  // syncs the adds; calls of other threads answer "maybe" from now on
     if (handle.IsClosed) return;
@@ -85,8 +86,7 @@ sealed unsafe class Filter : IDisposable {
 
 static class Example {
   static void Main() {
-    var path = "users.bf";
-    using (var users = File.Exists(path) ? new Filter(path, Filter.Write) : new Filter(path, 1000, 0.01)) {
+    using (var users = new Filter("users.bf", 1000, 0.01)) {
       users.Add("alice");
       users.AddAll("bob", "carol");
       Console.WriteLine("{0} {1}", users.Contains("alice"), string.Concat(users.ContainsAll("bob", "mallory")));

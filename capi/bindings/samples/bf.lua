@@ -3,13 +3,12 @@
 local ffi = require "ffi"
 ffi.cdef [[ // the parts of capi/bfstore.h that are used here; the fields in `rest` stay zero
   typedef struct bfs_filter bfs_filter;
-  typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t reserved; char message[496]; } bfs_error;
-  typedef struct { uint32_t struct_bytes, mode; uint64_t flags, capacity; double fpr; char rest[128]; } bfs_options;
+  typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t rule; char message[496]; } bfs_error;
+  typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[144]; } bfs_options;
   typedef struct { const char* data; size_t bytes; } bfs_key;
   typedef struct { uint32_t struct_bytes, kind; uint64_t count; const bfs_key* data; char rest[56]; } bfs_keys;
   const char* bfs_strerror(int32_t code);
-  int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
-  int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error);
+  int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out, bfs_error* error);
   int32_t bfs_close(bfs_filter* filter, bfs_error* error);
   void bfs_abandon(bfs_filter* filter);
   int32_t bfs_add(bfs_filter* filter, const char* key, size_t key_bytes);
@@ -19,7 +18,7 @@ ffi.cdef [[ // the parts of capi/bfstore.h that are used here; the fields in `re
 ]]
 local lib = ffi.load("libbfstore.so.0")
 local PAIRS = 2
-local Filter = {READ = 1, WRITE = 2}
+local Filter, CREATE = {READ = 1, WRITE = 2}, 8
 Filter.__index = Filter
 
 local Error = {__name = "bfs.Error", __tostring = function(self) return self.message end} -- the argument of error()
@@ -33,14 +32,18 @@ local function sized(struct, fields)
   fields.struct_bytes = ffi.sizeof(struct)
   return ffi.new(struct, fields)
 end
-local function made(call, path, how)
+local function opened(path, flags, options)
   local out, failure = ffi.new("bfs_filter*[1]"), sized("bfs_error", {})
-  if call(path, how, out, failure) ~= 0 then fail(failure.code, failure.os_errno, ffi.string(failure.message)) end
+  if lib.bfs_open(path, flags, options, out, failure) < 0 then
+    fail(failure.code, failure.os_errno, ffi.string(failure.message))
+  end
   return setmetatable({handle = ffi.gc(out[0], lib.bfs_abandon)}, Filter) -- without close: not synced
 end
 
-function Filter.create(path, size) return made(lib.bfs_create, path, sized("bfs_options", size)) end
-function Filter.open(path, flags) return made(lib.bfs_open, path, flags or Filter.READ) end
+function Filter.open(path, flags) return opened(path, flags or Filter.READ) end
+function Filter.open_or_create(path, size) -- for writing; any number of processes at once
+  return opened(path, Filter.WRITE + CREATE, sized("bfs_options", size))
+end
 function Filter:close() -- everything that was added is on the disk when it returns
   local handle, failure = self.handle, sized("bfs_error", {})
   self.handle = nil
@@ -65,8 +68,7 @@ function Filter:contains_all(keys) -- a string: 1 is maybe, 0 is certainly not
 end
 
 if ... then return Filter end -- require "bf"
-local path, exists = "users.bf", io.open("users.bf") ~= nil
-local users = exists and Filter.open(path, Filter.WRITE) or Filter.create(path, {capacity = 1000, fpr = 0.01})
+local users = Filter.open_or_create("users.bf", {capacity = 1000, fpr = 0.01})
 users:add("alice")
 users:add_all {"bob", "carol"}
 print(tostring(users:contains("alice")) .. " " .. users:contains_all {"bob", "mallory"})

@@ -6,13 +6,12 @@ declare(strict_types=1);
 // The parts of capi/bfstore.h that are used here; the fields in `rest` stay zero.
 function bfs(): FFI { static $ffi; return $ffi ??= FFI::cdef(<<<'C'
     typedef struct bfs_filter bfs_filter;
-    typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t reserved; char message[496]; } bfs_error;
-    typedef struct { uint32_t struct_bytes, mode; uint64_t flags, capacity; double fpr; char rest[128]; } bfs_options;
+    typedef struct { uint32_t struct_bytes; int32_t code, os_errno; uint32_t rule; char message[496]; } bfs_error;
+    typedef struct { uint32_t struct_bytes, mode; uint64_t capacity; double fpr; char rest[144]; } bfs_options;
     typedef struct { uint32_t struct_bytes, kind; uint64_t count; const char* data; uint64_t data_bytes;
                      const size_t* lengths; const int64_t* offsets; char rest[32]; } bfs_keys;
     const char* bfs_strerror(int32_t code);
-    int32_t bfs_create(const char* path, const bfs_options* options, bfs_filter** out, bfs_error* error);
-    int32_t bfs_open(const char* path, uint64_t flags, bfs_filter** out, bfs_error* error);
+    int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out, bfs_error* error);
     int32_t bfs_close(bfs_filter* filter, bfs_error* error);
     void bfs_abandon(bfs_filter* filter);
     int32_t bfs_add(bfs_filter* filter, const char* key, size_t key_bytes);
@@ -27,7 +26,7 @@ function bfs_struct(string $name, mixed ...$fields): FFI\CData {
 }
 function bfs_try(string $function, mixed ...$arguments): void {
     $error = bfs_struct('bfs_error');
-    if (bfs()->$function(...[...$arguments, FFI::addr($error)]) === 0) return;
+    if (bfs()->$function(...[...$arguments, FFI::addr($error)]) >= 0) return;
     throw new BfsError(FFI::string(FFI::addr($error->message[0])), $error->code, $error->os_errno);
 }
 
@@ -38,16 +37,19 @@ final class BfsError extends RuntimeException {
 }
 
 final class BfsFilter {
-    const READ = 1, WRITE = 2, COLUMN64 = 5;
+    const READ = 1, WRITE = 2;
+    private const CREATE = 8, COLUMN64 = 5;
     private ?FFI\CData $handle;
 
-    private function __construct(string $function, string $path, FFI\CData|int $how) {
+    private function __construct(string $path, int $flags, ?FFI\CData $options) {
         $this->handle = bfs()->new('bfs_filter*');
-        bfs_try($function, $path, $how, FFI::addr($this->handle));
+        bfs_try('bfs_open', $path, $flags, $options, FFI::addr($this->handle));
     }
-    public static function open(string $path, int $how = self::READ): self { return new self('bfs_open', $path, $how); }
-    public static function create(string $path, int $capacity, float $fpr): self {
-        return new self('bfs_create', $path, FFI::addr(bfs_struct('bfs_options', capacity: $capacity, fpr: $fpr)));
+    public static function open(string $path, int $flags = self::READ): self { return new self($path, $flags, null); }
+    /** For writing; any number of processes at once. */
+    public static function openOrCreate(string $path, int $capacity, float $fpr): self {
+        $options = bfs_struct('bfs_options', capacity: $capacity, fpr: $fpr);
+        return new self($path, self::WRITE | self::CREATE, FFI::addr($options));
     }
     public function close(): void { // everything that was added is on the disk when it returns
         [$handle, $this->handle] = [$this->handle, null];
@@ -80,8 +82,7 @@ final class BfsFilter {
 }
 
 if (get_included_files()[0] === __FILE__) {
-    $path = 'users.bf';
-    $users = file_exists($path) ? BfsFilter::open($path, BfsFilter::WRITE) : BfsFilter::create($path, 1000, 0.01);
+    $users = BfsFilter::openOrCreate('users.bf', capacity: 1000, fpr: 0.01);
     $users->add('alice');
     $users->addAll(['bob', 'carol']);
     echo json_encode($users->contains('alice')), ' ', json_encode($users->containsAll(['bob', 'mallory'])), "\n";

@@ -9,12 +9,11 @@ package BFS;
 use Encode ();
 use FFI::Platypus 2.00;
 use FFI::Platypus::Buffer qw(scalar_to_pointer);
-use constant { READ => 1, WRITE => 2, COLUMN64 => 5 };
+use constant { READ => 1, WRITE => 2, CREATE => 8, COLUMN64 => 5 };
 
 my $ffi = FFI::Platypus->new(api => 2, lib => 'libbfstore.so.0');    # the parts of capi/bfstore.h that are used here
 $ffi->attach(bfs_strerror => ['sint32'] => 'string');
-$ffi->attach(bfs_create => ['string', 'opaque', 'opaque*', 'opaque'] => 'sint32');
-$ffi->attach(bfs_open => ['string', 'uint64', 'opaque*', 'opaque'] => 'sint32');
+$ffi->attach(bfs_open => ['string', 'uint64', 'opaque', 'opaque*', 'opaque'] => 'sint32');
 $ffi->attach(bfs_close => ['opaque', 'opaque'] => 'sint32');
 $ffi->attach(bfs_abandon => ['opaque'] => 'void');
 $ffi->attach([bfs_add => 'c_add'] => ['opaque', 'string', 'size_t'] => 'sint32');
@@ -29,17 +28,19 @@ sub checked ($code) { $code < 0 ? fail(code => $code, message => bfs_strerror($c
 sub bytes ($key) { Encode::encode('UTF-8', $key, Encode::FB_CROAK | Encode::LEAVE_SRC) }    # no lone surrogates
 
 sub try_call ($function, @arguments) {
-    my $error = struct(512, '');    # bfs_error: struct_bytes, code, os_errno, reserved, message
-    return if $function->(@arguments, scalar_to_pointer($error)) == 0;
+    my $error = struct(512, '');    # bfs_error: struct_bytes, code, os_errno, rule, message
+    return if $function->(@arguments, scalar_to_pointer($error)) >= 0;
     my ($code, $os_errno, $message) = unpack 'x4 l l x4 Z*', $error;
     fail(code => $code, os_errno => $os_errno, message => $message);
 }
-sub create ($class, $path, $capacity, $fpr) {
-    my $options = struct(160, 'LQQd', 0, 0, $capacity, $fpr);    # struct_bytes, mode, flags, capacity, fpr ...
-    try_call(\&bfs_create, $path, scalar_to_pointer($options), \my $handle);
+sub open ($class, $path, $flags = READ, $options = undef) {
+    try_call(\&bfs_open, $path, $flags, $options, \my $handle);
     return bless \$handle;
 }
-sub open ($class, $path, $flags = READ) { try_call(\&bfs_open, $path, $flags, \my $handle); bless \$handle }
+sub open_or_create ($class, $path, $capacity, $fpr) {    # for writing; any number of processes at once
+    my $options = struct(168, 'LQd', 0, $capacity, $fpr);    # struct_bytes, mode, capacity, fpr ...
+    return $class->open($path, WRITE | CREATE, scalar_to_pointer($options));
+}
 sub close ($self) {    # everything that was added is on the disk when it returns
     (my $handle, $$self) = ($$self, undef);
     try_call(\&bfs_close, $handle) if $handle;
@@ -63,8 +64,7 @@ sub with_column ($keys, $use) {    # bfs_keys: struct_bytes, kind, count, data, 
 }
 
 return 1 if caller;    # require './bf.pl'
-my $path = 'users.bf';
-my $users = -e $path ? BFS->open($path, WRITE) : BFS->create($path, 1000, 0.01);
+my $users = BFS->open_or_create('users.bf', 1000, 0.01);
 $users->add('alice');
 $users->add_all('bob', 'carol');
 say $users->contains('alice'), ' ', $users->contains_all('bob', 'mallory');

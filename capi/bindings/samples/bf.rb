@@ -6,15 +6,14 @@ module Bfs # the parts of capi/bfstore.h that are used here
   extend FFI::Library
   ffi_lib "libbfstore.so.0"
   attach_function :bfs_strerror, [:int32], :string
-  attach_function :bfs_create, [:string, :pointer, :pointer, :pointer], :int32, blocking: true
-  attach_function :bfs_open, [:string, :uint64, :pointer, :pointer], :int32, blocking: true
+  attach_function :bfs_open, [:string, :uint64, :pointer, :pointer, :pointer], :int32, blocking: true
   attach_function :bfs_close, [:pointer, :pointer], :int32, blocking: true
   attach_function :bfs_abandon, [:pointer], :void
   attach_function :bfs_add, [:pointer, :buffer_in, :size_t], :int32
   attach_function :bfs_contains, [:pointer, :buffer_in, :size_t], :int32
   attach_function :bfs_add_keys, [:pointer, :pointer], :int64, blocking: true
   attach_function :bfs_contains_keys, [:pointer, :pointer, :pointer], :int64, blocking: true
-  READ, WRITE, COLUMN64 = 1, 2, 5
+  READ, WRITE, CREATE, COLUMN64 = 1, 2, 8, 5
 
   class Error < StandardError
     attr_accessor :code, :os_errno
@@ -25,18 +24,19 @@ module Bfs # the parts of capi/bfstore.h that are used here
   def self.struct(size, types, *fields) = FFI::MemoryPointer.new(size).put_bytes(0, [size, *fields].pack("L" + types))
   def self.check(code) = code < 0 ? raise(Error.with(bfs_strerror(code), code, 0)) : code
   def self.try(function, *arguments)
-    error = struct(512, "") # bfs_error: struct_bytes, code, os_errno, reserved, message
-    return if send(function, *arguments, error).zero?
+    error = struct(512, "") # bfs_error: struct_bytes, code, os_errno, rule, message
+    return if send(function, *arguments, error) >= 0
     raise Error.with(error.get_string(16).force_encoding("UTF-8"), error.get_int32(4), error.get_int32(8))
   end
 
   class Filter
-    def self.open(path, flags = READ) = new(:bfs_open, path, flags)
-    def self.create(path, capacity, fpr) # bfs_options: struct_bytes, mode, flags, capacity, fpr ...
-      new(:bfs_create, path, Bfs.struct(160, "LQQd", 0, 0, capacity, fpr))
+    def self.open(path, flags = READ) = new(path, flags)
+    def self.open_or_create(path, capacity, fpr) # for writing; any number of processes at once
+      # bfs_options: struct_bytes, mode, capacity, fpr ...
+      new(path, WRITE | CREATE, Bfs.struct(168, "LQd", 0, capacity, fpr))
     end
-    def initialize(function, *arguments)
-      Bfs.try(function, *arguments, out = FFI::MemoryPointer.new(:pointer))
+    def initialize(path, flags, options = nil)
+      Bfs.try(:bfs_open, path, flags, options, out = FFI::MemoryPointer.new(:pointer))
       @handle = FFI::AutoPointer.new(out.read_pointer, Bfs.method(:bfs_abandon)) # without close: not synced
     end
     def close # everything that was added is on the disk when it returns
@@ -68,8 +68,7 @@ module Bfs # the parts of capi/bfstore.h that are used here
 end
 
 if $PROGRAM_NAME == __FILE__
-  path = "users.bf"
-  users = File.exist?(path) ? Bfs::Filter.open(path, Bfs::WRITE) : Bfs::Filter.create(path, 1000, 0.01)
+  users = Bfs::Filter.open_or_create("users.bf", 1000, 0.01)
   users.add("alice")
   users.add_all(["bob", "carol"])
   puts "#{users.include?("alice")} #{users.include_all?(["bob", "mallory"])}"

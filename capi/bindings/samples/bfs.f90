@@ -5,16 +5,16 @@ module bfstore  ! the parts of capi/bfstore.h that are used here; the fields in 
   use iso_c_binding
   use iso_fortran_env, only: error_unit
   implicit none
-  integer(c_int64_t), parameter :: bfs_open_read = 1, bfs_open_write = 2
+  integer(c_int64_t), parameter :: bfs_read = 1, bfs_write = 2, bfs_create = 8
   type, bind(c) :: bfs_error
-    integer(c_int32_t) :: struct_bytes = 512, code = 0, os_errno = 0, reserved = 0
+    integer(c_int32_t) :: struct_bytes = 512, code = 0, os_errno = 0, rule = 0
     character(kind=c_char) :: message(496) = c_null_char
   end type
   type, bind(c) :: bfs_options
-    integer(c_int32_t) :: struct_bytes = 160, mode = 0
-    integer(c_int64_t) :: flags = 0, capacity = 0
+    integer(c_int32_t) :: struct_bytes = 168, mode = 0
+    integer(c_int64_t) :: capacity = 0
     real(c_double) :: fpr = 0
-    integer(c_int8_t) :: rest(128) = 0
+    integer(c_int8_t) :: rest(144) = 0
   end type
   type, bind(c) :: bfs_key
     type(c_ptr) :: data
@@ -27,12 +27,9 @@ module bfstore  ! the parts of capi/bfstore.h that are used here; the fields in 
     integer(c_int8_t) :: rest(56) = 0
   end type
   interface
-    integer(c_int) function bfs_create(path, options, made, error) bind(c)
-      import; character(c_char) :: path(*); type(bfs_options) :: options; type(c_ptr) :: made; type(bfs_error) :: error
-    end function
-    integer(c_int) function bfs_open(path, flags, made, error) bind(c)
+    integer(c_int) function bfs_open(path, flags, options, made, error) bind(c)
       import; character(c_char) :: path(*); integer(c_int64_t), value :: flags
-      type(c_ptr) :: made; type(bfs_error) :: error
+      type(bfs_options), optional :: options; type(c_ptr) :: made; type(bfs_error) :: error
     end function
     integer(c_int) function bfs_close(filter, error) bind(c)
       import; type(c_ptr), value :: filter; type(bfs_error) :: error
@@ -74,11 +71,8 @@ program example
   integer(c_int8_t) :: answers(2)  ! 1 is maybe, 0 is certainly not
   type(bfs_error) :: error
   type(c_ptr) :: users
-  logical :: exists
-  inquire (file='users.bf', exist=exists)
-  if (exists) call check(bfs_open('users.bf' // c_null_char, bfs_open_write, users, error), error)
-  if (.not. exists) &
-    call check(bfs_create('users.bf' // c_null_char, bfs_options(capacity=1000, fpr=0.01), users, error), error)
+  call check(bfs_open('users.bf' // c_null_char, bfs_write + bfs_create, bfs_options(capacity=1000, fpr=0.01), users, &
+                      error), error)  ! makes the file if there is none; in any number of processes at once
   call check(bfs_add(users, 'alice', 5_c_size_t))
   list = pairs(added)
   call check(int(bfs_add_keys(users, bfs_keys(count=2, data=c_loc(list)))))

@@ -3,7 +3,7 @@
 #ifndef BFSTORE_LEVELDB_H
 #define BFSTORE_LEVELDB_H
 
-#include <bfstore.h>
+#include <bfstore_memory.h>
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
 
@@ -34,7 +34,7 @@ class LevelDBFilterPolicy : public leveldb::FilterPolicy {
     const bfs_keys view = bfs_keys_pairs(pairs.data(), count);
     const size_t start = dst->size();
     dst->resize(start + bytes);
-    if (bytes > 0 && bfs_bare_build(dst->data() + start, bytes, layout, &view) == BFS_OK) return;
+    if (bytes > 0 && bfs_bare_build(dst->data() + start, bytes, layout, 0, &view) == BFS_OK) return;
     // LevelDB treats an empty filter as one without keys.  One byte is no filter: "maybe".
     dst->resize(start);
     dst->push_back('\0');

@@ -5,10 +5,9 @@ local ok, ffi = pcall(require, "ffi")
 ok = ok and pcall(ffi.cdef, [[ // the part of bfstore.h that is used here
   typedef struct bfs_filter bfs_filter;
   typedef struct {
-    uint32_t struct_bytes; int32_t fd; uint64_t flags; const void* key; uint64_t key_bytes, offset, max_bytes;
-    uint32_t lock_timeout_ms, writeback_check_ms;
-  } bfs_open_options;
-  int32_t bfs_open_with(const char* path, const bfs_open_options* options, bfs_filter** out, void* error);
+    uint32_t struct_bytes; char before[52]; uint32_t lock_timeout_ms; char after[108]; // the fields left out stay zero
+  } bfs_options;
+  int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out, void* error);
   int32_t bfs_close(bfs_filter* filter, void* error);
   int32_t bfs_contains(const bfs_filter* filter, const char* key, size_t key_bytes);
   int32_t bfs_health(const bfs_filter* filter);
@@ -27,15 +26,15 @@ local function note(now)
   end
 end
 
--- BFS_OPEN_FOLLOW does not suffice: it follows only to a file with the seed of the old one.
+-- BFS_FOLLOW does not suffice: it follows only to a file with the seed of the old one.
 local function look(path)
   if filter and lib.bfs_is_current(filter, nil) == 1 and lib.bfs_health(filter) == 0 then return end
   if filter then lib.bfs_close(filter, nil) end
   filter = nil
-  local how = ffi.new("bfs_open_options", {flags = READ + GUARD, lock_timeout_ms = LOCK_NO_WAIT})
+  local how = ffi.new("bfs_options", {lock_timeout_ms = LOCK_NO_WAIT})
   how.struct_bytes = ffi.sizeof(how)
   local out = ffi.new "bfs_filter*[1]"
-  local code = lib.bfs_open_with(path, how, out, nil)
+  local code = lib.bfs_open(path, READ + GUARD, how, out, nil)
   if code == 0 then filter = out[0] end
   note(code ~= 0 and path .. ": " .. ffi.string(lib.bfs_code_name(code)) or nil)
 end

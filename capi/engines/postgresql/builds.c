@@ -60,7 +60,7 @@ static void publish(Entry* entry) {
     return;
   }
   refuse_file_of_others(entry->path);
-  if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), next_position(), &error) != BFS_OK ||
+  if (sync_at(entry->filter, GetWALInsertionTimeLine(), next_position(), &error) != BFS_OK ||
       bfs_publish(entry->filter, &error) != BFS_OK)
     ereport(ERROR, (errcode(ERRCODE_IO_ERROR), errmsg("bfstore: %s", error.message)));
 }

@@ -77,6 +77,11 @@ void refuse_file_of_others(const char* path) {
 /* The owner of the marks. */
 uint64 own_number(void) { return GetSystemIdentifier(); }
 
+int32_t sync_at(bfs_filter* filter, uint64 timeline, uint64 position, bfs_error* error) {
+  const bfs_owner_mark mark = {.owner = own_number(), .mark = position, .epoch = timeline};
+  return bfs_sync(filter, &mark, error);
+}
+
 /* Writes a record to the log: so positions are never equal, and a flushed one is not given again after a crash. */
 uint64 next_position(void) {
   XLogRecPtr position = LogLogicalMessage("bfstore", "", 0, false);
@@ -102,10 +107,9 @@ bool make_filling(Entry* entry, bfs_error* error) {
   own_note(note);
   options.capacity = 1024;
   options.fpr = 0.01;
-  options.flags = BFS_OPTION_REPLACE | BFS_OPTION_FILLING | BFS_OPEN_GUARD;
   options.note = note;
   options.note_bytes = strlen(note);
-  if (bfs_create(entry->path, &options, &entry->filter, error) != BFS_OK) {
+  if (bfs_create(entry->path, BFS_REPLACE | BFS_FILLING | BFS_GUARD, &options, &entry->filter, error) != BFS_OK) {
     entry->filter = NULL;
     return false;
   }

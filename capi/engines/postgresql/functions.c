@@ -461,9 +461,10 @@ Datum bf_create(PG_FUNCTION_ARGS) {
   options.capacity = (uint64)Max(PG_GETARG_INT64(1), 0);
   options.fpr = PG_GETARG_FLOAT8(2);
   options.layout = layout_argument(fcinfo, 3);
-  if (PG_GETARG_BOOL(4)) options.flags |= BFS_OPTION_REPLACE;
   refuse_file_of_table(path, NULL);
-  if (bfs_create(path, &options, &filter, &error) != BFS_OK || bfs_close(filter, &error) != BFS_OK) fail(error.message);
+  if (bfs_create(path, PG_GETARG_BOOL(4) ? BFS_REPLACE : 0, &options, &filter, &error) != BFS_OK ||
+      bfs_close(filter, &error) != BFS_OK)
+    fail(error.message);
   PG_RETURN_VOID();
 }
 
@@ -582,11 +583,11 @@ Datum bf_build(PG_FUNCTION_ARGS) {
   options.capacity = (uint64)Max(PG_ARGISNULL(2) ? count_rows(query) : PG_GETARG_INT64(2), 1);
   options.fpr = PG_GETARG_FLOAT8(3);
   options.layout = layout_argument(fcinfo, 4);
-  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE | BFS_OPEN_GUARD;
   own_note(note);
   options.note = note;
   options.note_bytes = strlen(note);
-  if (bfs_create(path, &options, &filter, &error) != BFS_OK) fail(error.message);
+  if (bfs_create(path, BFS_UNPUBLISHED | BFS_REPLACE | BFS_GUARD, &options, &filter, &error) != BFS_OK)
+    fail(error.message);
   PG_TRY();
   {
     Oid key_type;
@@ -634,12 +635,12 @@ Datum bf_sync(PG_FUNCTION_ARGS) {
   if (entry->building) fail("this transaction has built the file: commit first");
   position = next_position();
   if (!entry->kept || entry->filling) {
-    if (bfs_sync(entry->filter, 0, 0, 0, &error) != BFS_OK) fail(error.message);
+    if (bfs_sync(entry->filter, NULL, &error) != BFS_OK) fail(error.message);
     PG_RETURN_NULL();
   }
   /* An older copy must not get this mark. */
   if (is_older_copy(entry)) fail(psprintf("%s: the file is an older copy", entry->path));
-  if (bfs_sync(entry->filter, own_number(), GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
+  if (sync_at(entry->filter, GetWALInsertionTimeLine(), position, &error) != BFS_OK) fail(error.message);
   registry_add_opening(entry->path, position);
   registry_forget_openings(entry->path, position);
   PG_RETURN_LSN(position);

@@ -122,14 +122,12 @@ bool is_older_copy(Entry* entry) {
 }
 
 /* Compares the file with the registry.  Returns NULL, or why a "no" does not count. */
-static const char* compare(Entry* entry, Snapshot snapshot) {
-  bfs_statistics facts = BFS_STATISTICS_INIT;
+static const char* compare(Entry* entry, const bfs_statistics* facts, Snapshot snapshot) {
   Registered known;
   bool standby = RecoveryInProgress();
   const char* why;
   if (!registry_read(entry->path, snapshot, &known)) return "this database does not know the file (yet)";
-  if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return "the file cannot be read";
-  if (memcmp(facts.file_id, known.file_id, FILE_ID_BYTES) != 0) return "the file is not the one that was built last";
+  if (memcmp(facts->file_id, known.file_id, FILE_ID_BYTES) != 0) return "the file is not the one that was built last";
   if (!standby && known.timeline != (int64)GetWALInsertionTimeLine())
     return "the database was restored or promoted since the file was built";
   entry->timeline = known.timeline;
@@ -150,13 +148,15 @@ static const char* compare(Entry* entry, Snapshot snapshot) {
 /* Returns NULL, or why a "no" of this file does not count. */
 static const char* doubt(Entry* entry, Snapshot snapshot) {
   char note[NOTE_BYTES] = "";
+  bfs_statistics facts = BFS_STATISTICS_INIT;
   Registered known;
   bool is_known;
-  int64 bytes = bfs_get_note(entry->filter, note, sizeof note - 1, NULL);
-  entry->kept = entry->trimmed = bytes > 0 && strncmp(note, "postgresql ", 11) == 0;
-  if (bytes < 0) return "its note cannot be read";
+  entry->kept = entry->trimmed = false;
+  if (bfs_stats(entry->filter, 0, &facts, NULL) != BFS_OK) return "its note cannot be read";
+  memcpy(note, facts.note, Min(facts.note_bytes, sizeof note - 1));
+  entry->kept = entry->trimmed = strncmp(note, "postgresql ", 11) == 0;
   entry->of_others = entry->kept && !is_own_note(note);
-  if (entry->kept && !entry->of_others) return compare(entry, snapshot);
+  if (entry->kept && !entry->of_others) return compare(entry, &facts, snapshot);
   is_known = registry_read(entry->path, snapshot, &known);
   if (entry->of_others && (entry->writes || is_known || !trust_other_databases)) {
     pg_clean_ascii(note);
@@ -177,11 +177,11 @@ static bool counts_in(const Entry* entry, Snapshot snapshot) {
 
 static bool open_entry(Entry* entry) {
   bfs_error error = BFS_ERROR_INIT;
-  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
+  bfs_options options = BFS_OPTIONS_INIT;
   /* Guarded: SIGBUS of a backend would restart the whole server. */
-  options.flags = (entry->writes ? BFS_OPEN_WRITE : BFS_OPEN_READ) | BFS_OPEN_GUARD;
+  uint64 flags = (entry->writes ? BFS_WRITE : BFS_READ) | BFS_GUARD;
   if (!entry->writes) options.lock_timeout_ms = LOOKUP_WAITS_MS;
-  if (bfs_open_with(entry->path, &options, &entry->filter, &error) == BFS_OK) return true;
+  if (bfs_open(entry->path, flags, &options, &entry->filter, &error) == BFS_OK) return true;
   entry->filter = NULL;
   snprintf(entry->problem, sizeof entry->problem, "%s", error.message);
   return false;
@@ -310,7 +310,7 @@ static void register_opening(Entry* entry) {
   }
   if (entry->kept) {
     if (!registry_read(entry->path, GetLatestSnapshot(), &known) ||
-        bfs_sync(entry->filter, own_number(), (uint64)known.timeline, position, &error) != BFS_OK) {
+        sync_at(entry->filter, (uint64)known.timeline, position, &error) != BFS_OK) {
       refuse(entry, error.message);
       return;
     }

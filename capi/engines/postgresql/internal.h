@@ -9,7 +9,7 @@
 
 #include "postgres.h"
 
-#include <bfstore.h>
+#include <bfstore_sets.h>
 
 #include "access/transam.h"
 #include "utils/snapshot.h"
@@ -124,6 +124,8 @@ extern bool is_file_of_others(const char* path);
 /* Raises an error if another database keeps the file. */
 extern void refuse_file_of_others(const char* path);
 extern uint64 own_number(void);
+/* bfs_sync with the mark of this server.  `timeline` is its epoch. */
+extern int32_t sync_at(bfs_filter* filter, uint64 timeline, uint64 position, bfs_error* error);
 /* Returns a position in the server's log.  Every transaction that committed before it has its keys in the files. */
 extern uint64 next_position(void);
 extern void close_entry(Entry* entry);

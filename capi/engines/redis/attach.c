@@ -71,10 +71,10 @@ int attachment_is_allowed(const char* path) {
  * makes the server set the signal again, which would remove the guard. */
 static struct sigaction guard;
 
-static int open_guarded(struct attachment* attachment, const bfs_open_options* options, bfs_error* error) {
+static int open_guarded(struct attachment* attachment, uint64_t flags, const bfs_options* options, bfs_error* error) {
   struct sigaction before, after;
   sigaction(SIGBUS, NULL, &before);
-  int code = bfs_open_with(attachment->path, options, &attachment->filter, error);
+  int code = bfs_open(attachment->path, flags | BFS_GUARD, options, &attachment->filter, error);
   sigaction(SIGBUS, NULL, &after);
   if (after.sa_sigaction != before.sa_sigaction) guard = after;
   return code;
@@ -85,11 +85,10 @@ void attachments_guard(void) {
 }
 
 static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
-  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
-  options.flags = BFS_OPEN_GUARD | flags;
-  options.flags |= attachment->state.reads ? BFS_OPEN_READ | BFS_OPEN_FOLLOW : BFS_OPEN_WRITE;
+  bfs_options options = BFS_OPTIONS_INIT;
+  flags |= attachment->state.reads ? BFS_READ | BFS_FOLLOW : BFS_WRITE;
   options.lock_timeout_ms = LOCK_MS;
-  return open_guarded(attachment, &options, error);
+  return open_guarded(attachment, flags, &options, error);
 }
 
 /* Compares the path with the open file.  Another program may have moved or removed the file, which its handles do not
@@ -118,11 +117,17 @@ static void close_file(struct attachment* attachment) {
 
 static uint64_t owner_in_turn(const struct attachment_state* state) { return state->owner + state->turn; }
 
+/* Makes everything durable, and stores how far the server's adds are in the file. */
+static int sync_at(struct attachment* attachment, uint64_t position, bfs_error* error) {
+  const struct attachment_state* state = &attachment->state;
+  const bfs_owner_mark mark = {.owner = owner_in_turn(state), .mark = position, .epoch = state->epoch};
+  return bfs_sync(attachment->filter, &mark, error);
+}
+
 /* Makes the file know the owner.  Mark 0 changes no mark of this epoch. */
 static int make_known(struct attachment* attachment, bfs_error* error) {
-  const struct attachment_state* state = &attachment->state;
   int code = BFS_OK;
-  if (!state->reads) code = bfs_sync(attachment->filter, owner_in_turn(state), state->epoch, 0, error);
+  if (!attachment->state.reads) code = sync_at(attachment, 0, error);
   attachment->known = code == BFS_OK;
   return code;
 }
@@ -169,7 +174,7 @@ static int open_again(struct attachment* attachment, bfs_error* error) {
   code = open_file(attachment, 0, error);
   attachment->recovers =
       !attachment->state.reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
-  if (attachment->recovers) code = open_file(attachment, BFS_OPEN_RECOVER, error);
+  if (attachment->recovers) code = open_file(attachment, BFS_RECOVER, error);
   if (code == BFS_OK && !is_trusted(attachment))
     return refuse(attachment, "not the file that was attached, or without its last keys", error);
   return code == BFS_OK ? make_known(attachment, error) : code;
@@ -296,7 +301,7 @@ void attachment_sync(struct attachment* attachment) {
   const struct attachment_state* state = &attachment->state;
   int code;
   if (attachment->filter == NULL || state->reads) return;
-  code = bfs_sync(attachment->filter, owner_in_turn(state), state->epoch, state->position, NULL);
+  code = sync_at(attachment, state->position, NULL);
   if (code != BFS_OK && code != BFS_EFORKED)
     RM_Log(NULL, "warning", "%s: not synced: %s", attachment->path, bfs_strerror(code));
 }

@@ -2,7 +2,7 @@
 #ifndef BFSTORE_ENGINES_REDIS_ATTACH_H
 #define BFSTORE_ENGINES_REDIS_ATTACH_H
 
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>

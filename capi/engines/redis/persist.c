@@ -2,6 +2,7 @@
  * which every machine and version reads. */
 #include "persist.h"
 
+#include <bfstore_memory.h>
 #include <string.h>
 
 #include "attach.h"
@@ -60,12 +61,13 @@ static uint64_t sum_of(const char* bytes, size_t num_bytes) {
 static uint64_t digest_of(const void* bytes, size_t num_bytes) {
   static _Alignas(64) char buffer[1024];
   static bfs_filter* digester;
+  static const uint64_t seed = 0;
   bfs_options options = BFS_OPTIONS_INIT;
   uint64_t digest = 0;
   options.capacity = 1;
   options.fpr = 0.5;
-  options.flags = BFS_OPTION_SEED; /* 0 */
-  if (digester == NULL && bfs_format(buffer, sizeof buffer, &options, &digester, NULL) != BFS_OK) return 0;
+  options.seed = &seed;
+  if (digester == NULL && bfs_format(buffer, sizeof buffer, 0, &options, &digester, NULL) < 0) return 0;
   bfs_digest(digester, bytes, num_bytes, &digest);
   return digest;
 }

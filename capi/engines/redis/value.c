@@ -2,6 +2,7 @@
  * first.  No filter ever leaves the chain, so growth makes no "no". */
 #include "value.h"
 
+#include <bfstore_memory.h>
 #include <math.h>
 #include <string.h>
 
@@ -50,23 +51,22 @@ static double link_fpr(const struct value* value, uint64_t capacity) {
   return fmax(ldexp(half, -(int)value->num_links), fmin((double)capacity * LOWEST_FPR_OF_A_KEY, half));
 }
 
-/* The options are equal on every replica: only the numbers decide. */
-static bfs_options link_options(const struct value* value, uint64_t capacity) {
+/* The options are equal on every replica: only the numbers decide.  `id` has the file_id that they point at. */
+static bfs_options link_options(const struct value* value, uint64_t capacity, uint64_t id[2]) {
   bfs_options options = BFS_OPTIONS_INIT;
-  uint64_t id[2] = {value->shape.seed, value->num_links + 1};
+  id[0] = value->shape.seed;
+  id[1] = value->num_links + 1;
   options.capacity = capacity;
   options.fpr = link_fpr(value, capacity);
   options.layout = value->shape.layout;
-  options.seed = value->shape.seed;
-  options.flags = BFS_OPTION_SEED | BFS_OPTION_FILE_ID;
-  memcpy(options.file_id, id, sizeof id);
+  options.seed = &value->shape.seed;
+  options.file_id = (const uint8_t*)id;
   return options;
 }
 
 /* Checks the numbers: a client may have made them up. */
 static int is_measure(const struct measure* measure) {
   bfs_options options = BFS_OPTIONS_INIT;
-  uint64_t needed;
   if (measure->num_bytes == 0 || measure->capacity == 0 || measure->capacity > MAX_CAPACITY ||
       measure->items > measure->capacity)
     return 0;
@@ -75,7 +75,8 @@ static int is_measure(const struct measure* measure) {
   options.capacity = measure->capacity;
   options.fpr = measure->fpr;
   options.layout = (uint32_t)measure->layout;
-  return bfs_required_bytes(&options, &needed, NULL) == BFS_OK && needed == measure->num_bytes;
+  const int64_t needed = bfs_format(NULL, 0, 0, &options, NULL, NULL);
+  return needed >= 0 && (uint64_t)needed == measure->num_bytes;
 }
 
 int value_add_link(struct value* value, const struct measure* measure) {
@@ -115,25 +116,26 @@ static void learn(struct link* link) {
 }
 
 static int add_new_link(struct value* value, uint64_t capacity) {
-  bfs_options options = link_options(value, capacity);
-  uint64_t num_bytes;
-  int code = bfs_required_bytes(&options, &num_bytes, NULL);
-  if (code == BFS_ESIZING && options.layout == 0) { /* the blocked layout does not reach such a low rate */
+  uint64_t id[2];
+  bfs_options options = link_options(value, capacity, id);
+  int64_t num_bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
+  if (num_bytes == BFS_ESIZING && options.layout == 0) { /* the blocked layout does not reach such a low rate */
     options.layout = BFS_LAYOUT_CLASSIC;
-    code = bfs_required_bytes(&options, &num_bytes, NULL);
+    num_bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
   }
-  if (code != BFS_OK) return code;
-  struct measure measure = {num_bytes, capacity, 0, options.fpr, options.layout};
-  code = value_add_link(value, &measure);
-  if (code != BFS_OK) return code;
+  if (num_bytes < 0) return (int)num_bytes;
+  struct measure measure = {(uint64_t)num_bytes, capacity, 0, options.fpr, options.layout};
+  int code = value_add_link(value, &measure);
+  if (code != 0) return code;
   struct link* link = &value->links[value->num_links - 1];
-  code = bfs_format(link->bytes, num_bytes, &options, &link->filter, NULL);
+  num_bytes = bfs_format(link->bytes, link->is.num_bytes, 0, &options, &link->filter, NULL);
   value->loaded = value->total;
-  if (code == BFS_OK)
+  if (num_bytes >= 0) {
     learn(link);
-  else
-    drop_last_link(value);
-  return code;
+    return 0;
+  }
+  drop_last_link(value);
+  return (int)num_bytes;
 }
 
 struct value* value_make(const struct shape* shape, int* code) {
@@ -154,10 +156,9 @@ static int is_announced(const struct value* value, const struct link* link) {
 }
 
 static int wrap_link(const struct value* value, struct link* link) {
-  bfs_open_options options = BFS_OPEN_OPTIONS_INIT;
-  options.flags = BFS_OPEN_WRITE;
   if (link->filter != NULL) return 0;
-  if (bfs_wrap_with(link->bytes, link->is.num_bytes, &options, &link->filter, NULL) != BFS_OK) return VALUE_BAD_DATA;
+  if (bfs_open_memory(link->bytes, link->is.num_bytes, BFS_WRITE, NULL, &link->filter, NULL) != BFS_OK)
+    return VALUE_BAD_DATA;
   if (!is_announced(value, link)) return VALUE_BAD_DATA;
   learn(link);
   return 0;

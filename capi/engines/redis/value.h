@@ -3,7 +3,7 @@
 #ifndef BFSTORE_ENGINES_REDIS_VALUE_H
 #define BFSTORE_ENGINES_REDIS_VALUE_H
 
-#include <bfstore.h>
+#include <bfstore_sets.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -96,7 +96,7 @@ int value_add(struct value* value, const char* key, size_t key_bytes);
 int value_contains(struct value* value, const char* key, size_t key_bytes);
 /* Counting filters: returns 1, 0 (certainly absent, nothing changed) or a code. */
 int value_remove(struct value* value, const char* key, size_t key_bytes);
-/* Counting filters: returns an upper bound of the key's count; otherwise a code. */
+/* Counting filters: returns an upper bound of the key's count, 0 to 15; otherwise a code. */
 int value_count(struct value* value, const char* key, size_t key_bytes);
 
 /* Makes `into` answer "maybe" to every key of `from`, too. */

@@ -17,7 +17,7 @@
 #error "bfstore_rocksdb.h knows the ways to write of RocksDB 7 alone"
 #endif
 
-#include <bfstore.h>
+#include <bfstore_engine.h>
 #include <rocksdb/db.h>
 #include <rocksdb/sst_file_reader.h>
 #include <rocksdb/transaction_log.h>
@@ -47,7 +47,7 @@ struct RocksDBFrontOptions {
   double fpr = 0.001;       // at that many keys
   uint64_t owner = 1;       // the owner for bfs_sync
   uint32_t mode = 0;        // permission bits of a new filter file; 0: 0600
-  uint64_t open_flags = 0;  // more flags of bfs_open, such as BFS_OPEN_GUARD
+  uint64_t open_flags = 0;  // more flags of bfs_open, such as BFS_GUARD
   // The front keeps one row of its own in the default column family, which iterators see.
   std::string record_key = std::string("\0bfstore.front", 14);
 };
@@ -683,7 +683,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     const Status flushed = db_->FlushWAL(true);
     if (!flushed.ok()) return flushed;
     bfs_error error = BFS_ERROR_INIT;
-    const int32_t code = bfs_sync(filter, options_.owner, epoch, mark, &error);
+    const bfs_owner_mark known = {options_.owner, mark, epoch, 0, 0};
+    const int32_t code = bfs_sync(filter, &known, &error);
     return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
   }
 
@@ -717,10 +718,10 @@ class RocksDBFront : public rocksdb_front::Asking {
   // is an error: it is no reason to throw a filter away.
   Status OpenFile(bfs_filter** filter, bool* recovers) {
     bfs_error error = BFS_ERROR_INIT;
-    const uint64_t flags = BFS_OPEN_WRITE | options_.open_flags;
-    int32_t code = bfs_open(options_.path.c_str(), flags, filter, &error);
+    const uint64_t flags = BFS_WRITE | options_.open_flags;
+    int32_t code = bfs_open(options_.path.c_str(), flags, nullptr, filter, &error);
     *recovers = code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
-    if (*recovers) code = bfs_open(options_.path.c_str(), flags | BFS_OPEN_RECOVER, filter, &error);
+    if (*recovers) code = bfs_open(options_.path.c_str(), flags | BFS_RECOVER, nullptr, filter, &error);
     if (code == BFS_OK || code == BFS_ENOENT || BFS_IS_MALFORMED(code) || BFS_IS_STATE_ERROR(code)) return Status::OK();
     return rocksdb_front::StatusOf(code, error.message);
   }
@@ -857,7 +858,7 @@ class RocksDBFront : public rocksdb_front::Asking {
   // path.
   Status OpenPublished(const rocksdb_front::Record& record) {
     bfs_error error = BFS_ERROR_INIT;
-    const int32_t code = bfs_open(options_.path.c_str(), BFS_OPEN_WRITE | options_.open_flags, &filter_, &error);
+    const int32_t code = bfs_open(options_.path.c_str(), BFS_WRITE | options_.open_flags, nullptr, &filter_, &error);
     if (code != BFS_OK) return rocksdb_front::StatusOf(code, error.message);
     Stored(record);
     if (IsNamed(filter_, options_.owner, record)) return Status::OK();
@@ -889,9 +890,8 @@ class RocksDBFront : public rocksdb_front::Asking {
     made.capacity = std::max<uint64_t>({options_.capacity, 2 * rows, 1000});
     made.fpr = options_.fpr;
     made.mode = options_.mode;
-    made.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE;
     bfs_error error = BFS_ERROR_INIT;
-    const int32_t code = bfs_create(options_.path.c_str(), &made, fresh, &error);
+    const int32_t code = bfs_create(options_.path.c_str(), BFS_UNPUBLISHED | BFS_REPLACE, &made, fresh, &error);
     return code == BFS_OK ? Status::OK() : rocksdb_front::StatusOf(code, error.message);
   }
 
@@ -964,8 +964,8 @@ class RocksDBReader : public rocksdb_front::Asking {
     filter_ = nullptr;
     if (!read) return;
     // A copy would not get the keys that the writer adds later.
-    const uint64_t flags = BFS_OPEN_READ | (options_.open_flags & ~BFS_OPEN_COPY);
-    if (bfs_open(options_.path.c_str(), flags, &filter_, nullptr) != BFS_OK) return;
+    const uint64_t flags = BFS_READ | (options_.open_flags & ~BFS_PRIVATE);
+    if (bfs_open(options_.path.c_str(), flags, nullptr, &filter_, nullptr) != BFS_OK) return;
     if (MayAsk(record)) return;
     bfs_close(filter_, nullptr);
     filter_ = nullptr;

@@ -38,14 +38,7 @@ def _opened(path, capacity, fpr):
     """Opens the filter, or creates it. accept_loss: keys that a power cut took are fetched again, a page each. limit: a
     filter that is too full would skip more pages than promised. guard: a file that is truncated does not end the
     crawler."""
-    while True:
-        try:
-            return bfstore.open(path, "r+", limit=True, accept_loss=True, guard=True)
-        except bfstore.NotFoundError:
-            try:
-                return bfstore.create(path, capacity=capacity, fpr=fpr, limit=True, guard=True)
-            except bfstore.ExistsError:  # another crawler was faster
-                pass
+    return bfstore.open(path, "a", capacity=capacity, fpr=fpr, limit=True, accept_loss=True, guard=True)
 
 
 class Records:

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bfstore_memory.h>
+
 #include "internal.h"
 SQLITE_EXTENSION_INIT3
 
@@ -35,13 +37,13 @@ static struct digests* new_digests(void) {
   struct digests* digests = sqlite3_malloc(sizeof *digests);
   bfs_options options = BFS_OPTIONS_INIT;
   bfs_statistics facts = BFS_STATISTICS_INIT;
-  uint64_t bytes;
+  int64_t bytes;
   if (digests == NULL) return NULL;
   memset(digests, 0, sizeof *digests);
   options.capacity = 1;
-  if (bfs_required_bytes(&options, &bytes, NULL) == BFS_OK &&
-      (digests->memory = aligned_alloc(64, (bytes + 63) / 64 * 64)) != NULL &&
-      bfs_format(digests->memory, bytes, &options, &digests->hash, NULL) == BFS_OK &&
+  if ((bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL)) >= 0 &&
+      (digests->memory = aligned_alloc(64, ((size_t)bytes + 63) / 64 * 64)) != NULL &&
+      bfs_format(digests->memory, (uint64_t)bytes, 0, &options, &digests->hash, NULL) >= 0 &&
       bfs_stats(digests->hash, 0, &facts, NULL) == BFS_OK) {
     digests->seed = facts.seed;
     return digests;
@@ -98,33 +100,35 @@ static int by_value(const void* a, const void* b) {
 }
 
 /* Removes repeated digests, since the filter is sized for distinct keys. */
-static sqlite3_uint64 without_repeats(struct digests* digests) {
+static void without_repeats(struct digests* digests) {
   sqlite3_uint64 i, kept = 0;
-  if (digests->count == 0) return 0; /* qsort must not get NULL */
+  if (digests->count == 0) return; /* qsort must not get NULL */
   qsort(digests->values, digests->count, sizeof *digests->values, by_value);
   for (i = 0; i < digests->count; ++i)
     if (i == 0 || digests->values[i] != digests->values[i - 1]) digests->values[kept++] = digests->values[i];
-  return digests->count = kept;
+  digests->count = kept;
 }
 
-static int32_t write_filter(const char* path, const bfs_options* options, const struct digests* digests,
-                            bfs_error* error) {
-  bfs_filter* filter;
-  int64_t added;
-  int32_t code = bfs_create(path, options, &filter, error);
-  if (code != BFS_OK) return code;
+/* Appends the words that note the kinds of keys.  Returns the number of all digests, or 0. */
+static sqlite3_uint64 with_kinds(struct digests* digests) {
+  const sqlite3_uint64 room = digests->count + NUMBER_OF_WORDS;
+  uint64_t* values = sqlite3_realloc64(digests->values, room * sizeof *values);
+  if (values == NULL) return 0;
+  digests->values = values;
+  digests->room = room;
   /* A filter without keys gets the mark of BLOBS, which never equal another kind: so it is known to have no other
    * kind. */
-  added = mark_kinds(filter, digests->kinds == 0 ? BLOBS : digests->kinds);
-  if (added >= 0) added = bfs_add_digests(filter, digests->values, digests->count);
-  if (added < 0) {
-    code = error->code = (int32_t)added;
-    sqlite3_snprintf(sizeof error->message, error->message, "%s", bfs_strerror(code));
-  } else {
-    code = bfs_publish(filter, error);
-  }
-  bfs_close(filter, NULL);
-  return code;
+  return digests->count +
+         digests_of_kinds(digests->hash, digests->kinds == 0 ? BLOBS : digests->kinds, values + digests->count);
+}
+
+static int32_t write_filter(const char* path, bfs_options* options, struct digests* digests, bfs_error* error) {
+  const sqlite3_uint64 count = with_kinds(digests);
+  const bfs_keys keys = bfs_keys_digests(digests->values, count);
+  if (count == 0) return error->code = BFS_ENOMEM;
+  if (options->capacity < count) options->capacity = count;
+  options->seed = &digests->seed;
+  return bfs_build(path, BFS_REPLACE | BFS_GUARD, options, &keys, NULL, error);
 }
 
 /* bf_build(path, bf_keys(column) [, fpr [, capacity]]) */
@@ -146,14 +150,10 @@ void bf_build(sqlite3_context* context, int count, sqlite3_value** values) {
     sqlite3_result_error(context, "bf_build: not one database keeps this filter, or none can be read", -1);
     return;
   }
-  options.flags = BFS_OPTION_UNPUBLISHED | BFS_OPTION_REPLACE | BFS_OPTION_SEED | BFS_OPEN_EXCLUSIVE | BFS_OPEN_GUARD;
   options.mode = 0644;
-  options.seed = digests->seed;
-  options.capacity = without_repeats(digests);
+  without_repeats(digests);
   if (count >= 3) options.fpr = sqlite3_value_double(values[2]);
-  if (count >= 4 && (uint64_t)sqlite3_value_int64(values[3]) > options.capacity)
-    options.capacity = (uint64_t)sqlite3_value_int64(values[3]);
-  if (options.capacity == 0) options.capacity = 1;
+  if (count >= 4 && sqlite3_value_int64(values[3]) > 0) options.capacity = (uint64_t)sqlite3_value_int64(values[3]);
   if (write_filter(filter->path, &options, digests, &error) != BFS_OK)
     fail(context, filter->path, &error);
   else

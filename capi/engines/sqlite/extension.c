@@ -69,7 +69,7 @@ static void fail_to_add(sqlite3_context* context, const struct filter* filter, c
 static void add_to_plain(sqlite3_context* context, struct filter* filter, const struct key* key) {
   bfs_error error = BFS_ERROR_INIT;
   if (filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1)
-    if (open_filter(filter, BFS_OPEN_WRITE, &error) != BFS_OK) {
+    if (open_filter(filter, BFS_WRITE, &error) != BFS_OK) {
       fail(context, filter->path, &error);
       return;
     }
@@ -242,7 +242,6 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
   if (name == NULL) return;
   options.capacity = sqlite3_value_int64(values[1]) > 0 ? (uint64_t)sqlite3_value_int64(values[1]) : 0;
   options.fpr = count >= 3 ? sqlite3_value_double(values[2]) : 0.01;
-  options.flags = BFS_OPEN_GUARD;
   options.mode = 0644;
   number = bfs_layout_named(layout);
   options.layout = (uint32_t)number;
@@ -251,7 +250,7 @@ static void bf_create(sqlite3_context* context, int count, sqlite3_value** value
     refuse_layout(context, layout);
   else if (filter == NULL)
     sqlite3_result_error(context, "bf_create: not one database keeps this filter, or none can be read", -1);
-  else if (bfs_create(filter->path, &options, &made, &error) != BFS_OK)
+  else if (bfs_create(filter->path, BFS_GUARD, &options, &made, &error) != BFS_OK)
     fail(context, filter->path, &error);
   else if (bfs_close(made, &error) != BFS_OK)
     fail(context, filter->path, &error);
@@ -277,7 +276,7 @@ static void bf_remove(sqlite3_context* context, int count, sqlite3_value** value
     return;
   }
   if ((filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1) &&
-      open_filter(filter, BFS_OPEN_WRITE, &error) != BFS_OK) {
+      open_filter(filter, BFS_WRITE, &error) != BFS_OK) {
     fail(context, filter->path, &error);
   } else if (is_any_databases(filter)) {
     sqlite3_result_error(context, "bf_remove: a table of another database is kept in step with this filter", -1);
@@ -352,6 +351,6 @@ int sqlite3_bfstore_init(sqlite3* db, char** message, const sqlite3_api_routines
   connection->references = 1;
   code = register_all(db, connection);
   release(connection);
-  /* The handler of BFS_OPEN_GUARD stays, so its code must stay loaded, also if the library is part of the extension. */
+  /* The handler of BFS_GUARD stays, so its code must stay loaded, also if the library is part of the extension. */
   return code == SQLITE_OK ? SQLITE_OK_LOAD_PERMANENTLY : code;
 }

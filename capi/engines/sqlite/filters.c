@@ -2,7 +2,7 @@
  *
  * A filter is trusted if the database and the filter's file agree: both have the same epoch, a random number, and the
  * database has the file_id of the file.  Each writer that opens the file gives both a new epoch, so an older copy has
- * another one.  A copy that was made while a writer had the file open is unclean, or (bfs_save) has a file_id of its
+ * another one.  A copy that was made while a writer had the file open is unclean, or (bfs_copy) has a file_id of its
  * own.  An unclean copy that is written over the file in place looks like the file in use.  The epoch is durable in the
  * file before the transaction that stores it in the database commits.  The transaction may be rolled back: therefore
  * the file has two epochs, as two owners, and a new one replaces the one that the database does not have. */
@@ -243,9 +243,9 @@ int is_any_databases(const struct filter* filter) {
 int32_t open_filter(struct filter* filter, uint64_t flags, bfs_error* error) {
   int32_t code;
   close_filter(filter);
-  code = bfs_open(filter->path, flags | BFS_OPEN_GUARD, &filter->handle, error);
+  code = bfs_open(filter->path, flags | BFS_GUARD, NULL, &filter->handle, error);
   if (code != BFS_OK) return code;
-  filter->writes = (flags & BFS_OPEN_WRITE) != 0;
+  filter->writes = (flags & BFS_WRITE) != 0;
   read_epochs(filter->handle, filter->at_open);
   return BFS_OK;
 }
@@ -323,9 +323,7 @@ static int in_doubt(bfs_error* why, int32_t code, const char* text) {
   return 0;
 }
 
-static int open_to_ask(struct filter* filter, bfs_error* why) {
-  return open_filter(filter, BFS_OPEN_READ, why) == BFS_OK;
-}
+static int open_to_ask(struct filter* filter, bfs_error* why) { return open_filter(filter, BFS_READ, why) == BFS_OK; }
 
 static int is_usable(const struct filter* filter) {
   return filter->handle != NULL && bfs_health(filter->handle) == BFS_OK && bfs_is_current(filter->handle, NULL) == 1;
@@ -427,13 +425,16 @@ static void may_write_at(const struct connection* connection, struct filter* fil
 int renew(struct connection* connection, struct filter* filter, struct kept* kept, bfs_error* error) {
   const sqlite3_int64 epoch = new_epoch();
   bfs_statistics facts = BFS_STATISTICS_INIT;
+  bfs_owner_mark mark = {.mark = 1};
   sqlite3_int64 epochs[2];
   int lane;
   if (epoch == 0) return set_error(error, BFS_ESYSTEM, "getentropy failed");
   read_epochs(filter->handle, epochs);
   lane = epochs[0] == kept->epoch;
   if (bfs_stats(filter->handle, 0, &facts, error) != BFS_OK) return -1;
-  if (bfs_sync(filter->handle, OWNERS[lane], (uint64_t)epoch, 1, error) != BFS_OK) return -1;
+  mark.owner = OWNERS[lane];
+  mark.epoch = (uint64_t)epoch;
+  if (bfs_sync(filter->handle, &mark, error) != BFS_OK) return -1;
   memcpy(kept->file_id, facts.file_id, sizeof kept->file_id);
   kept->has_file_id = 1;
   kept->epoch = epoch;
@@ -469,7 +470,7 @@ int prepare_to_write(struct connection* connection, struct filter* filter, struc
     }
   }
   if (filter->handle == NULL || !filter->writes || !is_of_epoch(filter, kept))
-    if (open_filter(filter, BFS_OPEN_WRITE, error) != BFS_OK) return -1;
+    if (open_filter(filter, BFS_WRITE, error) != BFS_OK) return -1;
   if (is_of_epoch(filter, kept)) return renew(connection, filter, kept, error) < 0 ? -1 : 0;
   close_filter(filter);
   return set_error(error, BFS_EMISMATCH, "the filter was not compared with the database");

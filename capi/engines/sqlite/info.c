@@ -124,7 +124,7 @@ static int filter_rows(sqlite3_vtab_cursor* base, int number, const char* text, 
   }
   if (cursor->filter == NULL)
     cursor->error = cursor->doubt;
-  else if (bfs_open(cursor->filter->path, BFS_OPEN_READ | BFS_OPEN_GUARD, &cursor->handle, &cursor->error) == BFS_OK)
+  else if (bfs_open(cursor->filter->path, BFS_READ | BFS_GUARD, NULL, &cursor->handle, &cursor->error) == BFS_OK)
     bfs_stats(cursor->handle, (number & 2) != 0 ? BFS_STATS_FILL : 0, &cursor->facts, &cursor->error);
   return SQLITE_OK;
 }

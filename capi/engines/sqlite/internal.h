@@ -3,7 +3,7 @@
 #ifndef BFSTORE_SQLITE_INTERNAL_H
 #define BFSTORE_SQLITE_INTERNAL_H
 
-#include <bfstore.h>
+#include <bfstore_sets.h>
 #include <sqlite3ext.h>
 #include <stdint.h>
 
@@ -88,6 +88,9 @@ int may_have(struct connection* connection, const bfs_filter* handle, const stru
 int32_t count_of(struct connection* connection, const bfs_filter* handle, const struct key* key);
 /* Adds keys that note these kinds, in a filter that no table has. */
 int32_t mark_kinds(bfs_filter* handle, int kinds);
+/* The digests of these keys, for a filter of SQLite's keys alone.  Returns their number. */
+enum { NUMBER_OF_WORDS = 19 };
+size_t digests_of_kinds(const bfs_filter* hash, int kinds, uint64_t digests[NUMBER_OF_WORDS]);
 /* Returns whether SQL may treat the value as equal to a key of another kind.  known: the kinds that the caller named
  * for a filter that no table has; 0: none. */
 int may_equal_another_kind(struct filter* filter, int known, const struct key* key, sqlite3_value* value);

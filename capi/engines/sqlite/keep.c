@@ -91,10 +91,10 @@ static int store_synced(struct connection* connection, struct filter* filter, co
 }
 
 static int open_to_write(struct filter* filter, int* recovers, bfs_error* error) {
-  const int32_t code = open_filter(filter, BFS_OPEN_WRITE, error);
+  const int32_t code = open_filter(filter, BFS_WRITE, error);
   *recovers = code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING;
   if (!*recovers) return code;
-  return open_filter(filter, BFS_OPEN_WRITE | BFS_OPEN_RECOVER, error);
+  return open_filter(filter, BFS_WRITE | BFS_RECOVER, error);
 }
 
 /* Compares with the database locked for writing: the add of every committed row has returned, and went to the file with
@@ -163,9 +163,9 @@ static void end_savepoint(struct connection* connection, int good) {
 /* Syncs a filter that no table has, without a comparison. */
 static void sync_plain(sqlite3_context* context, struct filter* filter, bfs_error* error) {
   if ((filter->handle == NULL || !filter->writes || bfs_is_current(filter->handle, NULL) != 1) &&
-      open_filter(filter, BFS_OPEN_WRITE, error) != BFS_OK)
+      open_filter(filter, BFS_WRITE, error) != BFS_OK)
     fail(context, filter->path, error);
-  else if (bfs_sync(filter->handle, 0, 0, 0, error) != BFS_OK)
+  else if (bfs_sync(filter->handle, NULL, error) != BFS_OK)
     fail(context, filter->path, error);
   else
     sqlite3_result_int(context, 0);

@@ -126,7 +126,7 @@ static const struct {
              {TEXTS, "\0bfstore in SQLite: texts"},
              {BLOBS, "\0bfstore in SQLite: blobs"}};
 
-enum { NUMBER_OF_MARKS = sizeof MARKS / sizeof *MARKS, MADE = 16 };
+enum { NUMBER_OF_MARKS = sizeof MARKS / sizeof *MARKS, MADE = NUMBER_OF_WORDS - NUMBER_OF_MARKS };
 
 struct word {
   char bytes[32];
@@ -171,6 +171,19 @@ int32_t mark_kinds(bfs_filter* handle, int kinds) {
     if (code >= 0) code = bfs_add(handle, MARKS[i].word, sizeof MARKS[i].word);
   }
   return code;
+}
+
+size_t digests_of_kinds(const bfs_filter* hash, int kinds, uint64_t digests[NUMBER_OF_WORDS]) {
+  struct word word;
+  size_t count = 0;
+  int i;
+  for (i = 0; i < MADE; ++i) {
+    word = made(i);
+    bfs_digest(hash, word.bytes, sizeof word.bytes, &digests[count++]);
+  }
+  for (i = 0; i < NUMBER_OF_MARKS; ++i)
+    if ((kinds & MARKS[i].kind) != 0) bfs_digest(hash, MARKS[i].word, sizeof MARKS[i].word, &digests[count++]);
+  return count;
 }
 
 static int marked_kinds(struct filter* filter) {

@@ -21,18 +21,18 @@ program agree
   end do
   select case (words(1))
   case ('create')
-    call check(bfs_create(path, bfs_options(capacity=number, fpr=0.01_c_double), filter, error), error)
+    call check(bfs_open(path, bfs_write + bfs_create, bfs_options(capacity=number, fpr=0.01_c_double), filter, error), error)
     call check(bfs_close(filter, error), error)
   case ('add')
-    call check(bfs_open(path, bfs_open_write, filter, error), error)
+    call check(bfs_open(path, bfs_write, made=filter, error=error), error)
     call add(keys(1::2), keys(2::2))
     call check(bfs_close(filter, error), error)
   case ('ask')
-    call check(bfs_open(path, bfs_open_read, filter, error), error)
+    call check(bfs_open(path, bfs_read, made=filter, error=error), error)
     call ask()
     call check(bfs_close(filter, error), error)
   case ('fail')
-    if (bfs_open(path, bfs_open_read, filter, error) == 0) error stop 'opened'
+    if (bfs_open(path, bfs_read, made=filter, error=error) == 0) error stop 'opened'
     print '(i0, 1x, i0, 1x, a)', error%code, error%os_errno, 'bfs_error'
   end select
 

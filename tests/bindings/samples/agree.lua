@@ -8,7 +8,7 @@ for number = 0, (tonumber(count) or 0) - 1 do
   table.insert(number % 2 == 0 and even or odd, keys[number + 1])
 end
 if command == "create" then
-  Filter.create(path, {capacity = tonumber(what), fpr = 0.01}):close()
+  Filter.open_or_create(path, {capacity = tonumber(what), fpr = 0.01}):close()
 elseif command == "add" then
   local filter = Filter.open(path, Filter.WRITE)
   for _, key in ipairs(even) do filter:add(key) end

@@ -7,7 +7,7 @@ set_exception_handler(function ($error) { fwrite(STDERR, $error->getMessage() . 
 [, $command, $path, $what, $count] = $argv + [3 => '', 4 => 0];
 $keys = array_map(fn($number) => "$what-$number", $count > 0 ? range(0, $count - 1) : []);
 if ($command === 'create') {
-    BfsFilter::create($path, capacity: (int) $what, fpr: 0.01)->close();
+    BfsFilter::openOrCreate($path, capacity: (int) $what, fpr: 0.01)->close();
 } elseif ($command === 'add') {
     $filter = BfsFilter::open($path, BfsFilter::WRITE);
     $is_even = fn($number) => $number % 2 === 0;

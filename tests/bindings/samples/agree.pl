@@ -6,7 +6,7 @@ my ($command, $path, $what, $count) = @ARGV;
 utf8::decode($what) if defined $what;    # from bytes to text
 my @keys = map { "$what-$_" } 0 .. ($count // 0) - 1;
 my %commands = (
-    create => sub { BFS->create($path, $what, 0.01)->close },
+    create => sub { BFS->open_or_create($path, $what, 0.01)->close },
     add => sub {
         my $filter = BFS->open($path, BFS::WRITE());
         $filter->add($keys[$_]) for grep { $_ % 2 == 0 } 0 .. $#keys;

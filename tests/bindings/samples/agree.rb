@@ -4,7 +4,7 @@ require "./bf"
 command, path, what, count = ARGV
 keys = (0...count.to_i).map { |number| "#{what}-#{number}" }
 case command
-when "create" then Bfs::Filter.create(path, what.to_i, 0.01).close
+when "create" then Bfs::Filter.open_or_create(path, what.to_i, 0.01).close
 when "add"
   filter = Bfs::Filter.open(path, Bfs::WRITE)
   one_by_one, batch = keys.each_with_index.partition { |_, number| number.even? }.map { |pairs| pairs.map(&:first) }

@@ -2,29 +2,29 @@
 
 package reader
 
-// The codes of bfstore.h.
+// The codes of bfstore_codes.h.
 const (
 	cEINVAL       int32 = -1
+	cEINTERNAL    int32 = -13
 	cENOMEM       int32 = -2
 	cESYSTEM      int32 = -3
 	cEBUSY        int32 = -4
 	cEEXIST       int32 = -5
 	cENOENT       int32 = -6
 	cEACCES       int32 = -7
-	cEREADONLY    int32 = -8
 	cENOSPC       int32 = -9
+	cEFILESYSTEM  int32 = -16
+	cEREADONLY    int32 = -8
 	cEOWNERS      int32 = -10
 	cEDIGESTONLY  int32 = -11
-	cESIZING      int32 = -12
-	cEINTERNAL    int32 = -13
 	cEUNSUPPORTED int32 = -14
 	cEFORKED      int32 = -15
-	cEFILESYSTEM  int32 = -16
-	cEKEY         int32 = -17
 	cESHUT        int32 = -18
-	cEMISMATCH    int32 = -19
 	cEKEYONLY     int32 = -20
 	cEPART        int32 = -21
+	cESIZING      int32 = -12
+	cESECRET      int32 = -17
+	cEMISMATCH    int32 = -19
 	cEUNCLEAN     int32 = -100
 	cEPOISONED    int32 = -101
 	cELOST        int32 = -102
@@ -38,49 +38,34 @@ const (
 	cEFILLING     int32 = -110
 	cENOTREGULAR  int32 = -200
 	cESYMLINK     int32 = -201
-	cETOOSHORT    int32 = -202
-	cEMAGIC       int32 = -203
-	cEVERSION     int32 = -204
-	cEFORM        int32 = -205
-	cEHEADERSIZE  int32 = -206
-	cECHECKSUM    int32 = -207
-	cERESERVED    int32 = -208
-	cEFEATURE     int32 = -209
-	cELAYOUT      int32 = -210
-	cEHASH        int32 = -211
-	cEPROBES      int32 = -212
-	cEBITS        int32 = -213
-	cECAPACITY    int32 = -214
-	cEBODY        int32 = -215
-	cERECORD      int32 = -216
-	cECANARY      int32 = -217
-	cESLOTS       int32 = -218
-	cELIVEWORD    int32 = -219
+	cEMALFORMED   int32 = -202
+	cEVERSION     int32 = -203
+	cEFEATURE     int32 = -204
 )
 
 // Their names.
 var names = map[int32]string{
 	cEINVAL:       "BFS_EINVAL",
+	cEINTERNAL:    "BFS_EINTERNAL",
 	cENOMEM:       "BFS_ENOMEM",
 	cESYSTEM:      "BFS_ESYSTEM",
 	cEBUSY:        "BFS_EBUSY",
 	cEEXIST:       "BFS_EEXIST",
 	cENOENT:       "BFS_ENOENT",
 	cEACCES:       "BFS_EACCES",
-	cEREADONLY:    "BFS_EREADONLY",
 	cENOSPC:       "BFS_ENOSPC",
+	cEFILESYSTEM:  "BFS_EFILESYSTEM",
+	cEREADONLY:    "BFS_EREADONLY",
 	cEOWNERS:      "BFS_EOWNERS",
 	cEDIGESTONLY:  "BFS_EDIGESTONLY",
-	cESIZING:      "BFS_ESIZING",
-	cEINTERNAL:    "BFS_EINTERNAL",
 	cEUNSUPPORTED: "BFS_EUNSUPPORTED",
 	cEFORKED:      "BFS_EFORKED",
-	cEFILESYSTEM:  "BFS_EFILESYSTEM",
-	cEKEY:         "BFS_EKEY",
 	cESHUT:        "BFS_ESHUT",
-	cEMISMATCH:    "BFS_EMISMATCH",
 	cEKEYONLY:     "BFS_EKEYONLY",
 	cEPART:        "BFS_EPART",
+	cESIZING:      "BFS_ESIZING",
+	cESECRET:      "BFS_ESECRET",
+	cEMISMATCH:    "BFS_EMISMATCH",
 	cEUNCLEAN:     "BFS_EUNCLEAN",
 	cEPOISONED:    "BFS_EPOISONED",
 	cELOST:        "BFS_ELOST",
@@ -94,22 +79,7 @@ var names = map[int32]string{
 	cEFILLING:     "BFS_EFILLING",
 	cENOTREGULAR:  "BFS_ENOTREGULAR",
 	cESYMLINK:     "BFS_ESYMLINK",
-	cETOOSHORT:    "BFS_ETOOSHORT",
-	cEMAGIC:       "BFS_EMAGIC",
+	cEMALFORMED:   "BFS_EMALFORMED",
 	cEVERSION:     "BFS_EVERSION",
-	cEFORM:        "BFS_EFORM",
-	cEHEADERSIZE:  "BFS_EHEADERSIZE",
-	cECHECKSUM:    "BFS_ECHECKSUM",
-	cERESERVED:    "BFS_ERESERVED",
 	cEFEATURE:     "BFS_EFEATURE",
-	cELAYOUT:      "BFS_ELAYOUT",
-	cEHASH:        "BFS_EHASH",
-	cEPROBES:      "BFS_EPROBES",
-	cEBITS:        "BFS_EBITS",
-	cECAPACITY:    "BFS_ECAPACITY",
-	cEBODY:        "BFS_EBODY",
-	cERECORD:      "BFS_ERECORD",
-	cECANARY:      "BFS_ECANARY",
-	cESLOTS:       "BFS_ESLOTS",
-	cELIVEWORD:    "BFS_ELIVEWORD",
 }

@@ -7,9 +7,9 @@
 //	maybe, err := users.ContainsString("alice") // false is certain
 //
 // It was written from the format's specification (src/format/FORMAT.md), and refuses everything that it does not surely
-// understand, with the code that the specification gives. It reads files of the layouts blocked and classic whose hash
-// is XXH3-64, on local filesystems, and opens them only while they are clean (closed by their last writer, or sealed).
-// It refuses a file that a writer has open, or that was not closed before a crash: the package bfstore.example/bfstore
+// understand, with the library's code; an Error also says in words what is wrong, and of a malformed file which rule of
+// the format it breaks. It reads files of the layouts blocked and classic whose hash is XXH3-64, on local filesystems,
+// and opens them only while they are clean (closed by their last writer, or sealed). It refuses a file that a writer has open, or that was not closed before a crash: the package bfstore.example/bfstore
 // opens these, after it has asked the kernel what happened to their pages.
 //
 // A writer may open the file later, and add: each key is found once its add has returned. If the writer, or the file,

@@ -12,10 +12,11 @@ import (
 
 // Error is the type of all errors of this package. errors.Is finds the system's error in it, if any: fs.ErrNotExist.
 type Error struct {
-	Code    int32  // as in bfstore.h
+	Code    int32  // as in bfstore_codes.h
 	Name    string // "BFS_EUNCLEAN"
-	Message string
-	Err     error // from the failed system call, or nil
+	Rule    uint32 // of BFS_EMALFORMED, the number of the broken rule in FORMAT.md, "Rules"; otherwise 0
+	Message string // says in words what is wrong
+	Err     error  // from the failed system call, or nil
 }
 
 func (e *Error) Error() string { return e.Message }
@@ -23,56 +24,64 @@ func (e *Error) Error() string { return e.Message }
 // Unwrap supports errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
+// IsMalformed reports that the file at the path is not a good filter file.
+func (e *Error) IsMalformed() bool { return e.Code <= -200 && e.Code > -300 }
+
 // Is supports errors.Is.
 func (e *Error) Is(target error) bool { return target == fs.ErrClosed && e.Code == shut.code }
 
 type kind struct {
 	code  int32
 	words string
+	rule  uint32
 }
 
-// The kinds of errors.
+// malformed is the kind of a file that breaks a rule of the format.
+func malformed(rule uint32, words string) kind { return kind{cEMALFORMED, words, rule} }
+
+// The kinds of errors. Of the rules the numbers are those of the library, which the tests compare.
 var (
-	system      = kind{cESYSTEM, "a system call failed"}
-	busy        = kind{cEBUSY, "a writer has the file open, or was killed: this reader opens clean files alone"}
-	absent      = kind{cENOENT, "the file does not exist"}
-	denied      = kind{cEACCES, "permission denied"}
-	filesystem  = kind{cEFILESYSTEM, "not on a filesystem of which it is known that it shows every process the same file"}
-	shut        = kind{cESHUT, "the filter was closed"}
-	unclean     = kind{cEUNCLEAN, "not closed before a crash, or copied while in use: recover it, or make it again"}
-	poisoned    = kind{cEPOISONED, "a sync failed: recover the file"}
-	lost        = kind{cELOST, "truncated or overwritten while it was open: open the path again"}
-	recovering  = kind{cERECOVERING, "a recovery was begun and has not ended"}
-	superseded  = kind{cESUPERSEDED, "another file takes, or took, its place: open the path again"}
-	fault       = kind{cEFAULT, "a page could not be read, or the file was truncated: open the path again"}
-	notSealed   = kind{cENOTSEALED, "not sealed, so that it has no checksums"}
-	damaged     = kind{cEDAMAGED, "a sealed file with other bytes than those that were sealed"}
-	filling     = kind{cEFILLING, "not every key was added yet"}
-	notRegular  = kind{cENOTREGULAR, "not a regular file"}
-	symlink     = kind{cESYMLINK, "a symbolic link"}
-	tooShort    = kind{cETOOSHORT, "too short for a filter file"}
-	badMagic    = kind{cEMAGIC, "not a filter file"}
-	badVersion  = kind{cEVERSION, "another version of the format"}
-	badForm     = kind{cEFORM, "an embedded filter, or none: a file is wanted"}
-	badHeader   = kind{cEHEADERSIZE, "the header's length is impossible"}
-	badChecksum = kind{cECHECKSUM, "the header is damaged: its checksum does not match"}
-	badReserved = kind{cERESERVED, "reserved bytes are not zero"}
-	badFeature  = kind{cEFEATURE, "needs a feature that this reader does not know"}
-	badLayout   = kind{cELAYOUT, "a layout that this reader does not read"}
-	badHash     = kind{cEHASH, "a hash that this reader does not have"}
-	badProbes   = kind{cEPROBES, "the number of probes is not in 1..64"}
-	badBits     = kind{cEBITS, "the number of bits is impossible"}
-	badCapacity = kind{cECAPACITY, "capacity or rate is impossible"}
-	badBody     = kind{cEBODY, "the bits are not where, or not as many as, they must be"}
-	badRecord   = kind{cERECORD, "a parameter record is malformed, or critical and unknown"}
-	badCanary   = kind{cECANARY, "this reader's hash is another one than that of the file's maker"}
-	badSlots    = kind{cESLOTS, "no state slot is valid"}
-	badLiveWord = kind{cELIVEWORD, "the live word or the end word is not the file's own"}
+	system      = kind{code: cESYSTEM, words: "a system call failed"}
+	busy        = kind{code: cEBUSY, words: "a writer has the file open, or was killed: this reader opens clean files alone"}
+	absent      = kind{code: cENOENT, words: "the file does not exist"}
+	denied      = kind{code: cEACCES, words: "permission denied"}
+	filesystem  = kind{code: cEFILESYSTEM, words: "not on a filesystem of which it is known that it shows every process the same file"}
+	shut        = kind{code: cESHUT, words: "the filter was closed"}
+	unclean     = kind{code: cEUNCLEAN, words: "not closed before a crash, or copied while in use: recover it, or make it again"}
+	poisoned    = kind{code: cEPOISONED, words: "a sync failed: recover the file"}
+	lost        = kind{code: cELOST, words: "truncated or overwritten while it was open: open the path again"}
+	recovering  = kind{code: cERECOVERING, words: "a recovery was begun and has not ended"}
+	superseded  = kind{code: cESUPERSEDED, words: "another file takes, or took, its place: open the path again"}
+	fault       = kind{code: cEFAULT, words: "a page could not be read, or the file was truncated: open the path again"}
+	notSealed   = kind{code: cENOTSEALED, words: "not sealed, so that it has no checksums"}
+	damaged     = kind{code: cEDAMAGED, words: "a sealed file with other bytes than those that were sealed"}
+	filling     = kind{code: cEFILLING, words: "not every key was added yet"}
+	notRegular  = kind{code: cENOTREGULAR, words: "not a regular file"}
+	symlink     = kind{code: cESYMLINK, words: "a symbolic link"}
+	tooShort    = malformed(2, "too short for a filter file")
+	badMagic    = malformed(3, "not a filter file")
+	badVersion  = kind{code: cEVERSION, words: "another version of the format"}
+	badForm     = malformed(5, "an embedded filter, or none: a file is wanted")
+	badHeader   = malformed(6, "the header's length is impossible")
+	badChecksum = malformed(7, "the header is damaged: its checksum does not match")
+	badReserved = malformed(8, "reserved bytes are not zero")
+	badFeature  = kind{code: cEFEATURE, words: "needs a feature that this reader does not know"}
+	badLayout   = kind{code: cEFEATURE, words: "a layout that this reader does not read"}
+	badHash     = kind{code: cEFEATURE, words: "a hash that this reader does not have"}
+	aPart       = kind{code: cEFEATURE, words: "one part of a filter, which this reader does not read"}
+	badProbes   = malformed(12, "the number of probes is not in 1..64")
+	badBits     = malformed(13, "the number of bits is impossible")
+	badCapacity = malformed(14, "capacity or rate is impossible")
+	badBody     = malformed(15, "the bits are not where, or not as many as, they must be")
+	badRecord   = malformed(16, "a parameter record is malformed, or critical and unknown")
+	badCanary   = malformed(17, "this reader's hash is another one than that of the file's maker")
+	badSlots    = malformed(18, "no state slot is valid")
+	badLiveWord = malformed(19, "the live word or the end word is not the file's own")
 )
 
 // of returns the error of this kind for a path.
 func (k kind) of(path string) error {
-	return &Error{Code: k.code, Name: names[k.code], Message: path + ": " + k.words}
+	return &Error{Code: k.code, Name: names[k.code], Rule: k.rule, Message: path + ": " + k.words}
 }
 
 // failed returns the error of a system call.

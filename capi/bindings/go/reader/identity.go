@@ -18,6 +18,7 @@ const (
 	blocked     = 1
 	classic     = 2
 	chunkBytes  = 65536
+	partRecord  = 4
 )
 
 // Numbers of the format are little-endian.
@@ -151,6 +152,9 @@ func (i *identity) readRecords(left []byte) *kind {
 		type_, flags, length := u16(left), u16(left[2:]), uint64(u32(left[4:]))
 		end := 8 + roundUp(length, 8)
 		critical := flags&1 != 0
+		if critical && type_ == partRecord && length == 16 {
+			return &aPart
+		}
 		if end > uint64(len(left)) || critical || i.minor == 0 && (flags != 0 || !allZero(left[8+length:end])) {
 			return &badRecord
 		}
@@ -175,7 +179,7 @@ func (i *identity) takeRecord(type_ uint16, value []byte) bool {
 			return false
 		}
 		i.seal = &seal{u64(value[8:]), u64(value[16:]), u64(value[24:])}
-	case 2, 4, 5: // for other hashes, and for a later version: critical
+	case 2, partRecord, 5: // for parts, and for other hashes: critical
 		return false
 	}
 	return true

@@ -242,96 +242,98 @@ func TestEveryFileThatIsNotUnderstoodIsRefused(t *testing.T) {
 		end = int(u64(data[72:])+u64(data[80:])+page-1) / page * page
 	}
 	for _, one := range []struct {
-		name   string
+		kind   *kind // nil: it is opened
 		what   string
 		change func([]byte) []byte
 	}{
-		{"BFS_ETOOSHORT", "an empty file", func(data []byte) []byte { return nil }},
-		{"BFS_ETOOSHORT", "a short file", func(data []byte) []byte { return data[:headerBytes-1] }},
-		{"BFS_EMAGIC", "a byte of the magic", set(3, 'T')},
-		{"BFS_EVERSION", "version 2", set(8, 2)},
-		{"BFS_EVERSION", "version 0", set(8, 0)},
-		{"BFS_EFORM", "an embedded filter", set(28, 2)},
-		{"BFS_EHEADERSIZE", "a short header", set(12, 192, 0)},
-		{"BFS_ERESERVED", "reserved_a", set(30, 1)},
-		{"BFS_ERESERVED", "reserved_b", set(116, 1)},
-		{"BFS_ERESERVED", "reserved_c", set(127, 1)},
-		{"BFS_ERESERVED", "after the records", set(page-9, 1)},
-		{"BFS_EFEATURE", "incompat", set(27, 1)},
-		{"BFS_ELAYOUT", "counting", set(32, 3)},
-		{"BFS_ELAYOUT", "layout 4", set(32, 4)},
-		{"BFS_EHASH", "external", set(34, 2)},
-		{"BFS_EHASH", "siphash", set(34, 3)},
-		{"BFS_EHASH", "hash 9", set(35, 9)},
-		{"BFS_EPROBES", "k 0", set(36, 0)},
-		{"BFS_EPROBES", "k 65", set(36, 65)},
-		{"BFS_EBITS", "m 0", set64(40, 0)},
-		{"BFS_EBITS", "m of half a block", set64(40, 512*64+256)},
-		{"BFS_EBITS", "m 2^49", set64(40, 1<<49)},
-		{"BFS_ECAPACITY", "n 0", set64(48, 0)},
-		{"BFS_ECAPACITY", "n 2^63", set64(48, 1<<63)},
-		{"BFS_ECAPACITY", "p 0", set64(56, 0)},
-		{"BFS_ECAPACITY", "p not a number", set64(56, 0x7ff8<<48)},
-		{"BFS_ECAPACITY", "p 2", set64(56, 0x4000<<48)},
-		{"BFS_EBODY", "a shorter body", set64(80, 512*64/8-8)},
-		{"BFS_EBODY", "another m", set64(40, 512*65)},
-		{"BFS_EBODY", "a body in the header", set64(72, page)},
-		{"BFS_EBODY", "a body at no page", set64(72, headerBytes+64)},
-		{"BFS_EBODY", "a body after the file", set64(72, 1<<62)},
-		{"BFS_EBODY", "a body whose end overflows", set64(72, 1<<64-page)},
-		{"BFS_EBODY", "cut before the end word", func(data []byte) []byte { return data[:end] }},
-		{"BFS_ERECORD", "records that are too long", set(112, 8, 0xff)},
-		{"BFS_ERECORD", "records of no multiple of 8", set(112, 9)},
-		{"BFS_ERECORD", "a value after the records", both(record(1, 0, 'a'), set(132, 200))},
-		{"BFS_ERECORD", "an unknown critical record", record(99, 1)},
-		{"BFS_ERECORD", "and in a larger minor version", both(newer, record(77, 1))},
-		{"BFS_ERECORD", "a note that is critical", record(1, 1, 'a')},
-		{"BFS_ERECORD", "reserved flags", record(99, 2)},
-		{"BFS_ERECORD", "bytes after a value", both(record(1, 0, 'a'), set(137, 1))},
-		{"BFS_ERECORD", "a key check", record(2, 1, make([]byte, 16)...)},
-		{"BFS_ERECORD", "a key check that is not critical", record(2, 0, make([]byte, 16)...)},
-		{"BFS_ERECORD", "a part", record(4, 0)},
-		{"BFS_ERECORD", "seeds", record(5, 1, make([]byte, 20)...)},
-		{"BFS_ERECORD", "a seal in a file that is not sealed", record(3, 0, make([]byte, 40)...)},
-		{"BFS_ERECORD", "sealed, without a seal", set(20, 1)},
-		{"BFS_ECANARY", "another seed", set(64, data[64]^1)},
-		{"BFS_ECANARY", "another canary", set(104, data[104]^1)},
-		{"BFS_ELIVEWORD", "another file's end word", set(end, data[end]^1)},
-		{"BFS_ERESERVED", "reserved bytes of a slot", set(page+80, 1)},
-		{"BFS_ERESERVED", "slices of a slot", set(2*page+12, 2)},
-		{"BFS_ERESERVED", "recovered in a clean slot", set(page+64, 1)},
-		{"BFS_ERESERVED", "reserved bytes of the live page", set(3*page+8, 1)},
-		{"BFS_ERESERVED", "the end of the live page", set(4*page-1, 1)},
-		{"BFS_ESLOTS", "no known state", both(set(page+8, 9), set(2*page+8, 9))},
-		{"BFS_ELIVEWORD", "another live word", set64(3*page, live^1<<9)},
-		{"BFS_ELIVEWORD", "no live word", set64(3*page, 0)},
-		{"BFS_ELIVEWORD", "bit 37", set64(3*page, live|1<<37)},
-		{"BFS_ELIVEWORD", "a generation", set64(3*page, live|1<<40)},
-		{"BFS_ELIVEWORD", "two slices", set64(3*page, live^3<<48)},
-		{"BFS_EPOISONED", "poisoned", set64(3*page, live|poisonedBit)},
-		{"BFS_ESUPERSEDED", "superseded", set64(3*page, live|supersededBit)},
-		{"BFS_ESUPERSEDED", "replaced and poisoned", set64(3*page, live|replacedBit|poisonedBit)},
-		{"BFS_ERECOVERING", "recovering", set64(3*page, live|recoveringBit)},
-		{"BFS_EFILLING", "filling", set64(3*page, live|fillingBit)},
-		{"BFS_EUNCLEAN", "one slot is torn", set(page+8, 9)},
-		{"BFS_EUNCLEAN", "the other slot is torn", set(2*page+8, 9)},
-		{"BFS_EUNCLEAN", "two slots of one sequence", func(data []byte) []byte { copy(data[page:], data[2*page:2*page+8]); return data }},
-		{"BFS_EUNCLEAN", "slots that are 5 apart", func(data []byte) []byte { data[page] += 4; data[2*page] += 8; return data }},
-		{"BFS_EUNCLEAN", "dirty, and a slot is torn", both(set(page+8, 2), set(2*page+8, 9))},
-		{"BFS_EBUSY", "dirty", both(set(page+8, 2), set(2*page+8, 2))},
-		{"BFS_ERECOVERING", "paused", both(set(page+8, 4), set(2*page+8, 4))},
-		{"BFS_EUNCLEAN", "filling in the slots alone", both(set(page+72, 1), set(2*page+72, 1))},
-		{"", "syncing, of a closer that was killed", set64(3*page, live|syncingBit)},
-		{"", "a larger minor version", newer},
-		{"", "with something new", both(newer, set(page-20, 1))},
-		{"", "and with a record", both(newer, record(77, 4, 'a'))},
-		{"", "compat", set(16, 0xff)},
-		{"", "ro_compat", set(23, 0x80)},
-		{"", "an unknown record", record(99, 0, 'a')},
+		{&tooShort, "an empty file", func(data []byte) []byte { return nil }},
+		{&tooShort, "a short file", func(data []byte) []byte { return data[:headerBytes-1] }},
+		{&badMagic, "a byte of the magic", set(3, 'T')},
+		{&badVersion, "version 2", set(8, 2)},
+		{&badVersion, "version 0", set(8, 0)},
+		{&badForm, "an embedded filter", set(28, 2)},
+		{&badHeader, "a short header", set(12, 192, 0)},
+		{&badReserved, "reserved_a", set(30, 1)},
+		{&badReserved, "reserved_b", set(116, 1)},
+		{&badReserved, "reserved_c", set(127, 1)},
+		{&badReserved, "after the records", set(page-9, 1)},
+		{&badFeature, "incompat", set(27, 1)},
+		{&badLayout, "counting", set(32, 3)},
+		{&badLayout, "layout 4", set(32, 4)},
+		{&badHash, "external", set(34, 2)},
+		{&badHash, "siphash", set(34, 3)},
+		{&badHash, "hash 9", set(35, 9)},
+		{&badProbes, "k 0", set(36, 0)},
+		{&badProbes, "k 65", set(36, 65)},
+		{&badBits, "m 0", set64(40, 0)},
+		{&badBits, "m of half a block", set64(40, 512*64+256)},
+		{&badBits, "m 2^49", set64(40, 1<<49)},
+		{&badCapacity, "n 0", set64(48, 0)},
+		{&badCapacity, "n 2^63", set64(48, 1<<63)},
+		{&badCapacity, "p 0", set64(56, 0)},
+		{&badCapacity, "p not a number", set64(56, 0x7ff8<<48)},
+		{&badCapacity, "p 2", set64(56, 0x4000<<48)},
+		{&badBody, "a shorter body", set64(80, 512*64/8-8)},
+		{&badBody, "another m", set64(40, 512*65)},
+		{&badBody, "a body in the header", set64(72, page)},
+		{&badBody, "a body at no page", set64(72, headerBytes+64)},
+		{&badBody, "a body after the file", set64(72, 1<<62)},
+		{&badBody, "a body whose end overflows", set64(72, 1<<64-page)},
+		{&badBody, "cut before the end word", func(data []byte) []byte { return data[:end] }},
+		{&badRecord, "records that are too long", set(112, 8, 0xff)},
+		{&badRecord, "records of no multiple of 8", set(112, 9)},
+		{&badRecord, "a value after the records", both(record(1, 0, 'a'), set(132, 200))},
+		{&badRecord, "an unknown critical record", record(99, 1)},
+		{&badRecord, "and in a larger minor version", both(newer, record(77, 1))},
+		{&badRecord, "a note that is critical", record(1, 1, 'a')},
+		{&badRecord, "reserved flags", record(99, 2)},
+		{&badRecord, "bytes after a value", both(record(1, 0, 'a'), set(137, 1))},
+		{&badRecord, "a key check", record(2, 1, make([]byte, 16)...)},
+		{&badRecord, "a key check that is not critical", record(2, 0, make([]byte, 16)...)},
+		{&badRecord, "a part without a number", record(4, 1)},
+		{&badRecord, "a part that is not critical", record(4, 0, make([]byte, 16)...)},
+		{&aPart, "a part", record(4, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)},
+		{&badRecord, "seeds", record(5, 1, make([]byte, 20)...)},
+		{&badRecord, "a seal in a file that is not sealed", record(3, 0, make([]byte, 40)...)},
+		{&badRecord, "sealed, without a seal", set(20, 1)},
+		{&badCanary, "another seed", set(64, data[64]^1)},
+		{&badCanary, "another canary", set(104, data[104]^1)},
+		{&badLiveWord, "another file's end word", set(end, data[end]^1)},
+		{&badReserved, "reserved bytes of a slot", set(page+80, 1)},
+		{&badReserved, "slices of a slot", set(2*page+12, 2)},
+		{&badReserved, "recovered in a clean slot", set(page+64, 1)},
+		{&badReserved, "reserved bytes of the live page", set(3*page+8, 1)},
+		{&badReserved, "the end of the live page", set(4*page-1, 1)},
+		{&badSlots, "no known state", both(set(page+8, 9), set(2*page+8, 9))},
+		{&badLiveWord, "another live word", set64(3*page, live^1<<9)},
+		{&badLiveWord, "no live word", set64(3*page, 0)},
+		{&badLiveWord, "bit 37", set64(3*page, live|1<<37)},
+		{&badLiveWord, "a generation", set64(3*page, live|1<<40)},
+		{&badLiveWord, "two slices", set64(3*page, live^3<<48)},
+		{&poisoned, "poisoned", set64(3*page, live|poisonedBit)},
+		{&superseded, "superseded", set64(3*page, live|supersededBit)},
+		{&superseded, "replaced and poisoned", set64(3*page, live|replacedBit|poisonedBit)},
+		{&recovering, "recovering", set64(3*page, live|recoveringBit)},
+		{&filling, "filling", set64(3*page, live|fillingBit)},
+		{&unclean, "one slot is torn", set(page+8, 9)},
+		{&unclean, "the other slot is torn", set(2*page+8, 9)},
+		{&unclean, "two slots of one sequence", func(data []byte) []byte { copy(data[page:], data[2*page:2*page+8]); return data }},
+		{&unclean, "slots that are 5 apart", func(data []byte) []byte { data[page] += 4; data[2*page] += 8; return data }},
+		{&unclean, "dirty, and a slot is torn", both(set(page+8, 2), set(2*page+8, 9))},
+		{&busy, "dirty", both(set(page+8, 2), set(2*page+8, 2))},
+		{&recovering, "paused", both(set(page+8, 4), set(2*page+8, 4))},
+		{&unclean, "filling in the slots alone", both(set(page+72, 1), set(2*page+72, 1))},
+		{nil, "syncing, of a closer that was killed", set64(3*page, live|syncingBit)},
+		{nil, "a larger minor version", newer},
+		{nil, "with something new", both(newer, set(page-20, 1))},
+		{nil, "and with a record", both(newer, record(77, 4, 'a'))},
+		{nil, "compat", set(16, 0xff)},
+		{nil, "ro_compat", set(23, 0x80)},
+		{nil, "an unknown record", record(99, 0, 'a')},
 	} {
 		path := patched(t, good, true, one.change)
 		filter, err := Open(path, Options{})
-		if one.name == "" {
+		if one.kind == nil {
 			if err != nil {
 				t.Fatal(one.what, err)
 			}
@@ -339,13 +341,42 @@ func TestEveryFileThatIsNotUnderstoodIsRefused(t *testing.T) {
 			ok(t, filter.Close())
 			continue
 		}
-		var failure *Error
-		if !errors.As(err, &failure) || failure.Name != one.name || !strings.Contains(failure.Message, path) {
-			t.Fatalf("%s: %v, not %s", one.what, err, one.name)
+		refusedAs(t, err, one.kind, one.what, path)
+		if _, err := bfstore.Open(path); one.kind.rule != 0 {
+			sameRule(t, err, one.kind.rule, one.what)
 		}
 	}
-	_, err := Open(patched(t, good, false, set(200, 1)), Options{})
-	refused(t, err, "BFS_ECHECKSUM")
+	path := patched(t, good, false, set(200, 1))
+	_, err := Open(path, Options{})
+	refusedAs(t, err, &badChecksum, "another byte", path)
+	_, err = bfstore.Open(path)
+	sameRule(t, err, badChecksum.rule)
+}
+
+// refusedAs checks that an error is of this kind, and says so in words.
+func refusedAs(t testing.TB, err error, want *kind, what, path string) {
+	t.Helper()
+	var failure *Error
+	if !errors.As(err, &failure) || failure.Code != want.code || failure.Rule != want.rule || failure.Message != path+": "+want.words ||
+		failure.IsMalformed() != (want.code <= -200) {
+		t.Fatalf("%s: %v, not %v", what, err, *want)
+	}
+}
+
+// sameRule checks that the library names the same rule of the format.
+func sameRule(t testing.TB, err error, rule uint32, what ...any) {
+	t.Helper()
+	var failure *bfstore.Error
+	if !errors.As(err, &failure) || failure.Code != bfstore.EMALFORMED || failure.Rule != rule {
+		t.Errorf("%v: not rule %d: %+v", what, rule, failure)
+	}
+}
+
+func TestAPartIsForTheLibrary(t *testing.T) {
+	made := must[*bfstore.Filter](t)(bfstore.Create(filepath.Join(t.TempDir(), "part"), bfstore.Options{Capacity: 9999, Part: 1, NumParts: 2}))
+	ok(t, made.Close())
+	_, err := Open(made.Name(), Options{})
+	refusedAs(t, err, &aPart, "a part", made.Name())
 }
 
 func TestNoChangedByteOfTheHeaderMakesAWrongNo(t *testing.T) {
@@ -590,7 +621,9 @@ func TestAFileThatOthersPutInItsPlaceIsNoLongerCurrent(t *testing.T) {
 func TestSealedFilesAreVerified(t *testing.T) {
 	path := closed(t, bfstore.Options{NumBits: 1<<23 + 512, NumProbes: 5})
 	sealed := path + ".sealed"
-	ok(t, bfstore.Seal(path, sealed, bfstore.CopyOptions{}))
+	source := must[*bfstore.Filter](t)(bfstore.Open(path))
+	ok(t, source.Copy(sealed, bfstore.CopyOptions{Sealed: true}))
+	ok(t, source.Close())
 	filter := must[*Filter](t)(Open(sealed, Options{Verify: true}))
 	allThere(t, filter)
 	equal(t, filter.Facts().Sealed, true)
@@ -618,7 +651,7 @@ func TestSealedFilesAreVerified(t *testing.T) {
 		"a shorter value": set(132, 32),
 	} {
 		_, err := Open(patched(t, sealed, true, change), Options{})
-		refused(t, err, "BFS_ERECORD")
+		refused(t, err, "BFS_EMALFORMED")
 	}
 }
 

@@ -1,56 +1,56 @@
-/* The exceptions: a class for each range of codes, and for the codes that programs handle most often. */
+/* The error of this package. As in Node.js itself it is one class, and its `code` says what failed. */
 import os from "node:os";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
 import {Struct} from "./struct.js";
 
-/** Any error of bfstore. Its message says what failed, on what, and what to do. */
+/** "EINVAL" and the like: in Node.js the usual names. They stand for the codes of bfstore that say no more than these.
+ * @typedef {"EINVAL" | "ENOMEM" | "EBUSY" | "EEXIST" | "ENOENT" | "EACCES" | "ENOSPC" | "ELOOP"} SystemName */
+/** The names that a program compares: its editor knows these. A failed system call can have any name of an errno.
+ * @typedef {SystemName | import("./abi.js").CodeName | (string & {})} ErrorCode */
+/** "call": the call, or the system, is at fault: change the call, or try again. "state": the file is good, but its state
+ * forbids this. "malformed": the path does not name a good filter file. A code of a later library has a kind, too.
+ * @typedef {"call" | "state" | "malformed" | "other"} ErrorKind */
+
+/** Any error of bfstore. Its message says what failed, on what, and what to do. (A wrong argument is a TypeError or
+ * RangeError, as in Node.js.) */
 export class BfstoreError extends Error {
   /** As in other errors of Node.js: "ENOENT", "EEXIST", "EACCES", "EBUSY", "ENOSPC" and so on, if a system call has
    * that name for the error. Otherwise `bfsName`: "BFS_EUNCLEAN".
-   * @readonly @type {string} */
+   *
+   * "BFS_ESHUT": the filter was closed. "BFS_ELOST", "BFS_ESUPERSEDED", "BFS_EFAULT": every answer is "maybe"; open the
+   * path again. "BFS_EUNCLEAN", "BFS_EPOISONED", "BFS_ERECOVERING": keys may be missing; build the file again, or open it
+   * with `recover: true`. @readonly @type {ErrorCode} */
   code;
 
-  /** The code of bfstore.h, below 0. @readonly @type {number} */
+  /** For a code that the program does not know. @readonly @type {ErrorKind} */
+  kind;
+
+  /** The code of bfstore_codes.h, below 0. @readonly @type {number} */
   bfsCode;
 
-  /** Its name in bfstore.h: "BFS_EUNCLEAN". @readonly @type {string} */
+  /** Its name in bfstore_codes.h: "BFS_EUNCLEAN". @readonly @type {import("./abi.js").CodeName | (string & {})} */
   bfsName;
 
   /** As in other errors of Node.js, below 0: from the failed system call, or the one that means the same as the code;
    * 0: none. @readonly @type {number} */
   errno;
 
-  /** @param {number} bfsCode @param {number} osErrno @param {string} message */
-  constructor(bfsCode, osErrno, message) {
+  /** With "BFS_EMALFORMED": the number of the broken rule in FORMAT.md; otherwise 0. @readonly @type {number} */
+  rule;
+
+  /** @param {number} bfsCode @param {number} osErrno @param {string} message @param {number} [rule] */
+  constructor(bfsCode, osErrno, message, rule = 0) {
     super(message);
     this.bfsCode = bfsCode;
     this.bfsName = lib.bfs_code_name(bfsCode);
+    this.kind = kindOf(bfsCode);
     this.errno = osErrno === 0 ? 0 : -osErrno;
     this.code = NATURAL.has(bfsCode) ? ERRNO_NAMES.get(osErrno) ?? NATURAL.get(bfsCode) ?? this.bfsName : this.bfsName;
+    this.rule = rule;
   }
 }
-
-/** The call or the system is at fault: change the call, or try again. */
-export class CallError extends BfstoreError {}
-
-/** The file is good, but its state forbids this. */
-export class StateError extends BfstoreError {}
-
-/** The file at the path is not a good filter file. */
-export class MalformedError extends BfstoreError {}
-
-/** The filter was closed. */
-export class ClosedError extends CallError {}
-
-/** Lost, superseded or unreadable: every answer is "maybe". Open the path again. */
-export class DoubtError extends StateError {}
-
-/** Not closed cleanly before a crash, poisoned, or being recovered: open it with `recover: true`. */
-export class RecoveryError extends StateError {}
-
-for (const kind of [BfstoreError, CallError, StateError, MalformedError, ClosedError, DoubtError, RecoveryError])
-  Object.defineProperty(kind.prototype, "name", {value: kind.name, configurable: true, writable: true});
+Object.defineProperty(BfstoreError.prototype, "name", {value: "BfstoreError", configurable: true, writable: true});
 
 /** @type {Map<number, string>}  EAGAIN is also EWOULDBLOCK: the first name is the usual one */
 const ERRNO_NAMES = new Map();
@@ -58,39 +58,26 @@ for (const [name, number] of Object.entries(os.constants.errno)) if (!ERRNO_NAME
 
 /* The codes that mean no more than an errno, for calls without a bfs_error. EBADF for "read-only", or EIO for
  * "poisoned", would say less than the code. */
-/** @type {Map<number, string>} */
+/** @type {Map<number, SystemName | undefined>} */
 const NATURAL = new Map([
-  [BFS.EINVAL, "EINVAL"], [BFS.ENOMEM, "ENOMEM"], [BFS.ESYSTEM, ""], [BFS.EBUSY, "EBUSY"], [BFS.EEXIST, "EEXIST"],
+  [BFS.EINVAL, "EINVAL"], [BFS.ENOMEM, "ENOMEM"], [BFS.ESYSTEM, undefined], [BFS.EBUSY, "EBUSY"], [BFS.EEXIST, "EEXIST"],
   [BFS.ENOENT, "ENOENT"], [BFS.EACCES, "EACCES"], [BFS.ENOSPC, "ENOSPC"], [BFS.ESYMLINK, "ELOOP"],
 ]);
 
-/** @type {Map<number, typeof BfstoreError>} */
-const CLASSES = new Map([
-  [BFS.ESHUT, ClosedError], [BFS.ELOST, DoubtError], [BFS.ESUPERSEDED, DoubtError], [BFS.EFAULT, DoubtError],
-  [BFS.EUNCLEAN, RecoveryError], [BFS.EPOISONED, RecoveryError], [BFS.ERECOVERING, RecoveryError],
-]);
-
-/** Returns the class. A code that this release does not know is treated as its range: see BFS_IS_CALL_ERROR.
- * @param {number} code */
-function classOf(code) {
-  const byRange = code > -100 ? CallError : code > -200 ? StateError : code > -300 ? MalformedError : BfstoreError;
-  return CLASSES.get(code) ?? byRange;
-}
-
-/** @param {number} code @param {number} osErrno @param {string} message @returns {BfstoreError} */
-export const errorOf = (code, osErrno, message) => new (classOf(code))(code, osErrno, message);
+/** See BFS_IS_CALL_ERROR and its like. @param {number} code @returns {ErrorKind} */
+const kindOf = (code) => code > -100 ? "call" : code > -200 ? "state" : code > -300 ? "malformed" : "other";
 
 /** Makes the error of a call without a bfs_error. @param {number} code @param {string} name */
-export const errorOfCode = (code, name) => errorOf(code, 0, `${name}: ${strerror(code)}`);
+export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${strerror(code)}`);
 
 /** Makes the error of a call with a bfs_error. If the call did not fill it in, a bug, the error still has words.
  * @param {number} code @param {Struct} error @param {string} name */
 export function errorOfStruct(code, error, name) {
   const message = error.text("message");
-  return message === "" ? errorOfCode(code, name) : errorOf(code, error.number("os_errno"), message);
+  return message === "" ? errorOfCode(code, name) : new BfstoreError(code, error.number("os_errno"), message, error.number("rule"));
 }
 
-/** Returns one sentence for a code of bfstore.h. @param {number} code @returns {string} */
+/** Returns one sentence for a code of bfstore_codes.h. @param {number} code @returns {string} */
 export function strerror(code) {
   if (!Number.isInteger(code)) throw new TypeError("a code is an integer");
   return lib.bfs_strerror(code);

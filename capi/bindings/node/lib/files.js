@@ -1,14 +1,11 @@
-/* The functions of the package: making and opening filters, seals, sets, plans, bare filters. */
+/* The functions of the package: making and opening filters, sets, plans, bare filters. */
 import {BFS} from "./abi.js";
 import {held, later, now, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
 import {filterOf, structsOf} from "./filter.js";
-import {batchOf, digestOf, digestsOf, one, place} from "./keys.js";
+import {arrayOf, batchOf, batchOfDigests, batches, batchesAsync, begun, digestOf, isAsyncIterable, isIterable, lastingBatch, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf} from "./library.js";
-import {
-  BUFFER_FLAGS, COPY_FLAGS, CREATE_FLAGS, HASHES, INTERSECT_FLAGS, LAYOUTS, MEMORY_FLAGS, OPEN_FLAGS, SET_FLAGS, TAKEN, formOf, modeFlags,
-  nameOf, numberNamed, pathBytes, plain, setOptions, structOf,
-} from "./options.js";
+import {HASHES, LAYOUTS, TAKEN, formOf, given, linkFlag, modeFlags, nameOf, numberNamed, pathBytes, plain, setOptions} from "./options.js";
 import {foreignOf, planOf, rangeOf} from "./results.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 
@@ -17,14 +14,18 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 /** @typedef {import("./keys.js").Keys} Keys */
 /** @typedef {import("./keys.js").Digests} Digests */
 /** @typedef {import("./keys.js").Width} Width */
+/** @typedef {import("./keys.js").Batch} Batch */
 /** @typedef {import("./options.js").Path} Path */
 /** @typedef {import("./options.js").Layout} Layout */
 /** @typedef {import("./options.js").CreateOptions} CreateOptions */
+/** @typedef {import("./options.js").BuildOptions} BuildOptions */
 /** @typedef {import("./options.js").OpenOptions} OpenOptions */
+/** @typedef {import("./options.js").OpenOrCreateOptions} OpenOrCreateOptions */
+/** @typedef {import("./options.js").Mode} Mode */
 /** @typedef {import("./options.js").BufferOptions} BufferOptions */
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
-/** @typedef {import("./options.js").CopyOptions} CopyOptions */
-/** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
+/** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
+/** @typedef {import("./options.js").Given} Given */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
 /** @typedef {import("./results.js").Range} Range */
@@ -39,48 +40,27 @@ const nothing = () => {};
 
 // --- Making and opening ------------------------------------------------------------------------------------------------
 
-/** Makes a call that returns a new handle. @param {string} fn @param {unknown[]} words @param {Struct} how
- * @param {string} name @param {unknown} [memory] @returns {Call<Filter>} */
-function making(fn, words, how, name, memory) {
+/** Makes a call that returns a new handle. @param {string} fn @param {unknown[]} words  before the flags @param {Given} how
+ * @param {string} name @param {(result: number) => boolean} created  whether the call made the file
+ * @param {unknown} [memory]  that the filter is in @param {Batch} [batch]  the keys of the filter @returns {Call<Filter>} */
+function making(fn, words, {flags, options}, name, created, memory, batch) {
   const out = new BigUint64Array(1);
+  const keys = batch === undefined ? [] : [batch.keys.bytes];
   return {
-    fn, uses: [], args: () => [...words, how.bytes, out], kept: [how, memory], name,
-    finish: () => filterOf(pointerOf(out[0]), name, memory),
+    fn, uses: [], args: () => [...words, flags, options.bytes, ...keys, out], kept: [options, memory, batch], name,
+    finish: (result) => filterOf(pointerOf(out[0]), name, created(result), memory),
   };
 }
+
+const always = () => true;
+const never = () => false;
 
 /** @param {Path} path @param {CreateOptions} options @returns {Call<Filter>} */
-const creating = (path, options) =>
-  making("bfs_create", [pathBytes(path)], structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS), nameOf(path));
-
-/** @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Call<Filter>} */
-function creatingPart(path, part, numParts, options) {
-  for (const number of [part, numParts]) {
-    if (!Number.isInteger(number) || number < 0 || number > 0xffffffff) throw new RangeError(`no part: ${part} of ${numParts}`);
-  }
-  const how = structOf("bfs_options", options, TAKEN.create, CREATE_FLAGS);
-  const out = new BigUint64Array(1);
-  const to = pathBytes(path);
-  return {
-    fn: "bfs_create_part", uses: [], args: () => [to, how.bytes, part, numParts, out], kept: how, name: nameOf(path),
-    finish: () => filterOf(pointerOf(out[0]), nameOf(path), undefined),
-  };
-}
-
-/** Makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
- * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Filter} */
-export function createPart(path, part, numParts, options) {
-  return now(creatingPart(path, part, numParts, options));
-}
-
-/** createPart() on another thread.
- * @param {Path} path @param {number} part @param {number} numParts @param {CreateOptions} options @returns {Promise<Filter>} */
-export async function createPartAsync(path, part, numParts, options) {
-  return later(creatingPart(path, part, numParts, options));
-}
+const creating = (path, options) => making("bfs_create", [pathBytes(path)], given(options, TAKEN.create), nameOf(path), always);
 
 /** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. Give the size by
- * capacity and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
+ * capacity and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. To
+ * continue with a file that is there, use open() with "a".
  * @param {Path} path @param {CreateOptions} options @returns {Filter} */
 export function create(path, options) {
   return now(creating(path, options));
@@ -91,71 +71,76 @@ export async function createAsync(path, options) {
   return later(creating(path, options));
 }
 
-/** @param {Path | number} path @param {"r" | "r+"} mode @param {OpenOptions} options @returns {Call<Filter>} */
+/** @param {Path | number} path @param {Mode} mode @param {OpenOptions | OpenOrCreateOptions} options @returns {Call<Filter>} */
 function opening(path, mode, options) {
-  const {exclusive, followSymlinks = true, ...others} = plain(options);
-  if (typeof followSymlinks !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(followSymlinks)}`);
-  const flags = modeFlags(mode, exclusive) | (followSymlinks ? 0 : BFS.OPEN_NOFOLLOW);
-  const descriptor = typeof path === "number";
-  const how = structOf("bfs_open_options", others, TAKEN.open, OPEN_FLAGS, flags | (descriptor ? BFS.OPEN_FD : 0));
-  if (descriptor) how.set("fd", path, "a descriptor");
-  return making("bfs_open_with", [descriptor ? null : pathBytes(path)], how, descriptor ? `descriptor ${path}` : nameOf(path));
+  const {exclusive, followSymlinks = true, ...others} = /** @type {OpenOptions} */ (plain(options));
+  const flags = modeFlags(mode, exclusive);
+  const makes = (flags & BFS.CREATE) !== 0;
+  const how = given(others, makes ? TAKEN.openOrCreate : TAKEN.open, flags | linkFlag(followSymlinks));
+  const created = (/** @type {number} */ result) => result === 1;
+  if (typeof path !== "number") return making("bfs_open", [pathBytes(path)], how, nameOf(path), created);
+  if (makes) throw new TypeError(`mode ${shown(mode)} is for a path: the file of a descriptor is there`);
+  how.options.set("fd", Int32Array.of(unsigned("a descriptor", 2 ** 31, path)));
+  return making("bfs_open", [null], how, `descriptor ${path}`, created);
 }
 
-/** @param {Path} manifest @param {OpenOptions} options @returns {Call<Filter>} */
-function openingSet(manifest, options) {
-  const {followSymlinks = true, ...others} = plain(options);
-  if (typeof followSymlinks !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(followSymlinks)}`);
-  const flags = BFS.OPEN_READ | (followSymlinks ? 0 : BFS.OPEN_NOFOLLOW);
-  const how = structOf("bfs_open_options", others, TAKEN.set, SET_FLAGS, flags);
-  return making("bfs_open_set", [pathBytes(manifest)], how, nameOf(manifest));
-}
-
-/** Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The
- * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
- * part that is not listed, or is in doubt, may have each of its keys. The options are those of open(), except offset,
- * maxBytes and follow.
- * @param {Path} manifest @param {OpenOptions} [options] @returns {Filter} */
-export function openSet(manifest, options = NONE) {
-  return now(openingSet(manifest, options));
-}
-
-/** openSet() on another thread. @param {Path} manifest @param {OpenOptions} [options] @returns {Promise<Filter>} */
-export async function openSetAsync(manifest, options = NONE) {
-  return later(openingSet(manifest, options));
-}
-
-/** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" only looks up; "r+" also adds,
+/** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" only asks; "r+" also adds,
  * concurrently with other writers.
- * @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
+ *
+ * For reading, the path may also name a text file that lists the parts of one filter, which answers for every key then:
+ * the line "bfstore-set 1", and then the path of a part in each line, relative to the file's folder. A part that is not
+ * listed, or is in doubt, may have each of its keys. A list does not go with `follow`.
+ * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
+/** Opens a filter file for adding, or makes it if there is none: Filter.created tells which. Any number of processes may
+ * do so at once, and one of them makes the file. No file is ever replaced, and no option changes one that is there.
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Filter} */
+/** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options] @returns {Filter} */
 export function open(path, mode = "r", options = NONE) {
   return now(opening(path, mode, options));
 }
 
 /** open() on another thread.
- * @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
+ * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
+/** open() with "a" on another thread.
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Promise<Filter>} */
+/** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options]
+ * @returns {Promise<Filter>} */
 export async function openAsync(path, mode = "r", options = NONE) {
   return later(opening(path, mode, options));
 }
 
-/** Returns the keys of build(), which are read once, and its options for create() and addMany(). @param {Keys} keys
- * @param {CreateOptions & Width} options @returns {{list: Keys, width: Width, shape: CreateOptions}} */
-function building(keys, options) {
-  const {width, stride, ...shape} = plain(options);
+// --- Building ------------------------------------------------------------------------------------------------------------
+
+/** @param {Path} path @param {Batch} batch @param {CreateOptions} shape @returns {Call<Filter>} */
+const building = (path, batch, shape) =>
+  making("bfs_build", [pathBytes(path)], given(shape, TAKEN.build), nameOf(path), always, undefined, batch);
+
+/** Returns whether the keys come one after the other and the size of the filter is known, so that they are never all in
+ * memory. @param {unknown} keys @param {CreateOptions} shape @returns {keys is Iterable<Key> | AsyncIterable<Key>} */
+function isStream(keys, shape) {
   const sized = shape.capacity ?? shape.numBits ?? shape.like;
-  const list = isList(keys) ? Array.from(keys) : keys;
-  const capacity = sized === undefined ? Math.max(1, batchOf(list, {width, stride}).count) : shape.capacity;
-  return {list, width: {width, stride}, shape: {...shape, capacity, exclusive: true, unpublished: true}};
+  return sized !== undefined && !Array.isArray(keys) && (isIterable(keys) || isAsyncIterable(keys));
 }
 
-/** Makes a filter file of these keys, which appears when it is complete, and is open for reading. `capacity` is the
- * number of keys, if no option gives the size.
- * @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Filter} */
+/** Returns the options of a file that gets its keys before its name. @param {CreateOptions} shape @param {Width} width
+ * @returns {CreateOptions} */
+function unpublished(shape, {width, stride}) {
+  if (width !== undefined || stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
+  setOptions(new Struct("bfs_options"), shape, TAKEN.build);
+  return {...shape, unpublished: true, exclusive: true};
+}
+
+/** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
+ * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
+ * memory at once.
+ * @param {Path} path @param {Keys} keys @param {BuildOptions} [options] @returns {Filter} */
 export function build(path, keys, options = NONE) {
-  const {list, width, shape} = building(keys, options);
-  const made = create(path, shape);
+  const {width, stride, ...shape} = plain(options);
+  if (isAsyncIterable(keys)) throw new TypeError("keys that have to be awaited are for buildAsync()");
+  if (!isStream(keys, shape)) return now(building(path, batchOf(keys, {width, stride}), shape));
+  const made = create(path, unpublished(shape, {width, stride}));
   try {
-    made.addMany(list, width);
+    for (const list of batches(keys)) made.addMany(list);
     made.publish();
   } catch (error) {
     made.abandon();
@@ -164,13 +149,25 @@ export function build(path, keys, options = NONE) {
   return made;
 }
 
-/** build(), which makes and publishes the file on another thread. It adds the keys on this one.
- * @param {Path} path @param {Keys} keys @param {CreateOptions & Width} [options] @returns {Promise<Filter>} */
+/** build() on another thread. The keys may be an async iterable, too: the lines of a readline interface, the rows of a
+ * cursor. Those of an iterable are added on this thread, as they come, if an option gives the size.
+ * @param {Path} path @param {Keys | AsyncIterable<Key>} keys @param {BuildOptions} [options] @returns {Promise<Filter>} */
 export async function buildAsync(path, keys, options = NONE) {
-  const {list, width, shape} = building(keys, options);
-  const made = await createAsync(path, shape);
+  const {width, stride, ...shape} = plain(options);
+  const coming = isAsyncIterable(keys) ? begun(keys) : undefined;
+  if (!isStream(keys, shape)) {
+    const all = coming === undefined ? keys : await arrayOf(coming);
+    return later(building(path, lastingBatch(/** @type {Keys} */ (all), {width, stride}), shape));
+  }
+  let made;
   try {
-    made.addMany(list, width);
+    made = await createAsync(path, unpublished(shape, {width, stride}));
+  } catch (error) {
+    await coming?.return?.();
+    throw error;
+  }
+  try {
+    for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming)) made.addMany(list);
     await made.publishAsync();
   } catch (error) {
     made.abandon();
@@ -178,11 +175,6 @@ export async function buildAsync(path, keys, options = NONE) {
   }
   return made;
 }
-
-/** Returns whether the keys are an iterable that may be readable only once. @param {Keys} keys
- * @returns {keys is Iterable<Key>} */
-const isList = (keys) =>
-  typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys) && !Array.isArray(keys);
 
 // --- Filters of other programs -------------------------------------------------------------------------------------------
 
@@ -206,12 +198,12 @@ export function foreignFormats() {
 export function inspectForeign(data, format, options = NONE) {
   const {order, name, ...shape} = plain(options);
   const form = formOf(format, {order, name});
-  const given = Object.values(shape).some((value) => value !== undefined);
-  const how = given ? structOf("bfs_options", shape, TAKEN.create, CREATE_FLAGS) : null;
+  const how = given(shape, TAKEN.create);
+  const described = Object.values(shape).some((value) => value !== undefined) ? how.options.bytes : null;
   const found = new Struct("bfs_foreign");
   asBytes("data", data);
   return now({
-    fn: "bfs_foreign_inspect", uses: [], args: () => [form.bytes, data, data.length, how && how.bytes, found.bytes], kept: [form, how],
+    fn: "bfs_foreign_inspect", uses: [], args: () => [form.bytes, data, data.length, how.flags, described, found.bytes], kept: [form, how],
     name: name ?? "the foreign filter", finish: () => foreignOf(found),
   });
 }
@@ -220,9 +212,8 @@ export function inspectForeign(data, format, options = NONE) {
 function importing(path, data, format, options) {
   const {order, name, ...shape} = plain(options);
   const form = formOf(format, {order, name});
-  const how = structOf("bfs_options", shape, TAKEN.create, CREATE_FLAGS);
-  const words = [pathBytes(path), form.bytes, data, data.length];
-  return {...making("bfs_foreign_import", words, how, nameOf(path)), kept: [how, form]};
+  const call = making("bfs_foreign_import", [pathBytes(path), form.bytes, data, data.length], given(shape, TAKEN.create), nameOf(path), always);
+  return {...call, kept: [call.kept, form]};
 }
 
 /** Makes a filter file of the bytes of another program's filter, open for reading. It appears complete, or not at all.
@@ -264,10 +255,9 @@ function lasting(buffer) {
 
 /** Returns the bytes that format() needs for these options. @param {BufferOptions} options @returns {number} */
 export function requiredBytes(options) {
-  const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
-  const bytes = new BigUint64Array(1);
+  const {flags, options: how} = given(options, TAKEN.buffer);
   return now({
-    fn: "bfs_required_bytes", uses: [], args: () => [how.bytes, bytes], kept: how, name: "a filter", finish: () => Number(bytes[0]),
+    fn: "bfs_format", uses: [], args: () => [null, 0, flags, how.bytes, null], kept: how, name: "a filter", finish: Number,
   });
 }
 
@@ -275,51 +265,36 @@ export function requiredBytes(options) {
  * @param {BufferOptions} options
  * @returns {Filter} */
 export function format(buffer, options) {
-  const how = structOf("bfs_options", options, TAKEN.buffer, BUFFER_FLAGS);
-  return now(making("bfs_format", [lasting(buffer), buffer.length], how, "the filter in a buffer", buffer));
+  return now(making("bfs_format", [lasting(buffer), buffer.length], given(options, TAKEN.buffer), "the filter in a buffer", never, buffer));
 }
 
-/** @param {"r" | "r+"} mode @param {MemoryOptions} options */
-const memoryOptions = (mode, options) =>
-  structOf("bfs_open_options", options, TAKEN.memory, MEMORY_FLAGS, modeFlags(mode, false));
+/** Returns the call that opens a filter in memory. @param {Uint8Array} bytes @param {"r" | "r+"} mode @param {MemoryOptions} options
+ * @param {number} flag @param {string} name @param {unknown} [memory] */
+function openingMemory(bytes, mode, options, flag, name, memory) {
+  const flags = modeFlags(mode) | flag;
+  if (flags & BFS.CREATE) throw new TypeError(`mode is "r" (asks) or "r+" (also adds) in memory, not ${shown(mode)}`);
+  return making("bfs_open_memory", [bytes, bytes.length], given(options, TAKEN.memory, flags), name, never, memory);
+}
 
 /** Opens the filter in a buffer from alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
  * @param {MemoryOptions} [options] @returns {Filter} */
 export function wrap(buffer, mode = "r", options = NONE) {
-  return now(making("bfs_wrap_with", [lasting(buffer), buffer.length], memoryOptions(mode, options), "the filter in a buffer", buffer));
+  return now(openingMemory(lasting(buffer), mode, options, 0, "the filter in a buffer", buffer));
 }
 
 /** Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed.
  * @param {Uint8Array} data
  * @param {"r" | "r+"} [mode] @param {MemoryOptions} [options] @returns {Filter} */
 export function load(data, mode = "r", options = NONE) {
-  return now(making("bfs_load", [asBytes("data", data), data.length], memoryOptions(mode, options), "the loaded filter"));
+  return now(openingMemory(asBytes("data", data), mode, options, BFS.PRIVATE, "the loaded filter"));
 }
 
 // --- Files ---------------------------------------------------------------------------------------------------------------
 
-/** @param {Path} source @param {Path} to @param {CopyOptions} options @returns {Call<void>} */
-function sealing(source, to, options) {
-  const how = structOf("bfs_copy_options", options, TAKEN.copy, COPY_FLAGS);
-  const paths = [pathBytes(source), pathBytes(to)];
-  return {fn: "bfs_seal", uses: [], args: () => [...paths, how.bytes], kept: how, name: nameOf(source), finish: nothing};
-}
-
-/** Makes a sealed copy of a file, with checksums, that is never written to again. With replace, `to` may be `source`.
- * @param {Path} source @param {Path} to @param {CopyOptions} [options] */
-export function seal(source, to, options = NONE) {
-  now(sealing(source, to, options));
-}
-
-/** seal() on another thread. @param {Path} source @param {Path} to @param {CopyOptions} [options] @returns {Promise<void>} */
-export async function sealAsync(source, to, options = NONE) {
-  return later(sealing(source, to, options));
-}
-
 /** @param {Path} path @param {{followSymlinks?: boolean}} options @returns {Generator<Call<number>, Range[], number>} */
 function* verifying(path, {followSymlinks = true}) {
   const file = pathBytes(path);
-  const flags = followSymlinks ? 0 : BFS.OPEN_NOFOLLOW;
+  const flags = linkFlag(followSymlinks);
   const bytes = new Struct("bfs_range").layout.bytes;
   for (let most = RANGES_AT_FIRST; ;) {
     const room = Buffer.alloc(bytes * most);
@@ -341,37 +316,37 @@ export async function verifyAsync(path, options = NONE) {
   return stepsLater(verifying(path, options));
 }
 
-/** @param {string} fn @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} options @returns {Call<void>} */
+/** @param {string} fn @param {Iterable<Filter>} filters @param {Path} path @param {DeriveOptions} options @returns {Call<void>} */
 function ofFilters(fn, filters, path, options) {
-  const how = structOf("bfs_copy_options", options, TAKEN.copy, INTERSECT_FLAGS);
+  const {flags, options: how} = given(options, TAKEN.derive);
   const uses = Array.from(filters);
   const to = pathBytes(path);
   return {
     fn, uses, kept: how, name: nameOf(path), finish: nothing,
-    args: (...handles) => [BigUint64Array.from(handles, BigInt), handles.length, to, how.bytes],
+    args: (...handles) => [BigUint64Array.from(handles, BigInt), handles.length, to, flags, how.bytes],
   };
 }
 
 /** Makes a new file of the keys that each of the filters has.
- * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] */
+ * @param {Iterable<Filter>} filters @param {Path} path @param {DeriveOptions} [options] */
 export function intersect(filters, path, options = NONE) {
   now(ofFilters("bfs_intersect", filters, path, options));
 }
 
 /** intersect() on another thread.
- * @param {Iterable<Filter>} filters @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
+ * @param {Iterable<Filter>} filters @param {Path} path @param {DeriveOptions} [options] @returns {Promise<void>} */
 export async function intersectAsync(filters, path, options = NONE) {
   return later(ofFilters("bfs_intersect", filters, path, options));
 }
 
 /** Makes a new file of the whole filter. Each of its parts must occur once.
- * @param {Iterable<Filter>} parts @param {Path} path @param {IntersectOptions} [options] */
+ * @param {Iterable<Filter>} parts @param {Path} path @param {DeriveOptions} [options] */
 export function join(parts, path, options = NONE) {
   now(ofFilters("bfs_join", parts, path, options));
 }
 
 /** join() on another thread.
- * @param {Iterable<Filter>} parts @param {Path} path @param {IntersectOptions} [options] @returns {Promise<void>} */
+ * @param {Iterable<Filter>} parts @param {Path} path @param {DeriveOptions} [options] @returns {Promise<void>} */
 export async function joinAsync(parts, path, options = NONE) {
   return later(ofFilters("bfs_join", parts, path, options));
 }
@@ -380,7 +355,7 @@ export async function joinAsync(parts, path, options = NONE) {
  * @returns {Readonly<Plan>} */
 export function plan(options) {
   const request = new Struct("bfs_plan_request");
-  setOptions(request, options, TAKEN.plan, {});
+  setOptions(request, options, TAKEN.plan);
   const found = new Struct("bfs_plan_result");
   return now({
     fn: "bfs_plan", uses: [], args: () => [request.bytes, found.bytes], name: "a plan", finish: () => planOf(found),
@@ -408,8 +383,12 @@ export function bareBytes(numKeys, bitsPerKey, {layout = "blocked"} = NONE) {
   return Number(lib.bfs_bare_bytes(u64("numKeys", numKeys), bitsPerKey, numberNamed("layout", LAYOUTS, layout)));
 }
 
-/** @param {number} code @param {Uint8Array} made @returns {Uint8Array} */
-function builtOrThrown(code, made) {
+/** @param {number} size @param {Batch} batch @param {Layout} layout @param {string} hash @returns {Uint8Array} */
+function builtBare(size, batch, layout, hash) {
+  const numbers = [numberNamed("layout", LAYOUTS, layout), numberNamed("hash", HASHES, hash)];
+  const made = new Uint8Array(unsigned("size", 2 ** 53, size));
+  held.what = batch;
+  const code = lib.bfs_bare_build(made, made.length, ...numbers, batch.keys.bytes);
   held.what = null;
   if (code < 0) throw errorOfCode(code, `a bare filter of ${made.length} bytes`);
   return made;
@@ -418,18 +397,11 @@ function builtOrThrown(code, made) {
 /** Returns a bare filter of these keys, exactly `size` bytes long (see bareBytes).
  * @param {number} size @param {Keys} keys @param {Width & {layout?: Layout}} [options] @returns {Uint8Array} */
 export function bareBuild(size, keys, {layout = "blocked", ...width} = NONE) {
-  const number = numberNamed("layout", LAYOUTS, layout);
-  const batch = batchOf(keys, width);
-  const made = new Uint8Array(unsigned("size", 2 ** 53, size));
-  held.what = batch;
-  return builtOrThrown(lib.bfs_bare_build(made, made.length, number, batch.keys.bytes), made);
+  return builtBare(size, batchOf(keys, width), layout, "xxh3");
 }
 
 /** Returns a bare filter of these digests, exactly `size` bytes long. @param {number} size @param {Digests} digests
  * @param {{layout?: Layout, hash?: "xxh3" | "external"}} [options] @returns {Uint8Array} */
 export function bareBuildDigests(size, digests, {layout = "blocked", hash = "xxh3"} = NONE) {
-  const array = digestsOf(digests);
-  const made = new Uint8Array(unsigned("size", 2 ** 53, size));
-  const numbers = [numberNamed("layout", LAYOUTS, layout), numberNamed("hash", HASHES, hash)];
-  return builtOrThrown(lib.bfs_bare_build_digests(made, made.length, ...numbers, array, array.length), made);
+  return builtBare(size, batchOfDigests(digests), layout, hash);
 }

@@ -5,9 +5,9 @@ import {errorOfCode} from "./errors.js";
 import {batchOf, batchOfDigests, digestOf, one, place} from "./keys.js";
 import {Life, abandon, born, closedError, handleOf} from "./life.js";
 import {lib} from "./library.js";
-import {DUMP_FLAGS, ORDERS, SAVE_FLAGS, TAKEN, formOf, numberNamed, pathBytes, plain, setOptions, structOf} from "./options.js";
+import {ORDERS, TAKEN, formOf, given, numberNamed, pathBytes, plain, setOptions} from "./options.js";
 import {comparisonOf, healthOf, markOf, statisticsOf} from "./results.js";
-import {Struct, asBytes, u64, unsigned} from "./struct.js";
+import {Struct, asBytes, shown, u64} from "./struct.js";
 
 /** @typedef {import("./keys.js").Key} Key */
 /** @typedef {import("./keys.js").Keys} Keys */
@@ -15,7 +15,7 @@ import {Struct, asBytes, u64, unsigned} from "./struct.js";
 /** @typedef {import("./keys.js").Width} Width */
 /** @typedef {import("./keys.js").Batch} Batch */
 /** @typedef {import("./options.js").Path} Path */
-/** @typedef {import("./options.js").SaveOptions} SaveOptions */
+/** @typedef {import("./options.js").CopyOptions} CopyOptions */
 /** @typedef {import("./options.js").BitOrder} BitOrder */
 /** @typedef {import("./results.js").Mark} Mark */
 /** @typedef {import("./results.js").Health} Health */
@@ -34,12 +34,11 @@ for (const name of /** @type {const} */ (["dispose", "asyncDispose"]))
 
 const MAKING = Symbol("a filter is made by open() and its like");
 const MOST_OWNERS = 64;
-const MOST_NOTE = 1024;
-const MOST_SEEDS = 64;
 const MOST_SELECTED = 2 ** 32;
+const SYNC_OPTIONS = ["owner", "epoch", "mark", "recovered"]; // what a Mark has; the last one says nothing to sync()
 const NONE = {};
 /* Functions that are called for each key are looked up once. */
-const {bfs_add, bfs_contains, bfs_count, bfs_digest, bfs_remove} = lib;
+const {bfs_add, bfs_contains, bfs_digest, bfs_remove} = lib;
 
 /** @param {number} result @returns {boolean} */
 const asBoolean = (result) => result !== 0;
@@ -47,7 +46,7 @@ const nothing = () => {};
 
 /** An open filter: create(), open(), build(), format(), wrap() and load() make one.
  *
- * `contains`: false is certain, true is "maybe". A closed filter throws ClosedError. Close it with close(), or declare
+ * `contains`: false is certain, true is "maybe". A closed filter throws "BFS_ESHUT". Close it with close(), or declare
  * it with `using` or `await using`. A filter that is collected without that warns, and is left as after a killed
  * process: no key that was added is lost, and nothing is synced.
  *
@@ -57,17 +56,26 @@ const nothing = () => {};
 export class Filter {
   /** @type {Life} */
   #life;
+  /** @type {boolean} */
+  #created;
 
-  /** @private @param {symbol} token @param {number} handle @param {string} name @param {unknown} memory */
-  constructor(token, handle, name, memory) {
+  /** @private @param {symbol} token @param {number} handle @param {string} name @param {boolean} created @param {unknown} memory */
+  constructor(token, handle, name, created, memory) {
     if (token !== MAKING) throw new TypeError("a filter is made by open(), create(), build(), format(), wrap() or load()");
     this.#life = new Life(handle, name, memory);
+    this.#created = created;
     born(this, this.#life);
   }
 
   /** The path as given; for a buffer, a description. @returns {string} */
   get name() {
     return this.#life.name;
+  }
+
+  /** True if the call that returned this filter made its file: create(), build(), importForeign(), and open() with "a"
+   * if there was none. @returns {boolean} */
+  get created() {
+    return this.#created;
   }
 
   /** True if close() was called. @returns {boolean} */
@@ -150,13 +158,10 @@ export class Filter {
     return code !== 0;
   }
 
-  /** Returns an upper bound of the key's adds less its removes: 0 (a certain no) to 15, which means 15 or more.
-   * @param {Key} key @returns {number} */
+  /** Returns an upper bound of the key's adds less its removes, in the layout "counting": 0 (a certain no) to 15, which
+   * means 15 or more. @param {Key} key @returns {number} */
   count(key) {
-    place(key);
-    const code = bfs_count(this.#life.handle, one.address, one.bytes);
-    if (code < 0) this.#fail(code);
-    return code;
+    return this.countMany([key])[0];
   }
 
   /** Returns the key's 64-bit digest in this file. @param {Key} key @returns {bigint} */
@@ -176,16 +181,6 @@ export class Filter {
   /** add() for a key's digest. @param {bigint} digest @returns {boolean} */
   addDigest(digest) {
     return this.#ofDigest("bfs_add_digest", digest) !== 0;
-  }
-
-  /** remove() for a key's digest. @param {bigint} digest @returns {boolean} */
-  removeDigest(digest) {
-    return this.#ofDigest("bfs_remove_digest", digest) !== 0;
-  }
-
-  /** count() for a key's digest. @param {bigint} digest @returns {number} */
-  countDigest(digest) {
-    return this.#ofDigest("bfs_count_digest", digest);
   }
 
   /** @param {string} fn @param {bigint} digest @returns {number} */
@@ -213,7 +208,12 @@ export class Filter {
   /** Returns 0 for each key that is certainly absent (or null), otherwise 1. @param {Keys} keys @param {Width} [width]
    * @returns {Uint8Array} */
   containsMany(keys, width = NONE) {
-    return this.#answers(batchOf(keys, width));
+    return this.#answers("bfs_contains_keys", batchOf(keys, width));
+  }
+
+  /** Returns the count() of each key, 0 for a null. @param {Keys} keys @param {Width} [width] @returns {Uint8Array} */
+  countMany(keys, width = NONE) {
+    return this.#answers("bfs_count_keys", batchOf(keys, width));
   }
 
   /** Returns the indexes of the keys that may be present, ascending. @param {Keys} keys @param {Width} [width]
@@ -243,7 +243,12 @@ export class Filter {
 
   /** containsMany() for digests. @param {Digests} digests @returns {Uint8Array} */
   containsDigests(digests) {
-    return this.#answers(batchOfDigests(digests));
+    return this.#answers("bfs_contains_keys", batchOfDigests(digests));
+  }
+
+  /** countMany() for digests. @param {Digests} digests @returns {Uint8Array} */
+  countDigests(digests) {
+    return this.#answers("bfs_count_keys", batchOfDigests(digests));
   }
 
   /** select() for digests. @param {Digests} digests @returns {Uint32Array} */
@@ -251,10 +256,10 @@ export class Filter {
     return this.#numbers(batchOfDigests(digests));
   }
 
-  /** @param {Batch} batch @returns {Uint8Array} */
-  #answers(batch) {
+  /** @param {string} fn @param {Batch} batch @returns {Uint8Array} */
+  #answers(fn, batch) {
     const answers = new Uint8Array(batch.count);
-    this.#ofKeys("bfs_contains_keys", batch, answers);
+    this.#ofKeys(fn, batch, answers);
     return answers;
   }
 
@@ -283,8 +288,13 @@ export class Filter {
   }
 
   /** @param {SyncOptions} options @returns {Call<void>} */
-  #sync({owner = 0n, epoch = 0n, mark = 0n}) {
-    return this.#call("bfs_sync", [u64("owner", owner), u64("epoch", epoch), u64("mark", mark)], nothing);
+  #sync(options) {
+    const mark = new Struct("bfs_owner_mark");
+    for (const [name, value] of Object.entries(plain(options))) {
+      if (!SYNC_OPTIONS.includes(name)) throw new TypeError(`there is no option ${shown(name)} here`);
+      if (value !== undefined && name !== "recovered") mark.set(name, value);
+    }
+    return this.#call("bfs_sync", [mark.bytes], nothing, mark);
   }
 
   /** Makes all adds durable, then stores `mark`, a position in the log `epoch` of `owner`. The caller promises that
@@ -371,38 +381,12 @@ export class Filter {
     return later(this.#call("bfs_is_current", [], asBoolean));
   }
 
-  /** Sets the number of threads (1 to 64) of addMany(), for an exclusive writer. @param {number} threads */
-  useThreads(threads) {
-    now(this.#call("bfs_use_threads", [unsigned("threads", 2 ** 32, threads)], nothing));
-  }
-
   // --- Facts -----------------------------------------------------------------------------------------------------------
-
-  /** Returns which part of a whole filter this is, from 0; a whole filter is part 0 of 1.
-   * @returns {{part: number, numParts: number}} */
-  part() {
-    const part = new Uint32Array(1);
-    const numParts = new Uint32Array(1);
-    now(this.#call("bfs_get_part", [part, numParts], Number));
-    return {part: part[0], numParts: numParts[0]};
-  }
-
-  /** Returns the note that the filter was made with; empty if it has none. @returns {Uint8Array} */
-  note() {
-    const room = new Uint8Array(MOST_NOTE);
-    return room.slice(0, now(this.#call("bfs_get_note", [room, MOST_NOTE], Number)));
-  }
-
-  /** Returns the seeds of the filter's hash, if it takes a list of them. @returns {Uint32Array} */
-  seeds() {
-    const room = new Uint32Array(MOST_SEEDS);
-    return room.slice(0, now(this.#call("bfs_get_seeds", [room, MOST_SEEDS], Number)));
-  }
 
   /** @param {{fill?: boolean, memory?: boolean}} wanted @returns {Call<Readonly<Statistics>>} */
   #stats(wanted) {
     const facts = new Struct("bfs_statistics");
-    const flags = setOptions(null, wanted, [], {fill: BFS.STATS_FILL, memory: BFS.STATS_MEMORY});
+    const flags = setOptions(null, wanted, TAKEN.stats);
     return this.#call("bfs_stats", [flags, facts.bytes], () => statisticsOf(facts));
   }
 
@@ -419,37 +403,39 @@ export class Filter {
 
   // --- Other forms, other filters --------------------------------------------------------------------------------------
 
-  /** @param {Path} path @param {SaveOptions} options @returns {Call<void>} */
-  #save(path, options) {
-    const how = structOf("bfs_copy_options", options, TAKEN.save, SAVE_FLAGS);
-    return this.#call("bfs_save", [pathBytes(path), how.bytes], nothing, how);
+  /** @param {Path} path @param {CopyOptions} options @returns {Call<void>} */
+  #copy(path, options) {
+    const {flags, options: how} = given(options, TAKEN.copy);
+    return this.#call("bfs_copy", [pathBytes(path), flags, how.bytes], nothing, how);
   }
 
-  /** Makes a new file of the filter, complete and durable, while others may add.
-   * @param {Path} path @param {SaveOptions} [options] */
-  save(path, options = NONE) {
-    now(this.#save(path, options));
+  /** Makes a new file of the filter, complete and durable, while others may add. `sealed`: with checksums, which verify()
+   * compares, and never written to again; with `replace` it may replace its own source.
+   * @param {Path} path @param {CopyOptions} [options] */
+  copy(path, options = NONE) {
+    now(this.#copy(path, options));
   }
 
-  /** save() on another thread. @param {Path} path @param {SaveOptions} [options] @returns {Promise<void>} */
-  async saveAsync(path, options = NONE) {
-    return later(this.#save(path, options));
+  /** copy() on another thread. @param {Path} path @param {CopyOptions} [options] @returns {Promise<void>} */
+  async copyAsync(path, options = NONE) {
+    return later(this.#copy(path, options));
   }
 
   /** Yields the calls of a function that returns the number of bytes that it needs, and returns the bytes. A handle
-   * that follows its path may have another size at each call.
-   * @param {(room: Uint8Array | null, bytes: number, size: BigUint64Array) => Call<number>} writing
+   * that follows its path may need another number at each call.
+   * @param {(room: Uint8Array | null, bytes: number) => Call<number>} writing
    * @returns {Generator<Call<number>, Uint8Array, number>} */
   *#written(writing) {
-    const size = new BigUint64Array(1);
-    yield writing(null, 0, size);
+    let bytes = yield writing(null, 0);
     for (let tries = 0; tries < 10; tries++) {
-      const room = new Uint8Array(Number(size[0]));
+      const room = new Uint8Array(bytes);
       try {
-        yield writing(room, room.length, size);
-        if (Number(size[0]) === room.length) return room;
+        const written = yield writing(room, bytes);
+        return written === bytes ? room : room.slice(0, written);
       } catch (error) {
-        if (Number(size[0]) === room.length) throw error;
+        const before = bytes;
+        bytes = yield writing(null, 0);
+        if (bytes <= before) throw error;
       }
     }
     throw errorOfCode(BFS.EBUSY, this.#life.name);
@@ -457,8 +443,8 @@ export class Filter {
 
   /** @param {DumpOptions} options */
   #dump(options) {
-    const flags = setOptions(null, options, TAKEN.dump, DUMP_FLAGS);
-    return this.#written((room, bytes, size) => this.#call("bfs_dump", [room, bytes, flags, size], Number));
+    const flags = setOptions(null, options, TAKEN.dump);
+    return this.#written((room, bytes) => this.#call("bfs_dump", [room, bytes, flags], Number));
   }
 
   /** Returns the filter as bytes, for load(): an embedded filter, or the bare form. Marks are not in them.
@@ -532,9 +518,9 @@ export class Filter {
   /** @param {string} format @param {{order?: BitOrder}} options */
   #exportForeign(format, options) {
     const {order, ...others} = plain(options);
-    setOptions(null, others, [], {});
+    setOptions(null, others, {fields: [], flags: []});
     const form = formOf(format, {order});
-    return this.#written((room, bytes, size) => this.#call("bfs_foreign_export", [form.bytes, room, bytes, size], Number, form));
+    return this.#written((room, bytes) => this.#call("bfs_foreign_export", [form.bytes, room, bytes], Number, form));
   }
 
   /** Returns the filter for another program, in one of foreignFormats(). `order` is only for the format "raw".
@@ -554,11 +540,11 @@ export class Filter {
   }
 }
 
-/** Makes a filter, for the functions of files.js. @param {number} handle @param {string} name
+/** Makes a filter, for the functions of files.js. @param {number} handle @param {string} name @param {boolean} created
  * @param {unknown} memory  that it is in, if any
  * @returns {Filter} */
 // @ts-ignore: to users the constructor is private
-export const filterOf = (handle, name, memory) => new Filter(MAKING, handle, name, memory);
+export const filterOf = (handle, name, created, memory) => new Filter(MAKING, handle, name, created, memory);
 
 /** Returns the structs that a call fills in, at most `most`.
  * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill

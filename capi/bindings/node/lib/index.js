@@ -3,18 +3,18 @@
  * ```js
  * import * as bfstore from "bfstore";
  *
- * const users = bfstore.create("users.bf", {capacity: 1_000_000, fpr: 0.01});
+ * const users = bfstore.open("users.bf", "a", {capacity: 1_000_000, fpr: 0.01});
  * users.add("alice");
  * users.contains("alice"); // true: maybe. false would be certain
  * users.close();
  * ```
  *
  * @module */
-export {BfstoreError, CallError, ClosedError, DoubtError, MalformedError, RecoveryError, StateError, strerror} from "./errors.js";
+export {BfstoreError, strerror} from "./errors.js";
 export {
   alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, create, createAsync,
-  createPart, createPartAsync, foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join,
-  joinAsync, load, open, openAsync, openSet, openSetAsync, plan, requiredBytes, seal, sealAsync, verify, verifyAsync, wrap,
+  foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join, joinAsync, load, open,
+  openAsync, plan, requiredBytes, verify, verifyAsync, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
 export {version} from "./library.js";
@@ -29,16 +29,20 @@ export {version} from "./library.js";
 /** @typedef {import("./options.js").Hash} Hash */
 /** @typedef {import("./options.js").BitOrder} BitOrder */
 /** @typedef {import("./options.js").CreateOptions} CreateOptions */
+/** @typedef {import("./options.js").BuildOptions} BuildOptions */
 /** @typedef {import("./options.js").OpenOptions} OpenOptions */
+/** @typedef {import("./options.js").OpenOrCreateOptions} OpenOrCreateOptions */
+/** @typedef {import("./options.js").Mode} Mode */
 /** @typedef {import("./options.js").BufferOptions} BufferOptions */
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */
-/** @typedef {import("./options.js").SaveOptions} SaveOptions */
-/** @typedef {import("./options.js").IntersectOptions} IntersectOptions */
+/** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./filter.js").SyncOptions} SyncOptions */
 /** @typedef {import("./filter.js").DumpOptions} DumpOptions */
+/** @typedef {import("./errors.js").ErrorCode} ErrorCode */
+/** @typedef {import("./errors.js").ErrorKind} ErrorKind */
 /** @typedef {import("./results.js").Health} Health */
 /** @typedef {import("./results.js").Interval} Interval */
 /** @typedef {import("./results.js").Range} Range */

@@ -163,11 +163,13 @@ function fixedOf(data, {width, stride = width}) {
   return fixed(data, width, step, count);
 }
 
+/** @param {NodeJS.TypedArray} numbers */
+const isShared = (numbers) => Object.prototype.toString.call(numbers.buffer) === "[object SharedArrayBuffer]";
+
 /** Copies an array that another thread can change: it must stay as the library has checked it.
  * @template {Int32Array | BigInt64Array | Uint8Array} Numbers @param {Numbers} numbers @returns {Numbers} */
 function steady(numbers) {
-  const shared = Object.prototype.toString.call(numbers.buffer) === "[object SharedArrayBuffer]";
-  return shared ? /** @type {Numbers} */ (numbers.slice()) : numbers;
+  return isShared(numbers) ? /** @type {Numbers} */ (numbers.slice()) : numbers;
 }
 
 /** @param {Batch} made @param {Uint8Array} validity @param {number} first */
@@ -242,8 +244,79 @@ function listOf(list) {
 }
 
 /** @param {unknown} keys @returns {keys is Iterable<any>} */
-function isIterable(keys) {
+export function isIterable(keys) {
   return typeof keys === "object" && keys !== null && Symbol.iterator in keys && !ArrayBuffer.isView(keys);
+}
+
+/** @param {unknown} keys @returns {keys is AsyncIterable<Key>} */
+export function isAsyncIterable(keys) {
+  return typeof keys === "object" && keys !== null && Symbol.asyncIterator in keys;
+}
+
+/** Returns a key of an iterator that will be asked for the next one, and may give that in the same memory.
+ * @param {Key} key @returns {Key} */
+function ownKey(key) {
+  if (!isUint8Array(key)) return key;
+  if (trueLength.call(key) === 0) checkArray(key);
+  return new Uint8Array(key);
+}
+
+/** Returns the iterator of keys, which may be asked for later. It is made at once, because a readline interface drops the lines
+ * that it reads before that.
+ * @param {AsyncIterable<Key>} keys @returns {AsyncIterator<Key> & AsyncIterable<Key>} */
+export function begun(keys) {
+  const iterator = keys[Symbol.asyncIterator]();
+  return {
+    next: () => iterator.next(), return: () => iterator.return?.() ?? Promise.resolve({done: true, value: undefined}),
+    [Symbol.asyncIterator]() { return this; },
+  };
+}
+
+/** Returns all keys. @param {AsyncIterable<Key>} keys @returns {Promise<Key[]>} */
+export async function arrayOf(keys) {
+  const list = [];
+  for await (const key of keys) list.push(ownKey(key));
+  return list;
+}
+
+/* Of an iterable at once: enough for 16 threads of an exclusive writer, and little memory. */
+const MOST_KEYS = 1 << 18;
+const MOST_BYTES = 1 << 26;
+
+/** A list that is full at some time. */
+class Part {
+  /** @type {Key[]} */
+  keys = [];
+  bytes = 0;
+
+  /** Returns whether the list is full. @param {Key} key */
+  push(key) {
+    this.keys.push(ownKey(key));
+    this.bytes += mostBytes(key);
+    return this.keys.length >= MOST_KEYS || this.bytes >= MOST_BYTES;
+  }
+}
+
+/** Yields the keys in lists. @param {Iterable<Key>} keys @returns {Generator<Key[], void>} */
+export function* batches(keys) {
+  let part = new Part();
+  for (const key of keys) {
+    if (!part.push(key)) continue;
+    yield part.keys;
+    part = new Part();
+  }
+  yield part.keys;
+}
+
+/** Yields the keys in lists. @param {AsyncIterable<Key>} keys @returns {AsyncGenerator<Key[], void>} */
+export async function* batchesAsync(keys) {
+  let part = new Part();
+  for await (const key of keys) {
+    if (!part.push(key)) continue;
+    yield part.keys;
+    part = new Part();
+  }
+  yield part.keys;
 }
 
 /** @param {Keys} keys @param {Width} how @returns {Batch} */
@@ -255,9 +328,28 @@ export function batchOf(keys, how) {
     return fixed(keys, 8, 8, keys.length);
   }
   if (Array.isArray(keys)) return listOf(keys);
-  if (isIterable(keys)) return listOf(Array.from(keys)); // first: the iterator may be code that closes the filter
+  if (isIterable(keys)) return listOf(Array.from(keys, ownKey)); // first: the iterator may be code that closes the filter
   if (typeof keys === "object" && keys !== null && "offsets" in keys) return columnOf(keys);
   throw new TypeError(`many keys are a list or another iterable, a column, or an array of 64-bit integers, not ${shown(keys)}`);
+}
+
+/** Returns a copy of an array whose memory may be transferred to another thread.
+ * @template {unknown} Numbers @param {Numbers} array @returns {Numbers} */
+function lasting(array) {
+  const [, Kind] = /** @type {const} */ ([[isUint8Array, Uint8Array], [isInt32Array, Int32Array], [isBigInt64Array, BigInt64Array],
+    [isBigUint64Array, BigUint64Array]]).find(([is]) => is(array)) ?? [];
+  if (Kind === undefined) return array; // batchOf() refuses it
+  const numbers = /** @type {any} */ (array);
+  checkArray(numbers);
+  return isShared(numbers) ? array : /** @type {any} */ (new Kind(numbers));
+}
+
+/** Returns a batch for a call on another thread: its memory stays, whatever the caller does with the arrays.
+ * @param {Keys} keys @param {Width} how @returns {Batch} */
+export function lastingBatch(keys, how) {
+  if (typeof keys !== "object" || keys === null || !("offsets" in keys) || isIterable(keys)) return batchOf(lasting(keys), how);
+  const {data, offsets, validity, validityOffset} = keys;
+  return batchOf({data: lasting(data), offsets: lasting(offsets), validity: lasting(validity), validityOffset}, how);
 }
 
 /** @param {Digests} digests @returns {BigUint64Array} */

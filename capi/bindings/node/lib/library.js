@@ -25,8 +25,8 @@ export const version = lib.bfs_version();
 
 /* Before 1.0 each minor version may change the layout of structs; and the binding uses typed arrays' numbers
  * unchanged. */
-if (Math.floor(lib.bfs_version_number() / 1000) !== BFS.VERSION_MAJOR * 1000 + BFS.VERSION_MINOR)
-  throw new Error(`libbfstore ${version} is not the version that this package is for: ${BFS.VERSION_MAJOR}.${BFS.VERSION_MINOR}`);
+const series = `${BFS.VERSION_MAJOR}.${BFS.VERSION_MINOR}.`;
+if (!version.startsWith(series)) throw new Error(`libbfstore ${version} is not of the series that this package is for: ${series}x`);
 if (endianness() !== "LE") throw new Error("bfstore for Node.js runs on little-endian machines alone");
 
 /** Returns a pointer as a number, which koffi takes faster than a bigint. Processors have up to 2^48 bytes of addresses

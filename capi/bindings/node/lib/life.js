@@ -2,7 +2,7 @@
  * thread, so only the functions ...Async, whose calls run on other threads, can use a handle while it is closed. */
 import {isMainThread} from "node:worker_threads";
 import {BFS} from "./abi.js";
-import {ClosedError, errorOfStruct} from "./errors.js";
+import {BfstoreError, errorOfStruct} from "./errors.js";
 import {lib} from "./library.js";
 import {Struct, shown} from "./struct.js";
 
@@ -54,7 +54,7 @@ export function lifeOf(filter) {
 /** Returns the error for a handle that cannot be used. @param {Life} life */
 export function closedError(life) {
   const words = life.publishing ? "the filter is being published" : "the filter was closed; open the path again";
-  return new ClosedError(BFS.ESHUT, 0, `${life.name}: ${words}`);
+  return new BfstoreError(BFS.ESHUT, 0, `${life.name}: ${words}`);
 }
 
 /** @param {Life} life @returns {number} */

@@ -3,12 +3,12 @@ import {fileURLToPath} from "node:url";
 import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
-import {Struct, asBytes, shown, unsigned} from "./struct.js";
+import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 
 /** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
 /** @typedef {"blocked" | "classic" | "counting"} Layout  counting can remove keys */
 /** "siphash" has a secret; "external" takes only digests; the last five are hashes of other programs.
- * @typedef {"xxh3" | "external" | "siphash" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live"} Hash */
+ * @typedef {"xxh3" | "siphash" | "external" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live"} Hash */
 /** The bit of a byte that comes first. @typedef {"little" | "big"} BitOrder */
 
 /** The size of the filter, and the places of its bits.
@@ -37,29 +37,38 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
  *   each add
  */
 
-/** @typedef {object} CreateFlags
+/** Part number `part`, from 0, of `numParts`: it takes only the keys of this part.
+ * @typedef {{part?: number, numParts?: number}} PartOptions */
+
+/** @typedef {object} MakingFlags
  * @property {number} [mode]  permission bits, less the umask: default those of the file that is replaced, or 0o600
- * @property {boolean} [exclusive]  the only writer: several times as fast
+ * @property {number} [threads]  1 to 64, of an exclusive writer's addMany() and of build()
  * @property {boolean} [populate]  reads the whole file into memory now
  * @property {boolean} [random]  small pages, no read-ahead: larger than memory, or synced often
  * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
- * @property {boolean} [limit]  BFS_EFULL at the capacity
  * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
- * @property {boolean} [replace]  replaces an existing file, whose users learn of it
- * @property {boolean} [unpublished]  no name until publish()
- * @property {boolean} [filling]  answers "maybe" until finishFilling()
  */
-/** @typedef {ShapeOptions & TimeOptions & CreateFlags} CreateOptions */
+/** @typedef {{replace?: boolean}} ReplaceFlags  replaces an existing file, whose users learn of it */
+/** @typedef {object} AddingFlags
+ * @property {boolean} [exclusive]  the only writer: several times as fast
+ * @property {boolean} [limit]  BFS_EFULL at the capacity
+ * @property {boolean} [filling]  a new file answers "maybe" until finishFilling()
+ */
+/** @typedef {{unpublished?: boolean}} PublishFlags  no name until publish() */
+/** @typedef {ShapeOptions & PartOptions & TimeOptions & MakingFlags & ReplaceFlags & AddingFlags & PublishFlags} CreateOptions */
+/** Options of build(). `width` and `stride` are for keys in a Uint8Array.
+ * @typedef {ShapeOptions & PartOptions & TimeOptions & MakingFlags & ReplaceFlags & import("./keys.js").Width} BuildOptions */
 
 /** @typedef {object} OpenFlags
  * @property {boolean} [exclusive]  "r+": the only writer, several times as fast
+ * @property {number} [threads]  "r+" and exclusive: 1 to 64, of addMany()
  * @property {boolean} [followSymlinks]  default true; false: a symbolic link is an error
  * @property {Uint8Array} [secret]  for a filter with the hash "siphash"
- * @property {number | bigint} [offset]  reads an embedded filter that begins here, in a file of any other format
- * @property {number | bigint} [maxBytes]  with offset: the greatest length of the filter
+ * @property {{offset: number | bigint, bytes?: number | bigint}} [range]  "r": reads an embedded filter that begins at
+ *   `offset` in a file of any other format, and has at most so many bytes
  * @property {boolean} [populate]  reads the whole file into memory now
  * @property {boolean} [random]  small pages, no read-ahead
- * @property {boolean} [copy]  "r": into private memory, for files that others may damage
+ * @property {boolean} [private]  "r": into memory of this process, for files that others may damage
  * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
  * @property {boolean} [recover]  "r+": an unclean, poisoned or recovering file, to recover it
  * @property {boolean} [acceptLoss]  "r+": such a file as it is
@@ -67,24 +76,32 @@ import {Struct, asBytes, shown, unsigned} from "./struct.js";
  * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
  * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
  * @property {boolean} [noWrite]  "r": writes nothing at all
- * @property {boolean} [follow]  "r": opens the file that replaces this one
+ * @property {boolean} [follow]  "r": continues with the file that replaces this one
  * @property {boolean} [verify]  "r": compares a sealed file with its checksums first
- * @property {boolean} [tolerateDamage]  also compares, and answers "maybe" for every key if the file is damaged
+ * @property {boolean} [tolerateDamage]  "r": also compares, and answers "maybe" where the file is damaged
  */
 /** @typedef {OpenFlags & TimeOptions} OpenOptions */
+/** Options of open() with "a": how the file is made if there is none, and how it is opened. Layout, hash, seed, secret and
+ * part must be those of a file that is there; its size may be another one.
+ * @typedef {ShapeOptions & PartOptions & TimeOptions & MakingFlags & AddingFlags
+ *   & Pick<OpenFlags, "recover" | "acceptLoss" | "strict">} OpenOrCreateOptions */
+/** "r" asks; "r+" also adds; "a" also makes the file if there is none, and "a+" is the same, since every handle asks.
+ * @typedef {"r" | "r+" | "a" | "a+"} Mode */
 
 /** Options to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
-/** @typedef {ShapeOptions & {exclusive?: boolean, bare?: boolean}} BufferOptions */
+/** @typedef {ShapeOptions & {exclusive?: boolean, threads?: number, bare?: boolean}} BufferOptions */
 
-/** Options to make a new file of a filter.
- * @typedef {object} CopyOptions
+/** Options to make a new file of filters.
+ * @typedef {object} DeriveOptions
  * @property {number} [mode]  permission bits, less the umask: default those of the file that is replaced, or 0o600
  * @property {boolean} [replace]  replaces an existing file
+ * @property {boolean} [filling]  answers "maybe" until finishFilling()
  * @property {boolean} [anyFilesystem]
  * @property {number} [lockTimeout]  milliseconds for each lock
  */
-/** @typedef {CopyOptions & {filling?: boolean}} IntersectOptions  filling: answers "maybe" until finishFilling() */
-/** @typedef {IntersectOptions & {sameFileId?: boolean, fpr?: number}} SaveOptions  fpr: as small as this rate allows */
+/** Options of Filter.copy().
+ * @typedef {DeriveOptions & {sealed?: boolean, sameFileId?: boolean, fpr?: number}} CopyOptions  sealed: with checksums,
+ *   and never written to again; fpr: as small as this rate allows */
 
 /** The form of another program's filter: `order` is for formats that need it, `name` is the bytes' name in messages.
  * @typedef {{order?: BitOrder, name?: string}} ForeignForm */
@@ -106,36 +123,42 @@ export const HASHES = numbersUnder("HASH_", (number) => lib.bfs_hash_name(number
 export const ORDERS = {little: BFS.BITS_LITTLE, big: BFS.BITS_BIG};
 
 /** @typedef {Readonly<Record<string, number>>} Flags */
-/** @type {Flags} */
-export const OPEN_FLAGS = {
-  populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, copy: BFS.OPEN_COPY, guard: BFS.OPEN_GUARD, recover: BFS.OPEN_RECOVER,
-  acceptLoss: BFS.OPEN_ACCEPT_LOSS, strict: BFS.OPEN_STRICT, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, limit: BFS.OPEN_LIMIT,
-  noWrite: BFS.OPEN_NO_WRITE, follow: BFS.OPEN_FOLLOW, verify: BFS.OPEN_VERIFY, tolerateDamage: BFS.OPEN_TOLERATE_DAMAGE,
+/** Every flag that is an option. @type {Flags} */
+const FLAGS = {
+  exclusive: BFS.EXCLUSIVE, populate: BFS.POPULATE, random: BFS.RANDOM, private: BFS.PRIVATE, guard: BFS.GUARD, recover: BFS.RECOVER,
+  acceptLoss: BFS.ACCEPT_LOSS, strict: BFS.STRICT, anyFilesystem: BFS.ANY_FILESYSTEM, limit: BFS.LIMIT, noWrite: BFS.NO_WRITE,
+  follow: BFS.FOLLOW, verify: BFS.VERIFY, tolerateDamage: BFS.TOLERATE_DAMAGE, bare: BFS.BARE, replace: BFS.REPLACE,
+  unpublished: BFS.UNPUBLISHED, filling: BFS.FILLING, sealed: BFS.SEALED, sameFileId: BFS.SAME_FILE_ID,
+  tutorialSizing: BFS.TUTORIAL_SIZING, fill: BFS.STATS_FILL, memory: BFS.STATS_MEMORY,
 };
-/** @type {Flags} */
-export const SET_FLAGS = {
-  populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, copy: BFS.OPEN_COPY, guard: BFS.OPEN_GUARD, strict: BFS.OPEN_STRICT,
-  anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, noWrite: BFS.OPEN_NO_WRITE, verify: BFS.OPEN_VERIFY,
-  tolerateDamage: BFS.OPEN_TOLERATE_DAMAGE,
+
+/** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
+const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
+const SHAPE = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret", "note", "fileId"];
+const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "part", "numParts"];
+const MAP_FLAGS = ["populate", "random", "guard"];
+const BUILD_FLAGS = [...MAP_FLAGS, "anyFilesystem", "replace", "tutorialSizing"];
+const DERIVE_FLAGS = ["replace", "anyFilesystem", "filling"];
+/** @type {Readonly<Record<"create" | "build" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
+export const TAKEN = {
+  create: {fields: MAKING, flags: [...BUILD_FLAGS, "exclusive", "limit", "unpublished", "filling"]},
+  build: {fields: MAKING, flags: BUILD_FLAGS},
+  open: {
+    fields: ["secret", "lockTimeout", "writebackCheck", "threads", "range"],
+    flags: [...MAP_FLAGS, "private", "recover", "acceptLoss", "strict", "anyFilesystem", "limit", "noWrite", "follow", "verify", "tolerateDamage"],
+  },
+  openOrCreate: {
+    fields: MAKING,
+    flags: [...MAP_FLAGS, "recover", "acceptLoss", "strict", "anyFilesystem", "limit", "filling", "tutorialSizing"],
+  },
+  buffer: {fields: [...SHAPE, "threads"], flags: ["exclusive", "bare", "tutorialSizing"]},
+  memory: {fields: ["secret"], flags: ["bare"]},
+  copy: {fields: ["mode", "lockTimeout", "fpr"], flags: [...DERIVE_FLAGS, "sealed", "sameFileId"]},
+  derive: {fields: ["mode", "lockTimeout"], flags: DERIVE_FLAGS},
+  plan: {fields: [...SIZES, "layout"], flags: []},
+  dump: {fields: [], flags: ["bare", "sameFileId"]},
+  stats: {fields: [], flags: ["fill", "memory"]},
 };
-/** @type {Flags} */
-export const CREATE_FLAGS = {
-  exclusive: BFS.OPEN_EXCLUSIVE, populate: BFS.OPEN_POPULATE, random: BFS.OPEN_RANDOM, guard: BFS.OPEN_GUARD,
-  limit: BFS.OPEN_LIMIT, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM, replace: BFS.OPTION_REPLACE,
-  unpublished: BFS.OPTION_UNPUBLISHED, filling: BFS.OPTION_FILLING, tutorialSizing: BFS.OPTION_TUTORIAL_SIZING,
-};
-/** @type {Flags} */
-export const BUFFER_FLAGS = {exclusive: BFS.OPEN_EXCLUSIVE, bare: BFS.OPEN_BARE, tutorialSizing: BFS.OPTION_TUTORIAL_SIZING};
-/** @type {Flags} */
-export const MEMORY_FLAGS = {bare: BFS.OPEN_BARE};
-/** @type {Flags} */
-export const COPY_FLAGS = {replace: BFS.OPTION_REPLACE, anyFilesystem: BFS.OPEN_ANY_FILESYSTEM};
-/** @type {Flags} */
-export const INTERSECT_FLAGS = {...COPY_FLAGS, filling: BFS.OPTION_FILLING};
-/** @type {Flags} */
-export const SAVE_FLAGS = {...INTERSECT_FLAGS, sameFileId: BFS.OPTION_FILE_ID};
-/** @type {Flags} */
-export const DUMP_FLAGS = {bare: BFS.OPEN_BARE, sameFileId: BFS.OPTION_FILE_ID};
 
 /** @param {string} what @param {Readonly<Record<string, number>>} names @param {unknown} name @returns {number} */
 export function numberNamed(what, names, name) {
@@ -192,6 +215,16 @@ function seedsOf(seeds) {
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 
+/** @param {unknown} range @returns {Struct} */
+function rangeOf(range) {
+  const {offset, bytes = 0, ...others} = /** @type {any} */ (plain(/** @type {object} */ (range)));
+  for (const name of Object.keys(others)) throw new TypeError(`there is no ${JSON.stringify(name)} in a range`);
+  const made = new Struct("bfs_range");
+  made.set("offset", offset);
+  made.set("bytes", bytes, "bytes of a range");
+  return made;
+}
+
 /** Conversions of options that are not exactly one field.
  * @type {Record<string, (struct: Struct, value: any) => void>} */
 const SETTERS = {
@@ -199,9 +232,16 @@ const SETTERS = {
   hash: (struct, value) => struct.set("hash", numberNamed("hash", HASHES, value)),
   like: (struct, value) => struct.set("like", pathBytes(value)),
   note: (struct, value) => setBytes(struct, "note", "note", "note_bytes", value),
+  seed: (struct, value) => struct.set("seed", BigUint64Array.of(u64("seed", value))),
+  fileId: (struct, value) => struct.set("file_id", new Uint8Array(asBytes("fileId", value, 16))),
+  range: (struct, value) => struct.set("range", rangeOf(value).bytes),
+  threads: (struct, value) => {
+    if (unsigned("threads", 2 ** 32, value) === 0) throw new RangeError("threads is 1 to 64, not 0"); // to the library: not given
+    struct.set("threads", value);
+  },
   secret: (struct, value) => {
     if (asBytes("secret", value).length === 0) throw new RangeError("secret has 16 bytes, not 0");
-    setBytes(struct, "secret", "key", "key_bytes", value);
+    setBytes(struct, "secret", "secret", "secret_bytes", value);
   },
   seeds: (struct, value) => {
     const seeds = seedsOf(value);
@@ -224,24 +264,7 @@ function setBytes(struct, what, pointer, bytes, value) {
 /** Options that are exactly the field of this name. @type {Record<string, string>} */
 const PLAIN = {
   mode: "mode", capacity: "capacity", fpr: "fpr", bitsPerKey: "bits_per_key", maxBytes: "max_bytes", numBits: "num_bits",
-  numProbes: "num_probes", seed: "seed", fileId: "file_id", offset: "offset",
-};
-/** A field that counts only with a flag: 0 is a value. @type {Record<string, number>} */
-const GIVEN = {seed: BFS.OPTION_SEED, fileId: BFS.OPTION_FILE_ID, offset: BFS.OPEN_RANGE};
-
-const SHAPE = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes", "layout"];
-const MAKING = [...SHAPE, "like", "hash", "seed", "seeds", "secret", "note", "fileId"];
-/** The options of each function, without its flags. @type {Readonly<Record<string, readonly string[]>>} */
-export const TAKEN = {
-  create: [...MAKING, "mode", "lockTimeout", "writebackCheck"],
-  buffer: MAKING,
-  open: ["secret", "offset", "maxBytes", "lockTimeout", "writebackCheck"],
-  set: ["secret", "lockTimeout"],
-  memory: ["secret"],
-  copy: ["mode", "lockTimeout"],
-  save: ["mode", "lockTimeout", "fpr"],
-  plan: SHAPE,
-  dump: [],
+  numProbes: "num_probes", part: "part", numParts: "num_parts",
 };
 
 /** @param {Struct} struct @param {string} name @param {unknown} value */
@@ -250,10 +273,10 @@ function setOption(struct, name, value) {
   else struct.set(PLAIN[name], value, name);
 }
 
-/** @param {string} name @param {unknown} value @param {Flags} flags @returns {number} */
-function flagOf(name, value, flags) {
+/** @param {string} name @param {unknown} value @returns {number} */
+function flagOf(name, value) {
   if (typeof value !== "boolean") throw new TypeError(`${name} is true or false, not ${shown(value)}`);
-  return value ? flags[name] : 0;
+  return value ? FLAGS[name] : 0;
 }
 
 /** Returns the options if they are own properties of an object: those of a Map, or of a prototype, would be ignored.
@@ -267,37 +290,43 @@ export function plain(options) {
 }
 
 /** Fills in the fields, and returns the flags. undefined means "not given".
- * @param {Struct | null} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags
- * @returns {number} */
-export function setOptions(struct, options, taken, flags) {
+ * @param {Struct | null} struct @param {object} options @param {Taken} taken @returns {number} */
+export function setOptions(struct, options, {fields, flags}) {
   let bits = 0;
   for (const [name, value] of Object.entries(plain(options))) {
     if (value === undefined) continue;
-    if (Object.hasOwn(flags, name)) bits |= flagOf(name, value, flags);
-    else if (struct !== null && taken.includes(name)) {
-      setOption(struct, name, value);
-      bits |= GIVEN[name] ?? 0;
-    } else throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
+    if (flags.includes(name)) bits |= flagOf(name, value);
+    else if (struct !== null && fields.includes(name)) setOption(struct, name, value);
+    else throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
   }
   return bits;
 }
 
-/** Makes a struct with flags from options.
- * @param {string} struct @param {object} options @param {readonly string[]} taken @param {Flags} flags
- * @param {number} [more]  flags */
-export function structOf(struct, options, taken, flags, more = 0) {
-  const made = new Struct(struct);
-  made.set("flags", setOptions(made, options, taken, flags) | more);
-  return made;
+/** Flags and bfs_options, as a call of the library gets them. @typedef {{flags: number, options: Struct}} Given */
+
+/** @param {object} options @param {Taken} taken @param {number} [more]  flags @returns {Given} */
+export function given(options, taken, more = 0) {
+  const made = new Struct("bfs_options");
+  return {flags: setOptions(made, options, taken) | more, options: made};
 }
 
-/** Returns the flags of a mode: "r" looks up, "r+" also adds. @param {unknown} mode @param {unknown} exclusive */
+/** Returns the flag of `followSymlinks`. @param {unknown} follow @returns {number} */
+export function linkFlag(follow) {
+  if (typeof follow !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(follow)}`);
+  return follow ? 0 : BFS.NOFOLLOW;
+}
+
+const WRITING = {"r+": 0, a: BFS.CREATE, "a+": BFS.CREATE};
+
+/** Returns the flags of a mode. @param {unknown} mode @param {unknown} [exclusive] */
 export function modeFlags(mode, exclusive) {
-  if (mode !== "r" && mode !== "r+")
-    throw new TypeError(`mode is "r" (asks) or "r+" (also adds), not ${shown(mode)}; create() makes a new file`);
   if (exclusive !== undefined && typeof exclusive !== "boolean")
     throw new TypeError(`exclusive is true or false, not ${shown(exclusive)}`);
-  if (exclusive && mode === "r") throw new TypeError('exclusive is for writing: mode "r+"');
-  return exclusive ? BFS.OPEN_EXCLUSIVE : mode === "r" ? BFS.OPEN_READ : BFS.OPEN_WRITE;
+  if (mode === "r" && exclusive) throw new TypeError('exclusive is for writing: mode "r+" or "a"');
+  if (mode === "r") return BFS.READ;
+  if (typeof mode === "string" && Object.hasOwn(WRITING, mode))
+    return WRITING[/** @type {keyof WRITING} */ (mode)] | (exclusive ? BFS.EXCLUSIVE : BFS.WRITE);
+  throw new TypeError(
+    `mode is "r" (asks), "r+" (also adds) or "a" (also makes the file if there is none), not ${shown(mode)}. ` +
+    "To replace a file, create() it with replace: true");
 }
-

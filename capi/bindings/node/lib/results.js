@@ -46,6 +46,10 @@ import {Struct} from "./struct.js";
  * @property {boolean} saturated  more keys than `capacity` were added
  * @property {string} isa  the instruction set of the kernel in use
  * @property {Uint8Array} fileId
+ * @property {number} part  which part of a whole filter this is, from 0; a whole filter is part 0 of 1
+ * @property {number} numParts
+ * @property {Uint8Array} note  of the owner; empty if there is none
+ * @property {Uint32Array} seeds  of a hash that takes a list of them; otherwise empty
  * @property {number} [setBits]
  * @property {number} [fillRatio]
  * @property {Interval} [estimatedKeys]
@@ -57,7 +61,7 @@ import {Struct} from "./struct.js";
 
 /** A comparison of two filters, A and B.
  * @typedef {object} Comparison
- * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "key", "num-probes", "num-bits", "part"
+ * @property {ReadonlySet<string>} differs  "layout", "hash", "seed", "secret", "num-probes", "num-bits", "part"
  * @property {boolean} comparable  false: only keysA and keysB are known
  * @property {boolean} equal
  * @property {boolean} aInB  nothing shows that A has a key that B lacks
@@ -144,6 +148,10 @@ export function statisticsOf(facts) {
     saturated: facts.number("saturated") !== 0,
     isa: facts.text("isa"),
     fileId: facts.array("file_id"),
+    part: facts.number("part"),
+    numParts: facts.number("num_parts"),
+    note: facts.array("note").slice(0, facts.number("note_bytes")),
+    seeds: new Uint32Array(facts.array("seeds").buffer).slice(0, facts.number("num_seeds")),
     ...(facts.number("has_fill") !== 0 ? fillOf(facts) : {}),
     ...(facts.number("has_memory") !== 0 ? memoryOf(facts) : {}),
   });

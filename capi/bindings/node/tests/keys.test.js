@@ -170,10 +170,13 @@ test("keys are counted and removed in the counting layout", (t) => {
   const counting = create({layout: "counting"});
   for (const key of ["alice", "alice", 5]) counting.add(key);
   assert.deepEqual(["alice", 5, "bob"].map((key) => counting.count(key)), [2, 1, 0]);
-  assert.equal(counting.countDigest(counting.digest("alice")), 2);
+  assert.deepEqual([...counting.countMany(["alice", "", 5, "bob"])], [2, 0, 1, 0]);
+  assert.deepEqual([...counting.countDigests(["alice", 5].map((key) => counting.digest(key)))], [2, 1]);
+  for (let i = 0; i < 20; i++) counting.add("");
+  assert.equal(counting.count(""), 15);
   assert.equal(counting.remove("alice"), true);
   assert.equal(counting.contains("alice"), true);
-  assert.equal(counting.removeDigest(counting.digest("alice")), true);
+  assert.equal(counting.removeDigests([counting.digest("alice")]), 1);
   assert.equal(counting.contains("alice"), false);
   assert.equal(counting.remove("alice"), false);
   assert.equal(counting.addMany(["a", "b", "c"]), 3);
@@ -181,7 +184,7 @@ test("keys are counted and removed in the counting layout", (t) => {
   assert.equal(counting.removeDigests([counting.digest("c")]), 1);
   assert.deepEqual([...counting.containsMany(["a", "b", "c", 5])], [0, 0, 0, 1]);
   const blocked = create({}, "blocked");
-  for (const call of [() => blocked.remove("a"), () => blocked.count("a"), () => blocked.removeMany(["a"])])
+  for (const call of [() => blocked.remove("a"), () => blocked.count("a"), () => blocked.countMany(["a"]), () => blocked.removeMany(["a"])])
     assert.throws(call, {bfsName: "BFS_EUNSUPPORTED"});
 });
 

@@ -1,9 +1,9 @@
 // Code that tsc --strict accepts, and mistakes that it has to find: @ts-expect-error before a correct line is an error.
 import * as bfstore from "bfstore";
-import type {Column, Filter, Foreign, ForeignOptions, Key, Mark, Statistics} from "bfstore";
+import type {Column, ErrorCode, Filter, Foreign, ForeignOptions, Key, Mark, Statistics} from "bfstore";
 
 export async function use(path: string): Promise<number> {
-  using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, lockTimeout: 100});
+  using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, threads: 2, lockTimeout: 100});
   const keys: Key[] = ["a", Buffer.from("b"), 5, 5n, new Uint8Array(3)];
   const isNew: boolean = made.add(keys[0]);
   const added: number = made.addMany(keys) + made.addMany(new Set(["x"])) + made.addMany(new BigInt64Array(2));
@@ -28,9 +28,21 @@ export async function use(path: string): Promise<number> {
     opened.contains("a");
   } catch (error) {
     if (!(error instanceof bfstore.BfstoreError)) throw error;
-    const code: string = error.code;
-    if (code !== "ENOENT" || error.bfsCode > 0) throw error;
+    const code: ErrorCode = error.code;
+    const kind: "call" | "state" | "malformed" | "other" = error.kind;
+    if (code !== "ENOENT" || kind !== "call" || error.bfsCode > 0 || error.rule !== 0) throw error;
   }
+
+  async function* lines(): AsyncGenerator<string> {
+    yield "a";
+  }
+  using shared = bfstore.open(`${path}.a`, "a", {capacity: 1000, fpr: 0.01, recover: true});
+  await using again = await bfstore.openAsync(`${path}.a`, "a+", {capacity: 1000});
+  if (!shared.created || again.created) throw new Error("made twice");
+  using built = bfstore.build(`${path}.built`, keys, {fpr: 0.001, threads: 2});
+  (await bfstore.buildAsync(`${path}.lines`, lines(), {capacity: 10})).close();
+  built.copy(`${path}.sealed`, {sealed: true});
+  const whole: boolean = bfstore.verify(`${path}.sealed`).length === 0 && facts.part === 0 && facts.seeds.length === 0;
 
   // @ts-expect-error: no fractions of keys, no dates
   made.add(new Date());
@@ -38,6 +50,14 @@ export async function use(path: string): Promise<number> {
   made.addMany("text");
   // @ts-expect-error: no such mode
   bfstore.open(path, "w");
+  // @ts-expect-error: a new file needs its size
+  bfstore.open(path, "a");
+  // @ts-expect-error: a reader makes no file
+  bfstore.open(path, "r", {capacity: 5});
+  // @ts-expect-error: keys that have to be awaited
+  bfstore.build(path, lines());
+  // @ts-expect-error: no such kind
+  new bfstore.BfstoreError(-1, 0, "").kind === "doubt";
   // @ts-expect-error: no such option
   bfstore.create(path, {capcity: 5});
   // @ts-expect-error: no such layout
@@ -51,5 +71,5 @@ export async function use(path: string): Promise<number> {
   // @ts-expect-error: facts are read
   facts.numBits = 5;
 
-  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs);
+  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs) + Number(whole);
 }

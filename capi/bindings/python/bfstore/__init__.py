@@ -2,12 +2,13 @@
 
     import bfstore
 
-    with bfstore.create("users.bf", capacity=1_000_000, fpr=0.01) as users:
+    with bfstore.open("users.bf", "a", capacity=1_000_000, fpr=0.01) as users:  # makes a missing file
         users.add("alice")
+        users.update(["bob", "carol"])
         "alice" in users                     # True: maybe.  False would be certain.
 
-    with bfstore.open("users.bf") as users:  # for reading; "r+" also adds
-        mask = users.contains_many(["alice", "bob"])
+    with bfstore.open("users.bf") as users:  # for reading
+        mask = users.contains_many(["alice", "zoe"])
 
 Keys are bytes.  A str is its UTF-8, without normalization (a lone surrogate is a UnicodeEncodeError).  An int of 64 bits
 is 8 bytes, little-endian, and a negative one its two's complement.  bool, float and None are a TypeError.
@@ -20,19 +21,23 @@ filters that it inherits, and close them; adding is a ForkedError, so it opens t
 import dataclasses
 import io
 import math
+import operator
 import os
+import re
+import struct
 import sys
 
 from . import _bfstore
 
 __all__ = [
-    "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError", "Filter",
-    "FilesystemError", "FillingError", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError", "KindOfKeyError", "MalformedError",
-    "Mark", "MemoryShortError", "MismatchError", "NoPermissionError", "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range",
-    "ReadOnlyError", "RecoveryError", "SealedError", "SecretError", "StateError", "Statistics", "SystemFailedError",
-    "UnsupportedError", "bare_build", "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build",
-    "create", "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror",
-    "verify", "wrap",
+    "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError",
+    "FilesystemError", "FillingError", "Filter", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError",
+    "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
+    "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
+    "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
+    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "foreign_formats",
+    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "plan", "required_bytes",
+    "strerror", "verify", "wrap",
 ]
 
 __version__ = _bfstore.version()
@@ -45,17 +50,18 @@ class Error(Exception):
 
     code = 0  #: the BFS_E number
     os_errno = 0  #: errno of the failed system call, or the one that means the same as the code; 0: none
+    rule = 0  #: of a MalformedError with the code BFS_EMALFORMED: the number of the broken rule in FORMAT.md
 
     @property
     def code_name(self):
-        """"BFS_EUNCLEAN", as in bfstore.h."""
+        """"BFS_EUNCLEAN", as in bfstore_codes.h."""
         return _bfstore.code_name(self.code)
 
     def __str__(self):
         return str(self.args[-1]) if self.args else ""
 
     def __reduce__(self):
-        return _error, (self.code, self.os_errno, str(self))
+        return _plain_error, (self.code, self.os_errno, str(self), self.rule)
 
 
 class CallError(Error):
@@ -163,29 +169,58 @@ class FillingError(StateError):
 
 
 _CLASSES = {
-    "BFS_EINVAL": InvalidError, "BFS_ENOMEM": MemoryShortError, "BFS_ESYSTEM": SystemFailedError, "BFS_EBUSY": BusyError,
-    "BFS_EEXIST": ExistsError, "BFS_ENOENT": NotFoundError, "BFS_EACCES": NoPermissionError, "BFS_EREADONLY": ReadOnlyError,
-    "BFS_ENOSPC": NoSpaceError, "BFS_EDIGESTONLY": KindOfKeyError, "BFS_EKEYONLY": KindOfKeyError, "BFS_EPART": PartError,
-    "BFS_ESIZING": InvalidError,
-    "BFS_EUNSUPPORTED": UnsupportedError, "BFS_EFORKED": ForkedError, "BFS_EFILESYSTEM": FilesystemError,
-    "BFS_EKEY": SecretError, "BFS_ESHUT": ClosedError, "BFS_EMISMATCH": MismatchError, "BFS_EUNCLEAN": RecoveryError,
-    "BFS_EPOISONED": RecoveryError, "BFS_ERECOVERING": RecoveryError, "BFS_ELOST": DoubtError, "BFS_ESUPERSEDED": DoubtError,
-    "BFS_EFAULT": DoubtError, "BFS_EFULL": FullError, "BFS_ESEALED": SealedError, "BFS_ENOTSEALED": SealedError,
-    "BFS_EDAMAGED": DamagedError, "BFS_EFILLING": FillingError,
+    _bfstore.EINVAL: InvalidError, _bfstore.ENOMEM: MemoryShortError, _bfstore.ESYSTEM: SystemFailedError,
+    _bfstore.EBUSY: BusyError, _bfstore.EEXIST: ExistsError, _bfstore.ENOENT: NotFoundError,
+    _bfstore.EACCES: NoPermissionError, _bfstore.EREADONLY: ReadOnlyError, _bfstore.ENOSPC: NoSpaceError,
+    _bfstore.EDIGESTONLY: KindOfKeyError, _bfstore.EKEYONLY: KindOfKeyError, _bfstore.EPART: PartError,
+    _bfstore.ESIZING: InvalidError, _bfstore.EUNSUPPORTED: UnsupportedError, _bfstore.EFORKED: ForkedError,
+    _bfstore.EFILESYSTEM: FilesystemError, _bfstore.ESECRET: SecretError, _bfstore.ESHUT: ClosedError,
+    _bfstore.EMISMATCH: MismatchError, _bfstore.EUNCLEAN: RecoveryError, _bfstore.EPOISONED: RecoveryError,
+    _bfstore.ERECOVERING: RecoveryError, _bfstore.ELOST: DoubtError, _bfstore.ESUPERSEDED: DoubtError,
+    _bfstore.EFAULT: DoubtError, _bfstore.EFULL: FullError, _bfstore.ESEALED: SealedError,
+    _bfstore.ENOTSEALED: SealedError, _bfstore.EDAMAGED: DamagedError, _bfstore.EFILLING: FillingError,
+}
+
+# The option or the call that is the way out, after the library's words.
+_WAYS = {
+    _bfstore.ESECRET: "The option is secret=, of 16 bytes.",
+    _bfstore.EREADONLY: 'Open it with mode "r+".',
+    _bfstore.EEXIST: 'The option replace=True replaces it; open() with mode "a" opens it, to add.',
+    _bfstore.EUNCLEAN: 'The options with mode "r+" are recover=True and accept_loss=True.',
+    _bfstore.EPOISONED: 'The options with mode "r+" are recover=True and accept_loss=True.',
+    _bfstore.ERECOVERING: 'The options with mode "r+" are recover=True and accept_loss=True.',
+    _bfstore.EFILESYSTEM: "The option any_filesystem=True allows it.",
+    _bfstore.EFILLING: "The call is finish_filling().",
 }
 
 
 def _class_of(code):
     """A code that this release does not know is treated as its class: see BFS_IS_CALL_ERROR."""
     by_range = CallError if code > -100 else StateError if code > -200 else MalformedError if code > -300 else Error
-    return _CLASSES.get(_bfstore.code_name(code), by_range)
+    return _CLASSES.get(code, by_range)
 
 
-def _error(code, os_errno, words):
+def _in_python(code, words):
+    """The library's words, with the names that options have here."""
+    if code == _bfstore.EINVAL and words.startswith("bfs_"):
+        words = re.sub(r"^bfs_(?!options\.)(options: )?", "", words)
+        words = re.sub(r"bfs_options\.(\w+)", lambda found: _OPTION_OF.get(found[1], found[1]) + "=", words)
+        words = re.sub(r"\bBFS_\w+", lambda found: _FLAG_WORDS.get(found[0], found[0]), words)
+        return re.sub(r"; (leave it 0|remove it from the flags)$", "; leave it out", words)
+    if code == _bfstore.EINVAL:
+        return words.replace("Give siphash a secret instead.", "Give secret= instead.")
+    return f"{words.removesuffix('.')}. {_WAYS[code]}" if code in _WAYS else words
+
+
+def _error(code, os_errno, words, rule=0):
     """Returns the exception of a code.  The extension raises it."""
+    return _plain_error(code, os_errno, _in_python(code, words), rule)
+
+
+def _plain_error(code, os_errno, words, rule):
     kind = _class_of(code)
     error = kind(os_errno, words) if issubclass(kind, OSError) and os_errno else kind(words)
-    error.code, error.os_errno = code, os_errno
+    error.code, error.os_errno, error.rule = code, os_errno, rule
     return error
 
 
@@ -272,6 +307,9 @@ class Statistics:
     capacity: int
     fpr: float
     seed: int
+    seeds: tuple
+    note: bytes
+    part: tuple
     body_bytes: int
     keys_added: int
     keys_removed: int
@@ -333,18 +371,29 @@ def _number_in(names, name, what):
 
 # --- Options ----------------------------------------------------------------------------------------------------------
 
-_OPEN_FLAGS = {
-    name: getattr(_bfstore, "OPEN_" + name.upper())
-    for name in ("populate", "random", "copy", "guard", "recover", "accept_loss", "strict", "any_filesystem", "limit", "no_write",
-                 "follow", "verify", "tolerate_damage", "bare")}
-_CREATE_FLAGS = {
-    **{name: _OPEN_FLAGS[name] for name in ("populate", "random", "guard", "limit", "any_filesystem", "bare")},
-    "exclusive": _bfstore.OPEN_EXCLUSIVE, "replace": _bfstore.OPTION_REPLACE, "unpublished": _bfstore.OPTION_UNPUBLISHED,
-    "filling": _bfstore.OPTION_FILLING, "tutorial_sizing": _bfstore.OPTION_TUTORIAL_SIZING}
-_COPY_FLAGS = {
-    "replace": _bfstore.OPTION_REPLACE, "any_filesystem": _bfstore.OPEN_ANY_FILESYSTEM, "filling": _bfstore.OPTION_FILLING,
-    "same_file_id": _bfstore.OPTION_FILE_ID}
-_MODES = {"r": _bfstore.OPEN_READ, "r+": _bfstore.OPEN_WRITE}
+# A flag of the library for each option that is True or False.
+_FLAGS = {name: getattr(_bfstore, name.upper()) for name in (
+    "accept_loss", "any_filesystem", "bare", "exclusive", "filling", "follow", "guard", "limit", "no_write", "populate",
+    "private", "random", "recover", "replace", "same_file_id", "strict", "tolerate_damage", "tutorial_sizing",
+    "unpublished", "verify")}
+_MODES = {"r": _bfstore.READ, "r+": _bfstore.WRITE, "a": _bfstore.WRITE | _bfstore.CREATE}
+_FLAG_WORDS = {**{f"BFS_{name.upper()}": f"{name}=True" for name in _FLAGS}, "BFS_READ": 'mode "r"',
+               "BFS_WRITE": 'mode "r+"', "BFS_CREATE": 'mode "a"', "BFS_NOFOLLOW": "follow_symlinks=False"}
+
+# The options that each function takes.
+_SIZE = {"capacity", "fpr", "bits_per_key", "max_bytes", "num_bits", "num_probes"}
+_SHAPE = _SIZE | {"like", "layout", "hash", "seed", "seeds", "secret", "note", "file_id", "tutorial_sizing"}
+_LOCKS = {"lock_timeout", "any_filesystem"}
+_HANDLE = _LOCKS | {"writeback_check", "threads", "populate", "random", "guard"}
+_BUILD = _SHAPE | _HANDLE | {"part", "permissions", "replace"}
+_IMPORT = _BUILD | {"limit", "exclusive", "unpublished"}
+_CREATE = _IMPORT | {"filling"}
+_FORMAT = _SHAPE | {"threads", "exclusive", "bare"}
+_OPEN_ALL = _HANDLE | {"secret", "exclusive", "private", "recover", "accept_loss", "strict", "limit", "no_write", "follow",
+                       "verify", "tolerate_damage"}
+_OPEN = _OPEN_ALL | {"offset", "length"}
+_OPEN_OR_CREATE = _OPEN_ALL | _SHAPE | {"part", "permissions", "filling"}
+_COPY = _LOCKS | {"permissions", "replace", "filling"}
 
 
 def _milliseconds(seconds, zero, infinite, what):
@@ -365,48 +414,63 @@ def _seeds(seeds):
     return b"".join(seed.to_bytes(4, sys.byteorder) for seed in seeds)
 
 
+def _number(number):
+    """The 8 bytes of a field that the library is given the address of."""
+    return operator.index(number).to_bytes(8, sys.byteorder)
+
+
 # Conversion of an option's value: (name of the field, function).
 _CONVERTED = {
+    "permissions": ("mode", operator.index),
     "layout": ("layout", lambda name: _number_in(_LAYOUTS, name, "layout")),
     "hash": ("hash", lambda name: _number_in(_HASHES, name, "hash")),
     "like": ("like", os.fsencode),
-    "secret": ("key", lambda secret: bytes(memoryview(secret))),  # bytes(16) would be 16 zeros
+    "seed": ("seed", _number),
+    "secret": ("secret", lambda secret: bytes(memoryview(secret))),  # bytes(16) would be 16 zeros
     "seeds": ("seeds", _seeds),
     "lock_timeout": ("lock_timeout_ms", lambda seconds: _milliseconds(
         seconds, _bfstore.LOCK_NO_WAIT, _bfstore.LOCK_FOREVER, "lock_timeout")),
     "writeback_check": ("writeback_check_ms", lambda seconds: _milliseconds(
         seconds, _bfstore.WRITEBACK_CHECK_EACH_ADD, None, "writeback_check")),
 }
-# A field that counts only with a flag: 0 is a value.
-_GIVEN = {"seed": _bfstore.OPTION_SEED, "file_id": _bfstore.OPTION_FILE_ID, "offset": _bfstore.OPEN_RANGE}
+_OPTION_OF = {**{field: name for name, (field, _) in _CONVERTED.items()}, "range": "offset"}
 
 
-def _fields(options, flags_by_name, flags=0):
-    """Returns the fields of a struct from keywords.  None means "not given".  The extension refuses a name that is not
-    a field."""
+def _part_of(part):
+    number, parts = part
+    if not 0 <= number < parts < 2**32:
+        raise ValueError(f"part= is (i, n) with i from 0 to n - 1, not {part!r}")
+    return {"part": number, "num_parts": parts}
+
+
+def _fields(options):
+    """Returns the fields of bfs_options from options with values."""
     fields = {}
     for name, value in options.items():
-        if value is None:
-            continue
-        if name in flags_by_name:
-            flags |= flags_by_name[name] if value else 0
-        elif name in ("flags", "key", "fd", "lock_timeout_ms", "writeback_check_ms"):
-            raise TypeError(f"there is no option {name!r} here")
+        if name == "part":
+            fields.update(_part_of(value))
         else:
             field, convert = _CONVERTED.get(name, (name, lambda same: same))
             fields[field] = convert(value)
-            flags |= _GIVEN.get(name, 0)
-    fields["flags"] = flags
     return fields
 
 
-def _open_flags(mode, exclusive, follow_symlinks=True):
-    if mode not in _MODES:
-        raise ValueError(f"mode is 'r' (asks) or 'r+' (also adds), not {mode!r}; create() makes a new file")
-    if exclusive and mode == "r":
-        raise ValueError("exclusive=True is for writing: mode 'r+'")
-    flags = _bfstore.OPEN_EXCLUSIVE if exclusive else _MODES[mode]
-    return flags | (0 if follow_symlinks else _bfstore.OPEN_NOFOLLOW)
+def _given(function, taken, options, flags=0):
+    """Returns the flags and the fields of a call of the library.  None means "not given"."""
+    for name in options:
+        if name not in taken:
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+    said = {name: value for name, value in options.items() if value is not None}
+    for name in _FLAGS.keys() & said.keys():
+        flags |= _FLAGS[name] if said.pop(name) else 0
+    return flags, _fields(said)
+
+
+def _mode_flags(mode, modes):
+    if mode not in modes:
+        making = ' or "a" (also adds, and makes a missing file)' if "a" in modes else ""
+        raise ValueError(f'mode is "r" (asks), "r+" (also adds){making}, not {mode!r}; create() makes a new file')
+    return _MODES[mode]
 
 
 def _name_of(path):
@@ -416,7 +480,7 @@ def _name_of(path):
 # --- Filters ----------------------------------------------------------------------------------------------------------
 
 class Filter(_bfstore.Handle):
-    """An open filter: create(), open(), build(), format(), wrap() and load() make one.
+    """An open filter: open(), create(), build(), format(), wrap() and load() make one.
 
     `key in filter`: False is certain, True is "maybe".  A closed filter raises ClosedError.  A filter that was not
     closed when it is collected warns (ResourceWarning), and is left as after a killed process: no key that was added is
@@ -427,6 +491,59 @@ class Filter(_bfstore.Handle):
 
     def __repr__(self):
         return f"<bfstore.Filter {self.name!r}{' (closed)' if self.closed else ''}>"
+
+    @property
+    def capacity(self):
+        """The number of distinct keys that the filter is sized for."""
+        return self.stats().capacity
+
+    @property
+    def fpr(self):
+        """The false-positive rate that is promised at `capacity` keys."""
+        return self.stats().fpr
+
+    @property
+    def num_bits(self):
+        """The filter's bits (counters of the counting layout)."""
+        return self.stats().num_bits
+
+    @property
+    def num_probes(self):
+        """The bits of each key."""
+        return self.stats().num_probes
+
+    @property
+    def layout(self):
+        """"blocked", "classic" or "counting"."""
+        return self.stats().layout
+
+    @property
+    def hash(self):
+        """"xxh3", "siphash", "external", ..."""
+        return self.stats().hash
+
+    @property
+    def note(self):
+        """The note that the filter was made with; b"" if it has none."""
+        return self.stats().note
+
+    @property
+    def part(self):
+        """(i, n): part i, from 0, of n parts of a whole filter.  (0, 1) is a whole filter."""
+        return self.stats().part
+
+    @property
+    def seeds(self):
+        """The seeds of the filter's hash, if it takes a list of them: a tuple."""
+        return self.stats().seeds
+
+    def update(self, *keys):
+        """Adds all keys of lists, buffers, columns or other iterables, as set.update().
+
+        Each argument is what add_many() takes, which also returns how many were new.
+        """
+        for some in keys:
+            self.add_many(some)
 
     def sync(self, owner=0, *, epoch=0, mark=0):
         """Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`.
@@ -455,20 +572,39 @@ class Filter(_bfstore.Handle):
         flags = (_bfstore.STATS_FILL if fill else 0) | (_bfstore.STATS_MEMORY if memory else 0)
         return _statistics(self._stats(flags))
 
-    def save(self, path, *, mode=None, replace=False, any_filesystem=False, filling=False, same_file_id=False, fpr=None,
+    def copy(self, path, *, permissions=None, replace=False, any_filesystem=False, filling=False, same_file_id=False,
              lock_timeout=None):
-        """Makes a new file of the filter, complete and durable, while others may add.
+        """Makes a file of the same keys and marks, complete and durable, while others may add.
 
-        fpr: folds the copy as small as possible while its rate is at most this.  filling: the new file answers "maybe"
-        until its owner calls finish_filling().
+        filling: the new file answers "maybe" until its owner calls finish_filling().  same_file_id: it gets this file's
+        id, as a replica.  permissions: as in create().
         """
-        self._save(path, _fields(
-            {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "same_file_id": same_file_id,
-             "fpr": fpr, "lock_timeout": lock_timeout}, _COPY_FLAGS))
+        self._to_file("copy", path, permissions=permissions, replace=replace, any_filesystem=any_filesystem,
+                      filling=filling, same_file_id=same_file_id, lock_timeout=lock_timeout)
+
+    def fold(self, path, fpr, *, permissions=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
+        """Makes a smaller copy: as small as possible while its rate, with the keys of now, is at most `fpr`.
+
+        So a filter for an unknown number of keys gets its size: create() it too large and with unpublished=True, add,
+        fold() it to its path, and close it.
+        """
+        self._to_file("fold", path, fpr=fpr, permissions=permissions, replace=replace, any_filesystem=any_filesystem,
+                      filling=filling, lock_timeout=lock_timeout)
+
+    def seal(self, path, *, permissions=None, replace=False, any_filesystem=False, lock_timeout=None):
+        """Makes a copy with checksums, which detects each damaged byte (see verify()) and is never written to again.
+
+        With replace=True the path may be this filter's own, while no process adds to it.
+        """
+        self._to_file("seal", path, _bfstore.SEALED, permissions=permissions, replace=replace,
+                      any_filesystem=any_filesystem, lock_timeout=lock_timeout)
+
+    def _to_file(self, function, path, flags=0, **options):
+        self._copy(path, *_given(function, _COPY | {"fpr", "same_file_id"}, options, flags))
 
     def dump(self, *, bare=False, same_file_id=False):
         """Returns the filter as bytes, for load(): an embedded filter, or the bare form.  Marks are not in them."""
-        return self._dump((_bfstore.OPEN_BARE if bare else 0) | (_bfstore.OPTION_FILE_ID if same_file_id else 0))
+        return self._dump((_bfstore.BARE if bare else 0) | (_bfstore.SAME_FILE_ID if same_file_id else 0))
 
     def merge(self, other):
         """Adds every key of another filter with the same layout, hash, seed and k.  `filter |= other` is the same."""
@@ -483,7 +619,7 @@ class Filter(_bfstore.Handle):
     def __or__(self, other):
         """Returns a new filter in memory with the keys of both, made like this one; merge() says which filters fit.
 
-        For keyed filters: union = load(a.dump(), "r+", secret=...); union |= b."""
+        With the hash "siphash": union = load(a.dump(), "r+", secret=...); union |= b."""
         if not isinstance(other, Filter):
             return NotImplemented
         union = load(self.dump(), "r+")
@@ -509,7 +645,7 @@ class Filter(_bfstore.Handle):
 
     def export_bits(self, *, order):
         """Returns the filter's bits as an array for another program: bytes."""
-        return self._export_bits((self.stats().num_bits + 7) // 8, _number_in(_ORDERS, order, "order"))
+        return self._export_bits((self.num_bits + 7) // 8, _number_in(_ORDERS, order, "order"))
 
     def export_foreign(self, format, *, order=None):
         """Returns the filter for another program, in one of foreign_formats(): bytes.
@@ -534,6 +670,7 @@ def _shown(kind, found):
 
 def _statistics(facts):
     facts["layout"], facts["hash"] = _bfstore.layout_name(facts["layout"]), _bfstore.hash_name(facts["hash"])
+    facts["part"] = (facts["part"], facts["num_parts"])
     facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
     facts["estimated_keys"] = Interval(
         facts["estimated_keys"], facts["estimated_keys_low"], facts["estimated_keys_high"])
@@ -555,47 +692,46 @@ def _comparison(found):
     return _shown(Comparison, found)
 
 
-def open(path, mode="r", *, exclusive=False, follow_symlinks=True, **options):
-    """Opens a filter file (or, for reading, the file of a descriptor, as an int).
+def open(path, mode="r", *, follow_symlinks=True, **options):
+    """Opens a filter file, or the file of a descriptor (an int), or the parts of one filter that a text file lists.
 
-    mode: "r" asks; "r+" also adds, concurrently with other writers.
-    exclusive: adds as the only writer, several times as fast.
+    mode: "r" asks.  "r+" also adds, concurrently with other writers.  "a" also adds, and makes the file if it is
+    missing: any number of processes may do so at once, and one of them makes it (Filter.created).  For "a" give
+    capacity and fpr, and other options of create().  The layout, hash, seed, secret and part must be those of a file
+    that is there; its size may be another one.
+    exclusive: adds as the only writer, several times as fast; threads: of its add_many().
     secret: 16 bytes, of a filter with the hash "siphash".
     lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
     writeback_check: seconds between checks whether the kernel failed to write (default 0.1; 0: at each add).
-    offset, max_bytes: reads an embedded filter in a file of any other format.
+    offset, length: reads an embedded filter in a file of any other format.
 
-    Flags, all False: populate, random, copy, guard (how the file gets into memory); recover, accept_loss, strict,
-    any_filesystem, limit, no_write (what is allowed); follow (open a file that replaces this one); verify,
-    tolerate_damage (for a sealed file).  follow_symlinks=False refuses a symbolic link.  bfstore.h says what each
-    costs.
+    Flags, all False: populate, random, private, guard (how the file gets into memory; private: a copy of it in memory,
+    for hostile files); recover, accept_loss, strict, any_filesystem, limit, no_write (what is allowed); follow (continue
+    with a file that replaces this one); verify, tolerate_damage (for a sealed file).  follow_symlinks=False refuses a
+    symbolic link.  bfstore_engine.h says what each costs.
+
+    A list of parts begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the list's
+    folder.  A part that is not listed, or is in doubt, answers True for its keys.
     """
-    fields = _fields(options, _OPEN_FLAGS, _open_flags(mode, exclusive, follow_symlinks))
-    if isinstance(path, int):
-        fields["fd"], fields["flags"] = path, fields["flags"] | _bfstore.OPEN_FD
-        return _bfstore.open(Filter, f"descriptor {path}", None, fields)
-    return _bfstore.open(Filter, _name_of(path), path, fields)
+    flags = _mode_flags(mode, _MODES) | (0 if follow_symlinks else _bfstore.NOFOLLOW)
+    if options.get("exclusive"):
+        if mode == "r":
+            raise ValueError('exclusive=True is for writing: mode "r+" or "a"')
+        flags ^= _bfstore.WRITE
+    if mode != "a" and (making := sorted(_OPEN_OR_CREATE - _OPEN & options.keys())):
+        raise TypeError(f'open(): {making[0]}= is for mode "a", which makes a missing file')
+    flags, fields = _given("open", _OPEN_OR_CREATE if mode == "a" else _OPEN, options, flags)
+    offset, length = fields.pop("offset", None), fields.pop("length", None)
+    if offset is not None or length is not None:
+        fields["range"] = _number(offset or 0) + _number(length or 0)
+    if not isinstance(path, int):
+        return _bfstore.open(Filter, _name_of(path), path, flags, fields)
+    if mode == "a":
+        raise ValueError('a descriptor is of a file that is there: mode "r" or "r+"')
+    return _bfstore.open(Filter, f"descriptor {path}", None, flags, {**fields, "fd": struct.pack("=i", path)})
 
 
-def open_set(manifest, *, follow_symlinks=True, **options):
-    """Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key.
-
-    The file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder.
-    A part that is not listed, or is in doubt, answers True for its keys.  Options and flags are those of open() for
-    reading, except offset, max_bytes and follow.
-    """
-    fields = _fields(options, _OPEN_FLAGS, _open_flags("r", False, follow_symlinks))
-    return _bfstore.open_set(Filter, _name_of(manifest), manifest, fields)
-
-
-def _pair(part):
-    number, parts = part
-    if not 0 <= number < 2**32 or not 0 <= parts < 2**32:
-        raise ValueError(f"no part: {number} of {parts}")
-    return number, parts
-
-
-def create(path, *, part=None, **options):
+def create(path, capacity=None, fpr=None, **options):
     """Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
 
     Give the size by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
@@ -607,44 +743,41 @@ def create(path, *, part=None, **options):
         "pybloom-live" (its version 4 or later).  If python-bloomfilter has the key k, pass str(k) to the last two:
         an int or bytes is another key here.
     seed, file_id: random if not given.  note: at most 1,024 bytes for the owner.
-    mode: permission bits, less the umask (if not given: those of the file that is replaced, or 0o600).
+    permissions: bits, less the umask (if not given: those of the file that is replaced, or 0o600).
     part: (i, n) makes part i, from 0, of n of the filter that the other options describe: it takes only that part's
     keys.
-    lock_timeout, writeback_check: as in open().
+    threads, lock_timeout, writeback_check: as in open().
 
     Flags, all False: exclusive, populate, random, guard, limit, any_filesystem; replace (an existing file), unpublished
     (no name until publish()), filling (answers "maybe" until finish_filling()), tutorial_sizing.
     """
-    if part is not None:
-        return _bfstore.create_part(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), *_pair(part))
-    return _bfstore.create(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS))
+    flags, fields = _given("create", _CREATE, {"capacity": capacity, "fpr": fpr, **options})
+    return _bfstore.create(Filter, _name_of(path), path, flags, fields)
 
 
-def build(path, keys, *, capacity=None, width=0, **options):
+def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
     """Makes a filter file of these keys, which appears when it is complete, and is open for reading.
 
-    capacity: if not given, and no other option gives the size, the number of the keys.  Other options as in create().
+    keys: as in add_many().  With a capacity an iterator is read in pieces, so that its keys need not fit into memory.
+    capacity: if not given, and no other option gives the size, the number of the keys.  More keys are a FullError.
+    Other options as in create(), except exclusive, limit, unpublished and filling.
     """
-    sized = {"capacity", "num_bits", "like"} & {name for name, value in options.items() if value is not None}
-    if capacity is None and not sized:
-        keys, capacity = _counted(keys, width)
-    made = create(path, **{**options, "capacity": capacity, "exclusive": True, "unpublished": True})
+    options.update(capacity=capacity, fpr=fpr)
+    flags, fields = _given("build", _BUILD, options)
+    sized = {"capacity", "num_bits", "like"} & fields.keys()
+    if not sized or width or not _bfstore.is_stream(keys):
+        return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
+    made = create(path, exclusive=True, unpublished=True, **options)
     try:
-        made.add_many(keys, width=width)
+        made.add_many(keys)
+        if made.stats().saturated and (capacity or options.get("num_bits") is None):
+            words = f"{made.name}: not built, for there are more keys than its capacity. Give a greater one, or none."
+            raise _error(_bfstore.EFULL, 0, words)
         made.publish()
     except BaseException:
         made.abandon()
         raise
     return made
-
-
-def _counted(keys, width):
-    """Returns keys whose number is known, and the number, at least 1."""
-    if not hasattr(keys, "__len__"):
-        if hasattr(keys, "__arrow_c_array__") or hasattr(keys, "__arrow_c_stream__"):
-            raise TypeError("capacity= is needed for keys without a length")
-        keys = tuple(keys)
-    return keys, max(1, memoryview(keys).nbytes // width if width > 0 else len(keys))
 
 
 # --- Filters of other programs ----------------------------------------------------------------------------------------
@@ -665,8 +798,8 @@ def inspect_foreign(data, format, *, order=None, name=None, **options):
 
     With the options of import_foreign(): describes the filter that it would make.
     """
-    fields = _fields(options, _CREATE_FLAGS) if options else None
-    found = _bfstore.inspect_foreign(fields, format, _order_of(order), name, data)
+    flags, fields = _given("inspect_foreign", _IMPORT, options)
+    found = _bfstore.inspect_foreign(flags, fields if options else None, format, _order_of(order), name, data)
     has_keys = found.pop("has_keys")
     told = {field: value or None for field, value in found.items()}
     return Foreign(**{**told, "layout": _bfstore.layout_name(found["layout"]),
@@ -682,75 +815,70 @@ def import_foreign(path, data, format, *, order=None, name=None, **options):
     the caller's options are wrong, the filter answers False for keys that it has: so import with unpublished=True, look
     up keys that are known to be in it, and then call publish().
     """
-    return _bfstore.import_foreign(Filter, _name_of(path), path, _fields(options, _CREATE_FLAGS), format, _order_of(order), name, data)
+    flags, fields = _given("import_foreign", _IMPORT, options)
+    return _bfstore.import_foreign(Filter, _name_of(path), path, flags, fields, format, _order_of(order), name, data)
 
 
 # --- In memory --------------------------------------------------------------------------------------------------------
 
 def required_bytes(**options):
     """Returns the bytes that format() needs for these options of create()."""
-    return _bfstore.required_bytes(_fields(options, _CREATE_FLAGS))
+    return _bfstore.required_bytes(*_given("required_bytes", _FORMAT, options))
 
 
 def format(buffer, **options):
     """Makes a new, empty filter in a writable buffer at a multiple of 64, such as that of mmap.mmap.
 
-    Options as in create().  The buffer cannot be resized or closed while the filter is open.
+    Options as in create(), without those of files.  The buffer cannot be resized or closed while the filter is open.
     """
-    return _bfstore.format(Filter, "the filter in a buffer", buffer, _fields(options, _CREATE_FLAGS))
+    return _bfstore.format(Filter, "the filter in a buffer", buffer, *_given("format", _FORMAT, options))
+
+
+def _open_memory(name, data, mode, flags, **options):
+    flags |= _mode_flags(mode, ("r", "r+"))
+    return _bfstore.open_memory(Filter, name, data, *_given("open_memory", {"secret", "bare"}, options, flags))
 
 
 def wrap(buffer, mode="r", *, secret=None, bare=False):
     """Opens the filter in a buffer at a multiple of 64, in place."""
-    fields = _fields({"secret": secret, "bare": bare}, _OPEN_FLAGS, _open_flags(mode, False))
-    function = _bfstore.wrap_to_read if mode == "r" else _bfstore.wrap_to_write
-    return function(Filter, "the filter in a buffer", buffer, fields)
+    return _open_memory("the filter in a buffer", buffer, mode, 0, secret=secret, bare=bare)
 
 
 def load(data, mode="r", *, secret=None, bare=False):
     """Opens a copy of the filter in bytes from anywhere: from dump(), or from a whole file that was closed."""
-    fields = _fields({"secret": secret, "bare": bare}, _OPEN_FLAGS, _open_flags(mode, False))
-    return _bfstore.load(Filter, "the loaded filter", data, fields)
+    return _open_memory("the loaded filter", data, mode, _bfstore.PRIVATE, secret=secret, bare=bare)
 
 
 # --- Files ------------------------------------------------------------------------------------------------------------
 
-def seal(source, to, *, mode=None, replace=False, any_filesystem=False, lock_timeout=None):
-    """Makes a sealed copy of a file, with checksums, that is never written to again.  With replace, `to` may be `source`."""
-    _bfstore.seal(source, to, _fields(
-        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "lock_timeout": lock_timeout}, _COPY_FLAGS))
-
-
 def verify(path, *, follow_symlinks=True):
     """Returns the damaged Ranges of a sealed file, ascending; [] if it is unchanged."""
-    flags = 0 if follow_symlinks else _bfstore.OPEN_NOFOLLOW
+    flags = 0 if follow_symlinks else _bfstore.NOFOLLOW
     found, ranges = _bfstore.verify(path, flags, 100)
     if found > len(ranges):
         found, ranges = _bfstore.verify(path, flags, found)
     return [Range(*one) for one in ranges]
 
 
-def intersect(filters, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
+def intersect(filters, path, *, permissions=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
     """Makes a new file of the keys that each of the filters has."""
-    _bfstore.intersect(_bfstore.Handle, tuple(filters), path, _fields(
-        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
-        _COPY_FLAGS))
+    _bfstore.intersect(_bfstore.Handle, tuple(filters), path, *_given("intersect", _COPY, {
+        "permissions": permissions, "replace": replace, "any_filesystem": any_filesystem, "filling": filling,
+        "lock_timeout": lock_timeout}))
 
 
-def join(parts, path, *, mode=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
+def join(parts, path, *, permissions=None, replace=False, any_filesystem=False, filling=False, lock_timeout=None):
     """Makes a new file of the whole filter.  Each of its parts must occur once."""
-    _bfstore.join(_bfstore.Handle, tuple(parts), path, _fields(
-        {"mode": mode, "replace": replace, "any_filesystem": any_filesystem, "filling": filling, "lock_timeout": lock_timeout},
-        _COPY_FLAGS))
+    _bfstore.join(_bfstore.Handle, tuple(parts), path, *_given("join", _COPY, {
+        "permissions": permissions, "replace": replace, "any_filesystem": any_filesystem, "filling": filling,
+        "lock_timeout": lock_timeout}))
 
 
 def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=None, num_bits=None, num_probes=None):
     """Computes the missing numbers from the given ones, without making a filter: returns a Plan."""
     given = {"layout": layout, "capacity": capacity, "fpr": fpr, "bits_per_key": bits_per_key, "max_bytes": max_bytes,
              "num_bits": num_bits, "num_probes": num_probes}
-    fields = _fields(given, {})
-    del fields["flags"]
-    found = _bfstore.plan(fields)
+    found = _bfstore.plan(_fields({name: value for name, value in given.items() if value is not None}))
     found["layout"], found["abilities"] = _bfstore.layout_name(found["layout"]), _names_in(_ABILITIES, found["abilities"])
     return _shown(Plan, found)
 

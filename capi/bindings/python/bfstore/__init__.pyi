@@ -5,14 +5,14 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias
+from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, overload
 from _typeshed import ReadableBuffer, WriteableBuffer
 
 _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Key: TypeAlias = bytes | bytearray | memoryview | str | SupportsIndex
 _Layout: TypeAlias = Literal["blocked", "classic", "counting"]
 _Hash: TypeAlias = Literal[
-    "xxh3", "external", "siphash", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live"
+    "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live"
 ]
 _Order: TypeAlias = Literal["little", "big"]
 
@@ -32,13 +32,15 @@ __all__ = [
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
     "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
     "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "foreign_formats",
-    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "open_set", "plan", "required_bytes", "seal", "strerror", "verify", "wrap",
+    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "plan", "required_bytes",
+    "strerror", "verify", "wrap",
 ]
 __version__: str
 
 class Error(Exception):
     code: int
     os_errno: int
+    rule: int
     @property
     def code_name(self) -> str: ...
     def __reduce__(self) -> tuple[Any, ...]: ...
@@ -127,6 +129,9 @@ class Statistics:
     capacity: int
     fpr: float
     seed: int
+    seeds: tuple[int, ...]
+    note: bytes
+    part: tuple[int, int]
     body_bytes: int
     keys_added: int
     keys_removed: int
@@ -166,7 +171,27 @@ class Filter:
     @property
     def name(self) -> str: ...
     @property
+    def created(self) -> bool: ...
+    @property
     def health(self) -> str: ...
+    @property
+    def capacity(self) -> int: ...
+    @property
+    def fpr(self) -> float: ...
+    @property
+    def num_bits(self) -> int: ...
+    @property
+    def num_probes(self) -> int: ...
+    @property
+    def layout(self) -> str: ...
+    @property
+    def hash(self) -> str: ...
+    @property
+    def note(self) -> bytes: ...
+    @property
+    def part(self) -> tuple[int, int]: ...
+    @property
+    def seeds(self) -> tuple[int, ...]: ...
     def __contains__(self, key: _Key, /) -> bool: ...
     def __enter__(self) -> Filter: ...
     def __exit__(
@@ -181,16 +206,17 @@ class Filter:
     def digest(self, key: _Key, /) -> int: ...
     def contains_digest(self, digest: SupportsIndex, /) -> bool: ...
     def add_digest(self, digest: SupportsIndex, /) -> bool: ...
-    def remove_digest(self, digest: SupportsIndex, /) -> bool: ...
-    def count_digest(self, digest: SupportsIndex, /) -> int: ...
+    def update(self, *keys: _Keys) -> None: ...
     def add_many(self, keys: _Keys, *, width: int = 0) -> int: ...
     def remove_many(self, keys: _Keys, *, width: int = 0) -> int: ...
     def contains_many(self, keys: _Keys, *, width: int = 0) -> bytearray: ...
+    def count_many(self, keys: _Keys, *, width: int = 0) -> bytearray: ...
     def select(self, keys: _Keys, *, width: int = 0) -> memoryview: ...
     def digest_many(self, keys: _Keys, *, width: int = 0) -> memoryview: ...
     def add_digests(self, digests: _Digests, /) -> int: ...
     def remove_digests(self, digests: _Digests, /) -> int: ...
     def contains_digests(self, digests: _Digests, /) -> bytearray: ...
+    def count_digests(self, digests: _Digests, /) -> bytearray: ...
     def select_digests(self, digests: _Digests, /) -> memoryview: ...
     def close(self) -> None: ...
     def abandon(self) -> None: ...
@@ -203,21 +229,36 @@ class Filter:
     def finish_recovery(self, owner: int, /) -> bool: ...
     def finish_filling(self) -> None: ...
     def is_current(self) -> bool: ...
-    def use_threads(self, threads: int, /) -> None: ...
-    def note(self) -> bytes: ...
-    def part(self) -> tuple[int, int]: ...
-    def seeds(self) -> list[int]: ...
     def stats(self, *, fill: bool = False, memory: bool = False) -> Statistics: ...
-    def save(
+    def copy(
         self,
         path: _Path,
         *,
-        mode: int | None = None,
+        permissions: int | None = None,
         replace: bool = False,
         any_filesystem: bool = False,
         filling: bool = False,
         same_file_id: bool = False,
-        fpr: float | None = None,
+        lock_timeout: float | None = None,
+    ) -> None: ...
+    def fold(
+        self,
+        path: _Path,
+        fpr: float,
+        *,
+        permissions: int | None = None,
+        replace: bool = False,
+        any_filesystem: bool = False,
+        filling: bool = False,
+        lock_timeout: float | None = None,
+    ) -> None: ...
+    def seal(
+        self,
+        path: _Path,
+        *,
+        permissions: int | None = None,
+        replace: bool = False,
+        any_filesystem: bool = False,
         lock_timeout: float | None = None,
     ) -> None: ...
     def dump(self, *, bare: bool = False, same_file_id: bool = False) -> bytes: ...
@@ -227,51 +268,40 @@ class Filter:
     def export_bits(self, *, order: _Order) -> bytes: ...
     def export_foreign(self, format: str, *, order: _Order | None = None) -> bytes: ...
 
+@overload
 def open(
     path: _Path | int,
     mode: Literal["r", "r+"] = "r",
     *,
-    exclusive: bool = False,
+    exclusive: bool = ...,
     follow_symlinks: bool = True,
     secret: bytes | None = ...,
     offset: int | None = ...,
-    max_bytes: int | None = ...,
+    length: int | None = ...,
+    threads: int | None = ...,
     lock_timeout: float | None = ...,
     writeback_check: float | None = ...,
     populate: bool = ...,
     random: bool = ...,
-    copy: bool = ...,
     guard: bool = ...,
+    any_filesystem: bool = ...,
+    private: bool = ...,
     recover: bool = ...,
     accept_loss: bool = ...,
     strict: bool = ...,
-    any_filesystem: bool = ...,
     limit: bool = ...,
     no_write: bool = ...,
     follow: bool = ...,
     verify: bool = ...,
     tolerate_damage: bool = ...,
 ) -> Filter: ...
-def open_set(
-    manifest: _Path,
-    *,
-    follow_symlinks: bool = True,
-    secret: bytes | None = ...,
-    lock_timeout: float | None = ...,
-    populate: bool = ...,
-    random: bool = ...,
-    copy: bool = ...,
-    guard: bool = ...,
-    strict: bool = ...,
-    any_filesystem: bool = ...,
-    no_write: bool = ...,
-    verify: bool = ...,
-    tolerate_damage: bool = ...,
-) -> Filter: ...
-def create(
+@overload
+def open(
     path: _Path,
+    mode: Literal["a"],
     *,
-    part: tuple[int, int] | None = None,
+    exclusive: bool = ...,
+    follow_symlinks: bool = True,
     capacity: int | None = ...,
     fpr: float | None = ...,
     bits_per_key: float | None = ...,
@@ -287,14 +317,54 @@ def create(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
-    mode: int | None = ...,
+    part: tuple[int, int] | None = ...,
+    permissions: int | None = ...,
+    filling: bool = ...,
+    threads: int | None = ...,
     lock_timeout: float | None = ...,
     writeback_check: float | None = ...,
     populate: bool = ...,
     random: bool = ...,
     guard: bool = ...,
-    limit: bool = ...,
     any_filesystem: bool = ...,
+    private: bool = ...,
+    recover: bool = ...,
+    accept_loss: bool = ...,
+    strict: bool = ...,
+    limit: bool = ...,
+    no_write: bool = ...,
+    follow: bool = ...,
+    verify: bool = ...,
+    tolerate_damage: bool = ...,
+) -> Filter: ...
+def create(
+    path: _Path,
+    capacity: int | None = None,
+    fpr: float | None = None,
+    *,
+    bits_per_key: float | None = ...,
+    max_bytes: int | None = ...,
+    num_bits: int | None = ...,
+    num_probes: int | None = ...,
+    like: _Path | None = ...,
+    layout: _Layout | None = ...,
+    hash: _Hash | None = ...,
+    seed: int | None = ...,
+    seeds: Iterable[int] | None = ...,
+    secret: bytes | None = ...,
+    note: bytes | None = ...,
+    file_id: bytes | None = ...,
+    tutorial_sizing: bool = ...,
+    part: tuple[int, int] | None = ...,
+    permissions: int | None = ...,
+    threads: int | None = ...,
+    lock_timeout: float | None = ...,
+    writeback_check: float | None = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    guard: bool = ...,
+    any_filesystem: bool = ...,
+    limit: bool = ...,
     replace: bool = ...,
     exclusive: bool = ...,
     unpublished: bool = ...,
@@ -303,10 +373,10 @@ def create(
 def build(
     path: _Path,
     keys: _Keys,
+    capacity: int | None = None,
+    fpr: float | None = None,
     *,
     width: int = 0,
-    capacity: int | None = ...,
-    fpr: float | None = ...,
     bits_per_key: float | None = ...,
     max_bytes: int | None = ...,
     num_bits: int | None = ...,
@@ -320,13 +390,14 @@ def build(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
-    mode: int | None = ...,
+    part: tuple[int, int] | None = ...,
+    permissions: int | None = ...,
+    threads: int | None = ...,
     lock_timeout: float | None = ...,
     writeback_check: float | None = ...,
     populate: bool = ...,
     random: bool = ...,
     guard: bool = ...,
-    limit: bool = ...,
     any_filesystem: bool = ...,
     replace: bool = ...,
 ) -> Filter: ...
@@ -352,14 +423,16 @@ def inspect_foreign(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
-    mode: int | None = ...,
+    part: tuple[int, int] | None = ...,
+    permissions: int | None = ...,
+    threads: int | None = ...,
     lock_timeout: float | None = ...,
     writeback_check: float | None = ...,
     populate: bool = ...,
     random: bool = ...,
     guard: bool = ...,
-    limit: bool = ...,
     any_filesystem: bool = ...,
+    limit: bool = ...,
     replace: bool = ...,
     exclusive: bool = ...,
     unpublished: bool = ...,
@@ -386,14 +459,16 @@ def import_foreign(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
-    mode: int | None = ...,
+    part: tuple[int, int] | None = ...,
+    permissions: int | None = ...,
+    threads: int | None = ...,
     lock_timeout: float | None = ...,
     writeback_check: float | None = ...,
     populate: bool = ...,
     random: bool = ...,
     guard: bool = ...,
-    limit: bool = ...,
     any_filesystem: bool = ...,
+    limit: bool = ...,
     replace: bool = ...,
     exclusive: bool = ...,
     unpublished: bool = ...,
@@ -415,6 +490,7 @@ def required_bytes(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
+    threads: int | None = ...,
     exclusive: bool = ...,
     bare: bool = ...,
 ) -> int: ...
@@ -436,26 +512,18 @@ def format(
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
+    threads: int | None = ...,
     exclusive: bool = ...,
     bare: bool = ...,
 ) -> Filter: ...
 def wrap(buffer: ReadableBuffer, mode: Literal["r", "r+"] = "r", *, secret: bytes | None = None, bare: bool = False) -> Filter: ...
 def load(data: ReadableBuffer, mode: Literal["r", "r+"] = "r", *, secret: bytes | None = None, bare: bool = False) -> Filter: ...
-def seal(
-    source: _Path,
-    to: _Path,
-    *,
-    mode: int | None = None,
-    replace: bool = False,
-    any_filesystem: bool = False,
-    lock_timeout: float | None = None,
-) -> None: ...
 def verify(path: _Path, *, follow_symlinks: bool = True) -> list[Range]: ...
 def join(
     parts: Iterable[Filter],
     path: _Path,
     *,
-    mode: int | None = None,
+    permissions: int | None = None,
     replace: bool = False,
     any_filesystem: bool = False,
     filling: bool = False,
@@ -465,7 +533,7 @@ def intersect(
     filters: Iterable[Filter],
     path: _Path,
     *,
-    mode: int | None = None,
+    permissions: int | None = None,
     replace: bool = False,
     any_filesystem: bool = False,
     filling: bool = False,

@@ -4,12 +4,13 @@
 
 /* --- Making and opening ------------------------------------------------------------------------------------------- */
 
-/* The parts of a call that makes a filter: a path (NULL for none), a buffer, and the options as a dict. */
+/* The parts of a call that makes a filter: a path (NULL for none) or a buffer, the flags and the options. */
 typedef struct Making {
   Handle* handle;
   PyObject* path;
   const char* path_text;
-  PyObject* given;
+  unsigned long long flags;
+  bfs_options options;
 } Making;
 
 static int path_or_none(PyObject* object, void* out) {
@@ -18,100 +19,135 @@ static int path_or_none(PyObject* object, void* out) {
   return 1;
 }
 
-/* Arguments: the class, the name for messages, the path or None, the options. */
-static int making_begin(Making* making, PyObject* arguments) {
-  PyObject *type = NULL, *name = NULL;
-  memset(making, 0, sizeof *making);
-  if (!PyArg_ParseTuple(arguments, "O!UO&O!", &PyType_Type, &type, &name, path_or_none, &making->path, &PyDict_Type,
-                        &making->given))
-    return -1;
-  making->path_text = making->path == NULL ? NULL : PyBytes_AsString(making->path);
-  making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
+static int making_fill(Making* making, PyObject* type, PyObject* name, PyObject* given) {
+  if (fill_options(&making->options, given) == 0) making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
   if (making->handle != NULL) return 0;
-  Py_XDECREF(making->path);
+  Py_CLEAR(making->path);
   return -1;
 }
 
-/* Arguments: those of making_begin, with a buffer instead of the path. */
-static int making_begin_in(Making* making, PyObject* arguments, int flags) {
-  PyObject *type = NULL, *name = NULL, *buffer = NULL;
+/* Arguments: the class, the name for messages, the path or None, the flags, the options.  After 0, making_end must
+ * follow. */
+static int making_begin(Making* making, PyObject* arguments) {
+  PyObject *type = NULL, *name = NULL, *given = NULL;
   memset(making, 0, sizeof *making);
-  if (!PyArg_ParseTuple(arguments, "O!UOO!", &PyType_Type, &type, &name, &buffer, &PyDict_Type, &making->given))
+  if (!PyArg_ParseTuple(arguments, "O!UO&KO!", &PyType_Type, &type, &name, path_or_none, &making->path, &making->flags,
+                        &PyDict_Type, &given))
     return -1;
-  making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
-  if (making->handle == NULL) return -1;
-  if (PyObject_GetBuffer(buffer, &making->handle->view, flags) == 0) return 0;
+  making->path_text = making->path == NULL ? NULL : PyBytes_AsString(making->path);
+  return making_fill(making, type, name, given);
+}
+
+/* Arguments: those of making_begin, with a buffer instead of the path.  Without BFS_READ the buffer is written to. */
+static int making_begin_in(Making* making, PyObject* arguments) {
+  PyObject *type = NULL, *name = NULL, *buffer = NULL, *given = NULL;
+  memset(making, 0, sizeof *making);
+  if (!PyArg_ParseTuple(arguments, "O!UOKO!", &PyType_Type, &type, &name, &buffer, &making->flags, &PyDict_Type,
+                        &given))
+    return -1;
+  if (making_fill(making, type, name, given) < 0) return -1;
+  const int writes = (making->flags & (BFS_READ | BFS_PRIVATE)) == 0;
+  if (PyObject_GetBuffer(buffer, &making->handle->view, writes ? PyBUF_WRITABLE : PyBUF_SIMPLE) == 0) return 0;
   making->handle->view.obj = NULL;
   Py_DECREF(making->handle);
   return -1;
 }
 
-static PyObject* making_end(Making* making, int32_t code, const bfs_error* error) {
+/* `code`: at least 0, or an error, which may be an exception already. */
+static PyObject* making_end(Making* making, int64_t code, const bfs_error* error) {
   Py_XDECREF(making->path);
-  if (code == BFS_OK) return (PyObject*)making->handle;
+  if (code >= 0) return (PyObject*)making->handle;
   Py_DECREF(making->handle);
-  return PyErr_Occurred() ? NULL : raise_code(code, error);
-}
-
-/* Opens a file or a set.  A set refuses BFS_OPEN_FOLLOW. */
-static PyObject* open_file(PyObject* arguments, int is_set) {
-  Making making;
-  bfs_open_options options;
-  bfs_error error = BFS_ERROR_INIT;
-  if (making_begin(&making, arguments) < 0) return NULL;
-  if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
-  bfs_filter** const out = &making.handle->filter;
-  int32_t code;
-  WITHOUT_GIL(code = is_set ? bfs_open_set(making.path_text, &options, out, &error)
-                            : bfs_open_with(making.path_text, &options, out, &error));
-  making.handle->follows = (options.flags & BFS_OPEN_FOLLOW) != 0;
-  return making_end(&making, code, &error);
+  return PyErr_Occurred() ? NULL : raise_code((int32_t)code, error);
 }
 
 static PyObject* module_open(PyObject* self, PyObject* arguments) {
   (void)self;
-  return open_file(arguments, 0);
-}
-
-static PyObject* module_open_set(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return open_file(arguments, 1);
+  Making making;
+  bfs_error error = BFS_ERROR_INIT;
+  if (making_begin(&making, arguments) < 0) return NULL;
+  int32_t code;
+  WITHOUT_GIL(code = bfs_open(making.path_text, making.flags, &making.options, &making.handle->filter, &error));
+  making.handle->follows = (making.flags & BFS_FOLLOW) != 0;
+  making.handle->created = code == 1;
+  return making_end(&making, code, &error);
 }
 
 static PyObject* module_create(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
-  bfs_options options;
   bfs_error error = BFS_ERROR_INIT;
   if (making_begin(&making, arguments) < 0) return NULL;
-  if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
+  making.handle->created = 1;
   int32_t code;
-  WITHOUT_GIL(code = bfs_create(making.path_text, &options, &making.handle->filter, &error));
+  WITHOUT_GIL(code = bfs_create(making.path_text, making.flags, &making.options, &making.handle->filter, &error));
   return making_end(&making, code, &error);
 }
 
-/* Arguments: those of create, the number of the part, and the number of parts. */
-static PyObject* module_create_part(PyObject* self, PyObject* arguments) {
+/* Returns BFS_EFULL if there are more keys than a capacity that was promised, as bfs_build does. */
+static int32_t check_capacity(const Making* making, const bfs_filter* made, bfs_error* error) {
+  bfs_statistics facts = BFS_STATISTICS_INIT;
+  const int32_t code = bfs_stats(made, 0, &facts, error);
+  const int promised = making->options.capacity != 0 || making->options.num_bits == 0;
+  if (code < 0 || !promised || !facts.saturated) return code;
+  (void)snprintf(error->message, sizeof error->message,
+                 "%s: not built, for there are more keys than its capacity. Give a greater one, or none.",
+                 making->path_text);
+  return BFS_EFULL;
+}
+
+/* Adds keys that come in several parts to a file without a name, and then gives it the name. */
+static int32_t build_of_parts(const Making* making, const Source* source, bfs_filter** out, bfs_error* error) {
+  bfs_options options = making->options;
+  if (options.capacity == 0 && options.num_bits == 0 && options.like == NULL)
+    options.capacity = source->count == 0 ? 1 : source->count;
+  bfs_filter* made = NULL;
+  int64_t code = bfs_create(making->path_text, making->flags | BFS_EXCLUSIVE | BFS_UNPUBLISHED, &options, &made, error);
+  for (size_t i = 0; code >= 0 && i < source->num_parts; i++) {
+    code = bfs_add_keys(made, &source->parts[i]);
+    if (code < 0) /* bfs_add_keys has no words */
+      (void)snprintf(error->message, sizeof error->message, "%s: not built: %s", making->path_text,
+                     bfs_strerror((int32_t)code));
+  }
+  if (code >= 0) code = check_capacity(making, made, error);
+  if (code >= 0) code = bfs_publish(made, error);
+  if (code < 0) {
+    bfs_abandon(made);
+    made = NULL;
+  }
+  *out = made;
+  return code < 0 ? (int32_t)code : BFS_OK;
+}
+
+static int32_t build_of(const Making* making, const Source* source, bfs_filter** out, bfs_error* error) {
+  const bfs_keys none = bfs_keys_pairs(NULL, 0);
+  if (source->num_parts > 1) return build_of_parts(making, source, out, error);
+  const bfs_keys* keys = source->num_parts == 0 ? &none : source->parts;
+  return bfs_build(making->path_text, making->flags, &making->options, keys, out, error);
+}
+
+/* Arguments: those of making_begin as a tuple, the keys, their width. */
+static PyObject* module_build(PyObject* self, PyObject* arguments) {
   (void)self;
+  PyObject *first = NULL, *keys = NULL;
+  Py_ssize_t width = 0;
   Making making;
-  bfs_options options;
+  Source source;
   bfs_error error = BFS_ERROR_INIT;
-  const Py_ssize_t before = PyTuple_Size(arguments) - 2;
-  unsigned int part = 0, num_parts = 0;
-  PyObject* numbers = PyTuple_GetSlice(arguments, before, before + 2);
-  if (numbers == NULL) return NULL;
-  const int parsed = PyArg_ParseTuple(numbers, "II", &part, &num_parts);
-  Py_DECREF(numbers);
-  if (!parsed) return NULL;
-  PyObject* rest = PyTuple_GetSlice(arguments, 0, before);
-  if (rest == NULL) return NULL;
-  const int begun = making_begin(&making, rest);
-  Py_DECREF(rest); /* `arguments` keeps its items */
-  if (begun < 0) return NULL;
-  if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
-  int32_t code;
-  WITHOUT_GIL(code = bfs_create_part(making.path_text, &options, part, num_parts, &making.handle->filter, &error));
+  if (!PyArg_ParseTuple(arguments, "O!On", &PyTuple_Type, &first, &keys, &width)) return NULL;
+  if (making_begin(&making, first) < 0) return NULL;
+  int32_t code = BFS_EINVAL;
+  if (source_open(&source, keys, width, 0) == 0) {
+    WITHOUT_GIL(code = build_of(&making, &source, &making.handle->filter, &error));
+    source_close(&source);
+  }
+  making.handle->created = 1;
   return making_end(&making, code, &error);
+}
+
+static PyObject* module_is_stream(PyObject* self, PyObject* keys) {
+  (void)self;
+  return PyBool_FromLong(is_stream(keys));
 }
 
 /* --- Filters of other programs ------------------------------------------------------------------------------------ */
@@ -139,50 +175,50 @@ static int foreign_begin(bfs_foreign_form* form, Py_buffer* bytes, PyObject* arg
   return 0;
 }
 
-/* Arguments: options or None, then those of foreign_begin. */
+/* Arguments: the flags, the options or None, then those of foreign_begin. */
 static PyObject* module_inspect_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
-  PyObject* given = PyTuple_GetItem(arguments, 0);
-  PyObject* rest = PyTuple_GetSlice(arguments, 1, PY_SSIZE_T_MAX);
+  unsigned long long flags = 0;
+  PyObject* given = NULL;
+  PyObject* first = PyTuple_GetSlice(arguments, 0, 2);
+  PyObject* rest = PyTuple_GetSlice(arguments, 2, PY_SSIZE_T_MAX);
   bfs_foreign_form form;
   Py_buffer bytes;
-  if (given == NULL || rest == NULL || foreign_begin(&form, &bytes, rest) < 0) {
-    Py_XDECREF(rest);
-    return NULL;
+  PyObject* told = NULL;
+  if (first != NULL && rest != NULL && PyArg_ParseTuple(first, "KO", &flags, &given) &&
+      foreign_begin(&form, &bytes, rest) == 0) {
+    bfs_options options;
+    bfs_foreign found = BFS_FOREIGN_INIT;
+    bfs_error error = BFS_ERROR_INIT;
+    const bfs_options* said = given == Py_None ? NULL : &options;
+    if (said == NULL || fill_options(&options, given) == 0) {
+      int32_t code;
+      WITHOUT_GIL(code = bfs_foreign_inspect(&form, bytes.buf, (uint64_t)bytes.len, flags, said, &found, &error));
+      told = code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
+    }
+    PyBuffer_Release(&bytes);
   }
-  bfs_options options;
-  bfs_foreign found = BFS_FOREIGN_INIT;
-  bfs_error error = BFS_ERROR_INIT;
-  int32_t code = BFS_EINVAL;
-  const int filled = given == Py_None ? 0 : fill_options(&options, given);
-  if (filled == 0) {
-    WITHOUT_GIL(code = bfs_foreign_inspect(&form, bytes.buf, (uint64_t)bytes.len, given == Py_None ? NULL : &options,
-                                           &found, &error));
-  }
-  PyBuffer_Release(&bytes);
-  Py_DECREF(rest);
-  if (filled < 0) return NULL;
-  return code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
+  Py_XDECREF(first);
+  Py_XDECREF(rest);
+  return told;
 }
 
-/* Arguments: those of create, then those of foreign_begin. */
+/* Arguments: those of making_begin, then those of foreign_begin. */
 static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
-  bfs_options options;
   bfs_error error = BFS_ERROR_INIT;
   bfs_foreign_form form;
   Py_buffer bytes;
-  PyObject* first = PyTuple_GetSlice(arguments, 0, 4);
-  PyObject* rest = PyTuple_GetSlice(arguments, 4, PY_SSIZE_T_MAX);
+  PyObject* first = PyTuple_GetSlice(arguments, 0, 5);
+  PyObject* rest = PyTuple_GetSlice(arguments, 5, PY_SSIZE_T_MAX);
   PyObject* made = NULL;
   if (first != NULL && rest != NULL && foreign_begin(&form, &bytes, rest) == 0) {
     if (making_begin(&making, first) == 0) {
-      int32_t code = BFS_EINVAL;
-      if (fill_options(&options, making.given) == 0) {
-        WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, &options,
-                                              &making.handle->filter, &error));
-      }
+      int32_t code;
+      WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, making.flags,
+                                            &making.options, &making.handle->filter, &error));
+      making.handle->created = 1;
       made = making_end(&making, code, &error);
     }
     PyBuffer_Release(&bytes);
@@ -197,67 +233,47 @@ static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
 static PyObject* module_format(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
+  bfs_error error = BFS_ERROR_INIT;
+  if (making_begin_in(&making, arguments) < 0) return NULL;
+  const Py_buffer* view = &making.handle->view;
+  /* NULL would ask for the size alone.  An empty buffer is too short. */
+  void* bytes = view->buf == NULL ? (void*)&making : view->buf;
+  int64_t code;
+  WITHOUT_GIL(
+      code = bfs_format(bytes, (uint64_t)view->len, making.flags, &making.options, &making.handle->filter, &error));
+  making.handle->created = 1;
+  return making_end(&making, code, &error);
+}
+
+/* Arguments: the flags, the options. */
+static PyObject* module_required_bytes(PyObject* self, PyObject* arguments) {
+  (void)self;
+  unsigned long long flags = 0;
+  PyObject* given = NULL;
   bfs_options options;
   bfs_error error = BFS_ERROR_INIT;
-  if (making_begin_in(&making, arguments, PyBUF_WRITABLE) < 0) return NULL;
-  const Py_buffer* view = &making.handle->view;
-  if (fill_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
-  int32_t code;
-  WITHOUT_GIL(code = bfs_format(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
-  return making_end(&making, code, &error);
+  if (!PyArg_ParseTuple(arguments, "KO!", &flags, &PyDict_Type, &given)) return NULL;
+  if (fill_options(&options, given) < 0) return NULL;
+  int64_t bytes;
+  WITHOUT_GIL(bytes = bfs_format(NULL, 0, flags, &options, NULL, &error));
+  return bytes < 0 ? raise_code((int32_t)bytes, &error) : PyLong_FromLongLong(bytes);
 }
 
-/* A reader of a buffer never writes to it, so the buffer may be read-only. */
-static PyObject* wrap(PyObject* arguments, int flags) {
-  Making making;
-  bfs_open_options options;
-  bfs_error error = BFS_ERROR_INIT;
-  if (making_begin_in(&making, arguments, flags) < 0) return NULL;
-  const Py_buffer* view = &making.handle->view;
-  if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
-  int32_t code;
-  WITHOUT_GIL(code = bfs_wrap_with(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
-  return making_end(&making, code, &error);
-}
-
-static PyObject* module_wrap_to_read(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return wrap(arguments, PyBUF_SIMPLE);
-}
-
-static PyObject* module_wrap_to_write(PyObject* self, PyObject* arguments) {
-  (void)self;
-  return wrap(arguments, PyBUF_WRITABLE);
-}
-
-/* The library copies the bytes, so the buffer is released at once. */
-static PyObject* module_load(PyObject* self, PyObject* arguments) {
+/* With BFS_PRIVATE the library copies the bytes, so the buffer is released at once. */
+static PyObject* module_open_memory(PyObject* self, PyObject* arguments) {
   (void)self;
   Making making;
-  bfs_open_options options;
   bfs_error error = BFS_ERROR_INIT;
-  if (making_begin_in(&making, arguments, PyBUF_SIMPLE) < 0) return NULL;
+  if (making_begin_in(&making, arguments) < 0) return NULL;
   Py_buffer* view = &making.handle->view;
-  if (fill_open_options(&options, making.given) < 0) return making_end(&making, BFS_EINVAL, &error);
   int32_t code;
-  WITHOUT_GIL(code = bfs_load(view->buf, (uint64_t)view->len, &options, &making.handle->filter, &error));
-  PyBuffer_Release(view);
+  WITHOUT_GIL(code = bfs_open_memory(view->buf, (uint64_t)view->len, making.flags, &making.options,
+                                     &making.handle->filter, &error));
+  if ((making.flags & BFS_PRIVATE) != 0) PyBuffer_Release(view);
   return making_end(&making, code, &error);
 }
 
 /* --- Plans and files ---------------------------------------------------------------------------------------------- */
-
-static PyObject* module_required_bytes(PyObject* self, PyObject* given) {
-  (void)self;
-  bfs_options options;
-  bfs_error error = BFS_ERROR_INIT;
-  uint64_t bytes = 0;
-  if (!PyDict_Check(given)) return PyErr_Format(PyExc_TypeError, "a dict"), NULL;
-  if (fill_options(&options, given) < 0) return NULL;
-  int32_t code;
-  WITHOUT_GIL(code = bfs_required_bytes(&options, &bytes, &error));
-  return code < 0 ? raise_code(code, &error) : PyLong_FromUnsignedLongLong(bytes);
-}
 
 static PyObject* module_plan(PyObject* self, PyObject* given) {
   (void)self;
@@ -268,26 +284,6 @@ static PyObject* module_plan(PyObject* self, PyObject* given) {
   if (fill_plan_request(&request, given) < 0) return NULL;
   const int32_t code = bfs_plan(&request, &plan, &error);
   return code < 0 ? raise_code(code, &error) : dict_of_plan(&plan);
-}
-
-static PyObject* module_seal(PyObject* self, PyObject* arguments) {
-  (void)self;
-  PyObject *from = NULL, *to = NULL, *given = NULL;
-  bfs_copy_options options;
-  bfs_error error = BFS_ERROR_INIT;
-  if (!PyArg_ParseTuple(arguments, "O&O&O!", PyUnicode_FSConverter, &from, PyUnicode_FSConverter, &to, &PyDict_Type,
-                        &given))
-    return NULL;
-  const char *from_text = PyBytes_AsString(from), *to_text = PyBytes_AsString(to);
-  PyObject* result = NULL;
-  if (fill_copy_options(&options, given) == 0) {
-    int32_t code;
-    WITHOUT_GIL(code = bfs_seal(from_text, to_text, &options, &error));
-    result = none_or_raise(code, &error);
-  }
-  Py_DECREF(from);
-  Py_DECREF(to);
-  return result;
 }
 
 static PyObject* list_of_ranges(const bfs_range* ranges, uint64_t count) {
@@ -340,24 +336,24 @@ static Py_ssize_t begin_all(PyObject* handles, PyObject* type, const bfs_filter*
   return begun;
 }
 
-/* Arguments: the class of handles, a tuple of them, the path, the options. */
+/* Arguments: the class of handles, a tuple of them, the path, the flags, the options. */
 static PyObject* of_filters(PyObject* arguments, int joins) {
   PyObject *type = NULL, *handles = NULL, *path = NULL, *given = NULL, *result = NULL;
-  bfs_copy_options options;
+  unsigned long long flags = 0;
+  bfs_options options;
   bfs_error error = BFS_ERROR_INIT;
-  if (!PyArg_ParseTuple(arguments, "O!O!O&O!", &PyType_Type, &type, &PyTuple_Type, &handles, PyUnicode_FSConverter,
-                        &path, &PyDict_Type, &given))
+  if (!PyArg_ParseTuple(arguments, "O!O!O&KO!", &PyType_Type, &type, &PyTuple_Type, &handles, PyUnicode_FSConverter,
+                        &path, &flags, &PyDict_Type, &given))
     return NULL;
   const char* text = PyBytes_AsString(path);
   const Py_ssize_t count = PyTuple_Size(handles);
   const bfs_filter** filters = PyMem_Calloc((size_t)count + 1, sizeof *filters);
-  const Py_ssize_t begun =
-      filters == NULL || fill_copy_options(&options, given) < 0 ? 0 : begin_all(handles, type, filters);
+  const Py_ssize_t begun = filters == NULL || fill_options(&options, given) < 0 ? 0 : begin_all(handles, type, filters);
   if (filters == NULL) PyErr_NoMemory();
   if (!PyErr_Occurred()) {
     int32_t code;
-    WITHOUT_GIL(code = joins ? bfs_join(filters, (size_t)count, text, &options, &error)
-                             : bfs_intersect(filters, (size_t)count, text, &options, &error));
+    WITHOUT_GIL(code = joins ? bfs_join(filters, (size_t)count, text, flags, &options, &error)
+                             : bfs_intersect(filters, (size_t)count, text, flags, &options, &error));
     result = none_or_raise(code, &error);
   }
   for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
@@ -419,10 +415,7 @@ static PyObject* module_bare_bytes(PyObject* self, PyObject* arguments) {
 
 static int32_t build_bare(void* bytes, uint64_t size, uint32_t layout, uint32_t hash, const Source* source) {
   const bfs_keys none = bfs_keys_pairs(NULL, 0);
-  const bfs_keys* keys = source->num_parts == 0 ? &none : source->parts;
-  if (!source->digests) return bfs_bare_build(bytes, size, layout, keys);
-  return keys->validity != NULL ? BFS_EINVAL
-                                : bfs_bare_build_digests(bytes, size, layout, hash, keys->data, keys->count);
+  return bfs_bare_build(bytes, size, layout, hash, source->num_parts == 0 ? &none : source->parts);
 }
 
 /* Arguments: the size, the layout, the hash (for digests; 0: keys are given), the keys, their width. */
@@ -498,20 +491,17 @@ static PyObject* module_hash_name(PyObject* self, PyObject* number) {
 
 static PyMethodDef module_methods[] = {
     {"open", module_open, METH_VARARGS, NULL},
-    {"open_set", module_open_set, METH_VARARGS, NULL},
     {"create", module_create, METH_VARARGS, NULL},
+    {"build", module_build, METH_VARARGS, NULL},
+    {"is_stream", module_is_stream, METH_O, NULL},
     {"foreign_formats", module_foreign_formats, METH_NOARGS, NULL},
     {"inspect_foreign", module_inspect_foreign, METH_VARARGS, NULL},
     {"import_foreign", module_import_foreign, METH_VARARGS, NULL},
     {"format", module_format, METH_VARARGS, NULL},
-    {"wrap_to_read", module_wrap_to_read, METH_VARARGS, NULL},
-    {"wrap_to_write", module_wrap_to_write, METH_VARARGS, NULL},
-    {"load", module_load, METH_VARARGS, NULL},
-    {"required_bytes", module_required_bytes, METH_O, NULL},
+    {"open_memory", module_open_memory, METH_VARARGS, NULL},
+    {"required_bytes", module_required_bytes, METH_VARARGS, NULL},
     {"plan", module_plan, METH_O, NULL},
-    {"seal", module_seal, METH_VARARGS, NULL},
     {"verify", module_verify, METH_VARARGS, NULL},
-    {"create_part", module_create_part, METH_VARARGS, NULL},
     {"join", module_join, METH_VARARGS, NULL},
     {"intersect", module_intersect, METH_VARARGS, NULL},
     {"bare_contains", module_bare_contains, METH_VARARGS, NULL},

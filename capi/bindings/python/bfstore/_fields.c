@@ -1,13 +1,29 @@
-/* The numbers of bfstore.h, and its structs from dicts and as dicts, by the tables of _abi.h. */
+/* The numbers of the headers, and their structs from dicts and as dicts, by the tables of _abi.h. */
 #include "_internal.h"
 
-enum kind { INT32, UINT32, UINT64, DOUBLE, PATH, BYTES, SEEDS, ID, TEXT, INTERVAL, END };
+enum kind {
+  INT32,
+  UINT32,
+  UINT64,
+  DOUBLE,
+  PATH,  /* a pointer to text */
+  BYTES, /* a pointer to bytes, and their number in another field */
+  SEEDS, /* a pointer to uint32_t, and their number in another field */
+  AT,    /* a pointer to one thing */
+  ID,    /* an array of bytes */
+  TEXT,
+  BYTES_IN, /* an array, and how much of it is used in another field */
+  SEEDS_IN,
+  INTERVAL,
+  END
+};
 
 typedef struct Field {
   const char* name;
   enum kind kind;
   size_t offset;
-  size_t length_offset; /* for BYTES and SEEDS: the offset of their length or number */
+  size_t length; /* ID and TEXT: the bytes of the array.  AT: those that the pointer points to.  Otherwise: the offset
+                    of the field with the length */
 } Field;
 
 typedef struct Number {
@@ -54,22 +70,21 @@ static int fill_double(char* record, const Field* field, PyObject* value) {
   return 0;
 }
 
-/* Makes the struct point into the bytes object.  A path ends at its NUL, so a NUL inside is a ValueError. */
+/* Makes the struct point into the bytes object, whose bytes are aligned as malloc's.  A path ends at its NUL, so a NUL
+ * inside is a ValueError. */
 static int fill_bytes(char* record, const Field* field, PyObject* value) {
   char* data = NULL;
   Py_ssize_t bytes = 0;
   if (PyBytes_AsStringAndSize(value, &data, field->kind == PATH ? NULL : &bytes) < 0) return -1;
-  if (field->kind == ID) {
-    if (bytes != 16) {
-      PyErr_Format(PyExc_ValueError, "%s has 16 bytes", field->name);
-      return -1;
-    }
-    memcpy(record + field->offset, data, 16);
-    return 0;
-  }
   memcpy(record + field->offset, &data, sizeof data);
+  if (field->kind == PATH) return 0;
+  if (field->kind == AT) {
+    if ((size_t)bytes == field->length) return 0;
+    PyErr_Format(PyExc_ValueError, "%s has %zu bytes, and not %zd", field->name, field->length, bytes);
+    return -1;
+  }
   const uint64_t length = (uint64_t)bytes / (field->kind == SEEDS ? sizeof(uint32_t) : 1);
-  if (field->kind != PATH) memcpy(record + field->length_offset, &length, sizeof length);
+  memcpy(record + field->length, &length, sizeof length);
   return 0;
 }
 
@@ -109,16 +124,6 @@ int fill_options(bfs_options* options, PyObject* given) {
   return fill(options, bfs_options_fields, given);
 }
 
-int fill_open_options(bfs_open_options* options, PyObject* given) {
-  *options = (bfs_open_options)BFS_OPEN_OPTIONS_INIT;
-  return fill(options, bfs_open_options_fields, given);
-}
-
-int fill_copy_options(bfs_copy_options* options, PyObject* given) {
-  *options = (bfs_copy_options)BFS_COPY_OPTIONS_INIT;
-  return fill(options, bfs_copy_options_fields, given);
-}
-
 int fill_plan_request(bfs_plan_request* request, PyObject* given) {
   *request = (bfs_plan_request)BFS_PLAN_REQUEST_INIT;
   return fill(request, bfs_plan_request_fields, given);
@@ -126,13 +131,25 @@ int fill_plan_request(bfs_plan_request* request, PyObject* given) {
 
 /* --- As dicts ----------------------------------------------------------------------------------------------------- */
 
-static PyObject* value_of(const char* at, enum kind kind) {
+static PyObject* tuple_of(const char* seeds, uint32_t count) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
+  for (uint32_t i = 0; tuple != NULL && i < count; i++) {
+    uint32_t seed;
+    memcpy(&seed, seeds + i * sizeof seed, sizeof seed);
+    PyObject* number = PyLong_FromUnsignedLong(seed);
+    if (number == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, number) < 0) Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
+static PyObject* value_of(const char* record, const Field* field) {
+  const char* at = record + field->offset;
   int32_t int32;
   uint32_t uint32;
   uint64_t uint64;
   double number;
   bfs_interval interval;
-  switch (kind) {
+  switch (field->kind) {
     case INT32:
       memcpy(&int32, at, sizeof int32);
       return PyLong_FromLong(int32);
@@ -146,7 +163,13 @@ static PyObject* value_of(const char* at, enum kind kind) {
       memcpy(&number, at, sizeof number);
       return PyFloat_FromDouble(number);
     case ID:
-      return PyBytes_FromStringAndSize(at, 16);
+      return PyBytes_FromStringAndSize(at, (Py_ssize_t)field->length);
+    case BYTES_IN:
+      memcpy(&uint32, record + field->length, sizeof uint32);
+      return PyBytes_FromStringAndSize(at, (Py_ssize_t)uint32);
+    case SEEDS_IN:
+      memcpy(&uint32, record + field->length, sizeof uint32);
+      return tuple_of(at, uint32);
     case TEXT:
       return PyUnicode_FromString(at);
     default:
@@ -158,7 +181,7 @@ static PyObject* value_of(const char* at, enum kind kind) {
 static PyObject* dict_of(const void* record, const Field* field) {
   PyObject* dict = PyDict_New();
   for (; dict != NULL && field->kind != END; field++) {
-    PyObject* value = value_of((const char*)record + field->offset, field->kind);
+    PyObject* value = value_of(record, field);
     if (value == NULL || PyDict_SetItemString(dict, field->name, value) < 0) Py_CLEAR(dict);
     Py_XDECREF(value);
   }

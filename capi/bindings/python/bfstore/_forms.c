@@ -19,7 +19,8 @@ static PyObject* handle_sync(PyObject* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "OOO", &owner, &epoch, &mark)) return NULL;
   if (digest_of(owner, &numbers[0]) < 0 || digest_of(epoch, &numbers[1]) < 0 || digest_of(mark, &numbers[2]) < 0)
     return NULL;
-  CALL(bfs_sync(filter, numbers[0], numbers[1], numbers[2], &error));
+  const bfs_owner_mark position = {numbers[0], numbers[2], numbers[1], 0, 0};
+  CALL(bfs_sync(filter, &position, &error));
   Py_RETURN_NONE;
 }
 
@@ -83,30 +84,25 @@ static PyObject* handle_is_current(PyObject* self, PyObject* unused) {
   return PyBool_FromLong((long)done);
 }
 
-static PyObject* handle_use_threads(PyObject* self, PyObject* object) {
-  uint64_t threads = 0;
-  if (digest_of(object, &threads) < 0) return NULL;
-  CALL(bfs_use_threads(filter, threads > 65 ? 65 : (uint32_t)threads, &error)); /* 65 is already too many */
-  Py_RETURN_NONE;
-}
-
 static PyObject* handle_health(PyObject* self, PyObject* unused) {
   (void)unused;
   const Handle* handle = (const Handle*)self;
   return PyLong_FromLong(handle->filter == NULL ? BFS_ESHUT : bfs_health(handle->filter));
 }
 
-static PyObject* handle_save(PyObject* self, PyObject* arguments) {
+/* Arguments: the path, the flags, the options. */
+static PyObject* handle_copy(PyObject* self, PyObject* arguments) {
   PyObject *path = NULL, *given = NULL;
-  bfs_copy_options options;
-  if (!PyArg_ParseTuple(arguments, "O&O!", PyUnicode_FSConverter, &path, &PyDict_Type, &given)) return NULL;
+  unsigned long long flags = 0;
+  bfs_options options;
+  if (!PyArg_ParseTuple(arguments, "O&KO!", PyUnicode_FSConverter, &path, &flags, &PyDict_Type, &given)) return NULL;
   const char* to = PyBytes_AsString(path);
   PyObject* result = NULL;
   bfs_error error = BFS_ERROR_INIT;
-  bfs_filter* filter = fill_copy_options(&options, given) < 0 ? NULL : handle_begin((Handle*)self);
+  bfs_filter* filter = fill_options(&options, given) < 0 ? NULL : handle_begin((Handle*)self);
   if (filter != NULL) {
     int32_t code;
-    WITHOUT_GIL(code = bfs_save(filter, to, &options, &error));
+    WITHOUT_GIL(code = bfs_copy(filter, to, flags, &options, &error));
     handle_end((Handle*)self);
     result = none_or_raise(code, &error);
   }
@@ -114,27 +110,69 @@ static PyObject* handle_save(PyObject* self, PyObject* arguments) {
   return result;
 }
 
-/* Dumps the filter.  With "follow" each call may need another size, so the call returns the size. */
-static PyObject* handle_dump(PyObject* self, PyObject* object) {
-  uint64_t flags = 0, bytes = 0;
-  if (digest_of(object, &flags) < 0) return NULL;
-  CALL(bfs_dump(filter, NULL, 0, flags, &bytes, &error));
-  for (int tries = 0;; tries++) {
-    PyObject* dumped = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
-    if (dumped == NULL) return NULL;
-    char* data = PyBytes_AsString(dumped);
-    const uint64_t room = bytes;
-    if ((filter = handle_begin((Handle*)self)) == NULL) {
-      Py_DECREF(dumped);
+/* One call of the library that writes the filter into a buffer, and returns the bytes or a code. */
+typedef struct Writing {
+  int64_t (*write)(const struct Writing* writing, const bfs_filter* filter, void* buffer, uint64_t bytes,
+                   bfs_error* error);
+  uint64_t flags;        /* of bfs_dump */
+  bfs_foreign_form form; /* of bfs_foreign_export */
+} Writing;
+
+static int64_t write_dump(const Writing* writing, const bfs_filter* filter, void* buffer, uint64_t bytes,
+                          bfs_error* error) {
+  return bfs_dump(filter, buffer, bytes, writing->flags, error);
+}
+
+static int64_t write_foreign(const Writing* writing, const bfs_filter* filter, void* buffer, uint64_t bytes,
+                             bfs_error* error) {
+  return bfs_foreign_export(filter, &writing->form, buffer, bytes, error);
+}
+
+/* Returns the size, or -1 with an exception. */
+static int64_t write_to(PyObject* self, const Writing* writing, void* buffer, int64_t bytes, int32_t* code) {
+  bfs_error error = BFS_ERROR_INIT;
+  int64_t done = BFS_ESHUT;
+  const bfs_filter* filter = handle_begin((Handle*)self);
+  if (filter == NULL) return -1;
+  WITHOUT_GIL(done = writing->write(writing, filter, buffer, (uint64_t)bytes, &error));
+  handle_end((Handle*)self);
+  *code = done < 0 ? (int32_t)done : BFS_OK;
+  if (done < 0) raise_code(*code, &error);
+  return done < 0 ? -1 : done;
+}
+
+/* Returns the filter's bytes.  A handle that follows its path may need another size in each call: a buffer that became
+ * too short is BFS_EINVAL, which is then tried again. */
+static PyObject* written(PyObject* self, const Writing* writing) {
+  int32_t code = BFS_OK;
+  int64_t needed = write_to(self, writing, NULL, 0, &code);
+  for (int tries = 0; needed >= 0; tries++) {
+    PyObject* bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)needed);
+    if (bytes == NULL) return NULL;
+    const int64_t room = needed, done = write_to(self, writing, PyBytes_AsString(bytes), room, &code);
+    if (done == room) return bytes;
+    PyObject* shorter = done < 0 ? NULL : PyBytes_FromStringAndSize(PyBytes_AsString(bytes), (Py_ssize_t)done);
+    Py_DECREF(bytes);
+    if (done >= 0) return shorter;
+    if (code != BFS_EINVAL || tries == 9) return NULL;
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace);
+    needed = write_to(self, writing, NULL, 0, &code);
+    if (needed < 0 || needed != room) {
+      Py_XDECREF(kind);
+      Py_XDECREF(value);
+      Py_XDECREF(trace);
+    } else { /* the size was right: something else is not valid */
+      PyErr_Restore(kind, value, trace);
       return NULL;
     }
-    WITHOUT_GIL(done = bfs_dump(filter, data, room, flags, &bytes, &error));
-    handle_end((Handle*)self);
-    if (done == BFS_OK && bytes == room) return dumped;
-    Py_DECREF(dumped);
-    if (done < 0 && (done != BFS_EINVAL || bytes == room)) return raise_code((int32_t)done, &error);
-    if (tries == 9) return raise_code_of(((Handle*)self)->name, BFS_EBUSY);
   }
+  return NULL;
+}
+
+static PyObject* handle_dump(PyObject* self, PyObject* object) {
+  Writing writing = {write_dump, 0, BFS_FOREIGN_FORM_INIT};
+  return digest_of(object, &writing.flags) < 0 ? NULL : written(self, &writing);
 }
 
 /* Returns the other filter of a call, counted like the first, or NULL with an exception.  Checks its type, not its
@@ -218,53 +256,11 @@ static PyObject* handle_export_bits(PyObject* self, PyObject* arguments) {
 
 /* Arguments: the format's name; the order of bits, or 0 if the format needs none. */
 static PyObject* handle_export_foreign(PyObject* self, PyObject* arguments) {
-  bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
+  Writing writing = {write_foreign, 0, BFS_FOREIGN_FORM_INIT};
   unsigned int order = 0;
-  if (!PyArg_ParseTuple(arguments, "sI", &form.format, &order)) return NULL;
-  form.order = order;
-  uint64_t bytes = 0;
-  CALL(bfs_foreign_export(filter, &form, NULL, 0, &bytes, &error));
-  PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
-  if (made == NULL) return NULL;
-  char* data = PyBytes_AsString(made);
-  uint64_t written = 0; /* fewer if the handle follows its path to another file */
-  error = (bfs_error)BFS_ERROR_INIT;
-  filter = handle_begin((Handle*)self);
-  if (filter != NULL) {
-    WITHOUT_GIL(done = bfs_foreign_export(filter, &form, data, bytes, &written, &error));
-    handle_end((Handle*)self);
-  }
-  if (filter != NULL && done == BFS_OK)
-    return written == bytes || _PyBytes_Resize(&made, (Py_ssize_t)written) == 0 ? made : NULL;
-  Py_DECREF(made);
-  return filter == NULL ? NULL : raise_code((int32_t)done, &error);
-}
-
-static PyObject* handle_note(PyObject* self, PyObject* unused) {
-  (void)unused;
-  char note[1024]; /* the longest note */
-  CALL(bfs_get_note(filter, note, sizeof note, &error));
-  return PyBytes_FromStringAndSize(note, (Py_ssize_t)(done < 1024 ? done : 1024));
-}
-
-static PyObject* handle_part(PyObject* self, PyObject* unused) {
-  (void)unused;
-  uint32_t part = 0, num_parts = 0;
-  CALL(bfs_get_part(filter, &part, &num_parts, &error));
-  return Py_BuildValue("II", (unsigned int)part, (unsigned int)num_parts);
-}
-
-static PyObject* handle_seeds(PyObject* self, PyObject* unused) {
-  (void)unused;
-  uint32_t seeds[64]; /* k is at most 64 */
-  CALL(bfs_get_seeds(filter, seeds, 64, &error));
-  PyObject* list = PyList_New(0);
-  for (int64_t i = 0; list != NULL && i < done && i < 64; i++) {
-    PyObject* seed = PyLong_FromUnsignedLong(seeds[i]);
-    if (seed == NULL || PyList_Append(list, seed) < 0) Py_CLEAR(list);
-    Py_XDECREF(seed);
-  }
-  return list;
+  if (!PyArg_ParseTuple(arguments, "sI", &writing.form.format, &order)) return NULL;
+  writing.form.order = order;
+  return written(self, &writing);
 }
 
 static PyObject* handle_stats(PyObject* self, PyObject* object) {
@@ -290,19 +286,11 @@ const PyMethodDef form_methods[] = {
          "an add."),
     NONE("is_current", handle_is_current,
          "is_current($self, /)\n--\n\nWhether the path still names this file, whole.  Asks the file system."),
-    ONE("use_threads", handle_use_threads,
-        "use_threads($self, threads, /)\n--\n\nThe number of threads (1 to 64) of add_many() from now on, of an "
-        "exclusive writer."),
-    NONE("note", handle_note, "note($self, /)\n--\n\nThe note that the filter was made with; b\"\" if it has none."),
-    NONE("part", handle_part,
-         "part($self, /)\n--\n\nWhich part of a whole filter this is, from 0, and of how many: (0, 1) is a whole "
-         "filter."),
-    NONE("seeds", handle_seeds, "seeds($self, /)\n--\n\nThe seeds of the filter's hash, if it takes a list of them."),
     {"_sync", handle_sync, METH_VARARGS, NULL},
     {"_get_mark", handle_get_mark, METH_VARARGS, NULL},
     NONE("_list_marks", handle_list_marks, ""),
     NONE("_health", handle_health, ""),
-    {"_save", handle_save, METH_VARARGS, NULL},
+    {"_copy", handle_copy, METH_VARARGS, NULL},
     ONE("_dump", handle_dump, ""),
     ONE("_merge", handle_merge, ""),
     ONE("_compare", handle_compare, ""),

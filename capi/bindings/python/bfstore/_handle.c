@@ -147,6 +147,11 @@ static PyObject* handle_closed(PyObject* self, void* unused) {
   return PyBool_FromLong(handle->filter == NULL && !handle->publishing);
 }
 
+static PyObject* handle_created(PyObject* self, void* unused) {
+  (void)unused;
+  return PyBool_FromLong(((const Handle*)self)->created);
+}
+
 static PyObject* handle_name(PyObject* self, void* unused) {
   (void)unused;
   return Py_NewRef(((Handle*)self)->name);
@@ -157,7 +162,7 @@ static PyObject* handle_reduce(PyObject* self, PyObject* unused) {
   (void)unused;
   PyErr_Format(
       PyExc_TypeError,
-      "%S: an open filter is neither pickled nor copied. Pass its path, and open it there; or save() or dump() it",
+      "%S: an open filter is neither pickled nor copied. Pass its path, and open it there; or copy() or dump() it",
       ((Handle*)self)->name);
   return NULL;
 }
@@ -183,6 +188,8 @@ const PyMethodDef life_methods[] = {
 
 PyGetSetDef handle_properties[] = {
     {"closed", handle_closed, NULL, PyDoc_STR("Whether close() was called."), NULL},
+    {"created", handle_created, NULL,
+     PyDoc_STR("Whether this call made the filter: of open() with mode \"a\", False if the file was there."), NULL},
     {"name", handle_name, NULL, PyDoc_STR("The path as it was given; of a buffer, words."), NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

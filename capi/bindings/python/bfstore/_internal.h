@@ -7,10 +7,11 @@
 #include <Python.h>
 #include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bfstore.h"
 #include "bfstore_interop.h"
+#include "bfstore_memory.h"
 
 /* Runs the statement while other threads may run Python. */
 #define WITHOUT_GIL(...)                        \
@@ -39,6 +40,7 @@ typedef struct Handle {
   Py_buffer view;     /* the memory of format() and wrap() */
   Py_ssize_t calls;
   int publishing;
+  int created; /* this handle made the filter */
   int follows; /* a lookup may open a file */
 } Handle;
 
@@ -131,15 +133,16 @@ int source_add_arrow(Source* source, PyObject* keys);
 /* Returns -1 with an exception; then there is nothing to close. */
 int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
 
+/* Returns whether the keys come one after the other, and not as a buffer or a column (_lookups.c). */
+int is_stream(PyObject* keys);
+
 /* --- Numbers, and structs as dicts (_fields.c) -------------------------------------------------------------------- */
 
-/* Adds the numbers of bfstore.h, under their names without BFS_.  Returns -1 with an exception. */
+/* Adds the numbers of the headers, under their names without BFS_.  Returns -1 with an exception. */
 int add_numbers(PyObject* module);
 
 /* Return -1 with an exception.  The dict's values must last as long as the struct. */
 int fill_options(bfs_options* options, PyObject* given);
-int fill_open_options(bfs_open_options* options, PyObject* given);
-int fill_copy_options(bfs_copy_options* options, PyObject* given);
 int fill_plan_request(bfs_plan_request* request, PyObject* given);
 PyObject* dict_of_plan(const bfs_plan_result* plan);
 PyObject* dict_of_statistics(const bfs_statistics* statistics);

@@ -5,6 +5,14 @@
 
 enum verb { ADD, REMOVE, COUNT, CONTAINS, SELECT, DIGEST };
 
+static int32_t count_one(const bfs_filter* filter, const OneKey* key) {
+  const bfs_key pair = {key->data, key->bytes};
+  const bfs_keys keys = bfs_keys_pairs(&pair, 1);
+  uint8_t count = 0;
+  const int64_t done = bfs_count_keys(filter, &keys, &count);
+  return done < 0 ? (int32_t)done : count;
+}
+
 static inline int32_t of_key(bfs_filter* filter, enum verb verb, const OneKey* key) {
   switch (verb) {
     case ADD:
@@ -12,23 +20,14 @@ static inline int32_t of_key(bfs_filter* filter, enum verb verb, const OneKey* k
     case REMOVE:
       return bfs_remove(filter, key->data, key->bytes);
     case COUNT:
-      return bfs_count(filter, key->data, key->bytes);
+      return count_one(filter, key);
     default:
       return bfs_contains(filter, key->data, key->bytes);
   }
 }
 
 static inline int32_t of_digest(bfs_filter* filter, enum verb verb, uint64_t digest) {
-  switch (verb) {
-    case ADD:
-      return bfs_add_digest(filter, digest);
-    case REMOVE:
-      return bfs_remove_digest(filter, digest);
-    case COUNT:
-      return bfs_count_digest(filter, digest);
-    default:
-      return bfs_contains_digest(filter, digest);
-  }
+  return verb == ADD ? bfs_add_digest(filter, digest) : bfs_contains_digest(filter, digest);
 }
 
 /* Returns whether the call may wait: an exclusive writer waits for other threads in calls, and a handle that follows
@@ -98,12 +97,6 @@ static PyObject* handle_contains_digest(PyObject* self, PyObject* digest) {
   return as_bool(ask_digest(self, CONTAINS, digest));
 }
 static PyObject* handle_add_digest(PyObject* self, PyObject* digest) { return as_bool(ask_digest(self, ADD, digest)); }
-static PyObject* handle_remove_digest(PyObject* self, PyObject* digest) {
-  return as_bool(ask_digest(self, REMOVE, digest));
-}
-static PyObject* handle_count_digest(PyObject* self, PyObject* digest) {
-  return as_int(ask_digest(self, COUNT, digest));
-}
 
 static PyObject* handle_digest(PyObject* self, PyObject* object) {
   OneKey key;
@@ -128,13 +121,15 @@ static int64_t of_keys(bfs_filter* filter, enum verb verb, const bfs_keys* keys,
       return bfs_contains_keys(filter, keys, out);
     case SELECT:
       return bfs_select_keys(filter, keys, out);
+    case COUNT:
+      return bfs_count_keys(filter, keys, out);
     default:
       return bfs_digest_keys(filter, keys, out);
   }
 }
 
 static size_t answer_bytes(enum verb verb) {
-  return verb == CONTAINS ? 1 : verb == SELECT ? 4 : verb == DIGEST ? 8 : 0;
+  return verb == CONTAINS || verb == COUNT ? 1 : verb == SELECT ? 4 : verb == DIGEST ? 8 : 0;
 }
 
 /* Makes a part's indexes count from the first key of the whole source. */
@@ -178,7 +173,7 @@ static PyObject* numbers_in(PyObject* room, const char* format) {
 }
 
 static PyObject* answers_in(PyObject* room, enum verb verb, int64_t done) {
-  if (verb == CONTAINS) return Py_NewRef(room);
+  if (verb == CONTAINS || verb == COUNT) return Py_NewRef(room);
   if (verb == DIGEST) return numbers_in(room, "Q");
   if (verb != SELECT) return PyLong_FromLongLong(done);
   return PyByteArray_Resize(room, (Py_ssize_t)done * 4) < 0 ? NULL : numbers_in(room, "I");
@@ -209,8 +204,7 @@ static PyObject* batch(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_
   return answers;
 }
 
-/* Returns whether the keys come one after the other, and not as a buffer or a column. */
-static int is_stream(PyObject* keys) {
+int is_stream(PyObject* keys) {
   return PyIter_Check(keys) && !PyObject_CheckBuffer(keys) && !PyObject_HasAttrString(keys, "__arrow_c_stream__") &&
          !PyObject_HasAttrString(keys, "__arrow_c_array__");
 }
@@ -260,6 +254,9 @@ static PyObject* handle_remove_many(PyObject* self, PyObject* a, PyObject* k) {
 static PyObject* handle_contains_many(PyObject* self, PyObject* a, PyObject* k) {
   return batch_of_keys(self, CONTAINS, a, k);
 }
+static PyObject* handle_count_many(PyObject* self, PyObject* a, PyObject* k) {
+  return batch_of_keys(self, COUNT, a, k);
+}
 static PyObject* handle_select(PyObject* self, PyObject* a, PyObject* k) { return batch_of_keys(self, SELECT, a, k); }
 static PyObject* handle_digest_many(PyObject* self, PyObject* a, PyObject* k) {
   return batch_of_keys(self, DIGEST, a, k);
@@ -271,6 +268,7 @@ static PyObject* handle_remove_digests(PyObject* self, PyObject* digests) { retu
 static PyObject* handle_contains_digests(PyObject* self, PyObject* digests) {
   return batch(self, CONTAINS, digests, 0, 1);
 }
+static PyObject* handle_count_digests(PyObject* self, PyObject* digests) { return batch(self, COUNT, digests, 0, 1); }
 static PyObject* handle_select_digests(PyObject* self, PyObject* digests) { return batch(self, SELECT, digests, 0, 1); }
 
 /* --- The methods ----------------------------------------------------------------------------------------------------
@@ -288,14 +286,12 @@ const PyMethodDef lookup_methods[] = {
         "Remove only keys that were added, each as often as it was added: anything else can make the filter\n"
         "answer no for other keys.  Never repeat a remove that raised an error."),
     ONE("count", handle_count,
-        "count($self, key, /)\n--\n\nHow often the key was added and not removed, at most: 0 (a certain no) to 15, or "
-        "more."),
+        "count($self, key, /)\n--\n\nHow often the key was added and not removed, at most: 0 (a certain no) to 15.\n\n"
+        "15 is 15 or more, or a doubt.  Only the counting layout counts."),
     ONE("digest", handle_digest, "digest($self, key, /)\n--\n\nThe key's 64-bit digest in this file."),
     ONE("contains_digest", handle_contains_digest,
         "contains_digest($self, digest, /)\n--\n\ncontains() of a key's digest."),
     ONE("add_digest", handle_add_digest, "add_digest($self, digest, /)\n--\n\nadd() of a key's digest."),
-    ONE("remove_digest", handle_remove_digest, "remove_digest($self, digest, /)\n--\n\nremove() of a key's digest."),
-    ONE("count_digest", handle_count_digest, "count_digest($self, digest, /)\n--\n\ncount() of a key's digest."),
     MANY("add_many", handle_add_many,
          "add_many($self, keys, *, width=0)\n--\n\nAdds keys, and returns how many were certainly new.  Other threads "
          "run meanwhile.\n\n"
@@ -309,6 +305,9 @@ const PyMethodDef lookup_methods[] = {
          "contains_many($self, keys, *, width=0)\n--\n\nA bytearray with 0 for each key that is certainly absent (or "
          "null), else 1.\n\n"
          "Keys as in add_many().  itertools.compress(keys, mask) has those that may be present."),
+    MANY("count_many", handle_count_many,
+         "count_many($self, keys, *, width=0)\n--\n\ncount() of many keys: a bytearray of numbers from 0 to 15, 0 for "
+         "a null."),
     MANY("select", handle_select,
          "select($self, keys, *, width=0)\n--\n\nThe numbers of the keys that may be present, ascending: a memoryview "
          "of uint32."),
@@ -320,6 +319,7 @@ const PyMethodDef lookup_methods[] = {
     ONE("remove_digests", handle_remove_digests, "remove_digests($self, digests, /)\n--\n\nremove_many() of digests."),
     ONE("contains_digests", handle_contains_digests,
         "contains_digests($self, digests, /)\n--\n\ncontains_many() of digests."),
+    ONE("count_digests", handle_count_digests, "count_digests($self, digests, /)\n--\n\ncount_many() of digests."),
     ONE("select_digests", handle_select_digests, "select_digests($self, digests, /)\n--\n\nselect() of digests."),
     {NULL, NULL, 0, NULL},
 };

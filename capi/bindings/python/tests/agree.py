@@ -10,7 +10,7 @@ def keys(prefix, count):
 
 
 def create(path, capacity):
-    bfstore.create(path, capacity=int(capacity), fpr=0.01).close()
+    bfstore.create(path, int(capacity), fpr=0.01).close()
 
 
 def add(path, prefix, count):

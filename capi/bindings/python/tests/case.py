@@ -9,8 +9,7 @@ import bfstore
 HERE = pathlib.Path(__file__).resolve().parent.parent
 # As in backend.py: in an sdist the library is next to it.
 ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
-HEADER = ROOT / "capi" / "bfstore.h"
-
+HEADERS = sorted((ROOT / "capi").glob("bfstore*.h"))
 
 try:
     import numpy

@@ -65,6 +65,14 @@ class Lists(Batch):
         self.assertEqual(self.filter.add_many([b"a", b"b"]), 2)
         self.assertEqual(self.filter.add_many([b"a", b"c"]), 1)
 
+    def test_update_takes_several_lists_as_a_set_does(self):
+        self.assertIsNone(self.filter.update(["a", b"b"], {5}, (key for key in "cd"), arrow.text([b"e", None])))
+        self.assertEqual(bytes(self.filter.contains_many(["a", "b", 5, "c", "d", "e", "f"])), b"\1\1\1\1\1\1\0")
+        self.filter.update()
+        for wrong in ("text", b"bytes", 5, None):
+            with self.assertRaises(TypeError):
+                self.filter.update(wrong)
+
     def test_the_mask_chooses_from_the_keys(self):
         self.filter.add_many(["a", "c"])
         self.assertEqual(list(itertools.compress("abcd", self.filter.contains_many(list("abcd")))), ["a", "c"])

@@ -12,11 +12,10 @@ import unittest.mock
 import arrow
 import bfstore
 from bfstore import _bfstore
-from case import HEADER, HERE, Case
+from case import HEADERS, HERE, Case
 
 SECRET = b"sixteen bytes..."
-# The header, and those next to it that include it.
-TEXT = "".join(re.sub(r"/\*.*?\*/", " ", one.read_text("utf-8"), flags=re.DOTALL) for one in sorted(HEADER.parent.glob("bfstore*.h")))
+TEXT = "".join(re.sub(r"/\*.*?\*/", " ", one.read_text("utf-8"), flags=re.DOTALL) for one in HEADERS)
 
 
 class Header(unittest.TestCase):
@@ -24,11 +23,8 @@ class Header(unittest.TestCase):
 
     def test_every_function_is_called(self):
         declared = set(re.findall(r"BFS_API[^;(]*?\b(bfs_\w+)\s*\(", TEXT))
-        self.assertGreater(len(declared), 50)
-        # These have another form here: open_with, wrap_with, add_keys, contains_keys, the version, and the names of all
-        # numbers.
-        same = {"bfs_open", "bfs_wrap", "bfs_add_digests", "bfs_contains_digests", "bfs_version_number", "bfs_layout_named",
-                "bfs_hash_named"}
+        self.assertGreater(len(declared), 45)
+        same = {"bfs_layout_named", "bfs_hash_named"}  # here the names of all numbers are known
         self.assertEqual({name for name in declared if not re.search(rf"\b{name}\b", self.sources)}, same)
 
     def test_a_number_that_the_library_does_not_know_is_its_own_name(self):
@@ -38,10 +34,17 @@ class Header(unittest.TestCase):
 
     def test_every_flag_is_taken(self):
         python = (HERE / "bfstore" / "__init__.py").read_text("utf-8")
-        by_name = {f"OPEN_{name.upper()}" for name in bfstore._OPEN_FLAGS}
-        flags = {name for name in vars(_bfstore) if name.startswith(("OPEN_", "OPTION_", "STATS_"))}
+        flags = set(re.findall(r"#define BFS_(\w+) 0x[0-9a-f]+ull", TEXT))
         self.assertGreater(len(flags), 25)
+        by_name = {name.upper() for name in bfstore._FLAGS}
         self.assertEqual({name for name in flags if f"_bfstore.{name}" not in python and name not in by_name}, set())
+
+    def test_every_option_is_taken(self):
+        fields = set(re.findall(r"\b(\w+)[,;]", re.search(r"typedef struct bfs_options \{(.*?)\}", TEXT, re.DOTALL)[1]))
+        fields -= {"struct_bytes", "secret_bytes", "note_bytes", "num_seeds"}
+        taken = bfstore._CREATE | bfstore._OPEN | bfstore._OPEN_OR_CREATE | bfstore._FORMAT | bfstore._COPY
+        found = {bfstore._CONVERTED.get(name, (name,))[0] for name in taken} - bfstore._FLAGS.keys() - {"offset", "length"}
+        self.assertEqual(found | {"range", "fd", "num_parts"}, fields)
 
     def test_the_stubs_name_every_layout_and_hash(self):
         stubs = (HERE / "bfstore" / "__init__.pyi").read_text("utf-8")
@@ -52,16 +55,56 @@ class Header(unittest.TestCase):
 
 class Making(Case):
     def test_what_is_given_is_what_the_filter_has(self):
-        made = self.create(capacity=5000, fpr=0.001, layout="classic", seed=7, note=b"mine\0", file_id=bytes(range(16)), mode=0o640)
+        made = self.create(capacity=5000, fpr=0.001, layout="classic", seed=7, note=b"mine\0", file_id=bytes(range(16)), permissions=0o640)
         facts = made.stats()
-        self.assertEqual((facts.capacity, facts.layout, facts.hash, facts.seed, facts.file_id, facts.health, made.note()),
-                         (5000, "classic", "xxh3", 7, bytes(range(16)), "ok", b"mine\0"))
+        self.assertEqual((facts.capacity, facts.layout, facts.hash, facts.seed, facts.file_id, facts.health, facts.note, facts.part, facts.seeds),
+                         (5000, "classic", "xxh3", 7, bytes(range(16)), "ok", b"mine\0", (0, 1), ()))
         self.assertAlmostEqual(facts.fpr, 0.001, 4)
+        self.assertEqual((made.capacity, made.fpr, made.num_bits, made.num_probes, made.layout, made.hash, made.note, made.part, made.seeds),
+                         (5000, facts.fpr, facts.num_bits, facts.num_probes, "classic", "xxh3", b"mine\0", (0, 1), ()))
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640 & ~_umask())
         self.assertEqual(self.create(self.folder / "like", like=self.path).stats().num_bits, facts.num_bits)
         self.assertLessEqual(self.create(self.folder / "small", max_bytes=50_000).stats().body_bytes, 50_000)
         self.assertEqual(self.create(self.folder / "bits", num_bits=1024, num_probes=3).stats().num_probes, 3)
         self.assertEqual(self.create(self.folder / "per key", bits_per_key=16.0).stats().num_bits // 10_000, 16)
+
+    def test_the_size_by_position(self):
+        with bfstore.create(self.path, 5000, 0.25) as made:
+            self.assertEqual((made.capacity, made.created), (5000, True))
+            self.assertAlmostEqual(made.fpr, 0.25, 1)
+        with bfstore.build(self.folder / "built", ["a"], 300, 0.25) as built:
+            self.assertEqual((built.capacity, built.created), (300, True))
+            self.assertAlmostEqual(built.fpr, 0.25, 1)
+
+    def test_open_to_add_makes_the_file_once(self):
+        with bfstore.open(self.path, "a", capacity=1000, fpr=0.001, permissions=0o640, note=b"note") as made:
+            self.assertTrue(made.created)
+            self.assertTrue(made.add("a"))
+            self.assertEqual((made.capacity, made.note), (1000, b"note"))
+            self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o640 & ~_umask())
+        for options in ({}, {"capacity": 77}, {"exclusive": True, "threads": 2}, {"limit": True, "accept_loss": True, "guard": True}):
+            with self.subTest(options), bfstore.open(self.path, "a", **options) as again:
+                self.assertFalse(again.created)
+                self.assertEqual((again.capacity, "a" in again), (1000, True))
+                again.add(str(options))
+        with bfstore.open(self.folder / "alone", "a", capacity=10, exclusive=True) as alone:
+            self.assertTrue(alone.created)
+            with self.assertRaises(bfstore.BusyError):
+                bfstore.open(self.folder / "alone", "a", lock_timeout=0)
+        with self.open() as reader:
+            self.assertFalse(reader.created)
+
+    def test_open_to_add_refuses_a_file_with_keys_at_other_places(self):
+        bfstore.create(self.path, 1000, seed=7).close()
+        for other in ({"seed": 8}, {"layout": "classic"}, {"hash": "external"}, {"part": (0, 2)}):
+            with self.subTest(other), self.assertRaises(bfstore.MismatchError):
+                bfstore.open(self.path, "a", capacity=1000, **other)
+        with self.assertRaises(bfstore.SecretError):
+            bfstore.open(self.path, "a", capacity=1000, secret=SECRET)
+        for wrong in ({}, {"fpr": 0.1}):
+            with self.subTest(wrong), self.assertRaises(ValueError):
+                bfstore.open(self.folder / "none", "a", **wrong)
+        self.assertFalse((self.folder / "none").exists())
 
     def test_a_path_in_every_form(self):
         for number, path in enumerate((str(self.path), os.fsencode(self.path), self.path, os.fsencode(self.path) + b"\xff\xfe", "ü" + "x" * 99)):
@@ -74,7 +117,10 @@ class Making(Case):
     def test_build_appears_when_it_is_complete(self):
         keys = [b"%d" % i for i in range(1000)]
         for number, (form, how) in enumerate(((keys, {}), (iter(keys), {}), (b"".join(b"%03d" % i for i in range(500)), {"width": 3}),
-                                              (set(keys), {"fpr": 0.001}), (arrow.text(keys), {"capacity": 1000}))):
+                                              (set(keys), {"fpr": 0.001}), (arrow.text(keys), {"capacity": 1000}), (arrow.text(keys), {}),
+                                              (arrow.Chunks([arrow.text(keys[:300]), arrow.text(keys[300:])]), {}),
+                                              (iter(keys), {"capacity": 1000}), ((key for key in keys), {"capacity": 1000, "threads": 2}),
+                                              (keys, {"threads": 2, "layout": "counting"}))):
             with bfstore.build(self.folder / f"{number}", form, **how) as built:
                 self.assertEqual(built.stats().capacity, 500 if "width" in how else 1000)
                 self.assertTrue(all(built.contains_many([b"%03d" % i for i in range(500)] if "width" in how else keys)))
@@ -86,9 +132,30 @@ class Making(Case):
     def test_a_build_that_fails_leaves_nothing(self):
         with self.assertRaises(TypeError):
             bfstore.build(self.path, ["a", None])
-        with self.assertRaises(TypeError):
-            bfstore.build(self.path, arrow.text([b"a"]))
+        def keys():
+            yield "a"
+            raise ZeroDivisionError
+        for how in ({}, {"capacity": 5}):
+            with self.assertRaises(ZeroDivisionError):
+                bfstore.build(self.path, keys(), **how)
+        for form in (["a"], arrow.Chunks([arrow.text([b"a"]), arrow.text([b"b"])]), iter(["a"])):
+            with self.assertRaises(bfstore.KindOfKeyError):
+                bfstore.build(self.path, form, 5, hash="external")
         self.assertEqual(list(self.folder.iterdir()), [])
+        with self.assertRaises(ValueError):
+            bfstore.build(self.path, arrow.Chunks([arrow.text([b"a"]), arrow.Column("u", [None, struct.pack("3i", 0, 3, 1), b"abc"], 2)]))
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_build_of_more_keys_than_its_capacity_is_full(self):
+        keys = [b"%d" % i for i in range(5000)]
+        columns = arrow.Chunks([arrow.text(keys[:3000]), arrow.text(keys[3000:])])
+        for form in (keys, iter(keys), columns, arrow.text(keys)):
+            with self.assertRaisesRegex(bfstore.FullError, "filter.bf: not built"):
+                bfstore.build(self.path, form, 1000)
+        self.assertEqual(list(self.folder.iterdir()), [])
+        columns = arrow.Chunks([arrow.text(keys[:3000]), arrow.text(keys[3000:])])
+        for form in (keys, iter(keys), columns):  # which promises no capacity
+            bfstore.build(self.path, form, num_bits=4096, num_probes=3, replace=True).close()
 
     def test_an_unpublished_file_has_no_name_and_takes_the_place_of_another(self):
         self.create().add("old")
@@ -122,9 +189,9 @@ class Making(Case):
 
     def test_every_flag_that_reads(self):
         self.create().close()
-        for flags in ({"populate": True}, {"random": True}, {"copy": True}, {"guard": True}, {"strict": True}, {"any_filesystem": True},
+        for flags in ({"populate": True}, {"random": True}, {"private": True}, {"guard": True}, {"strict": True}, {"any_filesystem": True},
                       {"follow_symlinks": False}, {"no_write": True}, {"follow": True}, {"lock_timeout": math.inf}, {"lock_timeout": 0.001},
-                      {"copy": False}):
+                      {"private": False}):
             with self.subTest(flags):
                 self.assertNotIn("a", self.open(**flags))
         self.assertTrue(self.open(self.path, "r+", exclusive=True, writeback_check=0, limit=True).add("a"))
@@ -139,12 +206,12 @@ class Making(Case):
 
     def test_times_are_seconds(self):
         for seconds, number in ((0, _bfstore.LOCK_NO_WAIT), (math.inf, _bfstore.LOCK_FOREVER), (1.5, 1500), (0.00001, 1), (None, None)):
-            self.assertEqual(bfstore._fields({"lock_timeout": seconds}, {}).get("lock_timeout_ms"), number)
+            self.assertEqual(bfstore._given("f", bfstore._OPEN, {"lock_timeout": seconds})[1].get("lock_timeout_ms"), number)
         for seconds, number in ((0, _bfstore.WRITEBACK_CHECK_EACH_ADD), (0.25, 250)):
-            self.assertEqual(bfstore._fields({"writeback_check": seconds}, {}), {"writeback_check_ms": number, "flags": 0})
+            self.assertEqual(bfstore._given("f", bfstore._OPEN, {"writeback_check": seconds}), (0, {"writeback_check_ms": number}))
         for wrong in ({"writeback_check": math.inf}, {"lock_timeout": -1}, {"lock_timeout": math.nan}, {"lock_timeout": 5e6}):
             with self.assertRaises(ValueError):
-                bfstore._fields(wrong, {})
+                bfstore._given("f", bfstore._OPEN, wrong)
 
     def test_a_descriptor(self):
         with self.create() as made:
@@ -159,16 +226,23 @@ class Making(Case):
             dumped = made.dump()
         whole = self.folder / "whole"
         whole.write_bytes(b"." * 640 + dumped + b"the rest")
-        with self.open(whole, offset=640, max_bytes=len(dumped)) as opened:
+        for more in ({"length": len(dumped)}, {}, {"private": True}):
+            with self.subTest(more), self.open(whole, offset=640, **more) as opened:
+                self.assertEqual([key in opened for key in "ab"], [True, False])
+        with open(whole, "rb") as file, self.open(file.fileno(), offset=640) as opened:
             self.assertEqual([key in opened for key in "ab"], [True, False])
-        with self.assertRaises(bfstore.MalformedError):
-            self.open(whole, offset=0)
+        for wrong in ({"offset": 0}, {"length": 640}, {"offset": 640, "length": 64}):
+            with self.subTest(wrong), self.assertRaises(bfstore.MalformedError):
+                self.open(whole, **wrong)
 
     def test_threads_of_an_exclusive_writer(self):
-        made = self.create(exclusive=True, capacity=100_000)
-        made.use_threads(2)
-        made.add_many(range(100_000))
-        self.assertTrue(all(made.contains_many(range(100_000))))
+        with self.create(exclusive=True, capacity=100_000, threads=2) as made:
+            made.add_many(range(50_000))
+        with self.open(self.path, "r+", exclusive=True, threads=2) as again:
+            again.add_many(range(50_000, 100_000))
+            self.assertTrue(all(again.contains_many(range(100_000))))
+        with self.assertRaises(bfstore.CallError):
+            self.open(self.path, "r+", threads=2)
 
 
 def _umask():
@@ -229,6 +303,8 @@ class Marks(Case):
         self.assertIn("anything", made)
         with self.assertRaises(bfstore.FillingError):
             made.dump()
+        with bfstore.open(self.folder / "other", "a", capacity=10, filling=True) as other:
+            self.assertEqual((other.created, other.health), (True, "filling"))
         made.add("a")
         made.finish_filling()
         self.assertEqual([made.health, "a" in made, "anything" in made], ["ok", True, False])
@@ -240,20 +316,35 @@ class Forms(Case):
         made.add_many(keys)
         return made
 
-    def test_save_dump_load(self):
+    def test_copy_fold_dump_load(self):
         made = self.filled("a", "b", note=b"note")
-        made.save(self.folder / "saved", mode=0o600)
-        for copy in (self.open(self.folder / "saved"), bfstore.load(made.dump()), bfstore.load(bytearray(made.dump()), "r+"),
-                     bfstore.load(memoryview((self.folder / "saved").read_bytes()))):
-            self.assertEqual([copy.note(), *[key in copy for key in "abc"]], [b"note", True, True, False])
+        made.copy(self.folder / "copy", permissions=0o600)
+        for copy in (self.open(self.folder / "copy"), bfstore.load(made.dump()), bfstore.load(bytearray(made.dump()), "r+"),
+                     bfstore.load(memoryview((self.folder / "copy").read_bytes()))):
+            self.assertEqual([copy.note, copy.created, *[key in copy for key in "abc"]], [b"note", False, True, True, False])
             self.assertTrue(copy.compare(made).equal)
             copy.close()
-        with self.assertRaises(FileExistsError):
-            made.save(self.folder / "saved")
-        made.save(self.folder / "saved", replace=True, same_file_id=True)
-        self.assertEqual(self.open(self.folder / "saved").stats().file_id, made.stats().file_id)
-        made.save(self.folder / "folded", fpr=0.5)
-        self.assertLess(self.open(self.folder / "folded").stats().num_bits, made.stats().num_bits)
+        for again in (lambda path: made.copy(path), lambda path: made.fold(path, 0.5), lambda path: made.seal(path)):
+            with self.assertRaises(FileExistsError):
+                again(self.folder / "copy")
+        made.copy(self.folder / "copy", replace=True, same_file_id=True)
+        self.assertEqual(self.open(self.folder / "copy").stats().file_id, made.stats().file_id)
+        made.fold(self.folder / "folded", 0.5)
+        self.assertLess(self.open(self.folder / "folded").num_bits, made.num_bits)
+        made.fold(self.folder / "folded", fpr=0.5, replace=True)
+        for wrong in (0, 2.0):
+            with self.assertRaisesRegex(ValueError, "fpr|rate"):
+                made.fold(self.folder / "no", wrong)
+
+    def test_a_filter_for_an_unknown_number_of_keys(self):
+        made = self.create(capacity=1_000_000, unpublished=True)
+        made.add_many(range(500))
+        made.fold(self.path, 0.01)
+        made.close()
+        with self.open() as folded:
+            self.assertTrue(all(folded.contains_many(range(500))))
+            self.assertLess(folded.num_bits, 16_000)
+        self.assertEqual(list(self.folder.iterdir()), [self.path])
 
     def test_bare_dumps(self):
         with self.create(seed=0, num_bits=1024, num_probes=6) as made:
@@ -338,7 +429,7 @@ class Forms(Case):
 
     def test_parts(self):
         halves = [bfstore.create(self.folder / f"half{i}", part=(i, 2), capacity=100, seed=1) for i in (0, 1)]
-        self.assertEqual(halves[1].part(), (1, 2))
+        self.assertEqual((halves[1].part, halves[1].stats().part), ((1, 2), (1, 2)))
         for key in ("a", "b", "c", "d"):
             halves[halves[0].digest(key) >> 63].add(key)
         for call in (lambda: halves[0].add_digest(2**64 - 1), lambda: halves[1].contains_digest(0)):
@@ -347,7 +438,7 @@ class Forms(Case):
         with self.assertRaises(bfstore.MismatchError):
             bfstore.join(halves[:1], self.folder / "no")
         for wrong in ((2, 2), (0, 0)):
-            with self.assertRaises(bfstore.InvalidError):
+            with self.assertRaises(ValueError):
                 bfstore.create(self.folder / "no", part=wrong, capacity=100)
         for wrong in ((1,), (-1, 2), ("0", 2), (0, 2**32)):
             with self.assertRaises((TypeError, OverflowError, ValueError)):
@@ -356,7 +447,7 @@ class Forms(Case):
         bfstore.join(halves, self.folder / "whole")
         whole = self.open(self.folder / "whole")
         self.assertTrue(all(key in whole for key in ("a", "b", "c", "d")))
-        self.assertEqual(whole.part(), (0, 1))
+        self.assertEqual(whole.part, (0, 1))
         for half in halves:
             half.close()
 
@@ -368,22 +459,26 @@ class Forms(Case):
         for half in halves:
             half.close()
         (self.folder / "set").write_bytes(b"bfstore-set 1\nhalf0\nhalf1\n")
-        with bfstore.open_set(self.folder / "set", guard=True, lock_timeout=1) as both:
+        with bfstore.open(self.folder / "set", guard=True, lock_timeout=1) as both:
             self.assertTrue(both.contains_digest(7) and both.contains_digest(2**64 - 7))
             self.assertFalse(both.contains_digest(9) or both.contains_digest(2**64 - 9))
-            self.assertEqual(both.part(), (0, 1))
+            self.assertEqual(both.part, (0, 1))
             with self.assertRaises(bfstore.ReadOnlyError):
                 both.add_digest(9)
         (self.folder / "one").write_bytes(b"bfstore-set 1\nhalf0\n")
-        with bfstore.open_set(self.folder / "one") as one:
+        with bfstore.open(self.folder / "one") as one:
             self.assertTrue(one.contains_digest(2**64 - 9))
             self.assertFalse(one.contains_digest(9))
-        for wrong in (dict(follow=True), dict(offset=64), dict(limit=True)):
-            with self.assertRaises(bfstore.InvalidError):
-                bfstore.open_set(self.folder / "set", **wrong)
+        with self.assertRaises(bfstore.InvalidError):
+            bfstore.open(self.folder / "set", limit=True)
+        with self.assertRaises((bfstore.InvalidError, bfstore.MalformedError)):
+            bfstore.open(self.folder / "set", follow=True)
+        for wrong in ("r+", "a"):
+            with self.assertRaises(bfstore.Error):
+                bfstore.open(self.folder / "set", wrong)
         (self.folder / "bad").write_bytes(b"bfstore-set 1\nhalf0\nhalf0\n")
         with self.assertRaisesRegex(bfstore.MismatchError, "line 3: .*both part 0 of 2"):
-            bfstore.open_set(self.folder / "bad")
+            bfstore.open(self.folder / "bad")
 
     def test_intersect(self):
         a, b = self.filled(*range(1000)), self.filled(*range(500, 1500), path=self.folder / "b")
@@ -403,7 +498,8 @@ class Forms(Case):
     def test_seal_and_verify(self):
         self.filled("a").close()
         sealed = self.folder / "sealed"
-        bfstore.seal(self.path, sealed)
+        with bfstore.open(self.path) as source:
+            source.seal(sealed)
         self.assertEqual(bfstore.verify(sealed), [])
         self.assertIn("a", self.open(sealed, verify=True))
         with self.assertRaises(bfstore.SealedError):
@@ -421,7 +517,8 @@ class Forms(Case):
 
     def test_many_damaged_ranges(self):
         self.create(capacity=20_000_000).close()
-        bfstore.seal(self.path, self.path, replace=True)
+        with bfstore.open(self.path) as source:
+            source.seal(self.path, replace=True)
         with open(self.path, "r+b") as file:
             for at in range(1 << 16, os.path.getsize(self.path) - 65536, 1 << 17):
                 file.seek(at + 100)
@@ -432,7 +529,7 @@ class Forms(Case):
 
     def test_bits_of_another_program(self):
         filter_ = self.create(layout="classic", hash="murmur3", num_bits=1000, seeds=[5, 2**32 - 1])
-        self.assertEqual(filter_.seeds(), [5, 2**32 - 1])
+        self.assertEqual(filter_.seeds, (5, 2**32 - 1))
         bits = bytes(124) + b"\x03"
         filter_.import_bits(bits, order="little")
         self.assertEqual(filter_.export_bits(order="little"), bits)

@@ -235,10 +235,11 @@ class Counting(Case):
         for key in ("alice", "alice", 5):
             counting.add(key)
         self.assertEqual([counting.count(key) for key in ("alice", 5, "bob")], [2, 1, 0])
-        self.assertEqual(counting.count_digest(counting.digest("alice")), 2)
+        self.assertEqual(counting.count_many(["alice", 5, "bob", "alice"]), bytearray([2, 1, 0, 2]))
+        self.assertEqual(counting.count_digests([counting.digest("alice"), 1]), bytearray([2, 0]))
         self.assertTrue(counting.remove("alice"))
         self.assertIn("alice", counting)
-        self.assertTrue(counting.remove_digest(counting.digest("alice")))
+        self.assertEqual(counting.remove_digests([counting.digest("alice")]), 1)
         self.assertNotIn("alice", counting)
         self.assertFalse(counting.remove("alice"))
         self.assertEqual(counting.add_many(["a", "b", "c"]), 3)
@@ -248,7 +249,7 @@ class Counting(Case):
 
     def test_other_layouts_cannot(self):
         blocked = self.create()
-        for call in (lambda: blocked.remove("a"), lambda: blocked.count("a"), lambda: blocked.remove_many(["a"])):
+        for call in (lambda: blocked.remove("a"), lambda: blocked.count("a"), lambda: blocked.count_many(["a"]), lambda: blocked.remove_many(["a"])):
             with self.assertRaises(bfstore.UnsupportedError):
                 call()
 

@@ -29,14 +29,14 @@ class Closed(Case):
         made.close()
         made.close()
         self.assertTrue(made.closed)
-        arguments = {"sync": (), "get_mark": (1, 1), "save": (self.folder / "x",), "merge": (other,), "compare": (other,), "import_bits": (b"",),
+        arguments = {"sync": (), "get_mark": (1, 1), "copy": (self.folder / "x",), "fold": (self.folder / "x", 0.5), "seal": (self.folder / "x",), "merge": (other,), "compare": (other,), "import_bits": (b"",),
                      "export_foreign": ("raw",)}
         keywords = {name: {"order": "big"} for name in ("import_bits", "export_bits", "export_foreign")}
-        numbers = ("drop_owner", "finish_recovery", "use_threads", "contains_digest", "add_digest", "remove_digest", "count_digest")
+        numbers = ("drop_owner", "finish_recovery", "contains_digest", "add_digest")
         texts = ("contains", "add", "remove", "count", "digest")
-        digests = ("add_digests", "remove_digests", "contains_digests", "select_digests")
-        lists = ("add_many", "remove_many", "contains_many", "select", "digest_many", *digests)
-        safe = {"close", "abandon", "closed", "name", "health"}
+        digests = ("add_digests", "remove_digests", "contains_digests", "select_digests", "count_digests")
+        lists = ("update", "add_many", "remove_many", "contains_many", "count_many", "select", "digest_many", *digests)
+        safe = {"close", "abandon", "closed", "created", "name", "health"}
         called = 0
         for name in dir(made):
             if name.startswith("_") or name in safe:
@@ -114,7 +114,12 @@ class Collected(Case):
             made.contains_many([b"a", "b", 5, bytearray(b"x")])
             made.select(numbers), made.digest_many(numbers), made.contains_digests([1, 2])
             made.contains_many(arrow.Chunks([column, column]))
-            made.merge(other), made.compare(other), made.stats(fill=True), made.marks(), made.note(), made.seeds()
+            made.merge(other), made.compare(other), made.stats(fill=True), made.marks(), made.note, made.seeds
+            made.update(["a"], numbers), made.count, made.export_foreign("raw", order="big") if made.layout == "classic" else None
+            bfstore.build(self.folder / "built", [b"a", 5], replace=True).close()
+            bfstore.build(self.folder / "built", iter("ab"), 5, replace=True, seed=1, note=b"n").close()
+            bfstore.build(self.folder / "built", arrow.Chunks([column, column]), replace=True).close()
+            bfstore.open(self.folder / "built", "r").close(), bfstore.open(self.path, "a").close()
             bfstore.load(made.dump()).close(), bfstore.open(self.path).close(), bfstore.plan(capacity=5)
             bfstore.bare_build(bfstore.bare_bytes(10, 10.0), [b"a"])
             refused(lambda: made.add_many([b"a", "b", 5, None]))
@@ -128,7 +133,13 @@ class Collected(Case):
             refused(lambda: bfstore.open(self.path, offset=-1))
             refused(lambda: bfstore.intersect([made, None], self.folder / "none"))
             refused(lambda: bfstore.verify(self.path))
-            refused(lambda: bfstore.seal(self.path, "a\0b"))
+            refused(lambda: made.seal("a\0b"))
+            refused(lambda: made.dump(bare=True))
+            refused(lambda: bfstore.build(self.folder / "none", [b"a", None]))
+            refused(lambda: bfstore.build(self.folder / "none", [b"a"], hash="external"))
+            refused(lambda: bfstore.create(self.folder / "none", 5, file_id=b"short"))
+            refused(lambda: bfstore.format(bytearray(64), capacity=5, seeds=[2**70]))
+            refused(lambda: bfstore.inspect_foreign(b"", "raw", order="big", num_bits=2**70))
         growths = []
         # An object lost in one of the calls makes each growth at least 60. The memory that the interpreter keeps for
         # later grows more slowly each time: 650, 290, 150, 90, 50, ...
@@ -142,6 +153,9 @@ class Collected(Case):
         self.assertLess(growths[-1], 40, growths)
 
     def test_a_failed_open_gives_back_its_buffer(self):
+        for none in (bytearray(), array.array("B"), memoryview(bytearray(64))[64:], (ctypes.c_char * 0)()):
+            with self.assertRaises(bfstore.InvalidError):
+                bfstore.format(none, capacity=5)
         memory = bytearray(128)
         for call in (bfstore.wrap, bfstore.load, lambda buffer: bfstore.format(buffer, capacity=10**6)):
             with self.assertRaises(bfstore.Error):
@@ -319,7 +333,7 @@ class Words(unittest.TestCase):
                 self.assertTrue(getattr(bfstore.Filter, name).__doc__, name)
 
     def test_all_names_everything_public(self):
-        modules = {"dataclasses", "io", "math", "os", "sys"}
+        modules = {"dataclasses", "io", "math", "operator", "os", "re", "struct", "sys"}
         self.assertEqual({name for name in vars(bfstore) if not name.startswith("_")} - modules, set(bfstore.__all__))
 
 

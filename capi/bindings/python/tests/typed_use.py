@@ -6,10 +6,12 @@ import mmap
 
 import bfstore
 
-with bfstore.create("a.bf", capacity=1000, fpr=0.01, layout="counting", lock_timeout=0.5) as f:
+with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5) as f:
     new: bool = f.add("alice")
     present: bool = b"alice" in f
     counted: int = f.count(5)
+    f.update(["alice", b"bob"], {7})
+    size: int = f.capacity
     mask: bytearray = f.contains_many(["alice", b"bob", 7])
     numbers: list[int] = f.select(array.array("Q", [1])).tolist()
     f |= bfstore.load(f.dump(), "r+")
@@ -23,9 +25,14 @@ with bfstore.create("a.bf", capacity=1000, fpr=0.01, layout="counting", lock_tim
     f.add(1.5)  # error: arg-type
     f.add(None)  # error: arg-type
     f.add_many(5)  # error: arg-type
-    bfstore.open("a.bf", "w")  # error: arg-type
+    made: bool = bfstore.open("a.bf", "a", capacity=5, fpr=0.5).created
+    f.copy("b.bf", replace=True)
+    f.fold("b.bf", 0.05)
+    f.seal("b.bf")
+    bfstore.open("a.bf", "w")  # error: call-overload
     bfstore.create("a.bf", capacity=5, layout="other")  # error: arg-type
-    bfstore.open("a.bf", capacity=5)  # error: call-arg
+    bfstore.open("a.bf", capacity=5)  # error: call-overload
+    f.copy("b.bf", fpr=0.5)  # error: call-arg
     bfstore.import_foreign("b.bf", foreign, "raw", order="middle")  # error: arg-type
 try:
     bfstore.open("b.bf")

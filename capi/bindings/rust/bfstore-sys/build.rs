@@ -69,7 +69,11 @@ fn build_vendored() -> PathBuf {
     if !folder.join("build.ninja").is_file() {
         run(Command::new("meson").args(["setup", "-Dtools=false", "-Db_pch=false"]).arg(&folder).arg(&sources));
     }
-    run(Command::new("ninja").arg("-C").arg(&folder).arg("capi/libbfstore.a"));
+    let mut ninja = Command::new("ninja");
+    if let Some(jobs) = env::var_os("NUM_JOBS") {
+        ninja.arg("-j").arg(jobs); // as many as cargo may run
+    }
+    run(ninja.arg("-C").arg(&folder).arg("capi/libbfstore.a"));
     folder.join("capi").join("libbfstore.a")
 }
 

@@ -4,7 +4,11 @@
 //! The headers define once, for all languages, what each item means, its threads, its errors, and what a crash does:
 //!
 //! ```c
+#![doc = include_str!("../vendor/capi/bfstore_codes.h")]
 #![doc = include_str!("../vendor/capi/bfstore.h")]
+#![doc = include_str!("../vendor/capi/bfstore_engine.h")]
+#![doc = include_str!("../vendor/capi/bfstore_sets.h")]
+#![doc = include_str!("../vendor/capi/bfstore_memory.h")]
 #![doc = include_str!("../vendor/capi/bfstore_interop.h")]
 //! ```
 #![allow(non_camel_case_types)]

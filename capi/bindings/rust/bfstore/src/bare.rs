@@ -30,27 +30,17 @@ pub fn bytes(num_keys: u64, bits_per_key: f64, layout: Layout) -> Option<u64> {
     }
 }
 
-/// Overwrites the buffer with a bare filter of these keys, which has the buffer's length: see [`bytes`].
+/// Overwrites the buffer with a bare filter of these keys, which has the buffer's length: see [`bytes`].  The hash is
+/// [`Hash::Xxh3`], or [`Hash::External`] with digests ([`Keys::digests`]).
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid): no filter of the layout has this length, or something is wrong with the
-/// keys.  The buffer is unchanged.
-pub fn build<'k>(buffer: &mut [u8], layout: Layout, keys: impl Into<Keys<'k>>) -> Result<()> {
+/// [`Error::Invalid`](crate::Error::Invalid): no filter of the layout has this length, the hash is not for bare filters,
+/// or something is wrong with the keys.  [`Error::KindOfKey`](crate::Error::KindOfKey): keys instead of digests.  The
+/// buffer is unchanged.
+pub fn build<'k>(buffer: &mut [u8], layout: Layout, hash: Hash, keys: impl Into<Keys<'k>>) -> Result<()> {
     let keys = keys.into();
     let (data, bytes) = (buffer.as_mut_ptr().cast(), buffer.len() as u64);
     // SAFETY: buffer and keys are borrowed until the call returns.
-    let code = unsafe { sys::bfs_bare_build(data, bytes, layout.number(), &keys.form()) };
-    checked(code, "the bare filter").map(drop)
-}
-
-/// Overwrites the buffer with a bare filter of these digests.
-///
-/// # Errors
-/// As [`build`], and for a hash that is not for bare filters.
-pub fn build_digests(buffer: &mut [u8], layout: Layout, hash: Hash, digests: &[u64]) -> Result<()> {
-    let (data, bytes) = (buffer.as_mut_ptr().cast(), buffer.len() as u64);
-    let (layout, hash) = (layout.number(), hash.number());
-    // SAFETY: buffer and digests are borrowed until the call returns.
-    let code = unsafe { sys::bfs_bare_build_digests(data, bytes, layout, hash, digests.as_ptr(), digests.len()) };
+    let code = unsafe { sys::bfs_bare_build(data, bytes, layout.number(), hash.number(), &keys.form()) };
     checked(code, "the bare filter").map(drop)
 }

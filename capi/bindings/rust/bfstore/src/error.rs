@@ -8,10 +8,11 @@ use std::os::raw::c_char;
 use bfstore_sys as sys;
 
 /// A failure: the code, the errno, and a sentence that names the thing and the way out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Failure {
     code: i32,
     os_errno: i32,
+    rule: u32,
     message: String,
 }
 
@@ -88,7 +89,7 @@ errors! {
     /// On a network or overlay filesystem, which may show readers an older file: see `any_filesystem`.
     Filesystem: BFS_EFILESYSTEM;
     /// The secret is missing, is another one, or the filter has none.
-    Secret: BFS_EKEY;
+    Secret: BFS_ESECRET;
     /// [`Filter::shut`](crate::Filter::shut) ended the filter's work.
     Shut: BFS_ESHUT;
     /// The key belongs to another part of the whole filter than this one.
@@ -99,6 +100,8 @@ errors! {
     Recovery: BFS_EUNCLEAN BFS_EPOISONED BFS_ERECOVERING;
     /// Lost, superseded or unreadable: every answer is "maybe".  Open the path again.
     Doubt: BFS_ELOST BFS_ESUPERSEDED BFS_EFAULT;
+    /// The filter knows 64 owners of marks, and no more fit: drop an owner.
+    Owners: BFS_EOWNERS;
     /// The filter has a limit, and is at its capacity.
     Full: BFS_EFULL;
     /// The file is sealed, and takes no key; or it is not, and has no checksums.
@@ -107,14 +110,31 @@ errors! {
     Damaged: BFS_EDAMAGED;
     /// Not every key was added yet: every answer is "maybe".
     Filling: BFS_EFILLING;
-    /// The file at the path is not a good filter file.
-    Malformed: ;
+    /// What is at the path is not a good filter file.  [`rule`](Error::rule) is the broken rule of the format.
+    Malformed: BFS_ENOTREGULAR BFS_ESYMLINK BFS_EMALFORMED;
+    /// The file needs a later version of the library: it has another major version of the format, or a feature, layout or
+    /// hash that this library does not know.
+    TooNew: BFS_EVERSION BFS_EFEATURE;
+    /// A bug in bfstore.
+    Internal: BFS_EINTERNAL;
     /// Another error of the call, or of the system.
     Call: ;
     /// Another state of a good file that forbids this.
     State: ;
     /// A code outside of the ranges that this release knows.
     Other: ;
+}
+
+/// What a `main` prints that returns the error: the sentence first.
+impl fmt::Debug for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}, {}", self.message, code_name(self.code))?;
+        match (self.os_errno, self.rule) {
+            (0, 0) => Ok(()),
+            (errno, 0) => write!(formatter, ", errno {errno}"),
+            (_, rule) => write!(formatter, ", rule {rule}"),
+        }
+    }
 }
 
 impl Error {
@@ -133,6 +153,11 @@ impl Error {
         self.failure().os_errno
     }
 
+    /// Returns the number of the rule in FORMAT.md, "Rules", that a file with the code `BFS_EMALFORMED` breaks; 0: none.
+    pub fn rule(&self) -> u32 {
+        self.failure().rule
+    }
+
     /// Returns the matching kind of `std::io`.
     pub fn kind(&self) -> io::ErrorKind {
         match self {
@@ -142,7 +167,7 @@ impl Error {
             Error::Exists(_) => io::ErrorKind::AlreadyExists,
             Error::NotFound(_) => io::ErrorKind::NotFound,
             Error::NoPermission(_) | Error::ReadOnly(_) => io::ErrorKind::PermissionDenied,
-            Error::Unsupported(_) => io::ErrorKind::Unsupported,
+            Error::Unsupported(_) | Error::TooNew(_) => io::ErrorKind::Unsupported,
             Error::Damaged(_) | Error::Malformed(_) => io::ErrorKind::InvalidData,
             Error::SystemFailed(_) | Error::NoSpace(_) if self.os_errno() != 0 => {
                 io::Error::from_raw_os_error(self.os_errno()).kind()
@@ -154,12 +179,12 @@ impl Error {
     /// Makes the error of a code without a `bfs_error`.  `name` names the thing that failed.
     #[cold]
     pub(crate) fn of_code(code: i32, name: &str) -> Error {
-        Error::of_failure(Failure { code, os_errno: 0, message: format!("{name}: {}", strerror(code)) })
+        Error::of_failure(Failure { code, os_errno: 0, rule: 0, message: format!("{name}: {}", strerror(code)) })
     }
 
     /// Makes an error that the binding itself finds, before it calls the library.
     pub(crate) fn invalid(message: impl Into<String>) -> Error {
-        Error::Invalid(Failure { code: sys::BFS_EINVAL, os_errno: 0, message: message.into() })
+        Error::Invalid(Failure { code: sys::BFS_EINVAL, os_errno: 0, rule: 0, message: message.into() })
     }
 
     fn of_record(code: i32, record: &sys::bfs_error) -> Error {
@@ -167,7 +192,7 @@ impl Error {
             words if words.is_empty() => strerror(code).to_string(),
             words => words,
         };
-        Error::of_failure(Failure { code, os_errno: record.os_errno, message })
+        Error::of_failure(Failure { code, os_errno: record.os_errno, rule: record.rule, message })
     }
 }
 

@@ -168,7 +168,7 @@ bits! {
         /// True if the seeds differ, or the lists of seeds.
         seed = BFS_DIFFERS_SEED,
         /// True if the secrets differ.
-        secret = BFS_DIFFERS_KEY,
+        secret = BFS_DIFFERS_SECRET,
         /// True if the numbers of bits for a key differ.
         num_probes = BFS_DIFFERS_NUM_PROBES,
         /// True if the numbers of bits of the filters differ.
@@ -207,6 +207,18 @@ impl Interval {
     fn new(interval: sys::bfs_interval) -> Interval {
         Interval { estimate: interval.estimate, low: interval.low, high: interval.high }
     }
+}
+
+/// A position in the log of an owner, a program that has a log of its keys: every key of the log `epoch` up to `mark` was
+/// added.  For [`Filter::sync_mark`](crate::Filter::sync_mark).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct LogPosition {
+    /// A number of the owner's choice.
+    pub owner: u64,
+    /// The log: a new number of the owner's choice whenever positions begin anew.
+    pub epoch: u64,
+    /// The position; 0: none yet.
+    pub mark: u64,
 }
 
 /// A mark for an owner, a program that has a log of its keys: every key of the log `epoch` up to the position `mark` is
@@ -276,8 +288,16 @@ pub struct Statistics {
     pub saturated: bool,
     /// The instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar".
     pub isa: String,
-    /// The identity of the filter; zeros in the bare form.
+    /// The identity of the filter; zeros in the bare form, and in a set of parts.
     pub file_id: [u8; 16],
+    /// Which part of a whole filter this is, from 0 on; 0 for a whole filter.
+    pub part: u32,
+    /// The number of parts; 1 for a whole filter.
+    pub num_parts: u32,
+    /// The seeds of the hash, if it takes a list of them: one for each of the k bits.
+    pub seeds: Vec<u32>,
+    /// The note that the filter was made with.
+    pub note: Vec<u8>,
     /// With [`Measure::fill`]: the counts.
     pub fill: Option<Fill>,
     /// With [`Measure::memory`], for a file: the kernel's answer.
@@ -328,6 +348,10 @@ impl Statistics {
             saturated: facts.saturated != 0,
             isa: text(&facts.isa),
             file_id: facts.file_id,
+            part: facts.part,
+            num_parts: facts.num_parts,
+            seeds: facts.seeds.iter().copied().take(facts.num_seeds as usize).collect(),
+            note: facts.note.iter().copied().take(facts.note_bytes as usize).collect(),
             fill: if facts.has_fill != 0 { Some(Fill::new(facts)) } else { None },
             memory: if facts.has_memory != 0 { Some(Memory::new(facts)) } else { None },
         }

@@ -1,6 +1,7 @@
-//! Functions of files that are not open: seal and verify; and the intersection and joining of filters.
+//! Functions of a file that is not open, and of several filters: verify, intersect and join.
 
 use std::ops::Range;
+use std::os::raw::c_char;
 use std::path::Path;
 
 use bfstore_sys as sys;
@@ -8,25 +9,6 @@ use bfstore_sys as sys;
 use crate::error::call;
 use crate::options::c_path;
 use crate::{CopyOptions, Filter, Result};
-
-/// Makes a sealed copy of the filter file `from` at `to`, with checksums, that is never written to again.
-///
-/// # Errors
-/// [`Error::Exists`](crate::Error::Exists), [`Error::Busy`](crate::Error::Busy) while it has a writer, and others: no
-/// file has appeared.
-pub fn seal(from: impl AsRef<Path>, to: impl AsRef<Path>) -> Result<()> {
-    seal_with(from, to, &CopyOptions::new())
-}
-
-/// Seals a file with options.  With [`replace`](CopyOptions::replace), `to` may be `from`.
-///
-/// # Errors
-/// As [`seal`].
-pub fn seal_with(from: impl AsRef<Path>, to: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
-    let (from, to, raw) = (c_path(from.as_ref())?, c_path(to.as_ref())?, options.raw()?);
-    // SAFETY: paths and options live until the call returns.
-    call(|error| unsafe { sys::bfs_seal(from.as_ptr(), to.as_ptr(), &raw, error) }).map(drop)
-}
 
 /// Returns the damaged ranges of a sealed file, ascending; none if the file is unchanged.
 ///
@@ -41,7 +23,7 @@ pub fn verify(path: impl AsRef<Path>) -> Result<Vec<Range<u64>>> {
 /// # Errors
 /// As [`verify`], and [`Error::Malformed`](crate::Error::Malformed) for a symbolic link.
 pub fn verify_nofollow(path: impl AsRef<Path>) -> Result<Vec<Range<u64>>> {
-    verify_flags(path.as_ref(), sys::BFS_OPEN_NOFOLLOW)
+    verify_flags(path.as_ref(), sys::BFS_NOFOLLOW)
 }
 
 fn verify_flags(path: &Path, flags: u64) -> Result<Vec<Range<u64>>> {
@@ -73,10 +55,7 @@ pub fn intersect(filters: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
 /// # Errors
 /// As [`intersect`].
 pub fn intersect_with(filters: &[&Filter], path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
-    let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
-    let filters: Vec<_> = filters.iter().map(|filter| filter.as_raw()).collect();
-    // SAFETY: the filters are borrowed, and path and options live, until the call returns.
-    call(|error| unsafe { sys::bfs_intersect(filters.as_ptr(), filters.len(), path.as_ptr(), &raw, error) }).map(drop)
+    made_of(filters, path.as_ref(), options, sys::bfs_intersect)
 }
 
 /// Makes a new file of the whole filter.  Each of its parts must occur once.
@@ -92,8 +71,25 @@ pub fn join(parts: &[&Filter], path: impl AsRef<Path>) -> Result<()> {
 /// # Errors
 /// As [`join`].
 pub fn join_with(parts: &[&Filter], path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
-    let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
-    let parts: Vec<_> = parts.iter().map(|part| part.as_raw()).collect();
-    // SAFETY: the parts are borrowed, and path and options live, until the call returns.
-    call(|error| unsafe { sys::bfs_join(parts.as_ptr(), parts.len(), path.as_ptr(), &raw, error) }).map(drop)
+    made_of(parts, path.as_ref(), options, sys::bfs_join)
+}
+
+/// A function of the library that makes a file of several filters.
+type MakeOf = unsafe extern "C" fn(
+    *const *const sys::bfs_filter,
+    usize,
+    *const c_char,
+    u64,
+    *const sys::bfs_options,
+    *mut sys::bfs_error,
+) -> i32;
+
+fn made_of(filters: &[&Filter], path: &Path, options: &CopyOptions, make: MakeOf) -> Result<()> {
+    let path = c_path(path)?;
+    let filters: Vec<_> = filters.iter().map(|filter| filter.as_raw()).collect();
+    options.with_raw(|flags, raw| {
+        let (first, count) = (filters.as_ptr(), filters.len());
+        // SAFETY: the filters are borrowed, and path and options live, until the call returns.
+        call(|error| unsafe { make(first, count, path.as_ptr(), flags, raw, error) }).map(drop)
+    })
 }

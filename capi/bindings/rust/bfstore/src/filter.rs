@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::os::raw::c_void;
 use std::path::Path;
-use std::ptr::{null_mut, NonNull};
+use std::ptr::{null, null_mut, NonNull};
 
 use bfstore_sys as sys;
 
@@ -15,8 +15,8 @@ use crate::facts::health;
 use crate::keys::Chunk;
 use crate::options::c_path;
 use crate::{
-    AsKey, BitOrder, Comparison, CopyOptions, CreateOptions, DumpOptions, Error, ForeignForm, Keys, Mark, Measure,
-    OpenOptions, Result, Statistics,
+    AsKey, BitOrder, Comparison, CopyOptions, CreateOptions, DumpOptions, Error, ForeignForm, Keys, LogPosition, Mark,
+    Measure, OpenOptions, Result, Statistics,
 };
 
 /// An open filter.  [`contains`](Filter::contains) says `false` only for a certain no.
@@ -38,6 +38,7 @@ use crate::{
 pub struct Filter {
     raw: NonNull<sys::bfs_filter>,
     name: Box<str>, // for error messages
+    created: bool,
 }
 
 // SAFETY: the library keeps nothing of the thread that made a handle: any thread may use and end it (bfstore.h,
@@ -49,7 +50,7 @@ unsafe impl Sync for Filter {}
 
 /// Making, opening, ending.
 impl Filter {
-    /// Opens a filter file for reading.  [`options`](Filter::options) has all other ways.
+    /// Opens a filter file, or a list of the parts of one, for reading.  [`options`](Filter::options) has all other ways.
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Recovery`] (not closed cleanly before a crash), [`Error::Malformed`] and others.
@@ -80,14 +81,25 @@ impl Filter {
     ///
     /// # Safety
     /// The function stores a handle that no other code ends, or returns an error.
-    pub(crate) unsafe fn made(
+    pub(crate) unsafe fn made<T: Into<i64>>(
         name: impl fmt::Display,
-        make: impl FnOnce(*mut *mut sys::bfs_filter, *mut sys::bfs_error) -> i32,
+        make: impl FnOnce(*mut *mut sys::bfs_filter, *mut sys::bfs_error) -> T,
     ) -> Result<Filter> {
         let mut out = null_mut();
         call(|error| make(&mut out, error))?;
-        let name = name.to_string().into_boxed_str();
-        NonNull::new(out).map(|raw| Filter { raw, name }).ok_or_else(|| Error::of_code(sys::BFS_EINTERNAL, "bfstore"))
+        let raw = NonNull::new(out).ok_or_else(|| Error::of_code(sys::BFS_EINTERNAL, "bfstore"))?;
+        Ok(Filter { raw, name: name.to_string().into_boxed_str(), created: false })
+    }
+
+    pub(crate) fn newly_made(mut self) -> Filter {
+        self.created = true;
+        self
+    }
+
+    /// Returns whether the call that returned this filter also made it.  `false` if the filter existed:
+    /// [`open_or_create`](CreateOptions::open_or_create) does either.
+    pub fn created(&self) -> bool {
+        self.created
     }
 
     #[inline] // into programs: a call for each key would cost time
@@ -236,32 +248,12 @@ impl Filter {
         self.checked(removed).map(|there| there != 0)
     }
 
-    /// Removes a key's digest: see [`remove`](Filter::remove).
-    ///
-    /// # Errors
-    /// As [`remove`](Filter::remove).
-    pub fn remove_digest(&self, digest: u64) -> Result<bool> {
-        // SAFETY: a handle and a number.
-        self.checked(unsafe { sys::bfs_remove_digest(self.raw(), digest) }).map(|there| there != 0)
-    }
-
     /// Returns an upper bound of the key's adds less its removes, in the counting layout; 15: 15 or more, or in doubt.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::KindOfKey`].
-    pub fn count(&self, key: impl AsKey) -> Result<u32> {
-        // SAFETY: the key lives until the call returns.
-        let count = key.with_key(|key| unsafe { sys::bfs_count(self.raw(), key.as_ptr().cast(), key.len()) });
-        self.checked(count).map(|count| count as u32)
-    }
-
-    /// Counts a key's digest: see [`count`](Filter::count).
-    ///
-    /// # Errors
-    /// As [`count`](Filter::count).
-    pub fn count_digest(&self, digest: u64) -> Result<u32> {
-        // SAFETY: a handle and a number.
-        self.checked(unsafe { sys::bfs_count_digest(self.raw(), digest) }).map(|count| count as u32)
+    pub fn count(&self, key: impl AsKey) -> Result<u8> {
+        key.with_key(|key| self.count_many(&[key])).map(|counts| counts[0])
     }
 
     /// Returns the key's digest in this filter.  Filters with equal hash and seed (or secret) have equal digests.
@@ -278,8 +270,8 @@ impl Filter {
     }
 }
 
-/// Many keys: slices, arrays and vectors of byte strings, texts and integers of 64 bits, and the other forms of
-/// [`Keys`].
+/// Many keys: slices, arrays and vectors of any type of key (`&[&str]`, `&Vec<String>`, `&[[u8; 16]]`, `&[u64]`), and the
+/// other forms of [`Keys`].
 impl Filter {
     /// Adds keys.  Returns the number of certainly new ones.
     ///
@@ -301,6 +293,18 @@ impl Filter {
         let keys = keys.into();
         // SAFETY: the keys are borrowed until the call returns.
         self.checked(unsafe { sys::bfs_remove_keys(self.raw(), &keys.form()) })
+    }
+
+    /// Returns an upper bound of each key's adds less its removes, in the counting layout, as [`count`](Filter::count)
+    /// does; 0 for a null.
+    ///
+    /// # Errors
+    /// As [`count`](Filter::count).
+    pub fn count_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<u8>> {
+        let keys = keys.into();
+        let mut counts = vec![0; keys.len()];
+        // SAFETY: there is a place for each key.
+        self.checked(unsafe { sys::bfs_count_keys(self.raw(), &keys.form(), counts.as_mut_ptr()) }).map(|_| counts)
     }
 
     /// Returns an answer for each key, as [`contains`](Filter::contains) does; `false` for a null.
@@ -390,37 +394,24 @@ impl Filter {
         let (chunk, ready) = (Chunk::new(), Vec::new().into_iter());
         SelectIter { filter: self, items: items.into_iter(), chunk, ready }
     }
+}
 
-    /// Adds digests: as [`add_many`](Filter::add_many) with [`Keys::digests`].
-    ///
-    /// # Errors
-    /// As [`add_many`](Filter::add_many).
-    pub fn add_digests(&self, digests: &[u64]) -> Result<u64> {
-        // SAFETY: the digests are borrowed until the call returns.
-        self.checked(unsafe { sys::bfs_add_digests(self.raw(), digests.as_ptr(), digests.len()) })
+/// Adds the keys of an iterator, many at once, as [`add_iter`](Filter::add_iter) does.
+///
+/// # Panics
+/// If a key cannot be added: a key that is lost without a sign would be answered "no".  `add_iter` returns the error.
+impl<K: AsKey> Extend<K> for Filter {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        (&*self).extend(keys);
     }
+}
 
-    /// Returns an answer for each digest: as [`contains_many`](Filter::contains_many) with [`Keys::digests`].
-    ///
-    /// # Errors
-    /// [`Error::KindOfKey`].
-    pub fn contains_digests(&self, digests: &[u64]) -> Result<Vec<bool>> {
-        let mut answers = vec![true; digests.len()];
-        // SAFETY: there is a place for each digest, and the library stores 0 or 1, which is what a bool is.
-        let found = unsafe {
-            let place = answers.as_mut_ptr().cast();
-            sys::bfs_contains_digests(self.raw(), digests.as_ptr(), digests.len(), place)
-        };
-        self.checked(found).map(|_| answers)
-    }
-
-    /// Sets the number of threads (1 to 64) for a call that adds many keys, if this handle is the only writer.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for a filter that adds concurrently with others.
-    pub fn use_threads(&self, threads: u32) -> Result<()> {
-        // SAFETY: any thread may call it.
-        call(|error| unsafe { sys::bfs_use_threads(self.raw(), threads, error) }).map(drop)
+/// As for [`Filter`]: threads share one.
+impl<K: AsKey> Extend<K> for &Filter {
+    fn extend<I: IntoIterator<Item = K>>(&mut self, keys: I) {
+        if let Err(error) = self.add_iter(keys) {
+            panic!("{error}");
+        }
     }
 }
 
@@ -490,17 +481,22 @@ impl Filter {
     /// # Errors
     /// A failure poisons the file, for every process: a sync that failed cannot be retried.
     pub fn sync(&self) -> Result<()> {
-        self.sync_mark(0, 0, 0)
+        self.synced(null())
     }
 
-    /// Makes everything that was added durable, then stores `mark`, a position in the log `epoch` of `owner`: the
-    /// caller promises that every key up to it has returned from an add.
+    /// Makes everything that was added durable, then stores a mark.  The caller promises that every key of its log up to
+    /// the mark has returned from an add.  Mark 0 makes the owner known, so that a recovery waits for it.
     ///
     /// # Errors
     /// As [`sync`](Filter::sync).
-    pub fn sync_mark(&self, owner: u64, epoch: u64, mark: u64) -> Result<()> {
-        // SAFETY: any thread may call it.
-        call(|error| unsafe { sys::bfs_sync(self.raw(), owner, epoch, mark, error) }).map(drop)
+    pub fn sync_mark(&self, position: LogPosition) -> Result<()> {
+        let LogPosition { owner, epoch, mark } = position;
+        self.synced(&sys::bfs_owner_mark { owner, mark, epoch, recovered: 0, reserved: 0 })
+    }
+
+    fn synced(&self, mark: *const sys::bfs_owner_mark) -> Result<()> {
+        // SAFETY: any thread may call it; a mark lives until the call returns.
+        call(|error| unsafe { sys::bfs_sync(self.raw(), mark, error) }).map(drop)
     }
 
     /// Returns the owner's mark in this epoch, as of the last sync by any process; 0: add the keys of all rows.
@@ -541,7 +537,8 @@ impl Filter {
     }
 
     /// Ends the filling of a filter that was created with [`filling`](CreateOptions::filling): the caller promises that
-    /// the adds of all its keys have returned.  The order of the steps is in `bfstore.h`.
+    /// the adds of all its keys have returned.  The order of the steps is in
+    /// guide/engines.md, "An online build".
     ///
     /// # Errors
     /// As [`sync`](Filter::sync); every answer stays "maybe".
@@ -571,42 +568,6 @@ impl Filter {
     pub fn is_current(&self) -> Result<bool> {
         // SAFETY: any thread may call it.
         call(|error| unsafe { sys::bfs_is_current(self.raw(), error) }).map(|current| current != 0)
-    }
-
-    /// Returns the note that the filter was made with.
-    ///
-    /// # Errors
-    /// [`Error::MemoryShort`].
-    pub fn note(&self) -> Result<Vec<u8>> {
-        let mut note = vec![0; 1024]; // the most that a file can have
-                                      // SAFETY: there is room for as many bytes as are said.
-        let length =
-            call(|error| unsafe { sys::bfs_get_note(self.raw(), note.as_mut_ptr().cast(), note.len(), error) })?;
-        note.truncate(length as usize);
-        Ok(note)
-    }
-
-    /// Returns which part of a whole filter this is, from 0, and the number of parts; a whole filter is part 0 of 1.
-    ///
-    /// # Errors
-    /// [`Error::MemoryShort`].
-    pub fn part(&self) -> Result<(u32, u32)> {
-        let (mut part, mut num_parts) = (0, 0);
-        // SAFETY: both numbers live until the call returns.
-        call(|error| unsafe { sys::bfs_get_part(self.raw(), &mut part, &mut num_parts, error) })?;
-        Ok((part, num_parts))
-    }
-
-    /// Returns the seeds of the filter's hash, if it takes a list of them.
-    ///
-    /// # Errors
-    /// [`Error::MemoryShort`].
-    pub fn seeds(&self) -> Result<Vec<u32>> {
-        let mut seeds = vec![0; 64]; // k is at most 64
-                                     // SAFETY: there is room for as many seeds as are said.
-        let number = call(|error| unsafe { sys::bfs_get_seeds(self.raw(), seeds.as_mut_ptr(), seeds.len(), error) })?;
-        seeds.truncate(number as usize);
-        Ok(seeds)
     }
 
     /// Returns the facts that are in memory.
@@ -644,9 +605,20 @@ impl Filter {
     /// # Errors
     /// As [`save`](Filter::save).
     pub fn save_with(&self, path: impl AsRef<Path>, options: &CopyOptions) -> Result<()> {
-        let (path, raw) = (c_path(path.as_ref())?, options.raw()?);
+        let path = c_path(path.as_ref())?;
         // SAFETY: path and options live until the call returns.
-        call(|error| unsafe { sys::bfs_save(self.raw(), path.as_ptr(), &raw, error) }).map(drop)
+        options.with_raw(|flags, raw| {
+            call(|error| unsafe { sys::bfs_copy(self.raw(), path.as_ptr(), flags, raw, error) }).map(drop)
+        })
+    }
+
+    /// Makes a sealed file of the filter: with checksums, and never written to again.  Seal files that you transfer: only
+    /// a seal detects changed bits.
+    ///
+    /// # Errors
+    /// As [`save`](Filter::save).
+    pub fn seal(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.save_with(path, CopyOptions::new().sealed(true))
     }
 
     /// Returns the filter as bytes, for [`load`](Filter::load): an embedded filter.  Marks are not in them.
@@ -686,11 +658,9 @@ impl Filter {
     }
 
     fn dump_into(&self, bytes: &mut [u8], options: DumpOptions) -> Result<usize> {
-        let (place, room) = place_of(bytes);
-        let (flags, mut taken) = (options.flags(), 0);
+        let ((place, room), flags) = (place_of(bytes), options.flags());
         // SAFETY: there is room for `room` bytes.
-        call(|error| unsafe { sys::bfs_dump(self.raw(), place, room, flags, &mut taken, error) })?;
-        Ok(taken as usize)
+        call(|error| unsafe { sys::bfs_dump(self.raw(), place, room, flags, error) }).map(|taken| taken as usize)
     }
 
     /// Adds every key of another filter with the same layout, hash, seed and number of probes.
@@ -749,10 +719,10 @@ impl Filter {
     }
 
     fn export_into(&self, bytes: &mut [u8], form: &sys::bfs_foreign_form) -> Result<usize> {
-        let ((place, room), mut taken) = (place_of(bytes), 0);
+        let (place, room) = place_of(bytes);
         // SAFETY: there is room for `room` bytes, and the form lives until the call returns.
-        call(|error| unsafe { sys::bfs_foreign_export(self.raw(), form, place, room, &mut taken, error) })?;
-        Ok(taken as usize)
+        call(|error| unsafe { sys::bfs_foreign_export(self.raw(), form, place, room, error) })
+            .map(|taken| taken as usize)
     }
 
     /// Returns the handle, for functions of many filters.

@@ -73,16 +73,16 @@ fn c_text(text: &str) -> Result<CString> {
 /// [`Error::Invalid`] for a format that the library does not know, [`Error::Malformed`], and [`Error::Unsupported`] for
 /// a kind of filter that cannot be imported.
 pub fn inspect_foreign(first: &[u8], form: &ForeignForm<'_>) -> Result<Foreign> {
-    inspect(first, form, None)
+    inspect(first, form, 0, None)
 }
 
-fn inspect(first: &[u8], form: &ForeignForm<'_>, options: Option<&sys::bfs_options>) -> Result<Foreign> {
+fn inspect(first: &[u8], form: &ForeignForm<'_>, flags: u64, options: Option<&sys::bfs_options>) -> Result<Foreign> {
     let mut found = sys::bfs_foreign::default();
     let (data, length) = (first.as_ptr().cast(), first.len() as u64);
     let options = options.map_or(null(), |options| options as *const _);
     // SAFETY: the bytes and all structs live until the call returns.
     form.with_raw(|form| {
-        call(|error| unsafe { sys::bfs_foreign_inspect(form, data, length, options, &mut found, error) })
+        call(|error| unsafe { sys::bfs_foreign_inspect(form, data, length, flags, options, &mut found, error) })
     })?;
     Ok(Foreign::new(&found))
 }
@@ -95,7 +95,7 @@ impl CreateOptions<'_> {
     /// # Errors
     /// As [`inspect_foreign`]; [`Error::Invalid`] if the options contradict the bytes, or lack something.
     pub fn inspect_foreign(&self, first: &[u8], form: &ForeignForm<'_>) -> Result<Foreign> {
-        self.with_raw(|options| inspect(first, form, Some(options)))
+        self.with_raw(|flags, options| inspect(first, form, flags, Some(options)))
     }
 
     /// Makes a filter file of the bytes of another program's filter, open for reading.  It appears complete and
@@ -126,13 +126,14 @@ impl CreateOptions<'_> {
         let path = path.as_ref();
         let c_path = c_path(path)?;
         let (data, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
-        self.with_raw(|options| {
+        let made = self.with_raw(|flags, options| {
             // SAFETY: all arguments live until the call returns, which copies what it keeps.
             form.with_raw(|form| unsafe {
                 Filter::made(path.display(), |out, error| {
-                    sys::bfs_foreign_import(c_path.as_ptr(), form, data, length, options, out, error)
+                    sys::bfs_foreign_import(c_path.as_ptr(), form, data, length, flags, options, out, error)
                 })
             })
-        })
+        });
+        made.map(Filter::newly_made)
     }
 }

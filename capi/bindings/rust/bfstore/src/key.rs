@@ -1,6 +1,11 @@
 //! One key, as bytes.
 
 use std::borrow::Cow;
+use std::mem::size_of;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::Keys;
 
 /// A type that can be a key.  Its bytes are the same in every language that bfstore supports.
 ///
@@ -31,6 +36,27 @@ use std::borrow::Cow;
 pub trait AsKey {
     /// Calls the function with the bytes of the key.
     fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R;
+
+    /// Returns the bytes of the key, if they are in memory already.
+    #[doc(hidden)]
+    fn key_in_memory(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// Returns many keys: the fastest way that the type has.
+    #[doc(hidden)]
+    fn many(keys: &[Self]) -> Keys<'_>
+    where
+        Self: Sized,
+    {
+        Keys::gathered(keys)
+    }
+
+    /// Returns many keys, by their references.
+    #[doc(hidden)]
+    fn many_refs<'a>(keys: &'a [&'a Self]) -> Keys<'a> {
+        Keys::gathered(keys)
+    }
 }
 
 impl<K: AsKey + ?Sized> AsKey for &K {
@@ -38,38 +64,76 @@ impl<K: AsKey + ?Sized> AsKey for &K {
     fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
         (**self).with_key(use_key)
     }
-}
 
-impl<K: AsKey + ?Sized> AsKey for Box<K> {
-    #[inline]
-    fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
-        (**self).with_key(use_key)
+    fn key_in_memory(&self) -> Option<&[u8]> {
+        (**self).key_in_memory()
+    }
+
+    fn many(keys: &[Self]) -> Keys<'_> {
+        K::many_refs(keys)
     }
 }
 
-macro_rules! bytes {
-    ($($kind:ty)*) => {$(
-        impl AsKey for $kind {
+macro_rules! owners {
+    ($($owner:ident)*) => {$(
+        impl<K: AsKey + ?Sized> AsKey for $owner<K> {
             #[inline]
             fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
-                use_key(self.as_ref())
+                (**self).with_key(use_key)
+            }
+
+            fn key_in_memory(&self) -> Option<&[u8]> {
+                (**self).key_in_memory()
             }
         }
     )*};
 }
-bytes! { [u8] Vec<u8> str String }
-
-impl<const N: usize> AsKey for [u8; N] {
-    #[inline]
-    fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
-        use_key(self)
-    }
-}
+owners! { Box Rc Arc }
 
 impl<K: AsKey + ToOwned + ?Sized> AsKey for Cow<'_, K> {
     #[inline]
     fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
         (**self).with_key(use_key)
+    }
+
+    fn key_in_memory(&self) -> Option<&[u8]> {
+        (**self).key_in_memory()
+    }
+}
+
+macro_rules! bytes {
+    ($([$($parameter:tt)*] $kind:ty { $($more:item)* })*) => {$(
+        impl<$($parameter)*> AsKey for $kind {
+            #[inline]
+            fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
+                use_key(self.as_ref())
+            }
+
+            fn key_in_memory(&self) -> Option<&[u8]> {
+                Some(self.as_ref())
+            }
+
+            $($more)*
+        }
+    )*};
+}
+bytes! {
+    [] Vec<u8> {}
+    [] String {}
+    [] [u8] {
+        fn many_refs<'a>(keys: &'a [&'a Self]) -> Keys<'a> {
+            Keys::pairs(keys)
+        }
+    }
+    [] str {
+        fn many_refs<'a>(keys: &'a [&'a Self]) -> Keys<'a> {
+            Keys::pairs(keys)
+        }
+    }
+    [const N: usize] [u8; N] {
+        fn many(keys: &[Self]) -> Keys<'_> {
+            Keys::rows(keys)
+        }
     }
 }
 
@@ -79,6 +143,13 @@ macro_rules! integers {
             #[inline]
             fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
                 use_key(&(*self as $wide).to_le_bytes())
+            }
+
+            fn many(keys: &[Self]) -> Keys<'_> {
+                if cfg!(target_endian = "little") && size_of::<Self>() == 8 {
+                    return Keys::words(keys);
+                }
+                Keys::integers(keys.iter().map(|key| (*key as $wide).to_le_bytes()))
             }
         }
     )*};

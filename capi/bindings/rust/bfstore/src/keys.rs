@@ -1,9 +1,9 @@
-//! Many keys, in the form in which the program has them: a view, which copies nothing.
+//! Many keys, in the form in which the program has them.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::mem::{align_of, size_of};
 use std::os::raw::c_void;
+use std::ptr::null;
 
 use bfstore_sys as sys;
 
@@ -11,14 +11,17 @@ use crate::{AsKey, Error, Result};
 
 /// Many keys, at their place in memory.
 ///
-/// A slice of byte strings or texts, of integers of 64 bits, or of arrays of bytes converts into `Keys`.  The other
-/// forms have functions here.  None of them copies a key.
+/// A slice, an array or a vector of any type of key ([`AsKey`]) converts into `Keys`: `&[&str]`, `&Vec<String>`,
+/// `&[[u8; 16]]`, `&[u64]`.  The other forms have functions here.  No form copies byte strings or texts.  Of types that
+/// own their bytes, such as `String`, it makes a list of addresses.  Integers of fewer than 64 bits, and types of a program
+/// that implement `AsKey`, are copied.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("bfstore-keys-{}.bf", std::process::id()));
 /// use bfstore::{Filter, Keys};
 /// let users = Filter::options_to_create().capacity(1000).create(&path)?;
 /// users.add_many(&["alice", "bob"])?;
+/// users.add_many(&vec![String::from("erin")])?;
 /// users.add_many(&[1u64, 2, 3])?;
 /// users.add_many(Keys::fixed(b"0001000200030004", 4)?)?;
 /// users.add_many(Keys::column32(b"carolday", &[0, 5, 5, 8])?)?; // "carol", "" and "day"
@@ -29,8 +32,17 @@ use crate::{AsKey, Error, Result};
 #[derive(Debug, Clone)]
 pub struct Keys<'a> {
     form: sys::bfs_keys,
-    integers: Cow<'a, [u64]>, // on a big-endian machine: a copy in little-endian order
+    own: Own,
     memory: PhantomData<&'a [u8]>,
+}
+
+/// What the view owns itself.
+#[derive(Debug, Clone)]
+enum Own {
+    Nothing,
+    Pairs(Vec<sys::bfs_key>),
+    Integers(Vec<[u8; 8]>),
+    Column(Chunk),
 }
 
 // SAFETY: a view of memory with a shared borrow, like &[u8].
@@ -50,11 +62,64 @@ const _: () = {
 impl<'a> Keys<'a> {
     fn new(kind: u32, count: usize, data: *const c_void) -> Keys<'a> {
         let form = sys::bfs_keys { kind, count: count as u64, data, ..Default::default() };
-        Keys { form, integers: Cow::Borrowed(&[]), memory: PhantomData }
+        Keys { form, own: Own::Nothing, memory: PhantomData }
     }
 
-    fn pairs<T>(slices: &'a [T]) -> Keys<'a> {
+    fn owning(kind: u32, count: usize, own: Own) -> Keys<'a> {
+        Keys { own, ..Keys::new(kind, count, null()) }
+    }
+
+    /// Takes byte strings or texts where they are.
+    pub(crate) fn pairs<T: ?Sized>(slices: &'a [&'a T]) -> Keys<'a> {
+        assert!(size_of::<&T>() == size_of::<sys::bfs_key>());
         Keys::new(sys::BFS_KEYS_PAIRS, slices.len(), slices.as_ptr().cast())
+    }
+
+    /// Takes integers of 64 bits of a little-endian machine.
+    pub(crate) fn words<T>(integers: &'a [T]) -> Keys<'a> {
+        assert!(size_of::<T>() == 8);
+        Keys::of_width(integers.as_ptr().cast(), 8, integers.len())
+    }
+
+    /// Takes arrays of bytes.
+    pub(crate) fn rows<const WIDTH: usize>(rows: &'a [[u8; WIDTH]]) -> Keys<'a> {
+        if WIDTH == 0 {
+            return Keys::gathered(rows); // empty keys: the library has no width 0
+        }
+        Keys::of_width(rows.as_ptr().cast(), WIDTH, rows.len())
+    }
+
+    /// Copies integers.
+    pub(crate) fn integers(integers: impl Iterator<Item = [u8; 8]>) -> Keys<'a> {
+        let integers: Vec<_> = integers.collect();
+        let mut keys = Keys::owning(sys::BFS_KEYS_FIXED, integers.len(), Own::Integers(integers));
+        keys.form.key_bytes = 8;
+        keys
+    }
+
+    /// Lists the addresses of the keys, or copies keys that are not in memory as bytes.
+    pub(crate) fn gathered<K: AsKey>(keys: &'a [K]) -> Keys<'a> {
+        let pair =
+            |key: &'a K| key.key_in_memory().map(|key| sys::bfs_key { data: key.as_ptr().cast(), bytes: key.len() });
+        match keys.iter().map(pair).collect::<Option<Vec<_>>>() {
+            Some(pairs) => Keys::owning(sys::BFS_KEYS_PAIRS, keys.len(), Own::Pairs(pairs)),
+            None => Keys::owning(sys::BFS_KEYS_COLUMN64, keys.len(), Own::Column(Chunk::of(keys))),
+        }
+    }
+
+    /// Takes values of any type that lends its bytes, such as those of other crates: a list of their addresses.
+    ///
+    /// ```
+    /// # use bfstore::Keys;
+    /// # let texts = vec![String::from("alice")];
+    /// assert_eq!(Keys::refs(&texts).len(), 1);
+    /// ```
+    pub fn refs<T: AsRef<[u8]>>(values: &'a [T]) -> Keys<'a> {
+        let pair = |value: &'a T| {
+            let key = value.as_ref();
+            sys::bfs_key { data: key.as_ptr().cast(), bytes: key.len() }
+        };
+        Keys::owning(sys::BFS_KEYS_PAIRS, values.len(), Own::Pairs(values.iter().map(pair).collect()))
     }
 
     /// Makes keys of one width, one after the other in `data`.
@@ -154,85 +219,41 @@ impl<'a> Keys<'a> {
     /// Returns the struct that the library reads: valid as long as `self`.
     pub(crate) fn form(&self) -> sys::bfs_keys {
         let mut form = self.form;
-        if !self.integers.is_empty() {
-            form.data = self.integers.as_ptr().cast();
+        match &self.own {
+            Own::Nothing => (),
+            Own::Pairs(pairs) => form.data = pairs.as_ptr().cast(),
+            Own::Integers(integers) => form.data = integers.as_ptr().cast(),
+            Own::Column(column) => {
+                form.data = column.data.as_ptr().cast();
+                form.data_bytes = column.data.len() as u64;
+                form.offsets = column.offsets.as_ptr().cast();
+            }
         }
         form
     }
+}
 
-    fn of_integers(integers: &'a [u64]) -> Keys<'a> {
-        let mut keys = Keys::of_width(integers.as_ptr().cast(), 8, integers.len());
-        if cfg!(target_endian = "big") {
-            keys.integers = integers.iter().map(|integer| integer.to_le()).collect();
-        }
-        keys
+impl<'a, K: AsKey> From<&'a [K]> for Keys<'a> {
+    #[inline]
+    fn from(keys: &'a [K]) -> Keys<'a> {
+        K::many(keys)
     }
 }
 
-/// Types that convert into keys: each as a slice, an array or a vector.
-macro_rules! forms {
-    ($([$($parameter:tt)*] $of:ty, $keys:ident => $made:expr;)*) => {$(
-        impl<'a, $($parameter)*> From<&'a [$of]> for Keys<'a> {
-            #[inline]
-            fn from($keys: &'a [$of]) -> Keys<'a> {
-                $made
-            }
-        }
-
-        impl<'a, $($parameter)*> From<&'a Vec<$of>> for Keys<'a> {
-            fn from(keys: &'a Vec<$of>) -> Keys<'a> {
-                Keys::from(keys.as_slice())
-            }
-        }
-
-        impl<'a, $($parameter)* , const COUNT: usize> From<&'a [$of; COUNT]> for Keys<'a> {
-            fn from(keys: &'a [$of; COUNT]) -> Keys<'a> {
-                Keys::from(keys.as_slice())
-            }
-        }
-    )*};
-}
-
-forms! {
-    ['b: 'a] &'b [u8], keys => Keys::pairs(keys);
-    ['b: 'a] &'b str, keys => Keys::pairs(keys);
-    [const WIDTH: usize] [u8; WIDTH], keys => Keys::rows(keys);
-}
-
-impl<'a> Keys<'a> {
-    /// Takes arrays of bytes: keys of one width, except that the width may be 0.
-    fn rows<const WIDTH: usize>(rows: &'a [[u8; WIDTH]]) -> Keys<'a> {
-        Keys::of_width(rows.as_ptr().cast(), WIDTH, rows.len())
+impl<'a, K: AsKey> From<&'a Vec<K>> for Keys<'a> {
+    fn from(keys: &'a Vec<K>) -> Keys<'a> {
+        K::many(keys)
     }
 }
 
-macro_rules! integer_forms {
-    ($($of:ty)*) => {$(
-        impl<'a> From<&'a [$of]> for Keys<'a> {
-            #[inline]
-            fn from(keys: &'a [$of]) -> Keys<'a> {
-                // SAFETY: u64 and i64 have the same size and alignment, and any bits are both.
-                Keys::of_integers(unsafe { std::slice::from_raw_parts(keys.as_ptr().cast(), keys.len()) })
-            }
-        }
-
-        impl<'a> From<&'a Vec<$of>> for Keys<'a> {
-            fn from(keys: &'a Vec<$of>) -> Keys<'a> {
-                Keys::from(keys.as_slice())
-            }
-        }
-
-        impl<'a, const COUNT: usize> From<&'a [$of; COUNT]> for Keys<'a> {
-            fn from(keys: &'a [$of; COUNT]) -> Keys<'a> {
-                Keys::from(keys.as_slice())
-            }
-        }
-    )*};
+impl<'a, K: AsKey, const COUNT: usize> From<&'a [K; COUNT]> for Keys<'a> {
+    fn from(keys: &'a [K; COUNT]) -> Keys<'a> {
+        K::many(keys)
+    }
 }
-integer_forms! { u64 i64 }
 
 /// Some keys of an iterator, as one column: so the library gets an iterator's keys many at once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Chunk {
     data: Vec<u8>,
     offsets: Vec<i64>,
@@ -244,6 +265,12 @@ impl Chunk {
 
     pub(crate) fn new() -> Chunk {
         Chunk { data: Vec::new(), offsets: vec![0] }
+    }
+
+    pub(crate) fn of<K: AsKey>(keys: impl IntoIterator<Item = K>) -> Chunk {
+        let mut chunk = Chunk::new();
+        keys.into_iter().for_each(|key| chunk.push(&key));
+        chunk
     }
 
     pub(crate) fn clear(&mut self) {

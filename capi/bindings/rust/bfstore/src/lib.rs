@@ -17,10 +17,10 @@ pub use bfstore_sys as sys;
 pub use buffer::AlignedBytes;
 pub use error::{strerror, Error, Failure, Result};
 pub use facts::{
-    Abilities, BitOrder, Comparison, Differences, Fill, Foreign, ForeignNeeds, Hash, Interval, Layout, Mark, Measure,
-    Memory, Plan, PlanRequest, Statistics,
+    Abilities, BitOrder, Comparison, Differences, Fill, Foreign, ForeignNeeds, Hash, Interval, Layout, LogPosition,
+    Mark, Measure, Memory, Plan, PlanRequest, Statistics,
 };
-pub use files::{intersect, intersect_with, join, join_with, seal, seal_with, verify, verify_nofollow};
+pub use files::{intersect, intersect_with, join, join_with, verify, verify_nofollow};
 pub use filter::{BufferFilter, Filter, SelectIter};
 pub use foreign::{foreign_formats, inspect_foreign, ForeignForm};
 pub use key::AsKey;

@@ -2,17 +2,19 @@
 
 use std::ffi::CString;
 use std::fmt;
+use std::ops::{Bound, RangeBounds};
 use std::os::raw::c_void;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::io::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
-use std::ptr::null;
+use std::ptr::{null, null_mut};
 use std::time::Duration;
 
 use bfstore_sys as sys;
 
 use crate::error::call;
-use crate::{BufferFilter, Error, Filter, Hash, Keys, Layout, Result};
+use crate::keys::Chunk;
+use crate::{AsKey, BufferFilter, Error, Filter, Hash, Keys, Layout, Result};
 
 /// Converts the path for the library.
 pub(crate) fn c_path(path: &Path) -> Result<CString> {
@@ -71,6 +73,30 @@ fn secret_parts(secret: Option<Secret<'_>>) -> (*const c_void, u64) {
     secret.map_or((null(), 0), |secret| (secret.0.as_ptr().cast(), secret.0.len() as u64))
 }
 
+/// Returns the address of a value that was given, or NULL.
+fn address<T>(given: &Option<T>) -> *const T {
+    given.as_ref().map_or(null(), |value| value as *const T)
+}
+
+/// Converts a range for the library, to which 0 bytes mean "to the end of the file".
+fn c_range(range: (Bound<u64>, Bound<u64>)) -> Result<sys::bfs_range> {
+    let offset = match range.0 {
+        Bound::Included(first) => Some(first),
+        Bound::Excluded(before) => before.checked_add(1),
+        Bound::Unbounded => Some(0),
+    };
+    let end = match range.1 {
+        Bound::Included(last) => Some(last.saturating_add(1)),
+        Bound::Excluded(end) => Some(end),
+        Bound::Unbounded => None,
+    };
+    match (offset, end) {
+        (Some(offset), None) => Ok(sys::bfs_range { offset, bytes: 0 }),
+        (Some(offset), Some(end)) if end > offset => Ok(sys::bfs_range { offset, bytes: end - offset }),
+        _ => Err(Error::invalid(format!("the range {range:?} of the file is empty, and has no filter"))),
+    }
+}
+
 /// Methods that set one bit of `flags`.
 macro_rules! flags {
     ($($(#[$words:meta])* $name:ident = $flag:ident;)*) => {$(
@@ -95,7 +121,8 @@ macro_rules! fields {
 
 // --- Opening ---------------------------------------------------------------------------------------------------------
 
-/// Options to open a filter: for reading by default.
+/// Options to open a filter that exists: for reading by default.
+/// [`CreateOptions::open_or_create`] opens a filter, or makes it.
 ///
 /// ```
 /// # let path = std::env::temp_dir().join(format!("bfstore-open_options-{}.bf", std::process::id()));
@@ -110,10 +137,10 @@ macro_rules! fields {
 pub struct OpenOptions<'a> {
     flags: u64,
     secret: Option<Secret<'a>>,
-    offset: u64,
-    max_bytes: u64,
+    range: Option<(Bound<u64>, Bound<u64>)>,
     lock_timeout: Option<Duration>,
     writeback_check: Option<Duration>,
+    threads: u32,
 }
 
 impl<'a> OpenOptions<'a> {
@@ -124,58 +151,55 @@ impl<'a> OpenOptions<'a> {
 
     flags! {
         /// Looks up and adds, concurrently with any number of other writers.
-        write = BFS_OPEN_WRITE;
+        write = BFS_WRITE;
         /// Looks up and adds as the only writer, several times as fast.  [`Error::Busy`] if another writer exists.
-        exclusive = BFS_OPEN_EXCLUSIVE;
+        exclusive = BFS_EXCLUSIVE;
         /// Reads the whole file into memory now, so that no lookup waits for the disk.
-        populate = BFS_OPEN_POPULATE;
+        populate = BFS_POPULATE;
         /// Uses small pages without read-ahead: for a filter larger than memory, or synced often.
-        random = BFS_OPEN_RANDOM;
-        /// Copies into private memory: later changes of the file do not reach the filter.  For reading.
-        copy = BFS_OPEN_COPY;
+        random = BFS_RANDOM;
+        /// Reads the file into memory of this process: later changes of the file do not reach the filter.  For reading.
+        private = BFS_PRIVATE;
         /// Turns a page that cannot be read (an I/O error, or the file was truncated) into doubt instead of SIGBUS.
         /// Installs a handler of SIGBUS in the process, which passes on other faults.
-        guard = BFS_OPEN_GUARD;
+        guard = BFS_GUARD;
         /// Opens an unclean, poisoned or recovering file, to recover it.  For writing.
-        recover = BFS_OPEN_RECOVER;
+        recover = BFS_RECOVER;
         /// Opens such a file as it is: it may lack keys after the marks.  For writing.
-        accept_loss = BFS_OPEN_ACCEPT_LOSS;
+        accept_loss = BFS_ACCEPT_LOSS;
         /// Treats a file whose writer was killed as unclean, too: for devices that vanish.
-        strict = BFS_OPEN_STRICT;
+        strict = BFS_STRICT;
         /// Allows a network or overlay filesystem, which may show readers an older file.
-        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        any_filesystem = BFS_ANY_FILESYSTEM;
         /// Makes an add fail with [`Error::Full`] at the capacity.  For writing.
-        limit = BFS_OPEN_LIMIT;
+        limit = BFS_LIMIT;
         /// Writes nothing at all, for audits and sandboxes.  For reading.
-        no_write = BFS_OPEN_NO_WRITE;
+        no_write = BFS_NO_WRITE;
         /// Follows the path: when another file replaces this one, a lookup opens it.  For reading.
-        follow = BFS_OPEN_FOLLOW;
+        follow = BFS_FOLLOW;
         /// Compares a sealed file with its checksums first.
-        verify = BFS_OPEN_VERIFY;
+        verify = BFS_VERIFY;
         /// Also compares, and answers "maybe" for every key if the file is damaged.
-        tolerate_damage = BFS_OPEN_TOLERATE_DAMAGE;
+        tolerate_damage = BFS_TOLERATE_DAMAGE;
         /// Opens the bare form, a body and a trailer of 8 bytes: for [`wrap`](OpenOptions::wrap) and
         /// [`load`](OpenOptions::load).
-        bare = BFS_OPEN_BARE;
+        bare = BFS_BARE;
     }
 
     /// `false` refuses a symbolic link as the last part of the path.
     pub fn follow_symlinks(&mut self, follow_symlinks: bool) -> &mut Self {
-        self.flags =
-            if follow_symlinks { self.flags & !sys::BFS_OPEN_NOFOLLOW } else { self.flags | sys::BFS_OPEN_NOFOLLOW };
+        self.flags = if follow_symlinks { self.flags & !sys::BFS_NOFOLLOW } else { self.flags | sys::BFS_NOFOLLOW };
         self
     }
 
-    /// Opens an embedded filter that begins at this byte of the file, a multiple of 64.  For reading.
-    pub fn offset(&mut self, offset: u64) -> &mut Self {
-        self.flags |= sys::BFS_OPEN_RANGE;
-        self.offset = offset;
+    /// Opens an embedded filter in these bytes of the file: `640..` or `640..1280`.  It begins where the range begins, at
+    /// a multiple of 64, and is at most as long as the range.  For reading.
+    pub fn range(&mut self, range: impl RangeBounds<u64>) -> &mut Self {
+        self.range = Some((range.start_bound().cloned(), range.end_bound().cloned()));
         self
     }
 
     fields! {
-        /// With [`offset`](OpenOptions::offset): the greatest length of the filter.
-        max_bytes: u64 => max_bytes = max_bytes;
         /// 16 bytes: the secret of a filter with [`Hash::SipHash`].
         secret: &'a [u8] => secret = Some(Secret(secret));
         /// Time to wait for each lock: 5 seconds by default; `Duration::ZERO` does not wait, `Duration::MAX` waits as
@@ -184,51 +208,50 @@ impl<'a> OpenOptions<'a> {
         /// Time between checks whether the kernel failed to write: 0.1 seconds by default; `Duration::ZERO` checks at
         /// each add that changes a bit.
         writeback_check: Duration => writeback_check = Some(writeback_check);
+        /// Threads, 1 to 64, of a call that adds many keys.  With [`exclusive`](OpenOptions::exclusive).
+        threads: u32 => threads = threads;
     }
 
-    /// Returns the library's struct, which borrows from `self`.
-    fn raw(&self) -> Result<sys::bfs_open_options> {
-        let writing = self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE);
+    fn flags(&self) -> u64 {
+        let writing = self.flags & (sys::BFS_WRITE | sys::BFS_EXCLUSIVE);
         let what = match writing {
-            0 => sys::BFS_OPEN_READ,
-            _ if writing & sys::BFS_OPEN_EXCLUSIVE != 0 => sys::BFS_OPEN_EXCLUSIVE,
-            _ => sys::BFS_OPEN_WRITE,
+            0 => sys::BFS_READ,
+            _ if writing & sys::BFS_EXCLUSIVE != 0 => sys::BFS_EXCLUSIVE,
+            _ => sys::BFS_WRITE,
         };
-        let (key, key_bytes) = secret_parts(self.secret);
-        Ok(sys::bfs_open_options {
-            flags: (self.flags & !writing) | what,
-            key,
-            key_bytes,
-            offset: self.offset,
-            max_bytes: self.max_bytes,
+        (self.flags & !writing) | what
+    }
+
+    /// Calls the function with the library's flags and struct.
+    fn with_raw<R>(&self, use_raw: impl FnOnce(u64, &mut sys::bfs_options) -> Result<R>) -> Result<R> {
+        let range = self.range.map(c_range).transpose()?;
+        let (secret, secret_bytes) = secret_parts(self.secret);
+        let mut raw = sys::bfs_options {
+            secret,
+            secret_bytes,
+            range: address(&range),
             lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
             writeback_check_ms: writeback_milliseconds(self.writeback_check)?,
+            threads: self.threads,
             ..Default::default()
-        })
+        };
+        use_raw(self.flags(), &mut raw)
     }
 
-    /// Opens a filter file.
+    /// Opens a filter file, or, for reading, a text file that lists the parts of one filter: one filter then, which looks
+    /// each key up in the key's own part.  The list begins with the line `bfstore-set 1`; then each line is the path of a
+    /// part, relative to the list's folder.  A part that is not listed, or is in doubt, may have each of its keys.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Recovery`], [`Error::Malformed`] and others.
+    /// [`Error::NotFound`], [`Error::Recovery`], [`Error::Malformed`], [`Error::Mismatch`] for parts that are not of one
+    /// filter, and others.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Filter> {
-        let (path, raw) = (path.as_ref(), self.raw()?);
+        let path = path.as_ref();
         let c_path = c_path(path)?;
         // SAFETY: path and options live until the call returns, which copies what it keeps.
-        unsafe { Filter::made(path.display(), |out, error| sys::bfs_open_with(c_path.as_ptr(), &raw, out, error)) }
-    }
-
-    /// Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key.  The
-    /// file begins with the line `bfstore-set 1`; then each line is the path of a part, relative to the file's folder.
-    /// A part that is not listed, or is in doubt, may have each of its keys.
-    ///
-    /// # Errors
-    /// [`Error::Mismatch`] for parts that are not of one filter, and others as [`open`](OpenOptions::open).
-    pub fn open_set(&self, manifest: impl AsRef<Path>) -> Result<Filter> {
-        let (manifest, raw) = (manifest.as_ref(), self.raw()?);
-        let c_path = c_path(manifest)?;
-        // SAFETY: as in open().
-        unsafe { Filter::made(manifest.display(), |out, error| sys::bfs_open_set(c_path.as_ptr(), &raw, out, error)) }
+        self.with_raw(|flags, raw| unsafe {
+            Filter::made(path.display(), |out, error| sys::bfs_open(c_path.as_ptr(), flags, raw, out, error))
+        })
     }
 
     /// Reads a file that the program has open: for a sandbox, and for memfd_create.  The library duplicates the
@@ -237,12 +260,12 @@ impl<'a> OpenOptions<'a> {
     /// # Errors
     /// As [`open`](OpenOptions::open).
     pub fn open_fd(&self, fd: impl AsFd) -> Result<Filter> {
-        let mut raw = self.raw()?;
-        raw.fd = fd.as_fd().as_raw_fd();
-        raw.flags |= sys::BFS_OPEN_FD;
-        let name = format!("descriptor {}", raw.fd);
+        let fd = fd.as_fd().as_raw_fd();
         // SAFETY: as in open(); the descriptor is open while it is borrowed.
-        unsafe { Filter::made(name, |out, error| sys::bfs_open_with(null(), &raw, out, error)) }
+        self.with_raw(|flags, raw| unsafe {
+            raw.fd = &fd;
+            Filter::made(format!("descriptor {fd}"), |out, error| sys::bfs_open(null(), flags, raw, out, error))
+        })
     }
 
     /// Opens a copy of the filter in bytes from anywhere, at any address: from [`Filter::dump`], or from a whole file
@@ -251,10 +274,12 @@ impl<'a> OpenOptions<'a> {
     /// # Errors
     /// [`Error::Malformed`], [`Error::Recovery`] for the bytes of a file that was in use, and others.
     pub fn load(&self, bytes: &[u8]) -> Result<Filter> {
-        let raw = self.raw()?;
         let (data, length) = (bytes.as_ptr().cast(), bytes.len() as u64);
         // SAFETY: the library copies the bytes before it returns.
-        unsafe { Filter::made("the loaded filter", |out, error| sys::bfs_load(data, length, &raw, out, error)) }
+        self.with_raw(|flags, raw| unsafe {
+            let flags = flags | sys::BFS_PRIVATE;
+            Filter::made("the loaded filter", |out, error| sys::bfs_open_memory(data, length, flags, raw, out, error))
+        })
     }
 
     /// Reads a filter in a buffer in place.  The buffer must be at a multiple of 64: see
@@ -263,7 +288,7 @@ impl<'a> OpenOptions<'a> {
     /// # Errors
     /// [`Error::Invalid`], also for [`write`](OpenOptions::write); [`Error::Malformed`].
     pub fn wrap<'b>(&self, buffer: &'b [u8]) -> Result<BufferFilter<'b>> {
-        if self.flags & (sys::BFS_OPEN_WRITE | sys::BFS_OPEN_EXCLUSIVE) != 0 {
+        if self.flags & (sys::BFS_WRITE | sys::BFS_EXCLUSIVE) != 0 {
             return Err(Error::invalid("a shared buffer is read: wrap_mut() takes one that is written to"));
         }
         // SAFETY: a filter that is open for reading never writes to the buffer, and the borrow keeps it unchanged.
@@ -287,11 +312,11 @@ impl<'a> OpenOptions<'a> {
     /// # Safety
     /// The memory is readable (writable, for writing) as long as the filter lives, and changed only through filters.
     pub unsafe fn wrap_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
-        let raw = self.raw()?;
+        let (data, length) = (buffer.cast::<c_void>(), bytes as u64);
         // SAFETY: the caller's promise; the options live until the call returns.
-        let made = unsafe {
-            Filter::made(IN_BUFFER, |out, error| sys::bfs_wrap_with(buffer.cast(), bytes as u64, &raw, out, error))
-        }?;
+        let made = self.with_raw(|flags, raw| unsafe {
+            Filter::made(IN_BUFFER, |out, error| sys::bfs_open_memory(data, length, flags, raw, out, error))
+        })?;
         Ok(BufferFilter::new(made))
     }
 }
@@ -314,14 +339,16 @@ pub struct CreateOptions<'a> {
     num_probes: u32,
     layout: Option<Layout>,
     hash: Option<Hash>,
-    seed: u64,
+    seed: Option<u64>,
     like: Option<PathBuf>,
     note: &'a [u8],
     secret: Option<Secret<'a>>,
     lock_timeout: Option<Duration>,
     writeback_check: Option<Duration>,
-    file_id: [u8; 16],
+    file_id: Option<[u8; 16]>,
     seeds: &'a [u32],
+    part: (u32, u32),
+    threads: u32,
 }
 
 impl<'a> CreateOptions<'a> {
@@ -347,6 +374,11 @@ impl<'a> CreateOptions<'a> {
         layout: Layout => layout = Some(layout);
         /// The function that computes them; [`Hash::Xxh3`] by default.
         hash: Hash => hash = Some(hash);
+        /// The seed of the hash; random by default.
+        seed: u64 => seed = Some(seed);
+        /// The identity of the filter; random by default.  Two filters with the same id count as one filter and its
+        /// copy: so take a new id if the keys differ.
+        file_id: [u8; 16] => file_id = Some(file_id);
         /// The note of the owner, any bytes, at most 1,024.
         note: &'a [u8] => note = note;
         /// 16 bytes: the secret of [`Hash::SipHash`].  Copied, never stored in the file.
@@ -359,20 +391,15 @@ impl<'a> CreateOptions<'a> {
         lock_timeout: Duration => lock_timeout = Some(lock_timeout);
         /// As [`OpenOptions::writeback_check`].
         writeback_check: Duration => writeback_check = Some(writeback_check);
+        /// Threads, 1 to 64, of a call that adds many keys.  With [`exclusive`](CreateOptions::exclusive), and for
+        /// [`build`](CreateOptions::build).
+        threads: u32 => threads = threads;
     }
 
-    /// Sets the seed of the hash; random by default.
-    pub fn seed(&mut self, seed: u64) -> &mut Self {
-        self.flags |= sys::BFS_OPTION_SEED;
-        self.seed = seed;
-        self
-    }
-
-    /// Sets the identity of the filter; random by default.  Two filters with the same id count as one filter and its
-    /// copy: so take a new id if the keys differ.
-    pub fn file_id(&mut self, file_id: [u8; 16]) -> &mut Self {
-        self.flags |= sys::BFS_OPTION_FILE_ID;
-        self.file_id = file_id;
+    /// Makes one part, from 0 on, of `num_parts` of the filter that the other options describe: it takes only the keys of
+    /// this part.  All parts need one [`seed`](CreateOptions::seed), or [`like`](CreateOptions::like) another part.
+    pub fn part(&mut self, part: u32, num_parts: u32) -> &mut Self {
+        self.part = (part, num_parts);
         self
     }
 
@@ -384,57 +411,67 @@ impl<'a> CreateOptions<'a> {
 
     flags! {
         /// Adds as the only writer, several times as fast.
-        exclusive = BFS_OPEN_EXCLUSIVE;
+        exclusive = BFS_EXCLUSIVE;
+        /// As [`OpenOptions::recover`], for [`open_or_create`](CreateOptions::open_or_create).
+        recover = BFS_RECOVER;
+        /// As [`OpenOptions::accept_loss`], for [`open_or_create`](CreateOptions::open_or_create).
+        accept_loss = BFS_ACCEPT_LOSS;
+        /// As [`OpenOptions::strict`], for [`open_or_create`](CreateOptions::open_or_create).
+        strict = BFS_STRICT;
         /// As [`OpenOptions::populate`].
-        populate = BFS_OPEN_POPULATE;
+        populate = BFS_POPULATE;
         /// As [`OpenOptions::random`].
-        random = BFS_OPEN_RANDOM;
+        random = BFS_RANDOM;
         /// As [`OpenOptions::guard`].
-        guard = BFS_OPEN_GUARD;
+        guard = BFS_GUARD;
         /// As [`OpenOptions::limit`].
-        limit = BFS_OPEN_LIMIT;
+        limit = BFS_LIMIT;
         /// As [`OpenOptions::any_filesystem`].
-        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        any_filesystem = BFS_ANY_FILESYSTEM;
         /// Replaces an existing file, whose users learn of it.
-        replace = BFS_OPTION_REPLACE;
+        replace = BFS_REPLACE;
         /// No name in the file system until [`Filter::publish`].
-        unpublished = BFS_OPTION_UNPUBLISHED;
+        unpublished = BFS_UNPUBLISHED;
         /// An online build: every answer is "maybe" until [`Filter::finish_filling`].
-        filling = BFS_OPTION_FILLING;
+        filling = BFS_FILLING;
         /// The m and k of most tutorials, cut off instead of rounded up.
-        tutorial_sizing = BFS_OPTION_TUTORIAL_SIZING;
+        tutorial_sizing = BFS_TUTORIAL_SIZING;
         /// The bare form, for [`format`](CreateOptions::format) and [`required_bytes`](CreateOptions::required_bytes).
-        bare = BFS_OPEN_BARE;
+        bare = BFS_BARE;
     }
 
-    /// Calls the function with the library's struct.
-    pub(crate) fn with_raw<R>(&self, use_raw: impl FnOnce(&sys::bfs_options) -> Result<R>) -> Result<R> {
+    /// Calls the function with the library's flags and struct.
+    pub(crate) fn with_raw<R>(&self, use_raw: impl FnOnce(u64, &sys::bfs_options) -> Result<R>) -> Result<R> {
         let like = self.like.as_deref().map(c_path).transpose()?;
-        let (key, key_bytes) = secret_parts(self.secret);
-        use_raw(&sys::bfs_options {
+        let (secret, secret_bytes) = secret_parts(self.secret);
+        let (part, num_parts) = self.part;
+        let raw = sys::bfs_options {
             mode: self.mode,
-            flags: self.flags,
             capacity: self.capacity,
             fpr: self.fpr,
+            layout: self.layout.map_or(0, Layout::number),
+            hash: self.hash.map_or(0, Hash::number),
+            like: like.as_ref().map_or(null(), |like| like.as_ptr()),
+            secret,
+            secret_bytes,
+            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
+            writeback_check_ms: writeback_milliseconds(self.writeback_check)?,
+            threads: self.threads,
+            num_probes: self.num_probes,
+            part,
+            num_parts,
             bits_per_key: self.bits_per_key,
             max_bytes: self.max_bytes,
             num_bits: self.num_bits,
-            num_probes: self.num_probes,
-            layout: self.layout.map_or(0, Layout::number),
-            hash: self.hash.map_or(0, Hash::number),
-            seed: self.seed,
-            like: like.as_ref().map_or(null(), |like| like.as_ptr()),
-            note: if self.note.is_empty() { null() } else { self.note.as_ptr().cast() },
             note_bytes: self.note.len() as u64,
-            key,
-            key_bytes,
-            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
-            writeback_check_ms: writeback_milliseconds(self.writeback_check)?,
-            file_id: self.file_id,
-            seeds: if self.seeds.is_empty() { null() } else { self.seeds.as_ptr() },
             num_seeds: self.seeds.len() as u64,
+            seeds: if self.seeds.is_empty() { null() } else { self.seeds.as_ptr() },
+            seed: address(&self.seed),
+            note: if self.note.is_empty() { null() } else { self.note.as_ptr().cast() },
+            file_id: address(&self.file_id).cast(),
             ..Default::default()
-        })
+        };
+        use_raw(self.flags, &raw)
     }
 
     /// Makes a new, empty filter file, open for writing.  It appears complete and durable, or not at all.
@@ -446,24 +483,50 @@ impl<'a> CreateOptions<'a> {
         let path = path.as_ref();
         let c_path = c_path(path)?;
         // SAFETY: path and options live until the call returns, which copies what it keeps.
-        self.with_raw(|raw| unsafe {
-            Filter::made(path.display(), |out, error| sys::bfs_create(c_path.as_ptr(), raw, out, error))
-        })
+        let made = self.with_raw(|flags, raw| unsafe {
+            Filter::made(path.display(), |out, error| sys::bfs_create(c_path.as_ptr(), flags, raw, out, error))
+        });
+        made.map(Filter::newly_made)
     }
 
-    /// Makes one part, from 0, of the filter that the options describe: it takes only the keys of this part.
+    /// Opens the filter file for writing, or makes it if there is none; [`Filter::created`] tells which.  Any number of
+    /// processes may do so at once: one makes the file, and the others open it.  No file is ever replaced.
+    ///
+    /// A file that exists keeps its size.  The layout, hash, seed, secret and part in the options must be those of the
+    /// file.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-open_or_create-{}.bf", std::process::id()));
+    /// for run in 0..2 {
+    ///     let users = bfstore::Filter::options_to_create().capacity(1000).open_or_create(&path)?;
+    ///     assert_eq!((users.created(), users.contains("alice")), (run == 0, run == 1));
+    ///     users.add("alice")?;
+    ///     users.close()?;
+    /// }
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), bfstore::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// As [`create`](CreateOptions::create).
-    pub fn create_part(&self, path: impl AsRef<Path>, part: u32, num_parts: u32) -> Result<Filter> {
+    /// [`Error::Mismatch`] and [`Error::Secret`] for another file than the options describe, [`Error::Recovery`], and
+    /// others as [`create`](CreateOptions::create) and [`OpenOptions::open`].
+    pub fn open_or_create(&self, path: impl AsRef<Path>) -> Result<Filter> {
         let path = path.as_ref();
         let c_path = c_path(path)?;
-        // SAFETY: path and options live until the call returns, which copies what it keeps.
-        self.with_raw(|raw| unsafe {
-            Filter::made(path.display(), |out, error| {
-                sys::bfs_create_part(c_path.as_ptr(), raw, part, num_parts, out, error)
-            })
-        })
+        let mut created = false;
+        let opened = self.with_raw(|flags, raw| {
+            let how = if flags & sys::BFS_EXCLUSIVE == 0 { sys::BFS_WRITE } else { sys::BFS_EXCLUSIVE };
+            let flags = flags | how | sys::BFS_CREATE;
+            // SAFETY: path and options live until the call returns, which copies what it keeps.
+            unsafe {
+                Filter::made(path.display(), |out, error| {
+                    let returned = sys::bfs_open(c_path.as_ptr(), flags, raw, out, error);
+                    created = returned == 1;
+                    returned
+                })
+            }
+        })?;
+        Ok(if created { opened.newly_made() } else { opened })
     }
 
     /// Makes a filter file of these keys, which appears when it is complete, and is open for reading.  The capacity is
@@ -480,14 +543,43 @@ impl<'a> CreateOptions<'a> {
     /// # Errors
     /// As [`create`](CreateOptions::create), [`Filter::add_many`] and [`Filter::publish`]; no file has appeared.
     pub fn build<'k>(&self, path: impl AsRef<Path>, keys: impl Into<Keys<'k>>) -> Result<Filter> {
-        let keys = keys.into();
+        let (path, keys) = (path.as_ref(), keys.into());
+        let c_path = c_path(path)?;
+        // SAFETY: path, options and keys live until the call returns, which copies what it keeps.
+        let built = self.with_raw(|flags, raw| unsafe {
+            Filter::made(path.display(), |out, error| {
+                sys::bfs_build(c_path.as_ptr(), flags, raw, &keys.form(), out, error)
+            })
+        });
+        built.map(Filter::newly_made)
+    }
+
+    /// Makes a filter file of the keys of an iterator, as [`build`](CreateOptions::build) does of a slice.  The keys need
+    /// no memory, except where neither the options give a size nor the iterator its exact length: then they are collected
+    /// first.
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-build_iter-{}.bf", std::process::id()));
+    /// let lines = "alice\nbob\n";
+    /// let words = bfstore::Filter::options_to_create().build_iter(&path, lines.lines())?;
+    /// assert!(words.contains("bob") && !words.contains("nobody"));
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), bfstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`build`](CreateOptions::build); no file has appeared.
+    pub fn build_iter<K: AsKey>(&self, path: impl AsRef<Path>, keys: impl IntoIterator<Item = K>) -> Result<Filter> {
+        let keys = keys.into_iter();
         let mut options = self.clone();
-        options.unpublished(true).exclusive(true);
         if self.capacity == 0 && self.num_bits == 0 && self.like.is_none() {
-            options.capacity(keys.len().max(1) as u64);
+            match keys.size_hint() {
+                (least, Some(most)) if least == most => options.capacity(least.max(1) as u64),
+                _ => return self.build(path, Chunk::of(keys).keys()),
+            };
         }
-        let mut built = options.create(path)?;
-        match built.add_many(keys).and_then(|_| built.publish()) {
+        let mut built = options.unpublished(true).exclusive(true).create(path)?;
+        match built.add_iter(keys).and_then(|_| built.publish()) {
             Ok(()) => Ok(built),
             Err(error) => {
                 built.abandon();
@@ -501,10 +593,10 @@ impl<'a> CreateOptions<'a> {
     /// # Errors
     /// [`Error::Invalid`] and others.
     pub fn required_bytes(&self) -> Result<u64> {
-        let mut bytes = 0;
         // SAFETY: the options live until the call returns.
-        self.with_raw(|raw| call(|error| unsafe { sys::bfs_required_bytes(raw, &mut bytes, error) }))?;
-        Ok(bytes)
+        self.with_raw(|flags, raw| {
+            call(|error| unsafe { sys::bfs_format(null_mut(), 0, flags, raw, null_mut(), error) })
+        })
     }
 
     /// Makes a new, empty filter in a buffer at a multiple of 64 that is long enough
@@ -525,17 +617,20 @@ impl<'a> CreateOptions<'a> {
     /// # Safety
     /// The memory is readable and writable as long as the filter lives, and changed only through filters.
     pub unsafe fn format_raw<'b>(&self, buffer: *mut u8, bytes: usize) -> Result<BufferFilter<'b>> {
+        if buffer.is_null() {
+            return Err(Error::invalid("the buffer of a new filter is null"));
+        }
         // SAFETY: the caller's promise; the options live until the call returns.
-        let made = self.with_raw(|raw| unsafe {
-            Filter::made(IN_BUFFER, |out, error| sys::bfs_format(buffer.cast(), bytes as u64, raw, out, error))
-        })?;
-        Ok(BufferFilter::new(made))
+        let made = self.with_raw(|flags, raw| unsafe {
+            Filter::made(IN_BUFFER, |out, error| sys::bfs_format(buffer.cast(), bytes as u64, flags, raw, out, error))
+        });
+        made.map(|made| BufferFilter::new(made.newly_made()))
     }
 }
 
 // --- Copying ---------------------------------------------------------------------------------------------------------
 
-/// Options to make a new file of an existing filter: for [`Filter::save_with`], [`seal_with`](crate::seal_with),
+/// Options to make a new file of an existing filter: for [`Filter::save_with`],
 /// [`intersect_with`](crate::intersect_with) and [`join_with`](crate::join_with).
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
@@ -563,23 +658,23 @@ impl CopyOptions {
 
     flags! {
         /// Replaces an existing file, whose users learn of it.
-        replace = BFS_OPTION_REPLACE;
+        replace = BFS_REPLACE;
         /// As [`OpenOptions::any_filesystem`].
-        any_filesystem = BFS_OPEN_ANY_FILESYSTEM;
+        any_filesystem = BFS_ANY_FILESYSTEM;
         /// The new file answers "maybe" until its owner calls [`Filter::finish_filling`].
-        filling = BFS_OPTION_FILLING;
-        /// The new file has the id of the copied filter, and takes no more keys.
-        same_file_id = BFS_OPTION_FILE_ID;
+        filling = BFS_FILLING;
+        /// The new file has a checksum for every 64 KiB, and is never written to again.  Only for
+        /// [`Filter::save_with`].
+        sealed = BFS_SEALED;
+        /// The new file has the id of the copied filter, and takes no more keys.  Only for [`Filter::save_with`].
+        same_file_id = BFS_SAME_FILE_ID;
     }
 
-    pub(crate) fn raw(&self) -> Result<sys::bfs_copy_options> {
-        Ok(sys::bfs_copy_options {
-            mode: self.mode,
-            flags: self.flags,
-            lock_timeout_ms: lock_milliseconds(self.lock_timeout)?,
-            fpr: self.fpr,
-            ..Default::default()
-        })
+    /// Calls the function with the library's flags and struct.
+    pub(crate) fn with_raw<R>(&self, use_raw: impl FnOnce(u64, &sys::bfs_options) -> Result<R>) -> Result<R> {
+        let lock_timeout_ms = lock_milliseconds(self.lock_timeout)?;
+        let raw = sys::bfs_options { mode: self.mode, lock_timeout_ms, fpr: self.fpr, ..Default::default() };
+        use_raw(self.flags, &raw)
     }
 }
 
@@ -594,8 +689,8 @@ pub struct DumpOptions {
 
 impl DumpOptions {
     pub(crate) fn flags(self) -> u64 {
-        let bare = if self.bare { sys::BFS_OPEN_BARE } else { 0 };
-        bare | if self.same_file_id { sys::BFS_OPTION_FILE_ID } else { 0 }
+        let bare = if self.bare { sys::BFS_BARE } else { 0 };
+        bare | if self.same_file_id { sys::BFS_SAME_FILE_ID } else { 0 }
     }
 }
 

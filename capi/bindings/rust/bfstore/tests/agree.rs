@@ -23,7 +23,7 @@ fn add(path: &str, prefix: &str, count: &str) -> Done {
     for key in keys.iter().step_by(2) {
         filter.add(key)?;
     }
-    let odd: Vec<&str> = keys.iter().skip(1).step_by(2).map(String::as_str).collect();
+    let odd: Vec<&String> = keys.iter().skip(1).step_by(2).collect();
     filter.add_many(&odd)?;
     Ok(filter.close()?)
 }
@@ -32,8 +32,7 @@ fn ask(path: &str, prefix: &str, count: &str) -> Done {
     let filter = Filter::open(path)?;
     let keys = keys(prefix, count)?;
     let single: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
-    let batch: Vec<&str> = keys.iter().map(String::as_str).collect();
-    if single != filter.contains_many(&batch)? {
+    if single != filter.contains_many(&keys)? {
         return Err("one by one and as a batch are not the same".into());
     }
     println!("{}", single.iter().map(|maybe| if *maybe { '1' } else { '0' }).collect::<String>());

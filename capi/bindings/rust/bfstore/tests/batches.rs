@@ -1,8 +1,11 @@
 //! Every form of many keys gives the answers of the single calls.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::Arc;
 
-use bfstore::{Filter, Keys};
+use bfstore::{AsKey, Filter, Keys};
 
 use crate::support::{failed_with, set_bits, Folder};
 
@@ -76,17 +79,91 @@ fn slices_of_bytes_and_texts() {
     check(Keys::from(&["a", "b", ""]), &[Some(b"a"), Some(b"b"), Some(b"")]);
 }
 
+/// A type of a program, whose keys are made when they are asked for.
+struct Row(u32);
+
+impl AsKey for Row {
+    fn with_key<R>(&self, use_key: impl FnOnce(&[u8]) -> R) -> R {
+        use_key(format!("{:08}", self.0).as_bytes())
+    }
+}
+
+/// A type of another crate: not AsKey, but it lends its bytes.
+struct Foreign(Vec<u8>);
+
+impl AsRef<[u8]> for Foreign {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
 #[test]
-fn integers_of_64_bits_are_keys_of_8_bytes() {
+fn slices_of_every_type_of_key() {
+    let keys = mixed();
+    let expected = all(&slices(&keys));
+    let texts: Vec<String> = keys.iter().map(|key| String::from_utf8(key.clone()).unwrap()).collect();
+    check(Keys::from(&keys), &expected);
+    check(Keys::from(&texts), &expected);
+    check(Keys::from(texts.as_slice()), &expected);
+    check(Keys::from(&texts.iter().collect::<Vec<&String>>()), &expected);
+    check(Keys::from(&texts.iter().map(|text| Cow::from(text.as_str())).collect::<Vec<_>>()), &expected);
+    check(Keys::from(&texts.iter().map(|text| Arc::<str>::from(text.as_str())).collect::<Vec<_>>()), &expected);
+    check(Keys::from(&texts.iter().map(|text| Rc::<str>::from(text.as_str())).collect::<Vec<_>>()), &expected);
+    check(Keys::from(&keys.iter().map(|key| key.clone().into_boxed_slice()).collect::<Vec<_>>()), &expected);
+    check(Keys::refs(&keys.iter().cloned().map(Foreign).collect::<Vec<_>>()), &expected);
+    let rows: Vec<Row> = (0..200).map(Row).collect();
+    let bytes: Vec<Vec<u8>> = self::rows();
+    check(Keys::from(&rows), &all(&slices(&bytes)));
+    check(Keys::from(&rows.iter().collect::<Vec<&Row>>()), &all(&slices(&bytes)));
+    check(Keys::from(&[*b"abc", *b"def", *b"ghi"]), &[Some(b"abc"), Some(b"def"), Some(b"ghi")]);
+    check(Keys::from(&[b"abc", b"def", b"ghi"]), &[Some(b"abc"), Some(b"def"), Some(b"ghi")]);
+    let folder = Folder::new();
+    let filter = folder.create();
+    assert_eq!(filter.add_many(&[[0u8; 0]; 3]), Ok(1)); // the empty key is a key
+    assert!(filter.contains("") && !filter.contains("a"));
+    filter.add_many(&[String::from("a"), String::from("b")]).unwrap();
+    filter.add_many(&vec!["c".to_string()]).unwrap();
+    filter.add_many(&[[7u8; 16]]).unwrap();
+    assert_eq!(filter.contains_many(&["a", "b", "c", "d"]), Ok(vec![true, true, true, false]));
+    assert!(filter.contains([7; 16]));
+}
+
+/// What a view owns moves and is cloned with it.
+#[test]
+fn keys_outlive_the_place_where_they_were_made() {
+    let texts: Vec<String> = (0..100).map(|number| format!("a text of some length: {number}")).collect();
+    let made: Vec<Keys<'_>> = vec![Keys::from(&texts), Keys::from(&[1u32, 2, 3]), Keys::from(&[Row(1), Row(2)])];
+    let cloned = made.clone();
+    let folder = Folder::new();
+    let filter = folder.create();
+    for keys in made {
+        filter.add_many(keys).unwrap();
+    }
+    for keys in cloned {
+        assert!(filter.contains_many(keys).unwrap().into_iter().all(|maybe| maybe));
+    }
+    assert!(filter.contains(2) && filter.contains("00000002") && filter.contains(&texts[99]) && !filter.contains(5));
+}
+
+#[test]
+fn integers_of_every_width_are_keys_of_8_bytes() {
     let numbers: Vec<i64> = [0, 1, -1, i64::MAX, i64::MIN].into_iter().chain(100..200).collect();
     let bytes: Vec<Vec<u8>> = numbers.iter().map(|number| number.to_le_bytes().to_vec()).collect();
     check(Keys::from(&numbers), &all(&slices(&bytes)));
     let unsigned: Vec<u64> = numbers.iter().map(|number| *number as u64).collect();
     check(Keys::from(unsigned.as_slice()), &all(&slices(&bytes)));
+    let narrow: Vec<i32> = (-100..100).collect();
+    let bytes: Vec<Vec<u8>> = narrow.iter().map(|number| i64::from(*number).to_le_bytes().to_vec()).collect();
+    check(Keys::from(&narrow), &all(&slices(&bytes)));
+    check(Keys::from(&narrow.iter().map(|number| *number as i16).collect::<Vec<_>>()), &all(&slices(&bytes)));
+    check(Keys::from(&narrow.iter().map(|number| *number as isize).collect::<Vec<_>>()), &all(&slices(&bytes)));
+    check(Keys::from(&narrow.iter().collect::<Vec<&i32>>()), &all(&slices(&bytes)));
     let folder = Folder::new();
     let filter = folder.create();
     filter.add_many(&[4711u64, u64::MAX]).unwrap();
-    assert!(filter.contains(4711) && filter.contains(-1));
+    filter.add_many(&[5, 6]).unwrap();
+    filter.add_many(&[u32::MAX]).unwrap();
+    assert!(filter.contains(4711) && filter.contains(-1) && filter.contains(6u16) && filter.contains(u32::MAX));
 }
 
 #[test]
@@ -144,10 +221,9 @@ fn digests() {
     let filter = folder.create();
     let keys = mixed();
     let digests: Vec<u64> = keys.iter().map(|key| filter.digest(key).unwrap()).collect();
-    assert_eq!(filter.add_digests(&digests[..50]), filter.stats().map(|facts| facts.keys_added));
+    assert_eq!(filter.add_many(Keys::digests(&digests[..50])), filter.stats().map(|facts| facts.keys_added));
     let expected: Vec<bool> = keys.iter().map(|key| filter.contains(key)).collect();
     assert!(expected.contains(&false) && expected[..50] == [true; 50]);
-    assert_eq!(filter.contains_digests(&digests), Ok(expected.clone()));
     assert_eq!(filter.contains_many(Keys::digests(&digests)), Ok(expected));
     assert_eq!(filter.add_many(Keys::digests(&digests[..50])), Ok(0));
     assert_eq!(filter.digest_many(Keys::digests(&digests)), Ok(digests));
@@ -168,6 +244,23 @@ fn iterators_of_any_length() {
     let filter = folder.create();
     filter.add_iter([long.clone(), "b".into(), long.clone() + "y"]).unwrap();
     assert_eq!(filter.select_iter([&long, "c", &(long.clone() + "y"), "b"]).count(), 3);
+}
+
+#[test]
+fn extend_adds_all_or_panics() {
+    let folder = Folder::new();
+    let mut filter = folder.create();
+    filter.extend(["a", "b"]);
+    (&filter).extend((0..3000u64).map(|number| number.to_string()));
+    assert!(
+        filter.contains("a") && filter.contains("b") && (0..3000).all(|number| filter.contains(number.to_string()))
+    );
+    drop(filter);
+    let mut reader = Filter::open(folder.filter()).unwrap();
+    let lost = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reader.extend(["c"])));
+    let words = *lost.unwrap_err().downcast::<String>().unwrap();
+    assert!(words.contains("filter.bf"), "{words}");
+    reader.extend([""; 0]);
 }
 
 #[test]
@@ -213,7 +306,6 @@ fn what_is_no_batch_is_refused_and_adds_nothing() {
         let wide: Vec<i64> = offsets.iter().map(|offset| i64::from(*offset)).collect();
         failed_with(filter.contains_many(Keys::column64(b"abc", &wide).unwrap()), "BFS_EINVAL");
     }
-    failed_with(filter.add_many(&[[0u8; 0]; 3]), "BFS_EINVAL");
     let mut answers = [false; 3];
     failed_with(filter.contains_into(&["a", "b"], &mut answers), "BFS_EINVAL");
     assert_eq!(answers, [true; 3]);

@@ -7,7 +7,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
-use bfstore::{bare, seal, strerror, verify, AlignedBytes, BitOrder, Error, Filter, Hash, Layout, PlanRequest};
+use bfstore::{
+    bare, strerror, verify, AlignedBytes, BitOrder, Error, Filter, Hash, Keys, Layout, LogPosition, PlanRequest,
+};
 
 use crate::support::{failed, failed_with, small, Folder};
 
@@ -18,14 +20,38 @@ fn files_that_are_there_or_not() {
     assert!(matches!(error, Error::NotFound(_)));
     assert!(error.to_string().contains(folder.filter().to_str().unwrap()), "{error}");
     assert_eq!((error.os_errno(), error.kind(), error.code()), (2, io::ErrorKind::NotFound, bfstore::sys::BFS_ENOENT));
+    assert_eq!(format!("{error:?}"), format!("NotFound({:?}, BFS_ENOENT, errno 2)", error.to_string()));
     drop(folder.create());
     let error = failed_with(small().create(folder.filter()), "BFS_EEXIST");
     assert!(matches!(error, Error::Exists(_)));
     assert_eq!((error.os_errno(), error.kind()), (17, io::ErrorKind::AlreadyExists));
     let error = failed_with(Filter::open(folder.path()), "BFS_ENOTREGULAR");
     assert!(matches!(error, Error::Malformed(_)) && error.kind() == io::ErrorKind::InvalidData);
+    assert_eq!(error.rule(), 0);
     fs::write(folder.join("text"), "no filter ".repeat(9999)).unwrap();
-    failed_with(Filter::open(folder.join("text")), "BFS_EMAGIC");
+    let error = failed_with(Filter::open(folder.join("text")), "BFS_EMALFORMED");
+    assert!(matches!(error, Error::Malformed(_)) && error.rule() != 0);
+    assert!(format!("{error:?}").ends_with(&format!(", BFS_EMALFORMED, rule {})", error.rule())));
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    assert!(error.to_string().contains("/text: "), "{error}");
+}
+
+/// The first bytes of a file: another version of the format, or a feature, is not damage (FORMAT.md, "Identity").
+#[test]
+fn a_file_of_a_later_library_is_too_new() {
+    let folder = Folder::new();
+    let made = small().seed(0).create(folder.filter()).unwrap();
+    let digest = |bytes: &[u8]| made.digest(bytes).unwrap().to_le_bytes();
+    let good = fs::read(folder.filter()).unwrap();
+    for (at, code_name) in [(8, "BFS_EVERSION"), (24, "BFS_EFEATURE")] {
+        let mut changed = good.clone();
+        changed[at] ^= 0x40;
+        let sum = digest(&changed[..4088]);
+        changed[4088..4096].copy_from_slice(&sum);
+        fs::write(folder.join("later"), changed).unwrap();
+        let error = failed_with(Filter::open(folder.join("later")), code_name);
+        assert!(matches!(error, Error::TooNew(_)) && error.kind() == io::ErrorKind::Unsupported, "{error:?}");
+    }
 }
 
 #[test]
@@ -61,7 +87,7 @@ fn a_reader_that_adds() {
         failed(reader.add("a")),
         failed(reader.add_many(&["a"])),
         failed(reader.add_digest(1)),
-        failed(reader.add_digests(&[1])),
+        failed(reader.add_many(Keys::digests(&[1]))),
         failed(reader.add_iter(["a"])),
         failed(reader.sync()),
     ];
@@ -86,7 +112,7 @@ fn arguments_out_of_range() {
     for (made, said) in [
         (small().fpr(0.0).create(&path), "false-positive rate 0 "),
         (small().bits_per_key(0.0).create(&path), "bits per key 0 "),
-        (small().hash(Hash::SipHash).secret(&[1; 15]).create(&path), "the secret key has another length than 16 bytes"),
+        (small().hash(Hash::SipHash).secret(&[1; 15]).create(&path), "the secret has 15 bytes, and not 16"),
     ] {
         let error = failed_with(made, "BFS_EINVAL");
         assert!(error.to_string().contains(said), "{error}");
@@ -109,10 +135,9 @@ fn arguments_out_of_range() {
     failed_with(small().lock_timeout(Duration::from_secs(5_000_000)).create(&path), "BFS_EINVAL");
     failed_with(small().writeback_check(Duration::MAX).create(&path), "BFS_EINVAL");
     failed_with(PlanRequest::new().plan(), "BFS_EINVAL");
-    failed_with(bare::build(&mut [0; 7], Layout::Blocked, &["a"]), "BFS_EINVAL");
+    failed_with(bare::build(&mut [0; 7], Layout::Blocked, Hash::Xxh3, &["a"]), "BFS_EINVAL");
     assert!(folder.names().is_empty(), "{:?}", folder.names());
     let filter = folder.create();
-    failed_with(filter.use_threads(2), "BFS_EINVAL");
     failed_with(filter.import_bits(b"", BitOrder::Big), "BFS_EUNSUPPORTED");
     failed_with(Filter::options().secret(b"").open(&path), "BFS_EINVAL");
     failed_with(Filter::options().limit(true).open(&path), "BFS_EINVAL");
@@ -142,15 +167,18 @@ fn every_call_that_can_fail_has_words() {
         failed(reader.supersede()),
         failed(loaded.shut().and_then(|()| loaded.health())),
         failed(reader.save(&path)),
-        failed(seal(&none, &other)),
+        failed(reader.seal(&none)),
         failed(verify(&path)),
-        failed(reader.sync_mark(1, 1, 1)),
+        failed(reader.sync_mark(LogPosition { owner: 1, epoch: 1, mark: 1 })),
         failed(reader.drop_owner(1)),
         failed(reader.finish_recovery(1)),
         failed(reader.finish_filling()),
         failed(loaded.marks()),
         failed(loaded.is_current()),
-        failed(reader.use_threads(1)),
+        failed(Filter::options().threads(1).open(&path)),
+        failed(small().threads(65).exclusive(true).replace(true).create(&path)),
+        failed(small().open_or_create(&none)),
+        failed(small().build(&none, &["a"])),
         failed(reader.merge(&sip)),
         failed(sip.merge(&reader)),
         failed(bfstore::intersect(&[&reader, &sip], folder.join("x"))),
@@ -177,8 +205,9 @@ fn a_path_with_a_zero_byte() {
         failed(small().create(&path)),
         failed(filter.save(&path)),
         failed(verify(&path)),
-        failed(seal(folder.filter(), &path)),
-        failed(seal(&path, folder.filter())),
+        failed(filter.seal(&path)),
+        failed(small().open_or_create(&path)),
+        failed(small().build(&path, &["a"])),
         failed(bfstore::intersect(&[&filter], &path)),
         failed(small().like(&path).create(folder.join("like"))),
     ] {
@@ -202,7 +231,7 @@ fn a_path_that_is_no_text() {
 
 #[test]
 fn every_code_has_a_sentence_and_a_name() {
-    for code in [bfstore::sys::BFS_EUNCLEAN, bfstore::sys::BFS_ELIVEWORD, -9999] {
+    for code in [bfstore::sys::BFS_EUNCLEAN, bfstore::sys::BFS_EMALFORMED, -9999] {
         assert!(strerror(code).len() > 10);
     }
 }

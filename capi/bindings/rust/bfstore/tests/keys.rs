@@ -166,7 +166,7 @@ fn digests_are_refused_where_keys_are_wanted_and_the_other_way_round() {
     failed_with(digests_only.contains_many(&["a"]), "BFS_EDIGESTONLY");
     failed_with(digests_only.select(&["a"]), "BFS_EDIGESTONLY");
     failed_with(keys_only.add_digest(1), "BFS_EKEYONLY");
-    failed_with(keys_only.contains_digests(&[1]), "BFS_EKEYONLY");
+    failed_with(keys_only.contains_many(Keys::digests(&[1])), "BFS_EKEYONLY");
     failed_with(keys_only.digest("a"), "BFS_EKEYONLY");
     failed_with(keys_only.digest_many(&["a"]), "BFS_EKEYONLY");
     failed_with(keys_only.add_many(Keys::digests(&[1])), "BFS_EKEYONLY");
@@ -200,10 +200,11 @@ fn keys_are_counted_and_removed() {
     counting.add(5).unwrap();
     assert_eq!((counting.count("alice"), counting.count(5), counting.count("bob")), (Ok(2), Ok(1), Ok(0)));
     let digest = counting.digest("alice").unwrap();
-    assert_eq!(counting.count_digest(digest), Ok(2));
+    assert_eq!(counting.count_many(Keys::digests(&[digest, 5])), Ok(vec![2, 0]));
+    assert_eq!(counting.count_many(&["bob", "alice"]), Ok(vec![0, 2]));
     assert_eq!(counting.remove("alice"), Ok(true));
     assert!(counting.contains("alice"));
-    assert_eq!(counting.remove_digest(digest), Ok(true));
+    assert_eq!(counting.remove_many(Keys::digests(&[digest])), Ok(1));
     assert!(!counting.contains("alice"));
     assert_eq!(counting.remove("alice"), Ok(false));
     assert_eq!(counting.add_many(&["a", "b", "c"]), Ok(3));
@@ -220,8 +221,8 @@ fn other_layouts_cannot_remove() {
     let folder = Folder::new();
     let blocked = folder.create();
     failed_with(blocked.remove("a"), "BFS_EUNSUPPORTED");
-    failed_with(blocked.remove_digest(1), "BFS_EUNSUPPORTED");
+    failed_with(blocked.remove_many(Keys::digests(&[1])), "BFS_EUNSUPPORTED");
     failed_with(blocked.remove_many(&["a"]), "BFS_EUNSUPPORTED");
     failed_with(blocked.count("a"), "BFS_EUNSUPPORTED");
-    failed_with(blocked.count_digest(1), "BFS_EUNSUPPORTED");
+    failed_with(blocked.count_many(&["a"]), "BFS_EUNSUPPORTED");
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use bfstore::{seal, AlignedBytes, BufferFilter, Error, Filter, Keys};
+use bfstore::{AlignedBytes, BufferFilter, CopyOptions, Error, Filter, Keys};
 
 use crate::support::{child, failed, failed_with, small, succeeds, Folder};
 
@@ -58,7 +58,8 @@ fn a_closed_filter_is_synced_and_clean() {
         made.add("a").unwrap();
         end(made);
         // A file is sealed only if no handle writes to it, and no_write refuses one that would have to be synced.
-        seal(folder.filter(), folder.join(round.to_string())).unwrap();
+        let reader = Filter::options().no_write(true).open(folder.filter()).unwrap();
+        reader.save_with(folder.filter(), CopyOptions::new().sealed(true).replace(true)).unwrap();
         let reader = Filter::options().no_write(true).open(folder.filter()).unwrap();
         assert!(reader.contains("a") && !reader.contains("b"), "{round}");
     }

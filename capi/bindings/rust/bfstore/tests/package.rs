@@ -5,7 +5,7 @@ use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use crate::support::{read, repository, Folder};
 
@@ -94,12 +94,33 @@ fn packages_are_made_used_and_removed() {
     let package = place.install("bfstore");
     a_path_of_no_archive_is_an_error_with_words(&place);
     run(&mut place.build());
-    assert_eq!(run(&mut place.program()), SAID);
-    fs::remove_file(place.folder.join("users.bf")).unwrap();
+    for _ in 0..2 {
+        assert_eq!(run(&mut place.program()), SAID);
+    }
+    processes_that_run_it_at_once_all_succeed(&place);
     an_installed_library_is_linked(&place);
     fs::remove_dir_all(package).unwrap();
     fs::remove_file(place.folder.join("program/Cargo.lock")).unwrap();
     assert!(!place.build().output().unwrap().status.success());
+}
+
+/// Each round has a folder without the file, so that its processes compete to make it.
+fn processes_that_run_it_at_once_all_succeed(place: &Place) {
+    const ROUNDS: usize = 40;
+    const PROCESSES: usize = 4;
+    let mut succeeded = 0;
+    for _ in 0..ROUNDS {
+        let folder = Folder::new();
+        let start = || place.program().current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let processes: Vec<Child> = (0..PROCESSES).map(|_| start().unwrap()).collect();
+        for process in processes {
+            let done = process.wait_with_output().unwrap();
+            assert!(done.status.success() && done.stdout == SAID.as_bytes(), "{succeeded} succeeded, then: {done:?}");
+            succeeded += 1;
+        }
+        assert_eq!(folder.names(), ["users.bf"]);
+    }
+    assert_eq!(succeeded, ROUNDS * PROCESSES);
 }
 
 fn a_path_of_no_archive_is_an_error_with_words(place: &Place) {
@@ -150,6 +171,9 @@ fn the_package_has_every_source_of_the_library() {
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.is_file() && path.extension() != Some("md".as_ref())),
     );
+    for header in ["codes", "engine", "sets", "memory", "interop"] {
+        assert!(wanted.contains(&repository(&format!("capi/bfstore_{header}.h"))), "{header}");
+    }
     wanted.extend(["meson.build", "meson_options.txt", "LICENSE"].map(repository));
     assert!(wanted.len() > 100);
     for path in &wanted {

@@ -43,36 +43,18 @@ public final class Bare {
    * Builds a bare filter.
    *
    * @param bytes the filter's length: see {@link #bytes}
-   * @param keys all keys, without nulls and digests, and together at most 64 MiB if they are on the heap
+   * @param hash XXH3 (with seed 0), or EXTERNAL, which takes digests alone
+   * @param keys all keys, without nulls, and together at most 64 MiB if they are on the heap
    */
-  public static byte[] build(int bytes, Layout layout, Keys keys) {
-    return build(bytes, keys, (made, scratch, count) ->
-        Filter.LIBRARY.bfs_bare_build(made, bytes, layout.number, scratch.keysAddress));
-  }
-
-  /**
-   * Builds a bare filter of digests.
-   *
-   * @param bytes the filter's length: see {@link #bytes}
-   * @param hash XXH3 (with seed 0) or EXTERNAL
-   */
-  public static byte[] buildOfDigests(int bytes, Layout layout, Hash hash, long... digests) {
-    return build(bytes, Keys.digests(digests), (made, scratch, count) -> Filter.LIBRARY.bfs_bare_build_digests(
-        made, bytes, layout.number, hash.number, scratch.data.address(), count));
-  }
-
-  private interface Build {
-    int with(long made, Scratch scratch, long count);
-  }
-
-  private static byte[] build(int bytes, Keys keys, Build build) {
+  public static byte[] build(int bytes, Layout layout, Hash hash, Keys keys) {
     ByteBuffer made = Scratch.direct(Math.max(bytes, 1));
     try (Scratch scratch = Scratch.take(Filter.LIBRARY)) {
       long count = keys.view(0, Long.MAX_VALUE, scratch);
       if (count < keys.count()) {
         throw new IllegalArgumentException("more than 64 MiB of keys on the heap: use direct memory");
       }
-      int code = build.with(Filter.LIBRARY.address(made), scratch, count);
+      int code = Filter.LIBRARY.bfs_bare_build(
+          Filter.LIBRARY.address(made), bytes, layout.number, hash.number, scratch.keysAddress);
       if (code < 0) {
         throw BfstoreException.of(code, 0, "the bare filter: " + Filter.strerror(code));
       }

@@ -29,7 +29,7 @@ public class BfstoreException extends RuntimeException {
   }
 
   /**
-   * Returns the number of capi/bfstore.h, below 0.
+   * Returns the number of capi/bfstore_codes.h, below 0.
    *
    * @return the BFS_E number
    */
@@ -38,7 +38,7 @@ public class BfstoreException extends RuntimeException {
   }
 
   /**
-   * Returns the name of the code, as in capi/bfstore.h.
+   * Returns the name of the code, as in capi/bfstore_codes.h.
    *
    * @return "BFS_EUNCLEAN"
    */
@@ -103,11 +103,18 @@ public class BfstoreException extends RuntimeException {
     }
     String words = new String(message, 0, end, StandardCharsets.UTF_8);
     error.put("message", new byte[1]); // another call uses the record again
-    return of(code, error.get32("os_errno"), words.isEmpty() ? Filter.strerror(code) : words);
+    if (code == Abi.EINVAL) {
+      words = Words.inJava(words);
+    }
+    return of(code, error.get32("os_errno"), error.get32("rule"), words.isEmpty() ? Filter.strerror(code) : words);
+  }
+
+  static BfstoreException of(int code, int errno, String message) {
+    return of(code, errno, 0, message);
   }
 
   /** Makes the exception of a code. A code of a later release is treated as its range: see BFS_IS_CALL_ERROR. */
-  static BfstoreException of(int code, int errno, String message) {
+  private static BfstoreException of(int code, int errno, int rule, String message) {
     switch (code) {
       case Abi.EINVAL:
       case Abi.ESIZING:
@@ -137,7 +144,7 @@ public class BfstoreException extends RuntimeException {
         return new ForkedException(code, errno, message);
       case Abi.EFILESYSTEM:
         return new FilesystemException(code, errno, message);
-      case Abi.EKEY:
+      case Abi.ESECRET:
         return new SecretException(code, errno, message);
       case Abi.ESHUT:
         return new ClosedException(code, errno, message);
@@ -163,18 +170,20 @@ public class BfstoreException extends RuntimeException {
       case Abi.EFILLING:
         return new FillingException(code, errno, message);
       default:
-        return ofRange(code, errno, message);
+        return ofRange(code, errno, rule, message);
     }
   }
 
-  private static BfstoreException ofRange(int code, int errno, String message) {
+  private static BfstoreException ofRange(int code, int errno, int rule, String message) {
     if (code > -100) {
       return new CallException(code, errno, message);
     }
     if (code > -200) {
       return new StateException(code, errno, message);
     }
-    return code > -300 ? new MalformedException(code, errno, message) : new BfstoreException(code, errno, message);
+    return code > -300
+        ? new MalformedException(code, errno, rule, message)
+        : new BfstoreException(code, errno, message);
   }
 
   /** The call or the system is at fault: change the call, or try again. */
@@ -195,12 +204,25 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** The file at the path is not a good filter file. */
+  /** The file at the path is not a good filter file, or not one that this release understands. */
   public static final class MalformedException extends BfstoreException {
     private static final long serialVersionUID = 1;
 
-    MalformedException(int code, int errno, String message) {
+    /** The number of the rule: see {@link #rule()}. */
+    private final int rule;
+
+    MalformedException(int code, int errno, int rule, String message) {
       super(code, errno, message);
+      this.rule = rule;
+    }
+
+    /**
+     * Returns the rule of the file format that the bytes break.
+     *
+     * @return its number in src/format/FORMAT.md, "A reader's checklist"; 0 if the code is another one than BFS_EMALFORMED
+     */
+    public int rule() {
+      return rule;
     }
   }
 

@@ -5,8 +5,7 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * Options to make a new file of existing filters: {@link Filter#save}, {@link Filter#seal}, {@link Filter#intersect},
- * {@link Filter#join}.
+ * Options to make a new file of existing filters: {@link Filter#copyTo}, {@link Filter#intersect}, {@link Filter#join}.
  */
 public final class CopyOptions {
   private long flags;
@@ -19,30 +18,39 @@ public final class CopyOptions {
 
   /** Replaces an existing file, whose users learn of it. */
   public CopyOptions replace() {
-    flags |= Abi.OPTION_REPLACE;
+    flags |= Abi.REPLACE;
     return this;
   }
 
   /** Allows a network or overlay filesystem. */
   public CopyOptions anyFilesystem() {
-    flags |= Abi.OPEN_ANY_FILESYSTEM;
+    flags |= Abi.ANY_FILESYSTEM;
     return this;
   }
 
-  /** Makes the new file answer "maybe" until {@link Filter#finishFilling()}. Not for seal. */
+  /** Makes the new file answer "maybe" until {@link Filter#finishFilling()}. Not with sealed. */
   public CopyOptions filling() {
-    flags |= Abi.OPTION_FILLING;
-    return this;
-  }
-
-  /** Gives the new file the file id of the filter. Only for save, and for a copy that takes no more keys. */
-  public CopyOptions sameFileId() {
-    flags |= Abi.OPTION_FILE_ID;
+    flags |= Abi.FILLING;
     return this;
   }
 
   /**
-   * Folds the copy as small as possible while its rate is at most this. Only for save.
+   * Seals the new file: it has checksums, and no process writes to it again. Only for copyTo. With {@link #replace()} it
+   * may replace the filter's own file, while no process writes to that.
+   */
+  public CopyOptions sealed() {
+    flags |= Abi.SEALED;
+    return this;
+  }
+
+  /** Gives the new file the file id of the filter. Only for copyTo, and for a copy that takes no more keys. */
+  public CopyOptions sameFileId() {
+    flags |= Abi.SAME_FILE_ID;
+    return this;
+  }
+
+  /**
+   * Folds the copy as small as possible while its rate is at most this. Only for copyTo.
    *
    * @param fpr between 0 and 1
    */
@@ -78,8 +86,11 @@ public final class CopyOptions {
     return this;
   }
 
+  long flags() {
+    return flags;
+  }
+
   Struct.Value struct(Library library) {
-    return Structs.COPY_OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
-        .put32("lock_timeout_ms", lockTimeout).put("fpr", fpr);
+    return Structs.OPTIONS.make(library).put32("mode", mode).put32("lock_timeout_ms", lockTimeout).put("fpr", fpr);
   }
 }

@@ -7,10 +7,12 @@ import java.util.Set;
 
 /**
  * Options to make a filter: {@code new CreateOptions().capacity(1_000_000).fpr(0.01)}. Give the size by capacity and
- * fpr (default: 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. capi/bfstore.h
- * says what each option costs.
+ * fpr (default: 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like.
+ * capi/bfstore_engine.h says what each option costs.
  */
 public final class CreateOptions {
+  private static final int MOST_THREADS = 64;
+
   private long flags;
   private int mode;
   private long capacity;
@@ -21,7 +23,7 @@ public final class CreateOptions {
   private int numProbes;
   private Layout layout;
   private Hash hash;
-  private long seed;
+  private long[] seed;
   private Path like;
   private byte[] note;
   private byte[] secret;
@@ -29,6 +31,9 @@ public final class CreateOptions {
   private int[] seeds;
   private int lockTimeout;
   private int writebackCheck;
+  private int threads;
+  private int part;
+  private int numParts;
   boolean mayBlock;
 
   /** Makes options without values. */
@@ -126,8 +131,7 @@ public final class CreateOptions {
    * @param seed all 64 bits count
    */
   public CreateOptions seed(long seed) {
-    flags |= Abi.OPTION_SEED;
-    this.seed = seed;
+    this.seed = new long[] {seed};
     return this;
   }
 
@@ -142,7 +146,7 @@ public final class CreateOptions {
   }
 
   /**
-   * Sets the owner's note, which {@link Filter#note()} returns.
+   * Sets the owner's note, which {@link Statistics#note()} returns.
    *
    * @param note at most 1,024 bytes
    */
@@ -170,74 +174,103 @@ public final class CreateOptions {
     if (fileId.length != 16) {
       throw new IllegalArgumentException("a file id has 16 bytes, not " + fileId.length);
     }
-    flags |= Abi.OPTION_FILE_ID;
     this.fileId = fileId.clone();
     return this;
   }
 
-  /** Makes this the only writer of the new filter. */
+  /**
+   * Makes one part of the filter that the other options describe: it takes only the keys of this part. All parts need
+   * one seed.
+   *
+   * @param part its number, from 0
+   */
+  public CreateOptions part(int part, int numParts) {
+    this.part = (int) notNegative(part);
+    this.numParts = (int) notNegative(numParts);
+    return this;
+  }
+
+  /** Makes this the only writer of the filter, several times as fast. */
   public CreateOptions exclusive() {
-    flags |= Abi.OPEN_EXCLUSIVE;
+    flags |= Abi.EXCLUSIVE;
+    return this;
+  }
+
+  /**
+   * Sets the number of threads of {@link Filter#addMany(Keys)}. Only with exclusive, and for {@link Filter#build}.
+   *
+   * @param threads 1 to 64
+   */
+  public CreateOptions threads(int threads) {
+    this.threads = checkedThreads(threads);
     return this;
   }
 
   /** Reads the whole file into memory. */
   public CreateOptions populate() {
-    flags |= Abi.OPEN_POPULATE;
+    flags |= Abi.POPULATE;
     return this;
   }
 
   /** Uses small pages without read-ahead. */
   public CreateOptions random() {
-    flags |= Abi.OPEN_RANDOM;
+    flags |= Abi.RANDOM;
     return this;
   }
 
   /** Turns a page that cannot be read into doubt, instead of SIGBUS. */
   public CreateOptions guard() {
-    flags |= Abi.OPEN_GUARD;
+    flags |= Abi.GUARD;
     return this;
   }
 
   /** Makes adds fail with FullException at the capacity. */
   public CreateOptions limit() {
-    flags |= Abi.OPEN_LIMIT;
+    flags |= Abi.LIMIT;
     return this;
   }
 
   /** Allows a network or overlay filesystem. */
   public CreateOptions anyFilesystem() {
-    flags |= Abi.OPEN_ANY_FILESYSTEM;
+    flags |= Abi.ANY_FILESYSTEM;
+    return this;
+  }
+
+  /**
+   * Treats a file whose writer was killed as unclean: for devices that vanish. Only for {@link Filter#openOrCreate}.
+   */
+  public CreateOptions strict() {
+    flags |= Abi.STRICT;
     return this;
   }
 
   /** Makes the bare form. Only for format and requiredBytes. */
   public CreateOptions bare() {
-    flags |= Abi.OPEN_BARE;
+    flags |= Abi.BARE;
     return this;
   }
 
   /** Replaces an existing file, whose users learn of it. */
   public CreateOptions replace() {
-    flags |= Abi.OPTION_REPLACE;
+    flags |= Abi.REPLACE;
     return this;
   }
 
   /** Gives the file no name until {@link Filter#publish()}. */
   public CreateOptions unpublished() {
-    flags |= Abi.OPTION_UNPUBLISHED;
+    flags |= Abi.UNPUBLISHED;
     return this;
   }
 
   /** Makes the filter answer "maybe" until {@link Filter#finishFilling()}. */
   public CreateOptions filling() {
-    flags |= Abi.OPTION_FILLING;
+    flags |= Abi.FILLING;
     return this;
   }
 
   /** Takes the m and k of most tutorials, from capacity and fpr. */
   public CreateOptions tutorialSizing() {
-    flags |= Abi.OPTION_TUTORIAL_SIZING;
+    flags |= Abi.TUTORIAL_SIZING;
     return this;
   }
 
@@ -293,11 +326,25 @@ public final class CreateOptions {
     return capacity != 0 || numBits != 0 || like != null;
   }
 
-  /** Returns these options for an exclusive filter that is published later, with this capacity if it is not 0. */
-  CreateOptions forBuilding(long keys) {
+  boolean hasLimit() {
+    return (flags & Abi.LIMIT) != 0;
+  }
+
+  /** Returns these options for build(), which is the only writer anyway. */
+  CreateOptions forBuilding() {
+    if ((flags & Abi.UNPUBLISHED) != 0) {
+      throw new IllegalArgumentException("build() publishes the filter: create() makes an unpublished one");
+    }
     CreateOptions made = copy();
-    made.flags |= Abi.OPEN_EXCLUSIVE | Abi.OPTION_UNPUBLISHED;
-    made.capacity = keys == 0 ? capacity : keys;
+    made.flags &= ~Abi.EXCLUSIVE;
+    return made;
+  }
+
+  /** Returns these options of a build for a filter that gets its keys part by part. `keys` is their number, if known. */
+  CreateOptions forBuildingInParts(long keys) {
+    CreateOptions made = copy();
+    made.flags |= Abi.EXCLUSIVE | Abi.UNPUBLISHED;
+    made.capacity = isSized() ? capacity : keys;
     return made;
   }
 
@@ -321,16 +368,29 @@ public final class CreateOptions {
     made.seeds = seeds;
     made.lockTimeout = lockTimeout;
     made.writebackCheck = writebackCheck;
+    made.threads = threads;
+    made.part = part;
+    made.numParts = numParts;
     made.mayBlock = mayBlock;
     return made;
   }
 
+  long flags() {
+    return flags;
+  }
+
+  /** Returns the flags to open the file, or to make it. */
+  long flagsToOpenOrCreate() {
+    return flags | Abi.CREATE | ((flags & Abi.EXCLUSIVE) == 0 ? Abi.WRITE : 0);
+  }
+
   Struct.Value struct(Library library) {
-    Struct.Value made = Structs.OPTIONS.make(library).put64("flags", flags).put32("mode", mode)
+    Struct.Value made = Structs.OPTIONS.make(library).put32("mode", mode)
         .put64("capacity", capacity).put("fpr", fpr).put("bits_per_key", bitsPerKey).put64("max_bytes", maxBytes)
-        .put64("num_bits", numBits).put32("num_probes", numProbes).put64("seed", seed)
+        .put64("num_bits", numBits).put32("num_probes", numProbes)
         .put32("layout", layout == null ? 0 : layout.number).put32("hash", hash == null ? 0 : hash.number)
-        .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck);
+        .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck)
+        .put32("threads", threads).put32("part", part).put32("num_parts", numParts);
     return pointers(made);
   }
 
@@ -342,10 +402,13 @@ public final class CreateOptions {
       made.point("note", note).put64("note_bytes", note.length);
     }
     if (secret != null) {
-      made.point("key", secret).put64("key_bytes", secret.length);
+      made.point("secret", secret).put64("secret_bytes", secret.length);
     }
     if (fileId != null) {
-      made.put("file_id", fileId);
+      made.point("file_id", fileId);
+    }
+    if (seed != null) {
+      made.point("seed", Text.nativeBytes(seed));
     }
     if (seeds != null) {
       made.point("seeds", Text.nativeBytes(seeds)).put64("num_seeds", seeds.length);
@@ -364,6 +427,14 @@ public final class CreateOptions {
       throw new IllegalArgumentException("a number of the options is negative: " + number);
     }
     return number;
+  }
+
+  /** Refuses a number of threads that the library would refuse, since its 0 is "not given". */
+  static int checkedThreads(int threads) {
+    if (threads < 1 || threads > MOST_THREADS) {
+      throw new IllegalArgumentException("a filter uses 1 to 64 threads, not " + threads);
+    }
+    return threads;
   }
 
   /** Returns the permission bits of the options. */

@@ -13,7 +13,7 @@ public enum Difference {
   /** The seed, or the list of seeds. */
   SEED(Abi.DIFFERS_SEED),
   /** The secret. */
-  KEY(Abi.DIFFERS_KEY),
+  SECRET(Abi.DIFFERS_SECRET),
   /** k. */
   NUM_PROBES(Abi.DIFFERS_NUM_PROBES),
   /** m. */

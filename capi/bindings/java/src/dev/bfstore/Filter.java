@@ -9,13 +9,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * An open Bloom filter, in a file that any number of processes and languages share through a memory map.
  *
  * <pre>{@code
- * try (Filter users = Filter.create(Path.of("users.bf"), new CreateOptions().capacity(1_000_000))) {
+ * try (Filter users = Filter.openOrCreate(Path.of("users.bf"), new CreateOptions().capacity(1_000_000))) {
  *   users.add("alice");
  *   users.contains("alice");  // true: maybe. false would be certain.
  * }
@@ -41,19 +45,21 @@ public final class Filter implements AutoCloseable {
   private static final int ASKED_AT_ONCE = 4096;
   /** The number of keys in a part of an add of keys on the heap. */
   private static final int ADDED_AT_ONCE = 1 << 20;
+  /** The number of keys of a stream that are taken before they are added. */
+  private static final int TAKEN_AT_ONCE = 1 << 16;
 
   private static final int MOST_OWNERS = 64;
-  private static final int MOST_NOTE_BYTES = 1024;
-  private static final int MOST_SEEDS = 64;
   private static final int RANGES_AT_FIRST = 100;
   private static final int TRIES_TO_WRITE = 10;
   private static final Cleaner CLEANER = Cleaner.create();
 
   private final Handle handle;
+  private final boolean created;
   private final Cleaner.Cleanable cleanable;
 
-  private Filter(long filter, String name, Object memory, boolean mayBlock) {
+  private Filter(long filter, boolean created, String name, Object memory, boolean mayBlock) {
     handle = new Handle(LIBRARY, filter, name, memory, mayBlock);
+    this.created = created;
     cleanable = CLEANER.register(this, handle);
   }
 
@@ -93,7 +99,13 @@ public final class Filter implements AutoCloseable {
   // --- Making and opening --------------------------------------------------------------------------------------------
 
   private interface Make {
+    /** Returns a code, or 1 if the filter is a new one. */
     int with(long out, long error);
+  }
+
+  /** Returns the result of a function that always makes a new filter: a code, or 1. */
+  private static int isNew(long result) {
+    return result < 0 ? (int) result : 1;
   }
 
   /**
@@ -108,10 +120,11 @@ public final class Filter implements AutoCloseable {
 
   private static Filter made(String name, Object memory, boolean mayBlock, Make make) {
     ByteBuffer out = Scratch.direct(8);
+    int result;
     try (Scratch scratch = Scratch.take(LIBRARY)) {
-      BfstoreException.check(make.with(LIBRARY.address(out), scratch.error.address()), scratch.error);
+      result = BfstoreException.check(make.with(LIBRARY.address(out), scratch.error.address()), scratch.error);
     }
-    return new Filter(out.getLong(0), name, memory, mayBlock);
+    return new Filter(out.getLong(0), result == 1, name, memory, mayBlock);
   }
 
   /**
@@ -123,26 +136,27 @@ public final class Filter implements AutoCloseable {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      return made(path.toString(), null, options.mayBlock,
-          (out, error) -> LIBRARY.bfs_create(LIBRARY.address(bytes), struct.address(), out, error));
+      return made(path.toString(), null, options.mayBlock, (out, error) ->
+          isNew(LIBRARY.bfs_create(LIBRARY.address(bytes), options.flags(), struct.address(), out, error)));
     } finally {
       keep(bytes, struct);
     }
   }
 
   /**
-   * Makes one part of the filter that the options describe: it takes only the keys of this part. Otherwise as {@link
-   * #create}.
+   * Opens a file for writing, or makes it if there is none: {@link #wasCreated()} tells which. Any number of processes
+   * may do so at once, and one of them makes the file. No file is ever replaced. A file that may lack keys after a power
+   * cut is RecoveryException, as for open().
    *
-   * @param part its number, from 0
-   * @param options at least a size
+   * @param options as in create(). A layout, a hash, a seed, a secret and a part must be those of an existing file
+   *     (otherwise MismatchException or SecretException); its size may be another one
    */
-  public static Filter createPart(Path path, int part, int numParts, CreateOptions options) {
+  public static Filter openOrCreate(Path path, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
     try {
       return made(path.toString(), null, options.mayBlock, (out, error) ->
-          LIBRARY.bfs_create_part(LIBRARY.address(bytes), struct.address(), part, numParts, out, error));
+          LIBRARY.bfs_open(LIBRARY.address(bytes), options.flagsToOpenOrCreate(), struct.address(), out, error));
     } finally {
       keep(bytes, struct);
     }
@@ -154,9 +168,56 @@ public final class Filter implements AutoCloseable {
    * @param options as in create(); if no option gives the size, the capacity is the number of keys
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
-    Filter made = create(path, options.forBuilding(options.isSized() ? 0 : Math.max(1, keys.count())));
+    CreateOptions how = options.forBuilding();
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    Struct.Value struct = how.struct(LIBRARY);
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      long viewed = keys.view(0, keys.isInPlace() ? keys.count() : ADDED_AT_ONCE, scratch);
+      if (viewed == keys.count() && !how.hasLimit()) {
+        return made(path.toString(), null, how.mayBlock, (out, error) -> isNew(LIBRARY.bfs_build(
+            LIBRARY.address(bytes), how.flags(), struct.address(), scratch.keysAddress, out, error)));
+      }
+      keys.check(viewed);
+    } finally {
+      keep(bytes, struct, keys);
+    }
+    return built(path, how.forBuildingInParts(Math.max(1, keys.count())), made -> made.addMany(keys));
+  }
+
+  /**
+   * Makes a filter file of these keys, which appears when it is complete, and is open for reading.
+   *
+   * @param keys as {@link Keys#of(Iterable)} takes them, none of them null
+   * @param options as in create(); if no option gives the size, the capacity is the number of keys
+   */
+  public static Filter build(Path path, Collection<?> keys, CreateOptions options) {
+    return build(path, Keys.of(keys), options);
+  }
+
+  /**
+   * Makes a filter file of the keys of a stream, which appears when it is complete, and is open for reading. The keys
+   * are taken part by part, so that they need not fit into memory. After an exception there is no file.
+   *
+   * @param keys as {@link Keys#of(Iterable)} takes them, none of them null. The caller closes the stream
+   * @param options as in create(), and at least a size, since a stream does not tell it
+   */
+  public static Filter build(Path path, Stream<?> keys, CreateOptions options) {
+    return built(path, options.forBuilding().forBuildingInParts(0), made -> {
+      List<Object> taken = new ArrayList<>();
+      for (Iterator<?> rest = keys.iterator(); rest.hasNext();) {
+        taken.add(rest.next());
+        if (taken.size() == TAKEN_AT_ONCE || !rest.hasNext()) {
+          made.addMany(taken);
+          taken.clear();
+        }
+      }
+    });
+  }
+
+  private static Filter built(Path path, CreateOptions options, Consumer<Filter> addAll) {
+    Filter made = create(path, options);
     try {
-      made.addMany(keys);
+      addAll.accept(made);
       made.publish();
     } catch (Throwable error) {
       made.abandon();
@@ -165,14 +226,18 @@ public final class Filter implements AutoCloseable {
     return made;
   }
 
-  /** Opens a file for reading. */
+  /**
+   * Opens a file for reading. It may also be a text file that lists the parts of one filter: the first line is
+   * "bfstore-set 1", and each other one is the path of a part, relative to the file's folder. Such a filter looks each
+   * key up in the key's own part. A part that is not listed, or is in doubt, may have each of its keys.
+   */
   public static Filter open(Path path) {
     return open(path, new OpenOptions());
   }
 
-  /** Opens a file. */
+  /** Opens a file. A list of parts, as {@link #open(Path)} takes it, opens only for reading. */
   public static Filter open(Path path, OpenOptions options) {
-    return open(path.toString(), Struct.copyOf(Text.path(path)), options.struct(LIBRARY), options.mayBlock);
+    return open(path.toString(), Struct.copyOf(Text.path(path)), options, options.struct(LIBRARY));
   }
 
   /**
@@ -181,35 +246,25 @@ public final class Filter implements AutoCloseable {
    * @param descriptor its number; the caller keeps and closes it
    */
   public static Filter openDescriptor(int descriptor, OpenOptions options) {
-    String name = "descriptor " + descriptor;
-    return open(name, null, options.structOfDescriptor(LIBRARY, descriptor), options.mayBlock);
+    return open("descriptor " + descriptor, null, options, options.structOfDescriptor(LIBRARY, descriptor));
   }
 
-  private static Filter open(String name, ByteBuffer path, Struct.Value struct, boolean mayBlock) {
+  private static Filter open(String name, ByteBuffer path, OpenOptions options, Struct.Value struct) {
     try {
-      return made(name, null, mayBlock, (out, error) ->
-          LIBRARY.bfs_open_with(path == null ? 0 : LIBRARY.address(path), struct.address(), out, error));
+      return made(name, null, options.mayBlock, (out, error) -> LIBRARY.bfs_open(
+          path == null ? 0 : LIBRARY.address(path), options.flags(), struct.address(), out, error));
     } finally {
       keep(path, struct);
     }
   }
 
   /**
-   * Opens the parts of one filter that a text file lists, for reading, as one filter that answers for every key. The
-   * file begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the file's folder. A
-   * part that is not listed, or is in doubt, may have each of its keys.
+   * Returns whether this call made the filter.
    *
-   * @param options options for each part; only for reading
+   * @return true after create(), build(), format() and importForeign(), and after openOrCreate() if there was no file
    */
-  public static Filter openSet(Path manifest, OpenOptions options) {
-    ByteBuffer path = Struct.copyOf(Text.path(manifest));
-    Struct.Value struct = options.struct(LIBRARY);
-    try {
-      return made(manifest.toString(), null, options.mayBlock, (out, error) ->
-          LIBRARY.bfs_open_set(LIBRARY.address(path), struct.address(), out, error));
-    } finally {
-      keep(path, struct);
-    }
+  public boolean wasCreated() {
+    return created;
   }
 
   /**
@@ -219,14 +274,12 @@ public final class Filter implements AutoCloseable {
    */
   public static long requiredBytes(CreateOptions options) {
     Struct.Value struct = options.struct(LIBRARY);
-    ByteBuffer out = Scratch.direct(8);
     try (Scratch scratch = Scratch.take(LIBRARY)) {
-      BfstoreException.check(
-          LIBRARY.bfs_required_bytes(struct.address(), LIBRARY.address(out), scratch.error.address()), scratch.error);
+      return BfstoreException.check(
+          LIBRARY.bfs_format(0, 0, options.flags(), struct.address(), 0, scratch.error.address()), scratch.error);
     } finally {
       keep(struct);
     }
-    return out.getLong(0);
   }
 
   /**
@@ -234,14 +287,14 @@ public final class Filter implements AutoCloseable {
    *
    * @param buffer its remaining bytes are the filter's memory: direct, at a multiple of 64, at least requiredBytes long
    *     (allocateDirect(requiredBytes + 128).alignedSlice(64) is). The filter keeps it until it is closed
-   * @param options as in create()
+   * @param options as in create(); permissions, locks and a part are for files alone
    */
   public static Filter format(ByteBuffer buffer, CreateOptions options) {
     long address = addressIn(buffer, true);
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
-          LIBRARY.bfs_format(address, buffer.remaining(), struct.address(), out, error));
+      return made("the filter in a buffer", buffer, options.mayBlock, (out, error) -> isNew(LIBRARY.bfs_format(
+          address, buffer.remaining(), options.flags(), struct.address(), out, error)));
     } finally {
       keep(struct);
     }
@@ -255,13 +308,17 @@ public final class Filter implements AutoCloseable {
    * @param options read or write, secret, bare
    */
   public static Filter wrap(ByteBuffer buffer, OpenOptions options) {
-    long address = addressIn(buffer, !options.reads());
+    return inMemory("the filter in a buffer", buffer, buffer, options, 0);
+  }
+
+  private static Filter inMemory(String name, Object memory, ByteBuffer buffer, OpenOptions options, long flags) {
+    long address = addressIn(buffer, flags == 0 && !options.reads());
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      return made("the filter in a buffer", buffer, options.mayBlock, (out, error) ->
-          LIBRARY.bfs_wrap_with(address, buffer.remaining(), struct.address(), out, error));
+      return made(name, memory, options.mayBlock, (out, error) -> LIBRARY.bfs_open_memory(
+          address, buffer.remaining(), options.flags() | flags, struct.address(), out, error));
     } finally {
-      keep(struct);
+      keep(buffer, struct);
     }
   }
 
@@ -295,14 +352,7 @@ public final class Filter implements AutoCloseable {
     if (!buffer.isDirect()) {
       return load(Text.bytes(buffer), options);
     }
-    long address = addressIn(buffer, false);
-    Struct.Value struct = options.struct(LIBRARY);
-    try {
-      return made("the loaded filter", Handle.LOADED, options.mayBlock, (out, error) ->
-          LIBRARY.bfs_load(address, buffer.remaining(), struct.address(), out, error));
-    } finally {
-      keep(buffer, struct);
-    }
+    return inMemory("the loaded filter", Handle.LOADED, buffer, options, Abi.PRIVATE);
   }
 
   // --- Ending --------------------------------------------------------------------------------------------------------
@@ -627,14 +677,7 @@ public final class Filter implements AutoCloseable {
    * @return false if it was certainly not there
    */
   public boolean removeDigest(long digest) {
-    int lane = handle.enter();
-    int answer;
-    try {
-      answer = LIBRARY.bfs_remove_digest(handle.filter(), digest);
-    } finally {
-      handle.leave(lane);
-    }
-    return checked(answer) != 0;
+    return removeMany(Keys.digests(digest)) != 0;
   }
 
   /**
@@ -643,16 +686,7 @@ public final class Filter implements AutoCloseable {
    * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(byte[] key) {
-    int lane = handle.enter();
-    int answer;
-    try {
-      answer = handle.mayBlock
-          ? copied(LIBRARY::bfs_count, handle.filter(), key)
-          : LIBRARY.bfs_count(handle.filter(), key, key.length);
-    } finally {
-      handle.leave(lane);
-    }
-    return (int) checked(answer);
+    return countMany(Keys.of(key))[0];
   }
 
   /**
@@ -702,14 +736,7 @@ public final class Filter implements AutoCloseable {
    * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int countDigest(long digest) {
-    int lane = handle.enter();
-    int answer;
-    try {
-      answer = LIBRARY.bfs_count_digest(handle.filter(), digest);
-    } finally {
-      handle.leave(lane);
-    }
-    return (int) checked(answer);
+    return countMany(Keys.digests(digest))[0];
   }
 
   /**
@@ -1005,19 +1032,36 @@ public final class Filter implements AutoCloseable {
   }
 
   /**
-   * Sets the number of threads of addMany(), for an exclusive writer.
+   * Counts the adds less the removes of many keys, in the counting layout.
    *
-   * @param threads 1 to 64
+   * @return for each key an upper bound: 0, a certain no or a null, to 15, which means 15 or more, or doubt
    */
-  public void useThreads(int threads) {
-    call((filter, error) -> LIBRARY.bfs_use_threads(filter, threads, error));
+  public int[] countMany(Keys keys) {
+    int[] counts = new int[lengthFor(keys)];
+    inParts(keys, 1, (scratch, from, count) -> {
+      checked(LIBRARY.bfs_count_keys(handle.filter(), scratch.keysAddress, scratch.answers.address()));
+      for (int i = 0; i < count; i++) {
+        counts[(int) from + i] = scratch.answers.memory().get(i);
+      }
+    });
+    return counts;
+  }
+
+  /**
+   * Counts the adds less the removes of many keys, as {@link Keys#of(Iterable)} takes them.
+   *
+   * @param keys none of them null
+   * @return for each key an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
+   */
+  public int[] countMany(Iterable<?> keys) {
+    return countMany(Keys.of(keys));
   }
 
   // --- Marks ---------------------------------------------------------------------------------------------------------
 
   /** Makes all adds before the call durable. */
   public void sync() {
-    sync(0, 0, 0);
+    call((filter, error) -> LIBRARY.bfs_sync(filter, 0, error));
   }
 
   /**
@@ -1029,7 +1073,12 @@ public final class Filter implements AutoCloseable {
    * @param mark a position in the log
    */
   public void sync(long owner, long epoch, long mark) {
-    call((filter, error) -> LIBRARY.bfs_sync(filter, owner, epoch, mark, error));
+    Struct.Value struct = Structs.OWNER_MARK.make(LIBRARY).put64("owner", owner).put64("epoch", epoch).put64("mark", mark);
+    try {
+      call((filter, error) -> LIBRARY.bfs_sync(filter, struct.address(), error));
+    } finally {
+      keep(struct);
+    }
   }
 
   /**
@@ -1115,48 +1164,6 @@ public final class Filter implements AutoCloseable {
     return call(LIBRARY::bfs_is_current) != 0;
   }
 
-  /**
-   * Returns the note that the filter was made with.
-   *
-   * @return its bytes; empty without a note
-   */
-  public byte[] note() {
-    ByteBuffer memory = Scratch.direct(MOST_NOTE_BYTES);
-    long bytes = call((filter, error) ->
-        LIBRARY.bfs_get_note(filter, LIBRARY.address(memory), MOST_NOTE_BYTES, error));
-    byte[] note = new byte[(int) Math.min(bytes, MOST_NOTE_BYTES)];
-    memory.get(0, note);
-    return note;
-  }
-
-  /**
-   * Returns which part of a whole filter this is.
-   *
-   * @return its number, from 0, and the number of parts; a whole filter is part 0 of 1
-   */
-  public int[] part() {
-    ByteBuffer memory = Scratch.direct(8);
-    call((filter, error) ->
-        LIBRARY.bfs_get_part(filter, LIBRARY.address(memory), LIBRARY.address(memory) + 4, error));
-    int[] part = new int[2];
-    memory.asIntBuffer().get(part);
-    return part;
-  }
-
-  /**
-   * Returns the seeds of the filter's hash, if it takes a list of them.
-   *
-   * @return the seeds; all 32 bits of each are used
-   */
-  public int[] seeds() {
-    ByteBuffer memory = Scratch.direct(4 * MOST_SEEDS);
-    long count = call((filter, error) ->
-        LIBRARY.bfs_get_seeds(filter, LIBRARY.address(memory), MOST_SEEDS, error));
-    int[] seeds = new int[(int) Math.min(count, MOST_SEEDS)];
-    memory.asIntBuffer().get(seeds);
-    return seeds;
-  }
-
   /** Returns the facts that cost nothing. */
   public Statistics stats() {
     return stats(0);
@@ -1180,12 +1187,16 @@ public final class Filter implements AutoCloseable {
 
   // --- Other forms, and sets -----------------------------------------------------------------------------------------
 
-  /** Makes a new file of the filter, complete and durable, while others may add. */
-  public void save(Path path, CopyOptions options) {
+  /**
+   * Makes a new file of the filter, complete and durable, while others may add. {@link CopyOptions#sealed()} gives it
+   * checksums, and {@link CopyOptions#fpr(double)} makes it smaller.
+   */
+  public void copyTo(Path path, CopyOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      call((filter, error) -> LIBRARY.bfs_save(filter, LIBRARY.address(bytes), struct.address(), error));
+      call((filter, error) ->
+          LIBRARY.bfs_copy(filter, LIBRARY.address(bytes), options.flags(), struct.address(), error));
     } finally {
       keep(bytes, struct);
     }
@@ -1198,61 +1209,45 @@ public final class Filter implements AutoCloseable {
 
   /** Returns the filter in the bare form: a body and a trailer of 8 bytes, for {@link Bare} and for load(). */
   public byte[] dumpBare() {
-    return dump(Abi.OPEN_BARE);
+    return dump(Abi.BARE);
   }
 
   /** Returns the filter as dump() does, with its file id: for a copy that takes no more keys. */
   public byte[] dumpWithSameFileId() {
-    return dump(Abi.OPTION_FILE_ID);
+    return dump(Abi.SAME_FILE_ID);
   }
 
   private byte[] dump(long flags) {
-    return written("save it", (filter, memory, room, needed, error) ->
-        LIBRARY.bfs_dump(filter, memory, room, flags, needed, error));
+    return written("copy it to a file", (filter, memory, room, error) ->
+        LIBRARY.bfs_dump(filter, memory, room, flags, error));
   }
 
   private interface Writing {
-    int with(long filter, long memory, long room, long needed, long error);
+    /** Returns the bytes that the call writes, or would write if `memory` is 0. */
+    long with(long filter, long memory, long room, long error);
   }
 
-  /**
-   * Returns all bytes that a call writes. A filter that follows may need another size at each call, which returns the
-   * size.
-   */
+  /** Returns all bytes that a call writes. A filter that follows may need another number of bytes at each call. */
   private byte[] written(String otherwise, Writing writing) {
-    ByteBuffer needed = Scratch.direct(8);
-    long neededAt = LIBRARY.address(needed);
-    call((filter, error) -> writing.with(filter, 0, 0, neededAt, error));
     for (int tries = 0; tries < TRIES_TO_WRITE; tries++) {
-      long room = needed.getLong(0);
+      long room = call((filter, error) -> writing.with(filter, 0, 0, error));
       if (room > Integer.MAX_VALUE - 8) {
         throw new IllegalArgumentException(
             handle.name + ": " + room + " bytes do not fit into an array: " + otherwise);
       }
-      byte[] written = written(writing, (int) room, needed, neededAt);
-      if (written != null) {
+      ByteBuffer memory = Scratch.direct((int) room);
+      try {
+        long bytes = call((filter, error) -> writing.with(filter, LIBRARY.address(memory), room, error));
+        byte[] written = new byte[(int) bytes];
+        memory.get(0, written);
         return written;
+      } catch (BfstoreException.InvalidException tooShort) {
+        if (call((filter, error) -> writing.with(filter, 0, 0, error)) == room) {
+          throw tooShort;
+        }
       }
     }
     throw refused(Abi.EBUSY);
-  }
-
-  /** Returns null if another size is needed by now. */
-  private byte[] written(Writing writing, int room, ByteBuffer needed, long neededAt) {
-    ByteBuffer memory = Scratch.direct(room);
-    try {
-      call((filter, error) -> writing.with(filter, LIBRARY.address(memory), room, neededAt, error));
-    } catch (BfstoreException.InvalidException tooShort) {
-      if (needed.getLong(0) == room) {
-        throw tooShort;
-      }
-    }
-    if (needed.getLong(0) != room) {
-      return null;
-    }
-    byte[] copy = new byte[room];
-    memory.get(0, copy);
-    return copy;
   }
 
   private interface CallOfTwo {
@@ -1307,7 +1302,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private interface OfFilters {
-    int call(long filters, long count, long path, long options, long error);
+    int call(long filters, long count, long path, long flags, long options, long error);
   }
 
   private static void ofFilters(List<Filter> filters, Path path, CopyOptions options, OfFilters function) {
@@ -1322,7 +1317,7 @@ public final class Filter implements AutoCloseable {
         entered.add(() -> one.handle.leave(lane));
       }
       BfstoreException.check(function.call(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
-          struct.address(), scratch.error.address()), scratch.error);
+          options.flags(), struct.address(), scratch.error.address()), scratch.error);
     } finally {
       keep(pointers, bytes, struct);
       entered.forEach(Runnable::run);
@@ -1398,8 +1393,9 @@ public final class Filter implements AutoCloseable {
     Struct.Value formed = form.struct(LIBRARY);
     Struct.Value struct = options.struct(LIBRARY);
     try {
-      return made(path.toString(), null, options.mayBlock, (out, error) -> LIBRARY.bfs_foreign_import(
-          LIBRARY.address(name), formed.address(), address, buffer.remaining(), struct.address(), out, error));
+      return made(path.toString(), null, options.mayBlock, (out, error) -> isNew(LIBRARY.bfs_foreign_import(
+          LIBRARY.address(name), formed.address(), address, buffer.remaining(), options.flags(), struct.address(), out,
+          error)));
     } finally {
       keep(buffer, name, formed, struct);
     }
@@ -1414,32 +1410,14 @@ public final class Filter implements AutoCloseable {
   public byte[] exportForeign(ForeignForm form) {
     Struct.Value struct = form.struct(LIBRARY);
     try {
-      return written("export it with bf", (filter, memory, room, needed, error) ->
-          LIBRARY.bfs_foreign_export(filter, struct.address(), memory, room, needed, error));
+      return written("export it with bf", (filter, memory, room, error) ->
+          LIBRARY.bfs_foreign_export(filter, struct.address(), memory, room, error));
     } finally {
       keep(struct);
     }
   }
 
   // --- Sealed files --------------------------------------------------------------------------------------------------
-
-  /**
-   * Makes a sealed copy of a file, with checksums, that is never written to again.
-   *
-   * @param from a filter file without a writer
-   * @param to the new file; with replace, it may be {@code from}
-   */
-  public static void seal(Path from, Path to, CopyOptions options) {
-    ByteBuffer source = Struct.copyOf(Text.path(from));
-    ByteBuffer target = Struct.copyOf(Text.path(to));
-    Struct.Value struct = options.struct(LIBRARY);
-    try (Scratch scratch = Scratch.take(LIBRARY)) {
-      BfstoreException.check(LIBRARY.bfs_seal(LIBRARY.address(source), LIBRARY.address(target), struct.address(),
-          scratch.error.address()), scratch.error);
-    } finally {
-      keep(source, target, struct);
-    }
-  }
 
   /**
    * Reads a sealed file from end to end and compares it with its checksums.
@@ -1453,7 +1431,7 @@ public final class Filter implements AutoCloseable {
 
   /** Verifies a file like verify(), but refuses a symbolic link as the last part of the path. */
   public static List<Range> verifyNoFollow(Path path) {
-    return verify(path, Abi.OPEN_NOFOLLOW);
+    return verify(path, Abi.NOFOLLOW);
   }
 
   private static List<Range> verify(Path path, long flags) {

@@ -72,7 +72,7 @@ public final class ForeignForm {
    * @return the facts
    */
   public Foreign inspect(byte[] first) {
-    return inspect(first, (Struct.Value) null);
+    return inspect(first, 0, null);
   }
 
   /**
@@ -83,16 +83,16 @@ public final class ForeignForm {
    * @return the facts of that filter
    */
   public Foreign inspect(byte[] first, CreateOptions options) {
-    return inspect(first, options.struct(Filter.LIBRARY));
+    return inspect(first, options.flags(), options.struct(Filter.LIBRARY));
   }
 
-  private Foreign inspect(byte[] first, Struct.Value options) {
+  private Foreign inspect(byte[] first, long flags, Struct.Value options) {
     Library library = Filter.LIBRARY;
     Struct.Value form = struct(library);
     ByteBuffer bytes = Struct.copyOf(first);
     Struct.Value found = Structs.FOREIGN.make(library);
     try (Scratch scratch = Scratch.take(library)) {
-      BfstoreException.check(library.bfs_foreign_inspect(form.address(), library.address(bytes), first.length,
+      BfstoreException.check(library.bfs_foreign_inspect(form.address(), library.address(bytes), first.length, flags,
           options == null ? 0 : options.address(), found.address(), scratch.error.address()), scratch.error);
     } finally {
       Filter.keep(form, bytes, options);

@@ -3,7 +3,7 @@ package dev.bfstore;
 import java.nio.ByteBuffer;
 
 /**
- * A back end: the functions of capi/bfstore.h under their names, and memory. Each back end documents the cost of a
+ * A back end: the functions of the C headers under their names, and memory. Each back end documents the cost of a
  * byte[].
  */
 interface Library extends Calls {

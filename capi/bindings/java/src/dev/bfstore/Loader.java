@@ -26,10 +26,10 @@ final class Loader {
 
   static Library load() {
     Library library = backEnd(System.getProperty("bfstore.backend"));
-    int version = library.bfs_version_number();
-    if (version / 1000 != Abi.VERSION_MAJOR * 1000 + Abi.VERSION_MINOR) {
-      throw new UnsatisfiedLinkError("this binding is for bfstore " + Abi.VERSION_MAJOR + "." + Abi.VERSION_MINOR
-          + ", and the library is " + library.text(library.bfs_version()));
+    String minor = Abi.VERSION_MAJOR + "." + Abi.VERSION_MINOR;
+    String version = library.text(library.bfs_version());
+    if (!version.startsWith(minor + ".")) {
+      throw new UnsatisfiedLinkError("this binding is for bfstore " + minor + ", and the library is " + version);
     }
     return library;
   }

@@ -3,17 +3,18 @@ package dev.bfstore;
 import java.time.Duration;
 
 /**
- * Options to open a file or a buffer: {@code new OpenOptions().write().guard()}. capi/bfstore.h says what each costs.
+ * Options to open a file or a buffer: {@code new OpenOptions().write().guard()}. capi/bfstore_engine.h says what each
+ * costs.
  */
 public final class OpenOptions {
-  private static final long MODES = Abi.OPEN_READ | Abi.OPEN_WRITE | Abi.OPEN_EXCLUSIVE;
+  private static final long MODES = Abi.READ | Abi.WRITE | Abi.EXCLUSIVE;
 
-  private long flags = Abi.OPEN_READ;
+  private long flags = Abi.READ;
   private byte[] secret;
-  private long offset;
-  private long maxBytes;
+  private long[] range;
   private int lockTimeout;
   private int writebackCheck;
+  private int threads;
   boolean mayBlock;
 
   /** Makes options without values. */
@@ -21,109 +22,109 @@ public final class OpenOptions {
 
   /** Opens for lookups: the default. */
   public OpenOptions read() {
-    flags = flags & ~MODES | Abi.OPEN_READ;
+    flags = flags & ~MODES | Abi.READ;
     return this;
   }
 
   /** Opens for lookups and adds, concurrently with any number of other writers. */
   public OpenOptions write() {
-    flags = flags & ~MODES | Abi.OPEN_WRITE;
+    flags = flags & ~MODES | Abi.WRITE;
     return this;
   }
 
   /** Opens for lookups and adds as the only writer, several times as fast. */
   public OpenOptions exclusive() {
-    flags = flags & ~MODES | Abi.OPEN_EXCLUSIVE;
+    flags = flags & ~MODES | Abi.EXCLUSIVE;
     return this;
   }
 
   /** Reads the whole file into memory now. */
   public OpenOptions populate() {
-    flags |= Abi.OPEN_POPULATE;
+    flags |= Abi.POPULATE;
     return this;
   }
 
   /** Uses small pages without read-ahead: for a file that is larger than memory, or synced often. */
   public OpenOptions random() {
-    flags |= Abi.OPEN_RANDOM;
+    flags |= Abi.RANDOM;
     return this;
   }
 
-  /** Reads the file into private memory instead of mapping it. */
-  public OpenOptions copy() {
-    flags |= Abi.OPEN_COPY;
+  /** Reads the file into memory of this process, and maps nothing: for hostile files. */
+  public OpenOptions privateCopy() {
+    flags |= Abi.PRIVATE;
     return this;
   }
 
   /** Turns a page that cannot be read into doubt, instead of SIGBUS. For files that other programs may truncate. */
   public OpenOptions guard() {
-    flags |= Abi.OPEN_GUARD;
+    flags |= Abi.GUARD;
     return this;
   }
 
   /** Opens an unclean, poisoned or recovering file, to recover it. */
   public OpenOptions recover() {
-    flags |= Abi.OPEN_RECOVER;
+    flags |= Abi.RECOVER;
     return this;
   }
 
   /** Opens such a file as it is: it may lack keys after the marks. */
   public OpenOptions acceptLoss() {
-    flags |= Abi.OPEN_ACCEPT_LOSS;
+    flags |= Abi.ACCEPT_LOSS;
     return this;
   }
 
   /** Treats a file whose writer was killed as unclean, too: for devices that vanish. */
   public OpenOptions strict() {
-    flags |= Abi.OPEN_STRICT;
+    flags |= Abi.STRICT;
     return this;
   }
 
   /** Allows a network or overlay filesystem, which may show an older file. */
   public OpenOptions anyFilesystem() {
-    flags |= Abi.OPEN_ANY_FILESYSTEM;
+    flags |= Abi.ANY_FILESYSTEM;
     return this;
   }
 
   /** Makes adds fail with FullException at the capacity. */
   public OpenOptions limit() {
-    flags |= Abi.OPEN_LIMIT;
+    flags |= Abi.LIMIT;
     return this;
   }
 
   /** Refuses a symbolic link as the last part of the path. */
   public OpenOptions noFollow() {
-    flags |= Abi.OPEN_NOFOLLOW;
+    flags |= Abi.NOFOLLOW;
     return this;
   }
 
   /** Makes the reader write nothing at all, for audits and sandboxes. */
   public OpenOptions noWrite() {
-    flags |= Abi.OPEN_NO_WRITE;
+    flags |= Abi.NO_WRITE;
     return this;
   }
 
   /** Makes the reader follow its path to a file that replaces this one. */
   public OpenOptions follow() {
-    flags |= Abi.OPEN_FOLLOW;
+    flags |= Abi.FOLLOW;
     return this;
   }
 
   /** Compares a sealed file with its checksums first. */
   public OpenOptions verify() {
-    flags |= Abi.OPEN_VERIFY;
+    flags |= Abi.VERIFY;
     return this;
   }
 
   /** Also compares, and answers "maybe" for every key if the file is damaged. */
   public OpenOptions tolerateDamage() {
-    flags |= Abi.OPEN_TOLERATE_DAMAGE;
+    flags |= Abi.TOLERATE_DAMAGE;
     return this;
   }
 
   /** Opens the bare form. Only for wrap and load. */
   public OpenOptions bare() {
-    flags |= Abi.OPEN_BARE;
+    flags |= Abi.BARE;
     return this;
   }
 
@@ -144,9 +145,7 @@ public final class OpenOptions {
    * @param maxBytes its greatest length; 0: up to the end of the file
    */
   public OpenOptions range(long offset, long maxBytes) {
-    flags |= Abi.OPEN_RANGE;
-    this.offset = CreateOptions.notNegative(offset);
-    this.maxBytes = CreateOptions.notNegative(maxBytes);
+    range = new long[] {CreateOptions.notNegative(offset), CreateOptions.notNegative(maxBytes)};
     return this;
   }
 
@@ -177,6 +176,16 @@ public final class OpenOptions {
   }
 
   /**
+   * Sets the number of threads of {@link Filter#addMany(Keys)}. Only with exclusive.
+   *
+   * @param threads 1 to 64
+   */
+  public OpenOptions threads(int threads) {
+    this.threads = CreateOptions.checkedThreads(threads);
+    return this;
+  }
+
+  /**
    * Use this for a file that is larger than memory, and for threads that add one key at a time to an exclusive filter
    * that other threads sync. A call with one key then copies it, and lets the garbage collector run while the call
    * waits for the disk. Otherwise, in Java 22 and later, the collector waits until the call has returned.
@@ -187,17 +196,24 @@ public final class OpenOptions {
   }
 
   boolean reads() {
-    return (flags & Abi.OPEN_READ) != 0;
+    return (flags & Abi.READ) != 0;
+  }
+
+  long flags() {
+    return flags;
   }
 
   Struct.Value struct(Library library) {
-    Struct.Value made = Structs.OPEN_OPTIONS.make(library).put64("flags", flags).put64("offset", offset)
-        .put64("max_bytes", maxBytes).put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck);
-    return secret == null ? made : made.point("key", secret).put64("key_bytes", secret.length);
+    Struct.Value made = Structs.OPTIONS.make(library).put32("lock_timeout_ms", lockTimeout)
+        .put32("writeback_check_ms", writebackCheck).put32("threads", threads);
+    if (range != null) {
+      made.point("range", Text.nativeBytes(range)); // its offset, its bytes
+    }
+    return secret == null ? made : made.point("secret", secret).put64("secret_bytes", secret.length);
   }
 
   Struct.Value structOfDescriptor(Library library, int descriptor) {
-    return struct(library).put64("flags", flags | Abi.OPEN_FD).put32("fd", descriptor);
+    return struct(library).point("fd", Text.nativeBytes(new int[] {descriptor}));
   }
 
   private static final long MOST_MILLISECONDS = 4_000_000_000L;

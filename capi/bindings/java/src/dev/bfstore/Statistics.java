@@ -1,6 +1,7 @@
 package dev.bfstore;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -15,6 +16,10 @@ import java.util.OptionalLong;
  * @param keysAdded adds that changed a bit; 0 in buffers
  * @param keysRemoved in the counting layout, removes that removed a key
  * @param health the same as {@link Filter#health()}
+ * @param part the number of this part of a whole filter, from 0; a whole filter is part 0 of 1
+ * @param numParts the number of the parts
+ * @param seeds the seeds of a hash that takes a list of them, otherwise none; all 32 bits of each are used
+ * @param note the owner's note; empty without one
  * @param saturated whether more keys were added than {@code capacity}
  * @param isa the instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar"
  * @param fileId 16 bytes; zeros in the bare form
@@ -37,6 +42,10 @@ public record Statistics(
     boolean saturated,
     String isa,
     byte[] fileId,
+    int part,
+    int numParts,
+    int[] seeds,
+    byte[] note,
     Optional<Fill> fill,
     OptionalLong hugePageBytes,
     OptionalLong residentBytes) {
@@ -48,7 +57,10 @@ public record Statistics(
         found.get64("num_bits"), found.get64("capacity"), found.getDouble("fpr"), found.get64("seed"),
         found.get64("body_bytes"), found.get64("keys_added"), found.get64("keys_removed"),
         Health.of(found.get32("health")), found.getFlag("saturated"), isa.substring(0, isa.indexOf('\0')),
-        found.getBytes("file_id"), found.getFlag("has_fill") ? Optional.of(Fill.of(found)) : Optional.empty(),
+        found.getBytes("file_id"), found.get32("part"), found.get32("num_parts"),
+        found.getInts("seeds", found.get32("num_seeds")),
+        Arrays.copyOf(found.getBytes("note"), found.get32("note_bytes")),
+        found.getFlag("has_fill") ? Optional.of(Fill.of(found)) : Optional.empty(),
         memory ? OptionalLong.of(found.get64("huge_page_bytes")) : OptionalLong.empty(),
         memory && resident != -1 ? OptionalLong.of(resident) : OptionalLong.empty());
   }

@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A struct of capi/bfstore.h: the offsets of its fields. */
+/** A struct of the C headers: the offsets of its fields. */
 final class Struct {
   final String name;
   private final Map<String, int[]> fields = new HashMap<>(); // offset, bytes
@@ -107,6 +107,15 @@ final class Struct {
     byte[] getBytes(String field) {
       byte[] copy = new byte[struct.bytes(field)];
       memory.get(start + struct.offset(field), copy);
+      return copy;
+    }
+
+    /** Returns the first `count` numbers of an array. */
+    int[] getInts(String field, int count) {
+      int[] copy = new int[count];
+      for (int i = 0; i < count; i++) {
+        copy[i] = memory.getInt(start + struct.offset(field) + 4 * i);
+      }
       return copy;
     }
 

@@ -100,6 +100,13 @@ final class Text {
     return made.array();
   }
 
+  /** Returns the numbers in the machine's byte order. */
+  static byte[] nativeBytes(long[] numbers) {
+    ByteBuffer made = ByteBuffer.allocate(numbers.length * 8).order(ByteOrder.nativeOrder());
+    made.asLongBuffer().put(numbers);
+    return made.array();
+  }
+
   /**
    * Returns the bytes of a path with a NUL. A Path keeps the bytes of the file system, but toString() decodes them by
    * the locale, and only toUri() shows them: so a name that is not text in this locale is also found.

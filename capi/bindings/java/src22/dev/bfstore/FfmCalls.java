@@ -11,97 +11,83 @@ import java.lang.invoke.MethodHandle;
 
 /** The functions by java.lang.foreign. Only a handle that is constant is compiled into its caller. */
 abstract class FfmCalls implements Library {
-  private static final MethodHandle VERSION = Downcall.handle("bfs_version", JAVA_LONG);
-  private static final MethodHandle VERSION_NUMBER = Downcall.handle("bfs_version_number", JAVA_INT);
   private static final MethodHandle STRERROR = Downcall.handle("bfs_strerror", JAVA_LONG, JAVA_INT);
   private static final MethodHandle CODE_NAME = Downcall.handle("bfs_code_name", JAVA_LONG, JAVA_INT);
-  private static final MethodHandle LAYOUT_NAME = Downcall.handle("bfs_layout_name", JAVA_LONG, JAVA_INT);
-  private static final MethodHandle HASH_NAME = Downcall.handle("bfs_hash_name", JAVA_LONG, JAVA_INT);
-  private static final MethodHandle LAYOUT_NAMED = Downcall.handle("bfs_layout_named", JAVA_INT, JAVA_LONG);
-  private static final MethodHandle HASH_NAMED = Downcall.handle("bfs_hash_named", JAVA_INT, JAVA_LONG);
-  private static final MethodHandle PLAN = Downcall.handle("bfs_plan", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle VERSION = Downcall.handle("bfs_version", JAVA_LONG);
   private static final MethodHandle CREATE = Downcall.handle("bfs_create", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
+      JAVA_LONG, JAVA_LONG);
   private static final MethodHandle OPEN = Downcall.handle("bfs_open", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle OPEN_WITH = Downcall.handle("bfs_open_with", JAVA_INT, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle REQUIRED_BYTES = Downcall.handle("bfs_required_bytes", JAVA_INT, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle FORMAT = Downcall.handle("bfs_format", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle WRAP = Downcall.handle("bfs_wrap", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle WRAP_WITH = Downcall.handle("bfs_wrap_with", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle PUBLISH = Downcall.handle("bfs_publish", JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle SUPERSEDE = Downcall.handle("bfs_supersede", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle SYNC = Downcall.handle("bfs_sync", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle CLOSE = Downcall.handle("bfs_close", JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle SHUT = Downcall.handle("bfs_shut", JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle ABANDON = Downcall.handle("bfs_abandon", null, JAVA_LONG);
-  private static final MethodHandle SAVE = Downcall.handle("bfs_save", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle DUMP = Downcall.handle("bfs_dump", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle LOAD = Downcall.handle("bfs_load", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle MERGE = Downcall.handle("bfs_merge", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle INTERSECT = Downcall.handle("bfs_intersect", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle CREATE_PART = Downcall.handle("bfs_create_part", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GET_PART = Downcall.handle("bfs_get_part", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle JOIN = Downcall.handle("bfs_join", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle OPEN_SET = Downcall.handle("bfs_open_set", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle COMPARE = Downcall.handle("bfs_compare", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle IMPORT_BITS = Downcall.handle("bfs_import_bits", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_INT, JAVA_LONG);
-  private static final MethodHandle EXPORT_BITS = Downcall.handle("bfs_export_bits", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_INT, JAVA_LONG);
-  private static final MethodHandle SEAL = Downcall.handle("bfs_seal", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle VERIFY = Downcall.handle("bfs_verify", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
   private static final MethodHandle ADD = Downcall.handle("bfs_add", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle ADD_ON_HEAP = Downcall.critical("bfs_add", JAVA_INT, JAVA_LONG, ADDRESS, JAVA_LONG);
-  private static final MethodHandle ADD_DIGEST = Downcall.handle("bfs_add_digest", JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle REMOVE = Downcall.handle("bfs_remove", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle REMOVE_ON_HEAP = Downcall.critical("bfs_remove", JAVA_INT, JAVA_LONG, ADDRESS,
-      JAVA_LONG);
-  private static final MethodHandle REMOVE_DIGEST = Downcall.handle("bfs_remove_digest", JAVA_INT, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle COUNT = Downcall.handle("bfs_count", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle COUNT_ON_HEAP = Downcall.critical("bfs_count", JAVA_INT, JAVA_LONG, ADDRESS,
-      JAVA_LONG);
-  private static final MethodHandle COUNT_DIGEST = Downcall.handle("bfs_count_digest", JAVA_INT, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle CONTAINS = Downcall.handle("bfs_contains", JAVA_INT, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
   private static final MethodHandle CONTAINS_ON_HEAP = Downcall.critical("bfs_contains", JAVA_INT, JAVA_LONG, ADDRESS,
       JAVA_LONG);
-  private static final MethodHandle CONTAINS_DIGEST = Downcall.handle("bfs_contains_digest", JAVA_INT, JAVA_LONG,
+  private static final MethodHandle ADD_KEYS = Downcall.handle("bfs_add_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle CONTAINS_KEYS = Downcall.handle("bfs_contains_keys", JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle BUILD = Downcall.handle("bfs_build", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle HEALTH = Downcall.handle("bfs_health", JAVA_INT, JAVA_LONG);
+  private static final MethodHandle IS_CURRENT = Downcall.handle("bfs_is_current", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle STATS = Downcall.handle("bfs_stats", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
+  private static final MethodHandle LAYOUT_NAME = Downcall.handle("bfs_layout_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle HASH_NAME = Downcall.handle("bfs_hash_name", JAVA_LONG, JAVA_INT);
+  private static final MethodHandle LAYOUT_NAMED = Downcall.handle("bfs_layout_named", JAVA_INT, JAVA_LONG);
+  private static final MethodHandle HASH_NAMED = Downcall.handle("bfs_hash_named", JAVA_INT, JAVA_LONG);
+  private static final MethodHandle GET_MARK = Downcall.handle("bfs_get_mark", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle LIST_MARKS = Downcall.handle("bfs_list_marks", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle DROP_OWNER = Downcall.handle("bfs_drop_owner", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle FINISH_RECOVERY = Downcall.handle("bfs_finish_recovery", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FINISH_FILLING = Downcall.handle("bfs_finish_filling", JAVA_INT, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle PUBLISH = Downcall.handle("bfs_publish", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle SUPERSEDE = Downcall.handle("bfs_supersede", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle SHUT = Downcall.handle("bfs_shut", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle ABANDON = Downcall.handle("bfs_abandon", null, JAVA_LONG);
   private static final MethodHandle DIGEST = Downcall.handle("bfs_digest", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
   private static final MethodHandle DIGEST_ON_HEAP = Downcall.critical("bfs_digest", JAVA_INT, JAVA_LONG, ADDRESS,
       JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle ADD_KEYS = Downcall.handle("bfs_add_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle REMOVE_KEYS = Downcall.handle("bfs_remove_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle CONTAINS_KEYS = Downcall.handle("bfs_contains_keys", JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle SELECT_KEYS = Downcall.handle("bfs_select_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+  private static final MethodHandle ADD_DIGEST = Downcall.handle("bfs_add_digest", JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle CONTAINS_DIGEST = Downcall.handle("bfs_contains_digest", JAVA_INT, JAVA_LONG,
       JAVA_LONG);
   private static final MethodHandle DIGEST_KEYS = Downcall.handle("bfs_digest_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
-  private static final MethodHandle ADD_DIGESTS = Downcall.handle("bfs_add_digests", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+  private static final MethodHandle SELECT_KEYS = Downcall.handle("bfs_select_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
-  private static final MethodHandle CONTAINS_DIGESTS = Downcall.handle("bfs_contains_digests", JAVA_LONG, JAVA_LONG,
+  private static final MethodHandle COPY = Downcall.handle("bfs_copy", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle VERIFY = Downcall.handle("bfs_verify", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle MERGE = Downcall.handle("bfs_merge", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle INTERSECT = Downcall.handle("bfs_intersect", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle COMPARE = Downcall.handle("bfs_compare", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle JOIN = Downcall.handle("bfs_join", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle USE_THREADS = Downcall.handle("bfs_use_threads", JAVA_INT, JAVA_LONG, JAVA_INT,
+  private static final MethodHandle REMOVE = Downcall.handle("bfs_remove", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle REMOVE_ON_HEAP = Downcall.critical("bfs_remove", JAVA_INT, JAVA_LONG, ADDRESS,
       JAVA_LONG);
+  private static final MethodHandle REMOVE_KEYS = Downcall.handle("bfs_remove_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle COUNT_KEYS = Downcall.handle("bfs_count_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG);
+  private static final MethodHandle PLAN = Downcall.handle("bfs_plan", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FORMAT = Downcall.handle("bfs_format", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle OPEN_MEMORY = Downcall.handle("bfs_open_memory", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle DUMP = Downcall.handle("bfs_dump", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG);
   private static final MethodHandle BARE_CONTAINS = Downcall.handle("bfs_bare_contains", JAVA_INT, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG);
   private static final MethodHandle BARE_CONTAINS_ON_HEAP = Downcall.critical("bfs_bare_contains", JAVA_INT, ADDRESS,
@@ -113,54 +99,18 @@ abstract class FfmCalls implements Library {
   private static final MethodHandle BARE_BYTES = Downcall.handle("bfs_bare_bytes", JAVA_LONG, JAVA_LONG, JAVA_DOUBLE,
       JAVA_INT);
   private static final MethodHandle BARE_BUILD = Downcall.handle("bfs_bare_build", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_INT, JAVA_LONG);
-  private static final MethodHandle BARE_BUILD_DIGESTS = Downcall.handle("bfs_bare_build_digests", JAVA_INT, JAVA_LONG,
-      JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle SYNC = Downcall.handle("bfs_sync", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GET_MARK = Downcall.handle("bfs_get_mark", JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle LIST_MARKS = Downcall.handle("bfs_list_marks", JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle DROP_OWNER = Downcall.handle("bfs_drop_owner", JAVA_INT, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle FINISH_RECOVERY = Downcall.handle("bfs_finish_recovery", JAVA_INT, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle FINISH_FILLING = Downcall.handle("bfs_finish_filling", JAVA_INT, JAVA_LONG,
-      JAVA_LONG);
-  private static final MethodHandle HEALTH = Downcall.handle("bfs_health", JAVA_INT, JAVA_LONG);
-  private static final MethodHandle IS_CURRENT = Downcall.handle("bfs_is_current", JAVA_INT, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GET_NOTE = Downcall.handle("bfs_get_note", JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle GET_SEEDS = Downcall.handle("bfs_get_seeds", JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle STATS = Downcall.handle("bfs_stats", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG,
-      JAVA_LONG);
+      JAVA_INT, JAVA_INT, JAVA_LONG);
+  private static final MethodHandle IMPORT_BITS = Downcall.handle("bfs_import_bits", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_INT, JAVA_LONG);
+  private static final MethodHandle EXPORT_BITS = Downcall.handle("bfs_export_bits", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_INT, JAVA_LONG);
   private static final MethodHandle FOREIGN_NAME = Downcall.handle("bfs_foreign_name", JAVA_LONG, JAVA_INT);
   private static final MethodHandle FOREIGN_INSPECT = Downcall.handle("bfs_foreign_inspect", JAVA_INT, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle FOREIGN_IMPORT = Downcall.handle("bfs_foreign_import", JAVA_INT, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-  private static final MethodHandle FOREIGN_EXPORT = Downcall.handle("bfs_foreign_export", JAVA_INT, JAVA_LONG,
-      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-
-  @Override
-  public long bfs_version() {
-    try {
-      return (long) VERSION.invokeExact();
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_version_number() {
-    try {
-      return (int) VERSION_NUMBER.invokeExact();
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
+  private static final MethodHandle FOREIGN_IMPORT = Downcall.handle("bfs_foreign_import", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FOREIGN_EXPORT = Downcall.handle("bfs_foreign_export", JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
   @Override
   public long bfs_strerror(int code) {
@@ -175,6 +125,141 @@ abstract class FfmCalls implements Library {
   public long bfs_code_name(int code) {
     try {
       return (long) CODE_NAME.invokeExact(code);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_version() {
+    try {
+      return (long) VERSION.invokeExact();
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_create(long path, long flags, long options, long out, long error) {
+    try {
+      return (int) CREATE.invokeExact(path, flags, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_open(long path, long flags, long options, long out, long error) {
+    try {
+      return (int) OPEN.invokeExact(path, flags, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_sync(long filter, long mark, long error) {
+    try {
+      return (int) SYNC.invokeExact(filter, mark, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_close(long filter, long error) {
+    try {
+      return (int) CLOSE.invokeExact(filter, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_add(long filter, long key, long keyBytes) {
+    try {
+      return (int) ADD.invokeExact(filter, key, keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_add(long filter, byte[] key, long keyBytes) {
+    try {
+      return (int) ADD_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_contains(long filter, long key, long keyBytes) {
+    try {
+      return (int) CONTAINS.invokeExact(filter, key, keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_contains(long filter, byte[] key, long keyBytes) {
+    try {
+      return (int) CONTAINS_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_add_keys(long filter, long keys) {
+    try {
+      return (long) ADD_KEYS.invokeExact(filter, keys);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_contains_keys(long filter, long keys, long answers) {
+    try {
+      return (long) CONTAINS_KEYS.invokeExact(filter, keys, answers);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_build(long path, long flags, long options, long keys, long out, long error) {
+    try {
+      return (int) BUILD.invokeExact(path, flags, options, keys, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_health(long filter) {
+    try {
+      return (int) HEALTH.invokeExact(filter);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_is_current(long filter, long error) {
+    try {
+      return (int) IS_CURRENT.invokeExact(filter, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_stats(long filter, long flags, long out, long error) {
+    try {
+      return (int) STATS.invokeExact(filter, flags, out, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
@@ -211,519 +296,6 @@ abstract class FfmCalls implements Library {
   public int bfs_hash_named(long name) {
     try {
       return (int) HASH_NAMED.invokeExact(name);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_plan(long request, long out, long error) {
-    try {
-      return (int) PLAN.invokeExact(request, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_create(long path, long options, long out, long error) {
-    try {
-      return (int) CREATE.invokeExact(path, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_open(long path, long flags, long out, long error) {
-    try {
-      return (int) OPEN.invokeExact(path, flags, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_open_with(long path, long options, long out, long error) {
-    try {
-      return (int) OPEN_WITH.invokeExact(path, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_required_bytes(long options, long outBytes, long error) {
-    try {
-      return (int) REQUIRED_BYTES.invokeExact(options, outBytes, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_format(long buffer, long bufferBytes, long options, long out, long error) {
-    try {
-      return (int) FORMAT.invokeExact(buffer, bufferBytes, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_wrap(long buffer, long bufferBytes, long flags, long out, long error) {
-    try {
-      return (int) WRAP.invokeExact(buffer, bufferBytes, flags, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_wrap_with(long buffer, long bufferBytes, long options, long out, long error) {
-    try {
-      return (int) WRAP_WITH.invokeExact(buffer, bufferBytes, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_publish(long filter, long error) {
-    try {
-      return (int) PUBLISH.invokeExact(filter, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_supersede(long filter, long error) {
-    try {
-      return (int) SUPERSEDE.invokeExact(filter, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_close(long filter, long error) {
-    try {
-      return (int) CLOSE.invokeExact(filter, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_shut(long filter, long error) {
-    try {
-      return (int) SHUT.invokeExact(filter, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public void bfs_abandon(long filter) {
-    try {
-      ABANDON.invokeExact(filter);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_save(long filter, long path, long options, long error) {
-    try {
-      return (int) SAVE.invokeExact(filter, path, options, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_dump(long filter, long buffer, long bufferBytes, long flags, long outBytes, long error) {
-    try {
-      return (int) DUMP.invokeExact(filter, buffer, bufferBytes, flags, outBytes, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_load(long bytes, long numBytes, long options, long out, long error) {
-    try {
-      return (int) LOAD.invokeExact(bytes, numBytes, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_merge(long into, long from, long error) {
-    try {
-      return (int) MERGE.invokeExact(into, from, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_intersect(long filters, long count, long path, long options, long error) {
-    try {
-      return (int) INTERSECT.invokeExact(filters, count, path, options, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_create_part(long path, long options, int part, int numParts, long out, long error) {
-    try {
-      return (int) CREATE_PART.invokeExact(path, options, part, numParts, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_get_part(long filter, long outPart, long outNumParts, long error) {
-    try {
-      return (int) GET_PART.invokeExact(filter, outPart, outNumParts, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_join(long parts, long count, long path, long options, long error) {
-    try {
-      return (int) JOIN.invokeExact(parts, count, path, options, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_open_set(long manifest, long options, long out, long error) {
-    try {
-      return (int) OPEN_SET.invokeExact(manifest, options, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_compare(long a, long b, long out, long error) {
-    try {
-      return (int) COMPARE.invokeExact(a, b, out, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_import_bits(long filter, long bits, long numBytes, int order, long error) {
-    try {
-      return (int) IMPORT_BITS.invokeExact(filter, bits, numBytes, order, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_export_bits(long filter, long bits, long numBytes, int order, long error) {
-    try {
-      return (int) EXPORT_BITS.invokeExact(filter, bits, numBytes, order, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_seal(long from, long to, long options, long error) {
-    try {
-      return (int) SEAL.invokeExact(from, to, options, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_verify(long path, long flags, long damaged, long capacity, long error) {
-    try {
-      return (long) VERIFY.invokeExact(path, flags, damaged, capacity, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_add(long filter, long key, long keyBytes) {
-    try {
-      return (int) ADD.invokeExact(filter, key, keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_add(long filter, byte[] key, long keyBytes) {
-    try {
-      return (int) ADD_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_add_digest(long filter, long digest) {
-    try {
-      return (int) ADD_DIGEST.invokeExact(filter, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_remove(long filter, long key, long keyBytes) {
-    try {
-      return (int) REMOVE.invokeExact(filter, key, keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_remove(long filter, byte[] key, long keyBytes) {
-    try {
-      return (int) REMOVE_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_remove_digest(long filter, long digest) {
-    try {
-      return (int) REMOVE_DIGEST.invokeExact(filter, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_count(long filter, long key, long keyBytes) {
-    try {
-      return (int) COUNT.invokeExact(filter, key, keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_count(long filter, byte[] key, long keyBytes) {
-    try {
-      return (int) COUNT_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_count_digest(long filter, long digest) {
-    try {
-      return (int) COUNT_DIGEST.invokeExact(filter, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_contains(long filter, long key, long keyBytes) {
-    try {
-      return (int) CONTAINS.invokeExact(filter, key, keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_contains(long filter, byte[] key, long keyBytes) {
-    try {
-      return (int) CONTAINS_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_contains_digest(long filter, long digest) {
-    try {
-      return (int) CONTAINS_DIGEST.invokeExact(filter, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_digest(long filter, long key, long keyBytes, long outDigest) {
-    try {
-      return (int) DIGEST.invokeExact(filter, key, keyBytes, outDigest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_digest(long filter, byte[] key, long keyBytes, long outDigest) {
-    try {
-      return (int) DIGEST_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes, outDigest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_add_keys(long filter, long keys) {
-    try {
-      return (long) ADD_KEYS.invokeExact(filter, keys);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_remove_keys(long filter, long keys) {
-    try {
-      return (long) REMOVE_KEYS.invokeExact(filter, keys);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_contains_keys(long filter, long keys, long answers) {
-    try {
-      return (long) CONTAINS_KEYS.invokeExact(filter, keys, answers);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_select_keys(long filter, long keys, long indices) {
-    try {
-      return (long) SELECT_KEYS.invokeExact(filter, keys, indices);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_digest_keys(long filter, long keys, long digests) {
-    try {
-      return (long) DIGEST_KEYS.invokeExact(filter, keys, digests);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_add_digests(long filter, long digests, long count) {
-    try {
-      return (long) ADD_DIGESTS.invokeExact(filter, digests, count);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_contains_digests(long filter, long digests, long count, long answers) {
-    try {
-      return (long) CONTAINS_DIGESTS.invokeExact(filter, digests, count, answers);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_use_threads(long filter, int threads, long error) {
-    try {
-      return (int) USE_THREADS.invokeExact(filter, threads, error);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_contains(long buffer, long bytes, long key, long keyBytes) {
-    try {
-      return (int) BARE_CONTAINS.invokeExact(buffer, bytes, key, keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_contains(byte[] buffer, long bytes, byte[] key, long keyBytes) {
-    try {
-      return (int) BARE_CONTAINS_ON_HEAP.invokeExact(MemorySegment.ofArray(buffer), bytes, MemorySegment.ofArray(key), keyBytes);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_contains_digest(long buffer, long bytes, long digest) {
-    try {
-      return (int) BARE_CONTAINS_DIGEST.invokeExact(buffer, bytes, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_contains_digest(byte[] buffer, long bytes, long digest) {
-    try {
-      return (int) BARE_CONTAINS_DIGEST_ON_HEAP.invokeExact(MemorySegment.ofArray(buffer), bytes, digest);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public long bfs_bare_bytes(long numKeys, double bitsPerKey, int layout) {
-    try {
-      return (long) BARE_BYTES.invokeExact(numKeys, bitsPerKey, layout);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_build(long buffer, long bytes, int layout, long keys) {
-    try {
-      return (int) BARE_BUILD.invokeExact(buffer, bytes, layout, keys);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_bare_build_digests(long buffer, long bytes, int layout, int hash, long digests, long count) {
-    try {
-      return (int) BARE_BUILD_DIGESTS.invokeExact(buffer, bytes, layout, hash, digests, count);
-    } catch (Throwable unexpected) {
-      throw Downcall.failed(unexpected);
-    }
-  }
-
-  @Override
-  public int bfs_sync(long filter, long owner, long epoch, long mark, long error) {
-    try {
-      return (int) SYNC.invokeExact(filter, owner, epoch, mark, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
@@ -775,45 +347,288 @@ abstract class FfmCalls implements Library {
   }
 
   @Override
-  public int bfs_health(long filter) {
+  public int bfs_publish(long filter, long error) {
     try {
-      return (int) HEALTH.invokeExact(filter);
+      return (int) PUBLISH.invokeExact(filter, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public int bfs_is_current(long filter, long error) {
+  public int bfs_supersede(long filter, long error) {
     try {
-      return (int) IS_CURRENT.invokeExact(filter, error);
+      return (int) SUPERSEDE.invokeExact(filter, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public long bfs_get_note(long filter, long buffer, long capacity, long error) {
+  public int bfs_shut(long filter, long error) {
     try {
-      return (long) GET_NOTE.invokeExact(filter, buffer, capacity, error);
+      return (int) SHUT.invokeExact(filter, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public long bfs_get_seeds(long filter, long seeds, long capacity, long error) {
+  public void bfs_abandon(long filter) {
     try {
-      return (long) GET_SEEDS.invokeExact(filter, seeds, capacity, error);
+      ABANDON.invokeExact(filter);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public int bfs_stats(long filter, long flags, long out, long error) {
+  public int bfs_digest(long filter, long key, long keyBytes, long outDigest) {
     try {
-      return (int) STATS.invokeExact(filter, flags, out, error);
+      return (int) DIGEST.invokeExact(filter, key, keyBytes, outDigest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_digest(long filter, byte[] key, long keyBytes, long outDigest) {
+    try {
+      return (int) DIGEST_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes, outDigest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_add_digest(long filter, long digest) {
+    try {
+      return (int) ADD_DIGEST.invokeExact(filter, digest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_contains_digest(long filter, long digest) {
+    try {
+      return (int) CONTAINS_DIGEST.invokeExact(filter, digest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_digest_keys(long filter, long keys, long digests) {
+    try {
+      return (long) DIGEST_KEYS.invokeExact(filter, keys, digests);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_select_keys(long filter, long keys, long indices) {
+    try {
+      return (long) SELECT_KEYS.invokeExact(filter, keys, indices);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_copy(long filter, long path, long flags, long options, long error) {
+    try {
+      return (int) COPY.invokeExact(filter, path, flags, options, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_verify(long path, long flags, long damaged, long capacity, long error) {
+    try {
+      return (long) VERIFY.invokeExact(path, flags, damaged, capacity, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_merge(long into, long from, long error) {
+    try {
+      return (int) MERGE.invokeExact(into, from, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_intersect(long filters, long count, long path, long flags, long options, long error) {
+    try {
+      return (int) INTERSECT.invokeExact(filters, count, path, flags, options, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_compare(long a, long b, long out, long error) {
+    try {
+      return (int) COMPARE.invokeExact(a, b, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_join(long parts, long count, long path, long flags, long options, long error) {
+    try {
+      return (int) JOIN.invokeExact(parts, count, path, flags, options, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_remove(long filter, long key, long keyBytes) {
+    try {
+      return (int) REMOVE.invokeExact(filter, key, keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_remove(long filter, byte[] key, long keyBytes) {
+    try {
+      return (int) REMOVE_ON_HEAP.invokeExact(filter, MemorySegment.ofArray(key), keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_remove_keys(long filter, long keys) {
+    try {
+      return (long) REMOVE_KEYS.invokeExact(filter, keys);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_count_keys(long filter, long keys, long counts) {
+    try {
+      return (long) COUNT_KEYS.invokeExact(filter, keys, counts);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_plan(long request, long out, long error) {
+    try {
+      return (int) PLAN.invokeExact(request, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_format(long buffer, long bufferBytes, long flags, long options, long out, long error) {
+    try {
+      return (long) FORMAT.invokeExact(buffer, bufferBytes, flags, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_open_memory(long bytes, long numBytes, long flags, long options, long out, long error) {
+    try {
+      return (int) OPEN_MEMORY.invokeExact(bytes, numBytes, flags, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_dump(long filter, long buffer, long bufferBytes, long flags, long error) {
+    try {
+      return (long) DUMP.invokeExact(filter, buffer, bufferBytes, flags, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_bare_contains(long buffer, long bytes, long key, long keyBytes) {
+    try {
+      return (int) BARE_CONTAINS.invokeExact(buffer, bytes, key, keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_bare_contains(byte[] buffer, long bytes, byte[] key, long keyBytes) {
+    try {
+      return (int) BARE_CONTAINS_ON_HEAP.invokeExact(MemorySegment.ofArray(buffer), bytes, MemorySegment.ofArray(key), keyBytes);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_bare_contains_digest(long buffer, long bytes, long digest) {
+    try {
+      return (int) BARE_CONTAINS_DIGEST.invokeExact(buffer, bytes, digest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_bare_contains_digest(byte[] buffer, long bytes, long digest) {
+    try {
+      return (int) BARE_CONTAINS_DIGEST_ON_HEAP.invokeExact(MemorySegment.ofArray(buffer), bytes, digest);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public long bfs_bare_bytes(long numKeys, double bitsPerKey, int layout) {
+    try {
+      return (long) BARE_BYTES.invokeExact(numKeys, bitsPerKey, layout);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_bare_build(long buffer, long bytes, int layout, int hash, long keys) {
+    try {
+      return (int) BARE_BUILD.invokeExact(buffer, bytes, layout, hash, keys);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_import_bits(long filter, long bits, long numBytes, int order, long error) {
+    try {
+      return (int) IMPORT_BITS.invokeExact(filter, bits, numBytes, order, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_export_bits(long filter, long bits, long numBytes, int order, long error) {
+    try {
+      return (int) EXPORT_BITS.invokeExact(filter, bits, numBytes, order, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
@@ -829,27 +644,29 @@ abstract class FfmCalls implements Library {
   }
 
   @Override
-  public int bfs_foreign_inspect(long form, long first, long firstBytes, long options, long out, long error) {
+  public int bfs_foreign_inspect(long form, long first, long firstBytes, long flags, long options, long out,
+      long error) {
     try {
-      return (int) FOREIGN_INSPECT.invokeExact(form, first, firstBytes, options, out, error);
+      return (int) FOREIGN_INSPECT.invokeExact(form, first, firstBytes, flags, options, out, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public int bfs_foreign_import(long path, long form, long bytes, long numBytes, long options, long out, long error) {
+  public int bfs_foreign_import(long path, long form, long bytes, long numBytes, long flags, long options, long out,
+      long error) {
     try {
-      return (int) FOREIGN_IMPORT.invokeExact(path, form, bytes, numBytes, options, out, error);
+      return (int) FOREIGN_IMPORT.invokeExact(path, form, bytes, numBytes, flags, options, out, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
   }
 
   @Override
-  public int bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long outBytes, long error) {
+  public long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error) {
     try {
-      return (int) FOREIGN_EXPORT.invokeExact(filter, form, buffer, bufferBytes, outBytes, error);
+      return (long) FOREIGN_EXPORT.invokeExact(filter, form, buffer, bufferBytes, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }

@@ -13,6 +13,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.lang.reflect.Field;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -27,6 +28,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
@@ -51,6 +54,9 @@ class ErrorsTest extends Case {
         continue;
       }
       int code = constants.get(name).getAsInt();
+      if (code >= 0) {
+        continue; // BFS_EXCLUSIVE
+      }
       BfstoreException error = BfstoreException.of(code, 2, "words: what to do");
       assertEquals(code > -100, error instanceof BfstoreException.CallException, name);
       assertEquals(code <= -100 && code > -200, error instanceof BfstoreException.StateException, name);
@@ -61,7 +67,7 @@ class ErrorsTest extends Case {
       assertFalse(Filter.strerror(code).isEmpty());
       codes++;
     }
-    assertTrue(codes > 50);
+    assertTrue(codes > 35);
   }
 
   @Test
@@ -91,6 +97,10 @@ class ErrorsTest extends Case {
     Object again = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
     BfstoreException error = assertInstanceOf(BfstoreException.BusyException.class, again);
     assertEquals("words -4 16", error.getMessage() + " " + error.code() + " " + error.errno());
+    bytes.reset();
+    new ObjectOutputStream(bytes).writeObject(new BfstoreException.MalformedException(Abi.EMALFORMED, 0, 7, "words"));
+    again = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+    assertEquals(7, assertInstanceOf(BfstoreException.MalformedException.class, again).rule());
   }
 
   @Test
@@ -101,7 +111,29 @@ class ErrorsTest extends Case {
     check(BfstoreException.ExistsException.class, "BFS_EEXIST", 17, this::create, name);
     check(BfstoreException.MalformedException.class, "BFS_ENOTREGULAR", 0, () -> Filter.open(folder), folder.toString());
     Files.writeString(folder.resolve("text"), "no filter ".repeat(9999));
-    check(BfstoreException.MalformedException.class, "BFS_EMAGIC", 0, () -> Filter.open(folder.resolve("text")), "text");
+    check(BfstoreException.MalformedException.class, "BFS_EMALFORMED", 0, () -> Filter.open(folder.resolve("text")), "text");
+  }
+
+  private int ruleOf(byte[] data) throws IOException {
+    Files.write(folder.resolve("broken"), data);
+    return assertThrows(BfstoreException.MalformedException.class, () -> Filter.open(folder.resolve("broken"))).rule();
+  }
+
+  /** The numbers are those of FORMAT.md, "A reader's checklist". */
+  @Test
+  void aMalformedFileTellsTheRuleThatItBreaks() throws IOException {
+    create().close();
+    byte[] good = Files.readAllBytes(path);
+    assertEquals(2, ruleOf(new byte[100]));
+    byte[] data = good.clone();
+    data[0] ^= 1;
+    assertEquals(3, ruleOf(data)); // magic
+    data = good.clone();
+    data[88] ^= 1; // a byte of the seed
+    assertEquals(7, ruleOf(data)); // checksum
+    BfstoreException.MalformedException folderIsNoFile =
+        assertThrows(BfstoreException.MalformedException.class, () -> Filter.open(folder));
+    assertEquals(0, folderIsNoFile.rule());
   }
 
   @Test
@@ -144,16 +176,18 @@ class ErrorsTest extends Case {
     Filter inBuffer = kept(Filter.load(filter.dump(), new OpenOptions().write()));
     List<Executable> calls = List.of(
         () -> Filter.create(no, options()), () -> Filter.open(no), () -> Filter.openDescriptor(12345, new OpenOptions()),
-        () -> Filter.build(no, Keys.of("a"), new CreateOptions()), () -> Filter.load(wrong, new OpenOptions()),
+        () -> Filter.build(no, Keys.of("a"), new CreateOptions()), () -> Filter.openOrCreate(no, options()),
+        () -> Filter.build(no, Stream.of("a"), options()), () -> Filter.load(wrong, new OpenOptions()),
         () -> Filter.wrap(ByteBuffer.allocateDirect(256).alignedSlice(64), new OpenOptions()),
         () -> Filter.format(ByteBuffer.allocateDirect(256).alignedSlice(64), options()),
         () -> Filter.requiredBytes(new CreateOptions()), () -> new PlanRequest().plan(),
-        () -> Filter.seal(no, no, plain), () -> Filter.verify(no), () -> Filter.verify(path), () -> filter.save(no, plain),
+        () -> Filter.verify(no), () -> Filter.verify(path), () -> filter.copyTo(no, plain),
+        () -> filter.copyTo(no, new CopyOptions().sealed()), () -> Filter.join(List.of(filter), no, plain),
         () -> Filter.intersect(List.of(), no, plain), filter::publish, filter::supersede, filter::dumpBare,
         () -> filter.merge(create("seed", options().seed(8))), () -> filter.importBits(wrong, BitOrder.BIG),
         () -> filter.exportBits(BitOrder.BIG), () -> reader.finishRecovery(1), () -> reader.dropOwner(1),
         reader::sync, reader::finishFilling, () -> reader.merge(filter), inBuffer::marks, inBuffer::isCurrent,
-        () -> filter.compare(filling), filling::dump, () -> filter.useThreads(65),
+        () -> filter.compare(filling), filling::dump, () -> Filter.openOrCreate(path, options().replace()),
         () -> filter.stats(1), () -> new ForeignForm("jaybird").inspect(wrong),
         () -> Filter.importForeign(no, wrong, new ForeignForm("jaybird"), new CreateOptions()),
         () -> filter.exportForeign(new ForeignForm("jaybird")));
@@ -170,13 +204,16 @@ class ErrorsTest extends Case {
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(0)), "false-positive rate 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().bitsPerKey(0)), "bits per key 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().hash(Hash.SIPHASH).secret(new byte[15])),
-        "the secret key has another length than 16 bytes");
+        "the secret has 15 bytes, and not 16");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
     Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
     assertThrows(wrong, () -> new CreateOptions().capacity(-1));
+    assertThrows(wrong, () -> new CreateOptions().part(-1, 2));
+    assertThrows(wrong, () -> new CreateOptions().threads(0));
+    assertThrows(wrong, () -> new OpenOptions().threads(65));
     assertThrows(wrong, () -> new PlanRequest().numProbes(-1));
     assertThrows(wrong, () -> new OpenOptions().range(-64, 0));
     assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
@@ -186,6 +223,49 @@ class ErrorsTest extends Case {
     assertEquals(7, OpenOptions.milliseconds(Duration.ZERO, 7));
     assertEquals(1500, OpenOptions.milliseconds(Duration.ofMillis(1500), 7));
     assertFalse(Files.exists(path));
+  }
+
+  @Test
+  void messagesNameTheOptionsOfJava() {
+    create().close();
+    Class<BfstoreException.InvalidException> invalid = BfstoreException.InvalidException.class;
+    Map<String, Executable> calls = Map.of(
+        "create: does not take bare(); leave it out", () -> create(options().bare()),
+        "openOrCreate: does not take replace(); leave it out", () -> Filter.openOrCreate(path, options().replace()),
+        "build: does not take filling(); leave it out",
+        () -> Filter.build(path, List.of("a"), new CreateOptions().filling()),
+        "open: threads() goes with exclusive()", () -> open(new OpenOptions().threads(2)),
+        "open with a range: does not take write(); leave it out", () -> open(new OpenOptions().range(64, 0).write()),
+        "wrap and load: does not take follow(); leave it out", () -> Filter.load(new byte[64], new OpenOptions().follow()),
+        "format: does not take lockTimeout(); leave it out", () -> Filter.requiredBytes(options().lockForever()),
+        "join: does not take sealed(); leave it out",
+        () -> Filter.join(List.of(open()), folder.resolve("x"), new CopyOptions().sealed()));
+    calls.forEach((words, call) -> assertEquals(words, assertThrows(invalid, call, words).getMessage()));
+    for (String other : List.of("bfs_users.bf", "bfs_BFS_BARE", "BFS_BARE.bf")) {
+      BfstoreException error = assertThrows(invalid, () -> Filter.create(Path.of(other), new CreateOptions()));
+      assertTrue(error.getMessage().startsWith(other + ": no size"), error.getMessage());
+    }
+  }
+
+  /** Each flag that a method sets has the name of the method in messages. */
+  @Test
+  void everyFlagIsAnOptionOfJava() throws Exception {
+    Set<String> methods = Stream.of(OpenOptions.class, CreateOptions.class, CopyOptions.class)
+        .flatMap(options -> Stream.of(options.getDeclaredMethods())).map(method -> method.getName() + "()")
+        .collect(Collectors.toSet());
+    Set<String> others = Set.of("CREATE", "STATS_FILL", "STATS_MEMORY");
+    int flags = 0;
+    for (Field flag : Abi.class.getDeclaredFields()) {
+      if (flag.getType() == long.class && !others.contains(flag.getName())) {
+        assertTrue(methods.contains(Words.option(flag.getName())), flag.getName());
+        flags++;
+      }
+    }
+    assertTrue(flags > 20, "" + flags);
+    for (String field : List.of("mode", "capacity", "like", "secret", "lock_timeout_ms", "writeback_check_ms", "threads",
+        "num_probes", "part", "bits_per_key", "max_bytes", "num_bits", "seeds", "seed", "note", "file_id", "range", "fpr")) {
+      assertTrue(methods.contains(Words.option(field)), field);
+    }
   }
 
   @Test

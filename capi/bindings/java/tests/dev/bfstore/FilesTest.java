@@ -28,6 +28,7 @@ import java.util.OptionalLong;
 import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -82,9 +83,9 @@ class FilesTest extends Case {
         .random().anyFilesystem().exclusive().lockForever().writebackCheck(Duration.ZERO));
     assertArrayEquals(fileId, made.stats().fileId());
     assertEquals("18446744073709551611", Long.toUnsignedString(made.stats().seed()));
-    assertArrayEquals(bytes("note"), made.note());
+    assertArrayEquals(bytes("note"), made.stats().note());
     assertEquals(permissions, Files.getPosixFilePermissions(path));
-    assertEquals(0, create("plain", options()).note().length);
+    assertEquals(0, create("plain", options()).stats().note().length);
     assertEquals(7, create("tutorial", options().layout(Layout.CLASSIC).fpr(0.005).tutorialSizing()).stats().numProbes());
     assertEquals(PosixFilePermissions.fromString("rw-------"), Files.getPosixFilePermissions(folder.resolve("plain")));
     assertTrue(made.isCurrent());
@@ -106,7 +107,7 @@ class FilesTest extends Case {
   @Test
   void everyFlagThatReads() {
     create().close();
-    for (OpenOptions options : List.of(new OpenOptions().populate(), new OpenOptions().random(), new OpenOptions().copy(),
+    for (OpenOptions options : List.of(new OpenOptions().populate(), new OpenOptions().random(), new OpenOptions().privateCopy(),
         new OpenOptions().guard(), new OpenOptions().strict(), new OpenOptions().anyFilesystem(),
         new OpenOptions().noFollow(), new OpenOptions().noWrite(), new OpenOptions().follow(), new OpenOptions().mayBlock(),
         new OpenOptions().lockForever(), new OpenOptions().lockTimeout(Duration.ofMillis(1)), new OpenOptions().write().read())) {
@@ -173,15 +174,104 @@ class FilesTest extends Case {
   }
 
   @Test
+  void aFileIsOpenedOrCreated() {
+    try (Filter made = Filter.openOrCreate(path, options().layout(Layout.CLASSIC))) {
+      assertTrue(made.wasCreated());
+      made.add("a");
+    }
+    try (Filter opened = Filter.openOrCreate(path, new CreateOptions().capacity(5).exclusive())) {
+      assertFalse(opened.wasCreated());
+      assertEquals(10_000, opened.stats().capacity());
+      checkAnswers("10", opened, "a", "b");
+      assertTrue(opened.add("b"));
+      assertThrows(BfstoreException.BusyException.class,
+          () -> Filter.openOrCreate(path, options().lockTimeout(Duration.ZERO)));
+    }
+    Class<BfstoreException.MismatchException> mismatch = BfstoreException.MismatchException.class;
+    for (CreateOptions other : List.of(options().layout(Layout.BLOCKED), options().seed(8), options().part(0, 2))) {
+      assertThrows(mismatch, () -> Filter.openOrCreate(path, other));
+    }
+    assertThrows(BfstoreException.SecretException.class,
+        () -> Filter.openOrCreate(path, options().hash(Hash.SIPHASH).secret(SECRET)));
+    for (CreateOptions wrong : List.of(options().replace(), options().unpublished(), options().bare())) {
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.openOrCreate(path, wrong));
+    }
+    checkAnswers("110", open(), "a", "b", "c");
+    assertTrue(kept(Filter.openOrCreate(folder.resolve("secret"), options().hash(Hash.SIPHASH).secret(SECRET).strict()))
+        .add("a"));
+  }
+
+  @Test
+  void eachFilterKnowsWhetherItWasCreated() {
+    Filter made = create();
+    ByteBuffer memory = ByteBuffer.allocateDirect((int) Filter.requiredBytes(options()) + 128).alignedSlice(64);
+    assertTrue(made.wasCreated() && kept(Filter.format(memory, options())).wasCreated());
+    assertTrue(kept(Filter.build(folder.resolve("built"), List.of("a"), new CreateOptions())).wasCreated());
+    assertFalse(open().wasCreated() || open(new OpenOptions().write()).wasCreated());
+    assertFalse(kept(Filter.wrap(memory, new OpenOptions())).wasCreated());
+    assertFalse(kept(Filter.load(made.dump(), new OpenOptions())).wasCreated());
+  }
+
+  @Test
   void aFileIsBuilt() {
     Filter built = kept(Filter.build(path, Keys.of("a", "b"), new CreateOptions()));
     checkAnswers("110", built, "a", "b", "c");
     assertEquals(2, built.stats().capacity());
-    assertThrows(IllegalArgumentException.class,
-        () -> Filter.build(folder.resolve("no"), Keys.of("a", "\ud800"), new CreateOptions()));
-    assertFalse(Files.exists(folder.resolve("no")));
-    kept(Filter.build(folder.resolve("none"), Keys.of(List.of()), new CreateOptions()));
-    assertEquals(99, kept(Filter.build(folder.resolve("sized"), Keys.of("a"), new CreateOptions().capacity(99))).stats().capacity());
+    assertThrows(BfstoreException.ReadOnlyException.class, () -> built.add("c"));
+    kept(Filter.build(folder.resolve("none"), Set.of(), new CreateOptions()));
+    Filter sized = kept(Filter.build(folder.resolve("sized"), List.of("a", 5), new CreateOptions().capacity(99).exclusive()));
+    assertEquals(99, sized.stats().capacity());
+    assertTrue(sized.contains(5));
+    assertThrows(BfstoreException.ExistsException.class, () -> Filter.build(path, List.of("c"), new CreateOptions()));
+    checkAnswers("001", kept(Filter.build(path, List.of("c"), new CreateOptions().replace())), "a", "b", "c");
+    assertEquals(Health.SUPERSEDED, built.health());
+  }
+
+  /** More keys than one call gets, so that they are added part by part to a file without a name. */
+  @Test
+  void aFileIsBuiltOfManyKeysOnTheHeap() {
+    long[] keys = new long[1 << 23];
+    Arrays.setAll(keys, i -> i);
+    keys[keys.length - 1] = -1;
+    Filter built = kept(Filter.build(path, Keys.of(keys), new CreateOptions().threads(2)));
+    assertEquals(keys.length, built.stats().capacity());
+    assertTrue(built.contains(0) && built.contains(-1));
+  }
+
+  @Test
+  void aFileIsBuiltOfAStream() throws Exception {
+    int count = 150_000; // more than are taken at once
+    Filter built = kept(Filter.build(path, IntStream.range(0, count).boxed(), new CreateOptions().capacity(count)));
+    assertEquals(count, built.select(Keys.of(IntStream.range(0, count).asLongStream().toArray())).length);
+    assertTrue(built.wasCreated());
+    assertThrows(BfstoreException.ReadOnlyException.class, () -> built.add("c"));
+    kept(Filter.build(folder.resolve("empty"), Stream.empty(), options()));
+    Stream<String> seen = Stream.of("a", "b").peek(key -> assertFalse(Files.exists(folder.resolve("late"))));
+    kept(Filter.build(folder.resolve("late"), seen, options()));
+    assertEquals(Set.of("filter.bf", "empty", "late"), names());
+  }
+
+  @Test
+  void aBuildThatFailsLeavesNothing() throws Exception {
+    Path no = folder.resolve("no");
+    for (CreateOptions options : List.of(options(), options().limit())) {
+      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, Keys.of("a", "\ud800"), options));
+      assertThrows(NullPointerException.class, () -> Filter.build(no, Arrays.asList("a", null), options));
+      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, Stream.of("a", 'b'), options));
+    }
+    Stream<Integer> broken = Stream.of(1, 2).map(key -> key / (key - 2));
+    assertThrows(ArithmeticException.class, () -> Filter.build(no, broken, options()));
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, Stream.of("a"), new CreateOptions()));
+    CreateOptions small = new CreateOptions().capacity(100).limit();
+    assertThrows(BfstoreException.FullException.class, () -> Filter.build(no, Stream.iterate(0, key -> key + 1), small));
+    assertThrows(BfstoreException.FullException.class,
+        () -> Filter.build(no, IntStream.range(0, 1000).boxed().collect(Collectors.toList()), small));
+    for (List<String> keys : List.of(List.of("a"), List.<String>of())) {
+      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, keys, options().unpublished()));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, keys, options().filling()));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, keys.stream(), options().filling()));
+    }
+    assertEquals(Set.of(), names());
   }
 
   @Test
@@ -248,26 +338,26 @@ class FilesTest extends Case {
   }
 
   @Test
-  void saveDumpLoad() throws Exception {
+  void copyDumpLoad() throws Exception {
     Filter made = create(options().seed(7).note(bytes("note")));
     made.add("a");
     Path saved = folder.resolve("saved");
-    made.save(saved, new CopyOptions().permissions(PosixFilePermissions.fromString("rw-r-----")));
+    made.copyTo(saved, new CopyOptions().permissions(PosixFilePermissions.fromString("rw-r-----")));
     byte[] file = Files.readAllBytes(saved);
     ByteBuffer direct = ByteBuffer.allocateDirect(file.length + 1).put(1, file).position(1);
     for (Filter copy : List.of(Filter.open(saved), Filter.load(made.dump(), new OpenOptions()),
         Filter.load(made.dumpWithSameFileId(), new OpenOptions().write()), Filter.load(direct, new OpenOptions()),
         Filter.load(ByteBuffer.wrap(file), new OpenOptions()))) {
       checkAnswers("10", kept(copy), "a", "b");
-      assertArrayEquals(bytes("note"), copy.note());
+      assertArrayEquals(bytes("note"), copy.stats().note());
       assertTrue(copy.compare(made).equal());
     }
-    assertThrows(BfstoreException.ExistsException.class, () -> made.save(saved, new CopyOptions()));
-    made.save(saved, new CopyOptions().replace().sameFileId());
+    assertThrows(BfstoreException.ExistsException.class, () -> made.copyTo(saved, new CopyOptions()));
+    made.copyTo(saved, new CopyOptions().replace().sameFileId());
     assertArrayEquals(made.stats().fileId(), kept(Filter.open(saved)).stats().fileId());
-    made.save(folder.resolve("folded"), new CopyOptions().fpr(0.5));
+    made.copyTo(folder.resolve("folded"), new CopyOptions().fpr(0.5));
     assertTrue(kept(Filter.open(folder.resolve("folded"))).stats().numBits() < made.stats().numBits());
-    made.save(folder.resolve("filling"), new CopyOptions().filling().lockTimeout(Duration.ofSeconds(1)));
+    made.copyTo(folder.resolve("filling"), new CopyOptions().filling().lockTimeout(Duration.ofSeconds(1)));
     assertEquals(Health.FILLING, kept(Filter.open(folder.resolve("filling"))).health());
   }
 
@@ -297,10 +387,9 @@ class FilesTest extends Case {
   void parts() throws IOException {
     List<Filter> halves = new ArrayList<>();
     for (int i = 0; i < 2; i++) {
-      halves.add(kept(Filter.createPart(folder.resolve("half" + i), i, 2, options().seed(1))));
+      halves.add(create("half" + i, options().seed(1).part(i, 2)));
     }
-    assertEquals(1, halves.get(1).part()[0]);
-    assertEquals(2, halves.get(1).part()[1]);
+    assertEquals("1 of 2", halves.get(1).stats().part() + " of " + halves.get(1).stats().numParts());
     halves.get(0).addDigest(7);
     halves.get(1).addDigest(-7);
     assertThrows(BfstoreException.PartException.class, () -> halves.get(0).addDigest(-7));
@@ -310,15 +399,16 @@ class FilesTest extends Case {
     Filter.join(halves, folder.resolve("whole"), new CopyOptions());
     Filter whole = kept(Filter.open(folder.resolve("whole")));
     assertTrue(whole.containsDigest(7) && whole.containsDigest(-7));
-    assertEquals(1, whole.part()[1]);
+    assertEquals("0 of 1", whole.stats().part() + " of " + whole.stats().numParts());
     Path list = Files.writeString(folder.resolve("set"), "bfstore-set 1\nhalf1\nhalf0\n");
-    Filter set = kept(Filter.openSet(list, new OpenOptions()));
+    Filter set = kept(Filter.open(list));
     for (long digest = -100; digest < 100; digest++) {
       assertEquals(whole.containsDigest(digest), set.containsDigest(digest));
     }
     assertThrows(BfstoreException.class, () -> set.addDigest(9));
-    assertThrows(BfstoreException.MalformedException.class,
-        () -> Filter.openSet(folder.resolve("whole"), new OpenOptions()));
+    assertThrows(BfstoreException.class, () -> Filter.open(list, new OpenOptions().write()));
+    Files.writeString(list, "bfstore-set 1\nhalf0\nhalf0\n");
+    assertThrows(BfstoreException.MismatchException.class, () -> Filter.open(list));
   }
 
   @Test
@@ -356,7 +446,7 @@ class FilesTest extends Case {
   void sealAndVerify() throws Exception {
     filled("filter.bf", "a").close();
     Path sealed = folder.resolve("sealed");
-    Filter.seal(path, sealed, new CopyOptions());
+    open().copyTo(sealed, new CopyOptions().sealed());
     assertEquals(List.of(), Filter.verify(sealed));
     checkAnswers("10", kept(Filter.open(sealed, new OpenOptions().verify())), "a", "b");
     assertThrows(BfstoreException.SealedException.class, () -> Filter.open(sealed, new OpenOptions().write()));
@@ -373,7 +463,7 @@ class FilesTest extends Case {
   @Test
   void manyDamagedRanges() throws Exception {
     create(new CreateOptions().capacity(20_000_000)).close();
-    Filter.seal(path, path, new CopyOptions().replace());
+    open().copyTo(path, new CopyOptions().sealed().replace()); // its own source
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.WRITE)) {
       for (long at = 1 << 16; at < channel.size() - 65536; at += 1 << 17) {
         channel.write(ByteBuffer.wrap(bytes("x")), at + 100);
@@ -389,7 +479,7 @@ class FilesTest extends Case {
   @Test
   void bitsOfAnotherProgram() {
     Filter made = create(new CreateOptions().layout(Layout.CLASSIC).hash(Hash.MURMUR3).numBits(1000).seeds(5, -1));
-    assertArrayEquals(new int[] {5, -1}, made.seeds());
+    assertArrayEquals(new int[] {5, -1}, made.stats().seeds());
     byte[] bits = new byte[125];
     bits[124] = 3;
     made.importBits(bits, BitOrder.LITTLE);
@@ -508,19 +598,23 @@ class FilesTest extends Case {
       keys[i] = "key " + i;
     }
     int bytes = (int) Bare.bytes(100, 10, Layout.BLOCKED);
-    byte[] bare = Bare.build(bytes, Layout.BLOCKED, Keys.of(keys));
+    byte[] bare = Bare.build(bytes, Layout.BLOCKED, Hash.XXH3, Keys.of(keys));
     int wrong = 0;
     for (int i = 0; i < 1000; i++) {
       wrong += Bare.contains(bare, bytes("no " + i)) ? 1 : 0;
       assertTrue(i >= 100 || Bare.contains(bare, bytes(keys[i])));
     }
     assertTrue(wrong < 100);
-    byte[] ofDigests = Bare.buildOfDigests(bytes, Layout.BLOCKED, Hash.EXTERNAL, 0x123456789abcdef0L, -77);
+    Keys digests = Keys.digests(0x123456789abcdef0L, -77);
+    byte[] ofDigests = Bare.build(bytes, Layout.BLOCKED, Hash.EXTERNAL, digests);
     assertTrue(Bare.containsDigest(ofDigests, -77));
     assertFalse(Bare.containsDigest(ofDigests, 0x5555555555555555L));
     assertTrue(Bare.contains(bytes("no filter"), bytes("a"))); // doubt
     assertEquals(0, Bare.bytes(0, -1, Layout.BLOCKED));
-    assertThrows(BfstoreException.InvalidException.class, () -> Bare.build(7, Layout.BLOCKED, Keys.of("a")));
+    assertThrows(BfstoreException.InvalidException.class,
+        () -> Bare.build(7, Layout.BLOCKED, Hash.XXH3, Keys.of("a")));
+    assertThrows(BfstoreException.KindOfKeyException.class,
+        () -> Bare.build(bytes, Layout.BLOCKED, Hash.EXTERNAL, Keys.of("a")));
     byte[] dumped = create(new CreateOptions().seed(0).numBits(1024).numProbes(6)).dumpBare();
     assertFalse(Bare.contains(dumped, bytes("a")));
     checkAnswers("0", kept(Filter.load(dumped, new OpenOptions().bare())), "a");
@@ -554,11 +648,14 @@ class FilesTest extends Case {
 
   @Test
   void threadsOfAnExclusiveWriter() {
-    Filter made = create(new CreateOptions().capacity(100_000).exclusive());
+    Filter made = create(new CreateOptions().capacity(100_000).exclusive().threads(2));
     long[] keys = new long[100_000];
     Arrays.setAll(keys, i -> i);
-    made.useThreads(2);
     made.addMany(Keys.of(keys));
     assertEquals(keys.length, made.select(Keys.of(keys)).length);
+    made.close();
+    assertFalse(open(new OpenOptions().exclusive().threads(64)).add(5));
+    assertThrows(BfstoreException.InvalidException.class, () -> create("not alone", options().threads(2)));
+    assertFalse(Files.exists(folder.resolve("not alone")));
   }
 }

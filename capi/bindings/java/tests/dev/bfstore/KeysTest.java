@@ -178,6 +178,10 @@ class KeysTest extends Case {
     filter.add(5);
     assertEquals(List.of(2, 1, 0), List.of(filter.count("alice"), filter.count(5), filter.count("bob")));
     assertEquals(2, filter.countDigest(filter.digest("alice")));
+    assertArrayEquals(new int[] {2, 1, 0, 0}, filter.countMany(List.of("alice", 5, "bob", "")));
+    ByteBuffer rows = ByteBuffer.wrap(bytes("alicealicealice"));
+    ByteBuffer second = ByteBuffer.wrap(new byte[] {0b101});
+    assertArrayEquals(new int[] {2, 0, 2}, filter.countMany(Keys.fixed(rows, 5).withValidity(second, 0)));
     assertTrue(filter.remove("alice"));
     assertTrue(filter.contains("alice"));
     assertTrue(filter.removeDigest(filter.digest("alice")));
@@ -194,6 +198,7 @@ class KeysTest extends Case {
     Filter filter = create();
     assertThrows(BfstoreException.UnsupportedException.class, () -> filter.remove("a"));
     assertThrows(BfstoreException.UnsupportedException.class, () -> filter.count("a"));
+    assertThrows(BfstoreException.UnsupportedException.class, () -> filter.count(""));
     assertThrows(BfstoreException.UnsupportedException.class, () -> filter.removeMany(List.of("a")));
   }
 
