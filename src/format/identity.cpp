@@ -68,11 +68,7 @@ class Checker {
     if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
     id_ = fields_of(bytes_);
     records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
-    if (id_.version_major > kVersionMajor || id_.version_major == 0) {
-      broken(Code::kVersion, "format version " + std::to_string(id_.version_major) + "." +
-                                 std::to_string(id_.version_minor) +
-                                 ", and this bfstore reads version 1. Use a later bfstore.");
-    }
+    check_version();
     check_form();
     check_header_size();
     if (whole_) check_checksum();
@@ -120,6 +116,19 @@ class Checker {
     if (has_magic()) return true;
     broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Create one with bf create.");
     return false;
+  }
+
+  void check_version() {
+    if (id_.version_major == kVersionMajor) return;
+    const std::string version =
+        "format version " + std::to_string(id_.version_major) + "." + std::to_string(id_.version_minor);
+    if (id_.version_major < kVersionMajor) {
+      broken(
+          Code::kVersion,
+          version + ", which a bfstore wrote before its first release, and this one reads version 2. Build it again.");
+    } else {
+      broken(Code::kVersion, version + ", and this bfstore reads version 2. Use a later bfstore.");
+    }
   }
 
   void check_form() {
@@ -266,8 +275,8 @@ class Checker {
     } else if (row != nullptr) {
       check_known_record(*row, critical, record.subspan(kRecordValueOffset, value_bytes));
     } else if (critical) {
-      broken(Code::kRecord, "needs a parameter that this bfstore does not know (type " + std::to_string(type) +
-                                "). Use a later bfstore.");
+      broken(Code::kFeature, "needs a parameter that this bfstore does not know (type " + std::to_string(type) +
+                                 "). Use a later bfstore.");
     }
   }
 

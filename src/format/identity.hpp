@@ -21,7 +21,7 @@ inline constexpr std::size_t kHeaderPages = 4;
 inline constexpr std::size_t kFileHeaderBytes = kHeaderPages * kPageBytes;  // identity, slots, live page
 inline constexpr std::uint64_t kBigBodyBytes = std::uint64_t{2} << 20;      // a body of this size or more also begins
                                                                             // there
-inline constexpr std::uint16_t kVersionMajor = 1;
+inline constexpr std::uint16_t kVersionMajor = 2;
 inline constexpr std::uint16_t kVersionMinor = 0;
 inline constexpr std::array<std::uint8_t, 8> kMagic{0x89, 'B', 'F', 'S', 0x0d, 0x0a, 0x1a, 0x0a};
 

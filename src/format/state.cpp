@@ -28,6 +28,13 @@ bool recovered_is_possible(Bytes slot) noexcept {
 
 bool filling_is_possible(Bytes slot) noexcept { return get<std::uint32_t>(slot, kFillingField) <= 1; }
 
+// A page that lost its live word is a problem of its own.
+bool live_words_are_possible(Bytes page, const FileId& file_id) noexcept {
+  if (!LiveWord{get<std::uint64_t>(page, kLiveWordField)}.is_own(file_id)) return true;
+  return get<std::uint64_t>(page, kSyncingField) <= 1 && get<std::uint64_t>(page, kLiveEpochField) == 0 &&
+         get<std::uint64_t>(page, kLiveNumSlicesField) == 1;
+}
+
 bool is_free(const LogPosition& lane) noexcept { return lane.mark == 0 && lane.epoch == 0; }
 
 bool is_of(const LogPosition& lane, std::uint64_t owner) noexcept { return !is_free(lane) && lane.owner == owner; }
@@ -122,6 +129,9 @@ SlotPage encode_slot(const Slot& slot, const FileId& file_id) noexcept {
   put(page, kRecoveredField, slot.recovered);
   put(page, kFillingField, std::uint32_t{slot.filling ? 1U : 0U});
   put(page, kRecoveriesField, slot.recoveries);
+  put(page, kEpochField, slot.epoch);
+  put(page, kTurnedAtField, slot.turned_at);
+  put(page, kTurnedAfterBootField, slot.turned_after_boot);
   std::byte* lane_at = page.data() + kLanesField.offset;
   for (const LogPosition& lane : slot.lanes) {
     base::store(lane_at, lane.owner);
@@ -151,6 +161,9 @@ std::optional<Slot> decode_slot(Bytes page, const FileId& file_id) noexcept {
   slot.recovered = get<std::uint64_t>(page, kRecoveredField);
   slot.filling = get<std::uint32_t>(page, kFillingField) != 0;
   slot.recoveries = get<std::uint32_t>(page, kRecoveriesField);
+  slot.epoch = get<std::uint64_t>(page, kEpochField);
+  slot.turned_at = get<std::uint64_t>(page, kTurnedAtField);
+  slot.turned_after_boot = get<std::uint64_t>(page, kTurnedAfterBootField);
   const std::byte* lane_at = page.data() + kLanesField.offset;
   for (LogPosition& lane : slot.lanes) {
     lane.owner = base::load<std::uint64_t>(lane_at);
@@ -183,10 +196,18 @@ SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcep
   return {{decode_slot(page_a, file_id), decode_slot(page_b, file_id)}};
 }
 
+bool is_like_a_live_page(Bytes page) noexcept {
+  const auto num_slices = get<std::uint64_t>(page, kLiveNumSlicesField);
+  return LiveWord{get<std::uint64_t>(page, kLiveWordField)}.is_of_a_file() &&
+         get<std::uint64_t>(page, kSyncingField) <= 1 && num_slices >= 1 && num_slices <= UINT16_MAX &&
+         zero_between(page, kLiveNumSlicesField, kStripesField);
+}
+
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
   const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
-  bool zero = zero_between(live, kLiveWordField, kStripesField) && all_zero(live.subspan(stripes_end));
+  bool zero = live_words_are_possible(live, file_id) && zero_between(live, kLiveNumSlicesField, kStripesField) &&
+              all_zero(live.subspan(stripes_end));
   for (std::size_t at = kStripesField.offset; at < stripes_end; at += kStripeBytes) {
     zero = zero && all_zero(live.subspan(at + kStripeReserved, kStripeBytes - kStripeReserved));
   }

@@ -29,13 +29,16 @@ inline constexpr Field kMountField{"mount", 56, 8};
 inline constexpr Field kRecoveredField{"recovered", 64, 8};
 inline constexpr Field kFillingField{"filling", 72, 4};
 inline constexpr Field kRecoveriesField{"recoveries", 76, 4};
+inline constexpr Field kEpochField{"epoch", 80, 8};
+inline constexpr Field kTurnedAtField{"turned_at", 88, 8};
+inline constexpr Field kTurnedAfterBootField{"turned_after_boot", 96, 8};
 inline constexpr std::size_t kLaneBytes = 24;
 inline constexpr Field kLanesField{"lanes", 128, kNumLanes* kLaneBytes};
 inline constexpr Field kSlotChecksumField{"checksum", 4088, 8};
-inline constexpr std::array kSlotFields{kSequenceField,    kStateField,   kNumSlicesField,  kBootIdField,
-                                        kDeviceField,      kInodeField,   kInodeMarkField,  kMountField,
-                                        kRecoveredField,   kFillingField, kRecoveriesField, kLanesField,
-                                        kSlotChecksumField};
+inline constexpr std::array kSlotFields{kSequenceField,  kStateField,           kNumSlicesField,  kBootIdField,
+                                        kDeviceField,    kInodeField,           kInodeMarkField,  kMountField,
+                                        kRecoveredField, kFillingField,         kRecoveriesField, kEpochField,
+                                        kTurnedAtField,  kTurnedAfterBootField, kLanesField,      kSlotChecksumField};
 
 enum class SlotState : std::uint32_t { kClean = 1, kDirty = 2, kRecovering = 3, kPaused = 4 };  // persisted
 
@@ -58,6 +61,10 @@ struct Slot {
   std::uint64_t recovered = 0;   // bit i: the owner of lane i has added again the keys after its mark
   bool filling = false;          // its builder has not yet added every key: each answer is "maybe"
   std::uint32_t recoveries = 0;  // begun so far, modulo 2^32: a file in doubt is good again only after another one
+  // For layouts of a later version: 0 in files of this one, and otherwise kept as they are found.
+  std::uint64_t epoch = 0;
+  std::uint64_t turned_at = 0;
+  std::uint64_t turned_after_boot = 0;
   std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
@@ -116,12 +123,20 @@ SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcep
 inline constexpr std::size_t kLivePageOffset = 3 * kPageBytes;
 inline constexpr std::size_t kSlotOffset = kPageBytes;  // of slot A; slot B is in the next page
 inline constexpr Field kLiveWordField{"live_word", 0, 8};
+inline constexpr Field kSyncingField{"syncing", SharedLiveWord::kSyncingOffset, 8};
+inline constexpr Field kLiveEpochField{"epoch", 16, 8};
+inline constexpr Field kLiveNumSlicesField{"num_slices", 24, 8};
 inline constexpr std::size_t kNumStripes = 32;
 inline constexpr std::size_t kStripeBytes = 64;
 inline constexpr Field kStripesField{"keys_added", 64, kNumStripes* kStripeBytes};
-inline constexpr std::array kLiveFields{kLiveWordField, kStripesField};
+inline constexpr std::array kLiveFields{kLiveWordField, kSyncingField, kLiveEpochField, kLiveNumSlicesField,
+                                        kStripesField};
 
-// True if the reserved bytes of the live page and of the valid slots are zero. `header` is the four header pages.
+// True if this may be the live page of a file whose id, layout and version are not known, and no other data.
+bool is_like_a_live_page(Bytes page) noexcept;
+
+// True if the reserved bytes of the live page and of the valid slots are zero, and words for later layouts say none.
+// `header` is the four header pages.
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;
 
 // The offsets of the counters in a stripe.

@@ -42,13 +42,12 @@ BFSTORE_ALWAYS_INLINE void set_bit(std::byte* body, std::uint64_t bit) noexcept 
   body[bit / 8] |= static_cast<std::byte>(1U << (bit & 7));
 }
 
-// Two words, one before the bits and one after them. An answer "no" holds only if both words have their values under
-// the mask. The test compares their difference, which changes when either word changes or both are lost. Mask and
-// expected difference are numbers, in every byte order.
+// Two words, one before the bits and one after them. An answer "no" holds only if both words have their values. The
+// test compares their difference, which changes when either word changes or both are lost. The expected difference is a
+// number, in every byte order.
 struct Sentinel {
   const std::uint64_t* front = nullptr;
   const std::uint64_t* end = nullptr;
-  std::uint64_t mask = ~std::uint64_t{0};
   std::uint64_t expected = 0;
 
   // The bits in which the difference is not the expected one.
@@ -58,7 +57,7 @@ struct Sentinel {
   // Does the same for words that were read before.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint64_t differing(std::uint64_t front_word,
                                                               std::uint64_t end_word) const noexcept {
-    return (little_endian(front_word ^ end_word) ^ expected) & mask;
+    return little_endian(front_word ^ end_word) ^ expected;
   }
 };
 
@@ -67,6 +66,11 @@ struct Sentinel {
 BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel) noexcept {
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   return sentinel.differing() != 0;
+}
+// The same for a caller whom only these bits concern.
+BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel, std::uint64_t compared) noexcept {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return (sentinel.differing() & compared) != 0;
 }
 
 // Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15: the

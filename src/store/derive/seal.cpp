@@ -68,7 +68,8 @@ class SealedFile final : public SealedCopy {
     if (!after) return after.error();
     if (Error error = source_.check_file_is_whole(); !error.ok()) return error;
     const std::uint64_t differing = after->live_word.bits ^ replaced_->live_word.bits;
-    const bool unchanged = after->slots == replaced_->slots && (differing & ~format::LiveWord::kSuperseded) == 0;
+    const bool unchanged = after->slots == replaced_->slots && after->syncing == replaced_->syncing &&
+                           (differing & ~format::LiveWord::kSuperseded) == 0;
     if (unchanged && source_.file().has_its_path()) return {};
     return fail(Code::kBusy, source_.file().path() + ": written to or replaced while it was sealed. Try again.");
   }

@@ -34,7 +34,7 @@ bool may_not_write(const Error& error) { return error.code == Code::kAccess || e
 // Syncs the file. Leaves *syncing* set.
 Error sync_for_adoption(const OpenFile& opened) {
   if (Error error = opened.check_words(); !error.ok()) return error;
-  opened.live_word().set(format::LiveWord::kSyncing);
+  static_cast<void>(opened.live_word().begin_sync());
   Error error = opened.file().sync();
   return error.ok() ? Error{} : opened.poison(error);
 }
@@ -49,7 +49,7 @@ Result<bool> adopt_for_a_reader(const OpenFile& opened) {
   evidence->writer_alive = *writer;
   if (judge(*evidence) != FileState::kAdoptable) return false;
   if (Error error = sync_for_adoption(opened); !error.ok()) return error;
-  opened.live_word().clear(format::LiveWord::kSyncing);
+  opened.live_word().end_sync();
   return true;
 }
 
@@ -64,7 +64,7 @@ Error adopt(const OpenFile& opened, const Evidence& evidence) {
   if (Error error = sync_for_adoption(opened); !error.ok()) return error;
   if (Error error = opened.write_slot(evidence.slots, *evidence.slots.newest()); !error.ok())
     return opened.poison(error);
-  opened.live_word().clear(format::LiveWord::kSyncing);
+  opened.live_word().end_sync();
   return {};
 }
 

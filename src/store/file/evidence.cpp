@@ -18,8 +18,6 @@ constexpr auto kRereadPause = std::chrono::milliseconds(2);
 constexpr std::uint32_t kShortWaitMs = 100;
 constexpr int kLeastLooks = 16;  // while something changes, or a sync seems to have died
 
-bool syncing(const Evidence& evidence) noexcept { return evidence.live_word.has(format::LiveWord::kSyncing); }
-
 // 0 is unknown, and differs from nothing.
 bool no_difference(std::uint64_t then, std::uint64_t now) noexcept { return then == now || then == 0 || now == 0; }
 
@@ -42,7 +40,7 @@ bool adoptable(const Evidence& evidence) noexcept {
   const format::Slot& slot = *evidence.slots.newest();
   const bool same_one = slot.place.inode_mark == evidence.place.inode_mark && slot.place.inode_mark != 0;
   const bool still_mounted = slot.place.mount == evidence.place.mount;
-  return dirty_here(evidence) && same_one && still_mounted && !syncing(evidence);
+  return dirty_here(evidence) && same_one && still_mounted && !evidence.syncing;
 }
 
 // Two unknown boots do not count as the same one.
@@ -74,7 +72,7 @@ Error ask_for_writers(const region::File& file, Evidence& evidence) {
   const auto writer = region::locked_by_other(file, kWriterLocks);
   if (!writer.ok()) return writer.error();
   evidence.writer_alive = *writer;
-  if (!syncing(evidence)) return {};
+  if (!evidence.syncing) return {};
   const auto sync = region::locked_by_other(file, {format::kSyncLock});
   if (!sync.ok()) return sync.error();
   evidence.sync_died = !*sync;
@@ -82,6 +80,12 @@ Error ask_for_writers(const region::File& file, Evidence& evidence) {
 }
 
 }  // namespace
+
+void read_state(const HeaderBytes& header, const format::FileId& file_id, Evidence& evidence) noexcept {
+  evidence.slots = slots_of(header, file_id);
+  evidence.live_word = live_word_of(header);
+  evidence.syncing = syncing_in(header);
+}
 
 bool same_place(const Evidence& evidence) noexcept {
   return same_boot(evidence) && same_mount(evidence) && same_inode(evidence);
@@ -149,8 +153,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     if (header != nullptr) *header = *before;
     Evidence evidence;
     evidence.place = place.value_or(format::Place{});
-    evidence.slots = slots_of(*before, file_id);
-    evidence.live_word = live_word_of(*before);
+    read_state(*before, file_id, evidence);
     if (judge(evidence) == FileState::kClean) return evidence;  // no process need be asked
     if (!place) {
       const auto found = place_of(file);
@@ -166,7 +169,8 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     if (!changing.ok()) return changing.error();
     const auto again = read_header(file);
     if (!again) return again.error();
-    const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word;
+    const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word &&
+                        syncing_in(*again) == evidence.syncing;
     // A sync that ended between the look at its flag and the look at its lock, while another one began, looks like a
     // sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
     // looks, so a minimum number of looks counts, too.

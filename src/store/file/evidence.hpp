@@ -18,6 +18,7 @@ inline constexpr region::ByteRange kWriterLocks{format::kFirstWriterLock, format
 struct Evidence {
   format::SlotPair slots;
   format::LiveWord live_word;
+  bool syncing = false;
   bool writer_alive = false;  // another description holds a writer's lock, so its owner was let in
   bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
   bool changing = false;      // another process was still changing the file when the time to wait was over
@@ -32,6 +33,9 @@ bool same_place(const Evidence& evidence) noexcept;
 
 // True if the recoverers that hold the writers' lock were let in.
 bool recovering_here(const Evidence& evidence) noexcept;
+
+// Takes the slots, the live word and *syncing* from a header.
+void read_state(const HeaderBytes& header, const format::FileId& file_id, Evidence& evidence) noexcept;
 
 // Returns a slot that says dirty, here and now, with the newest slot's marks.
 format::Slot dirty_now(const Evidence& evidence) noexcept;

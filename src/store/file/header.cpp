@@ -36,6 +36,11 @@ format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
   return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset)};
 }
 
+bool syncing_in(const HeaderBytes& header) noexcept {
+  constexpr std::size_t kSyncing = format::kLivePageOffset + format::kSyncingField.offset;
+  return base::load<std::uint64_t>(header.data() + kSyncing) != 0;
+}
+
 Error own_live_page(const region::File& file) {
   return file.own_blocks({{format::kLivePageOffset, format::kPageBytes}});
 }

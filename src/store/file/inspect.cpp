@@ -50,12 +50,16 @@ Error report_state(const File& file, Report& report) {
         {Code::kLiveWord, "the live word is not the file's own: the file was overwritten or zero-filled"});
     return {};
   }
+  if (evidence->live_word.has(format::LiveWord::kLaterStates)) {
+    report.problems.push_back({Code::kFeature, "a later bfstore has it in a state that this one does not know"});
+    return {};
+  }
   report.state = store::judge(*evidence);
   report.filling = evidence->slots.newest() != nullptr && store::filling(*evidence);
   const auto being_changed = region::locked_by_other(file, {format::kStateLock});
   if (!being_changed.ok()) return being_changed.error();
   report.being_changed = *being_changed;
-  report.syncing = evidence->live_word.has(format::LiveWord::kSyncing) && evidence->writer_alive;
+  report.syncing = evidence->syncing && evidence->writer_alive;
   return {};
 }
 

@@ -23,6 +23,7 @@ constexpr std::uint32_t kDefaultMode = 0600;
 // Writes clean to the older slot and dirty to the newer one, because the process that makes the file writes to it.
 Error initialize(const OpenFile& opened, bool filling) {
   opened.live_word().store(format::LiveWord::healthy(opened.identity().file_id));
+  base::SharedWord(opened.live_page() + format::kLiveNumSlicesField.offset).store(1);
   if (filling) opened.live_word().set(format::LiveWord::kFilling);
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
   Slot first;

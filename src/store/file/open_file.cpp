@@ -26,9 +26,8 @@ Error lost(const File& file) {
 // Not inlined: the evidence is large, and what comes after this needs the stack, which may be small.
 [[gnu::noinline]] bool says_clean(const CheckedHeader& header) {
   Evidence evidence;
-  evidence.slots = slots_of(header.bytes, header.identity.file_id);
-  evidence.live_word = live_word_of(header.bytes);
-  return evidence.live_word.is_own(header.identity.file_id) && judge(evidence) == FileState::kClean;
+  read_state(header.bytes, header.identity.file_id, evidence);
+  return evidence.live_word.is_understood(header.identity.file_id) && judge(evidence) == FileState::kClean;
 }
 
 }  // namespace
@@ -83,8 +82,7 @@ Result<Evidence> OpenFile::evidence_under_lock() const {
   const auto header = read_header(file_);
   if (!header) return header.error();
   Evidence evidence;
-  evidence.slots = slots_of(*header, identity_.file_id);
-  evidence.live_word = live_word_of(*header);
+  read_state(*header, identity_.file_id, evidence);
   evidence.place = *place;
   return evidence;
 }
@@ -94,8 +92,10 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   if (!header) return header.error();
   const auto uncut = has_end_word(file_, identity_);
   if (!uncut.ok()) return uncut.error();
-  if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
-  return lost(file_);
+  const format::LiveWord live_word = live_word_of(*header);
+  if (!*uncut || !live_word.is_own(identity_.file_id)) return lost(file_);
+  if (live_word.has(format::LiveWord::kLaterStates)) return later_state(file_.path());
+  return *header;
 }
 
 // A page that cannot be read still exists: that is no error here.
@@ -157,7 +157,7 @@ Error OpenFile::write_first_slots(Slot slot) const {
 
 // A file that is clean may still carry the flag of the sync that made it so.
 Error OpenFile::begin_dirty(const Evidence& evidence) const {
-  live_word().clear(format::LiveWord::kSyncing);
+  live_word().end_sync();
   return write_slot(evidence.slots, dirty_now(evidence));
 }
 
@@ -242,7 +242,7 @@ bool OpenFile::shut_off() const try {
   std::vector<std::byte> page(format::kPageBytes);
   if (header && file_.check_descriptor().ok())
     std::copy_n(header->begin() + format::kLivePageOffset, page.size(), page.begin());
-  base::store(page.data(), base::load<std::uint64_t>(page.data()) | format::LiveWord::kShut);
+  base::store(page.data(), base::load<std::uint64_t>(page.data()) | format::LiveWord::kNever);
   return mapping_.replace_page(format::kLivePageOffset, page);
 } catch (const std::bad_alloc&) {
   return false;

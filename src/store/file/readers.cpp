@@ -24,7 +24,7 @@ Result<bool> read_on(const OpenFile& opened, const Opening& options) {
   const auto evidence = opened.look();
   if (!evidence) return evidence.error();
   const FileState state = judge(*evidence);
-  if (!evidence->live_word.is_own(opened.identity().file_id)) return opened.refuse(state, *evidence);
+  if (!evidence->live_word.is_understood(opened.identity().file_id)) return opened.refuse(state, *evidence);
   if (state == FileState::kClean) return true;
   Error refused;
   switch (state) {

@@ -8,12 +8,10 @@ namespace {
 using format::Slot;
 using format::SlotState;
 
-constexpr std::uint64_t kTrouble = format::LiveWord::kPoisoned | format::LiveWord::kSyncing;
-
 // True if the last recoverer synced and closed: the keys that were added again are on disk.
 bool paused(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == SlotState::kPaused &&
-         !evidence.live_word.has(kTrouble);
+         !evidence.live_word.has(format::LiveWord::kPoisoned) && !evidence.syncing;
 }
 
 // Once the live word is set, every handle in every process answers "maybe"; once the slot is written, also after a
@@ -36,7 +34,8 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
     if (error.ok()) error = opened.file().sync();
     if (!error.ok()) return opened.poison(error);
   }
-  opened.live_word().clear(kTrouble | settled_by(slot));
+  opened.live_word().clear(format::LiveWord::kPoisoned | settled_by(slot));
+  opened.live_word().end_sync();
   return {};
 }
 

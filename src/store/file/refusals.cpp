@@ -25,6 +25,7 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
     return fail(Code::kLiveWord,
                 path + ": the live word is not the file's own: the file was overwritten or zero-filled. Rebuild it.");
   }
+  if (evidence.live_word.has(format::LiveWord::kLaterStates)) return later_state(path);
   if (evidence.slots.newest() == nullptr) {
     return fail(Code::kSlots, path + ": no state slot is valid: the header was damaged. Rebuild it.");
   }
@@ -48,6 +49,11 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
       return fail(Code::kUnclean,
                   base::sentences(path + ": not closed cleanly before a crash, or a copy of a file in use", ways));
   }
+}
+
+Error later_state(const std::string& path) {
+  return fail(Code::kFeature,
+              path + ": a later bfstore has it in a state that this one does not know. Use a later bfstore.");
 }
 
 Error still_filling(const std::string& path) {

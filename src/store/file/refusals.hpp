@@ -14,6 +14,9 @@ namespace bfstore::store {
 // For a file that is not opened in this state.
 Error refused(const std::string& path, const format::FileId& file_id, FileState state, const Evidence& evidence);
 
+// For a file that a process of a later version has in a state of that version.
+Error later_state(const std::string& path);
+
 // For a file that cannot be copied, because the copy would have to answer.
 Error still_filling(const std::string& path);
 

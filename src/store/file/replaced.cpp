@@ -14,9 +14,9 @@ format::SharedLiveWord live_word_in(const region::Mapping& live_page) noexcept {
 // True if the file has a live word that handles compare. Handles read page 0 only when they open the file. It may have
 // been damaged since, or be of a later version, so it proves nothing about them.
 bool has_live_word(const HeaderBytes& header, const format::CheckedIdentity& page_0) noexcept {
-  const format::LiveWord word = live_word_of(header);
   const bool is_ours = page_0.reported && !page_0.reported->embedded;
-  return word.is_like_ours() || (is_ours && word.is_like_a_later_one());
+  return format::is_like_a_live_page(std::span(header).subspan(format::kLivePageOffset)) ||
+         (is_ours && live_word_of(header).is_of_a_file());
 }
 
 // True for a later major version, which may have its live word elsewhere. Handles of a file with a damaged live word

@@ -111,8 +111,7 @@ bool slots_as_sealed(const HeaderBytes& header, const format::Identity& identity
 
 // *Gone* may be set by a process that replaces the file, and *syncing* may remain from the process that made it.
 bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
-  constexpr std::uint64_t kLater = format::LiveWord::kGone | format::LiveWord::kSyncing;
-  return (live_word_of(header).bits & ~kLater) == format::LiveWord::healthy(identity.file_id).bits;
+  return (live_word_of(header).bits & ~format::LiveWord::kGone) == format::LiveWord::healthy(identity.file_id).bits;
 }
 
 // Returns the copied header if there is a copy: lookups believe that, and not what the file says now.

@@ -18,11 +18,10 @@ using format::SlotState;
 // caller holds the sync lock.
 Error sync_body(const OpenFile& opened) {
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
-  const format::LiveWord before = opened.live_word().set(format::LiveWord::kSyncing);
-  if (before.has(format::LiveWord::kPoisoned))
+  const bool died = opened.live_word().begin_sync();
+  if (opened.live_word().load().has(format::LiveWord::kPoisoned))
     return fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed");
-  if (before.has(format::LiveWord::kSyncing))
-    return fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced");
+  if (died) return fail(Code::kPoisoned, opened.file().path() + ": a process was killed while it synced");
   return opened.file().sync();
 }
 
@@ -38,7 +37,7 @@ Error lost_meanwhile(const OpenFile& opened, const Error& body_synced) {
 Error not_stored(const OpenFile& opened, const Error& body_synced, const Error& no_lock) {
   if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (body_synced.ok()) {
-    opened.live_word().clear(format::LiveWord::kSyncing);
+    opened.live_word().end_sync();
     return no_lock;
   }
   opened.live_word().set(format::LiveWord::kPoisoned);
@@ -59,7 +58,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
   // that.
   if (opened.replaced()) {
-    opened.live_word().clear(format::LiveWord::kSyncing);
+    opened.live_word().end_sync();
     return superseded(opened.file());
   }
   const auto evidence = opened.evidence_under_lock();
@@ -69,13 +68,14 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
     return opened.poison(fail(Code::kPoisoned, opened.file().path() + ": an earlier sync failed"));
   if (!anew && evidence->slots.clean()) return opened.poison(written_over(opened));
   Slot slot = *evidence->slots.newest();
-  std::uint64_t over = format::LiveWord::kSyncing;
+  std::uint64_t over = 0;
   const Error refused = update(slot, over);
   if (refused.ok()) {
     Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
     if (!error.ok()) return opened.poison(error);
   }
   opened.live_word().clear(over | settled_by(slot));
+  opened.live_word().end_sync();
   return refused;
 } catch (const std::bad_alloc&) {
   static_cast<void>(not_stored(opened, body_synced, {}));

@@ -31,12 +31,12 @@ Error told_of_failure(const OpenFile& opened, int os_errno) {
 // sets *syncing* before it asks, and the caller holds the sync lock, as in a sync. If the process is killed after it
 // got the answer, *syncing* stays set, and the next process that asks poisons the file.
 Error ask_the_kernel(const OpenFile& opened) {
-  if (opened.live_word().set(format::LiveWord::kSyncing).has(format::LiveWord::kSyncing)) {
+  if (opened.live_word().begin_sync()) {
     opened.live_word().set(format::LiveWord::kPoisoned);
     return fail(Code::kPoisoned, opened.file().path() + ": a writer was killed while it synced");
   }
   const int failed = opened.failed_writeback();
-  if (failed == 0) opened.live_word().clear(format::LiveWord::kSyncing);
+  if (failed == 0) opened.live_word().end_sync();
   return told_of_failure(opened, failed);
 }
 
@@ -79,7 +79,7 @@ Result<FileState> state_after_syncs(const OpenFile& opened) {
     const FileState state = judge(*evidence);
     if (state == FileState::kUnclean && evidence->changing)
       return busy(opened.file(), {format::kStateLock}, "another process is opening or closing it");
-    const bool syncing = state == FileState::kInUse && evidence->live_word.has(format::LiveWord::kSyncing);
+    const bool syncing = state == FileState::kInUse && evidence->syncing;
     if (!syncing) return state;
     if (!patience.wait()) return busy(opened.file(), {format::kSyncLock}, "another process is syncing it");
   }

@@ -43,7 +43,7 @@ Error check_beside_live_writers(const OpenFile& opened) {
 
 Result<Role> enter(const OpenFile& opened, const Evidence& evidence, const Opening& options) {
   const FileState state = judge(evidence);
-  if (!evidence.live_word.is_own(opened.identity().file_id)) return opened.refuse(state, evidence);
+  if (!evidence.live_word.is_understood(opened.identity().file_id)) return opened.refuse(state, evidence);
   if (Error error = opened.file().may_write_up_to(format::kFileHeaderBytes); !error.ok()) return error;
   switch (state) {
     case FileState::kClean:

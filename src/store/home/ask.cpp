@@ -62,9 +62,8 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
       adds(alone ? functions.add_alone : functions.add),
       home(std::move(its_home)) {
   const layout::Geometry geometry = row.geometry(shape.num_bits, shape.num_probes);
-  const layout::Sentinel none{&own_word, &own_word, ~std::uint64_t{0}, 0};
+  const layout::Sentinel none{&own_word, &own_word, 0};
   target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};
-  add_sentinel = none;
   if (gives_positions) {
     target.inlined = false;
     target.ask = [](const layout::Target&, std::uint64_t) noexcept {
@@ -128,10 +127,10 @@ void Ask::look_before_too() noexcept {
   };
 }
 
-Code Ask::why_not(const layout::Sentinel& sentinel) const noexcept {
+Code Ask::why_not(std::uint64_t compared) const noexcept {
   if (home->is_shut()) return Code::kShut;
   if (!writable) return Code::kReadOnly;
-  return born.here() ? home->why_in_doubt(sentinel) : Code::kForked;
+  return born.here() ? home->why_in_doubt(target.sentinel, compared) : Code::kForked;
 }
 
 Count Ask::add(std::uint64_t digest) noexcept {
@@ -172,9 +171,9 @@ std::uint64_t Ask::count(std::uint64_t digest) const noexcept {
   return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;
 }
 
-Code Ask::was_changed(const layout::Sentinel& sentinel) const noexcept {
-  if (layout::in_doubt(sentinel)) [[unlikely]]
-    return home->why_in_doubt(sentinel);
+Code Ask::was_changed(std::uint64_t compared) const noexcept {
+  if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
+    return home->why_in_doubt(target.sentinel, compared);
   return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
 }
 
@@ -183,7 +182,7 @@ Code Ask::was_changed(const layout::Sentinel& sentinel) const noexcept {
 // the other writers have their locks, and miss no key.
 Code Ask::lost_lock(bool stored) const noexcept {
   home->poison(stored && alone);
-  const Code code = why_not(add_sentinel);
+  const Code code = why_not(adds_compare);
   return code != Code::kOk ? code : Code::kLost;
 }
 

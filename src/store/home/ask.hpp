@@ -72,26 +72,27 @@ struct Ask {
   // Returns kOk, or why nothing can be added now. Asked again after bits were set, because a file may be superseded at
   // any moment. Bits that were set before that are there for the process that fills the successor; an add after that is
   // refused. `stored`: this call has added since it looked last.
+  static constexpr std::uint64_t kAll = ~std::uint64_t{0};
   [[nodiscard]] Code may_add(bool stored = false) const noexcept {
-    const Code code = may_change(add_sentinel, stored);
+    const Code code = may_change(adds_compare, stored);
     return code == Code::kOk && hard_limit && full() ? Code::kFull : code;
   }
   // Returns kOk, or why nothing can be removed now. Removes are refused wherever a lookup is in doubt. A key that a
   // recovery or a filling has not added yet has no counters of its own: to remove it would take those of other keys.
-  [[nodiscard]] Code may_remove(bool stored = false) const noexcept { return may_change(target.sentinel, stored); }
-  [[nodiscard]] Code may_change(const layout::Sentinel& sentinel, bool stored) const noexcept {
-    if (writable && born.here() && !layout::in_doubt(sentinel)) [[likely]] {
+  [[nodiscard]] Code may_remove(bool stored = false) const noexcept { return may_change(kAll, stored); }
+  [[nodiscard]] Code may_change(std::uint64_t compared, bool stored) const noexcept {
+    if (writable && born.here() && !layout::in_doubt(target.sentinel, compared)) [[likely]] {
       if (lock_ends_with && !lock_ends_with->is_there()) [[unlikely]]
         return lost_lock(stored);
       return Code::kOk;
     }
-    return why_not(sentinel);
+    return why_not(compared);
   }
-  [[nodiscard]] Code why_not(const layout::Sentinel& sentinel) const noexcept;
+  [[nodiscard]] Code why_not(std::uint64_t compared) const noexcept;
   // kOk, or why the last add, or remove, does not count.
-  [[nodiscard]] Code was_added() const noexcept { return was_changed(add_sentinel); }
-  [[nodiscard]] Code was_removed() const noexcept { return was_changed(target.sentinel); }
-  [[nodiscard]] Code was_changed(const layout::Sentinel& sentinel) const noexcept;
+  [[nodiscard]] Code was_added() const noexcept { return was_changed(adds_compare); }
+  [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
+  [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept;
   // Ends the adds of a handle that lost its lock. Always returns an error.
   [[nodiscard]] Code lost_lock(bool stored) const noexcept;
   [[nodiscard]] bool full() const noexcept { return keys_left() >= shape.capacity; }
@@ -129,7 +130,8 @@ struct Ask {
   bool gives_positions;                                 // the hash gives positions, and no digests
   std::optional<hash::PositionSource> position_source;  // if so, except in a handle that follows its path
   std::uint64_t body_bytes;
-  layout::Sentinel add_sentinel;  // the target's, but neither a filling nor a recovery by this handle stops adds
+  // The bits of the sentinel that stop an add: neither a filling nor a recovery by this handle does.
+  std::uint64_t adds_compare = kAll;
   region::ForkMark born;
   bool writable;
   bool hard_limit = false;

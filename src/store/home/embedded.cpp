@@ -53,8 +53,7 @@ Result<std::unique_ptr<Ask>> ask_embedded(std::byte* start, const Embedded& embe
   auto ask =
       std::make_unique<Ask>(*functions, BodyWords{words, identity.shape, identity.body_bytes}, how, std::move(home));
   ask->target.sentinel = {word_at(start + sections.identity_checksum.offset), word_at(start + sections.end_word.offset),
-                          ~std::uint64_t{0}, embedded.checksum ^ format::end_word(identity.file_id)};
-  ask->add_sentinel = ask->target.sentinel;
+                          embedded.checksum ^ format::end_word(identity.file_id)};
   ask->settle(identity);
   ask->secret.keep(key);
   return ask;

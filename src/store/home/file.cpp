@@ -75,10 +75,11 @@ class InFile final : public Home {
   [[nodiscard]] const std::string& path() const noexcept { return opened().file().path(); }
 
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
-    if ((differing & ~format::LiveWord::kStates) != 0) return Code::kLost;
+    if ((differing & format::LiveWord::kFixed) != 0) return Code::kLost;
     if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
     if ((differing & format::LiveWord::kGone) != 0) return Code::kSuperseded;
-    return (differing & format::LiveWord::kRecovering) != 0 ? Code::kRecovering : Code::kFilling;
+    if ((differing & format::LiveWord::kRecovering) != 0) return Code::kRecovering;
+    return (differing & format::LiveWord::kFilling) != 0 ? Code::kFilling : Code::kFeature;
   }
 
   std::unique_ptr<Session> session_;
@@ -88,11 +89,10 @@ class InFile final : public Home {
 void look_at_live_word(Ask& ask, const Session& session) {
   const OpenFile& file = session.file();
   const std::uint64_t end = format::end_word(file.identity().file_id);
-  ask.target.sentinel = {word_at(file.live_page()), word_at(file.end_word()), format::LiveWord::kCompared,
+  ask.target.sentinel = {word_at(file.live_page()), word_at(file.end_word()),
                          format::LiveWord::healthy(file.identity().file_id).bits ^ end};
-  ask.add_sentinel = ask.target.sentinel;
-  ask.add_sentinel.mask &= ~format::LiveWord::kFilling;
-  if (session.recovering()) ask.add_sentinel.mask &= ~format::LiveWord::kRecovering;
+  ask.adds_compare = ~format::LiveWord::kFilling;
+  if (session.recovering()) ask.adds_compare &= ~format::LiveWord::kRecovering;
 }
 
 }  // namespace

@@ -22,10 +22,10 @@ Result<std::uint64_t> differing_in(const region::Mapping& mapping, const layout:
 
 }  // namespace
 
-Code Home::why_in_doubt(const layout::Sentinel& sentinel) const noexcept {
+Code Home::why_in_doubt(const layout::Sentinel& sentinel, std::uint64_t compared) const noexcept {
   if (is_shut()) return Code::kShut;
   if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  return why_in_doubt(sentinel.differing());
+  return why_in_doubt(sentinel.differing() & compared);
 }
 
 Result<Code> Home::read_health(const layout::Sentinel& sentinel) const {

@@ -43,9 +43,11 @@ class Home {
 
   // --- Doubt ---
   [[nodiscard]] virtual bool is_shut() const noexcept { return false; }
-  [[nodiscard]] virtual Code health(const layout::Sentinel& sentinel) const noexcept { return why_in_doubt(sentinel); }
-  // Returns kOk, or why lookups or adds that look at this sentinel are in doubt.
-  [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel) const noexcept;
+  [[nodiscard]] virtual Code health(const layout::Sentinel& sentinel) const noexcept {
+    return why_in_doubt(sentinel, ~std::uint64_t{0});
+  }
+  // Returns kOk, or why calls that these bits of the sentinel concern are in doubt.
+  [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel, std::uint64_t compared) const noexcept;
   // Does what health() does, but the kernel reads the two words. If the file was cut since its header was read, that is
   // an error, and no signal. If another thread shuts the handle meanwhile, returns kShut.
   [[nodiscard]] Result<Code> read_health(const layout::Sentinel& sentinel) const;

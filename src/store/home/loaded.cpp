@@ -86,10 +86,9 @@ bool says_it_is_a_file(Bytes bytes) noexcept {
 // place. An error unless it was clean.
 [[gnu::noinline]] Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
   Evidence evidence;
-  evidence.slots = slots_of(header, file_id);
-  evidence.live_word = live_word_of(header);
+  read_state(header, file_id, evidence);
   const FileState state = judge(evidence);
-  if (state == FileState::kClean && evidence.live_word.is_own(file_id)) return evidence;
+  if (state == FileState::kClean && evidence.live_word.is_understood(file_id)) return evidence;
   return refused(kName, file_id, state, evidence);
 }
 
