@@ -630,7 +630,7 @@ class Files(Case):
         handle, poisoned = self.create(), CODES["BFS_EPOISONED"]
         with open(self.path, "rb") as file:
             word = int.from_bytes(file.read()[12288:12296], "little")
-        self.overwrite(12288, (word | 1 << 32).to_bytes(8, "little"))
+        self.overwrite(12288, (word | 1 << 1).to_bytes(8, "little"))
         self.assertEqual(LIBRARY.bfs_contains(handle, b"k", 1), 1)
         self.assertEqual(LIBRARY.bfs_add(handle, b"k", 1), poisoned)
         self.assertEqual(bfs.statistics(LIBRARY, handle).health, poisoned)

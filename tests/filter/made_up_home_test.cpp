@@ -60,8 +60,7 @@ Filter at_home(const std::shared_ptr<Memory>& memory) {
   const auto functions = must(store::functions_for(shape.layout, store::Adding::kShared));
   auto ask = std::make_unique<store::Ask>(functions, store::BodyWords{memory->body(), shape, kNumBits / 8},
                                           store::Adding::kShared, std::make_unique<MadeUpHome>(memory));
-  ask->target.sentinel = {&memory->state, &memory->good, ~std::uint64_t{0}, 0};
-  ask->add_sentinel = ask->target.sentinel;
+  ask->target.sentinel = {&memory->state, &memory->good, 0};
   return Filter(std::move(ask));
 }
 

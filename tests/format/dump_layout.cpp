@@ -69,9 +69,10 @@ void print_enums() {
   print_number("live", "poisoned", format::LiveWord::kPoisoned);
   print_number("live", "superseded", format::LiveWord::kSuperseded);
   print_number("live", "recovering", format::LiveWord::kRecovering);
-  print_number("live", "syncing", format::LiveWord::kSyncing);
   print_number("live", "replaced", format::LiveWord::kReplaced);
   print_number("live", "filling", format::LiveWord::kFilling);
+  print_number("live", "later states", format::LiveWord::kLaterStates);
+  print_number("live", "never", format::LiveWord::kNever);
 }
 
 void print_constants() {

@@ -119,6 +119,9 @@ void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here
   const std::span<std::byte> live = header.subspan(format::kLivePageOffset);
   const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::LiveWord::kStates;
   format::put(live, format::kLiveWordField, format::LiveWord::healthy(file_id_of(header)).bits | states);
+  format::put(live, format::kSyncingField, format::get<std::uint64_t>(live, format::kSyncingField) & 1);
+  format::put(live, format::kLiveEpochField, std::uint64_t{0});
+  format::put(live, format::kLiveNumSlicesField, std::uint64_t{1});
 }
 
 Image decode(Input input, const Here& here) {

@@ -141,7 +141,7 @@ void Sealed::compare_state() {
   const format::SlotPair slots = format::decode_slots(all.subspan(format::kSlotOffset, format::kPageBytes),
                                                       all.subspan(2 * format::kPageBytes, format::kPageBytes), file_id);
   if (!slots.clean() || slots.newest()->filling) add_damage(format::kSlotOffset, 2 * format::kPageBytes);
-  constexpr std::uint64_t kAllowed = format::LiveWord::kGone | format::LiveWord::kSyncing;
+  constexpr std::uint64_t kAllowed = format::LiveWord::kGone;
   const auto word = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveWordField);
   if ((word & ~kAllowed) != format::LiveWord::healthy(file_id).bits) add_damage(format::kLivePageOffset, 8);
 }

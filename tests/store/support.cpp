@@ -125,6 +125,7 @@ OnDisk look(const std::string& bytes) {
   std::copy_n(bytes.data() + format::kFileIdField.offset, found.file_id.size(), found.file_id.data());
   found.slots = format::decode_slots(slot_a, slot_b, found.file_id);
   found.live_word = format::get<std::uint64_t>(live_page, format::kLiveWordField);
+  found.syncing = format::get<std::uint64_t>(live_page, format::kSyncingField) != 0;
   found.keys_added = format::keys_added_in(live_page);
   return found;
 }
@@ -158,6 +159,10 @@ void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word)
 
 void set_live_word(const std::string& path, std::uint64_t word) {
   set_word(path, format::kLivePageOffset + format::kLiveWordField.offset, word);
+}
+
+void set_syncing(const std::string& path, bool syncing) {
+  set_word(path, format::kLivePageOffset + format::kSyncingField.offset, syncing ? 1 : 0);
 }
 
 format::BootId boot_id_here() {

@@ -64,6 +64,7 @@ struct OnDisk {
   bfstore::format::FileId file_id{};
   bfstore::format::SlotPair slots;
   std::uint64_t live_word = 0;
+  bool syncing = false;
   std::uint64_t keys_added = 0;
 
   [[nodiscard]] const bfstore::format::Slot& newest() const;
@@ -76,6 +77,7 @@ OnDisk look_at(const std::string& path);
 void edit_slots(const std::string& path, const std::function<void(bfstore::format::Slot&)>& edit);
 void set_word(const std::string& path, std::uint64_t offset, std::uint64_t word);
 void set_live_word(const std::string& path, std::uint64_t word);
+void set_syncing(const std::string& path, bool syncing = true);
 
 // Returns this system's boot id as the kernel prints it, parsed without the library.
 bfstore::format::BootId boot_id_here();

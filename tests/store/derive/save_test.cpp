@@ -624,7 +624,7 @@ TEST_CASE("a filter whose syncing process died is not copied, because only that 
   TempDir dir;
   const Filter writer = created(dir.file());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   Bytes buffer(300'000);
   CHECK(reader.dump(buffer).code == Code::kUnclean);
   CHECK(reader.save(dir.file("copy")).code == Code::kUnclean);
@@ -979,8 +979,12 @@ TEST_CASE("bytes of a file that was not clean are refused with the code of its s
   CHECK(code_with(format::LiveWord::kSuperseded) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kReplaced) == Code::kSuperseded);
   CHECK(code_with(format::LiveWord::kFilling) == Code::kFilling);
-  CHECK(code_with(format::LiveWord::kSyncing) == Code::kOk);  // left by a closing process that was killed
-  CHECK(code_with(2) == Code::kLiveWord);
+  CHECK(code_with(format::LiveWord::kNever) == Code::kLiveWord);
+  CHECK(code_with(std::uint64_t{1} << 16) == Code::kLiveWord);
+  CHECK(code_with(std::uint64_t{1} << 6) == Code::kFeature);
+  Bytes syncing = bytes_of(dir.file());  // left by a closing process that was killed
+  base::store(syncing.data() + format::kLivePageOffset + format::kSyncingField.offset, std::uint64_t{1});
+  CHECK(code_of(Filter::load(syncing)) == Code::kOk);
   REQUIRE(created(dir.file("left")).close().ok());
   leave_behind(dir.file("left"));
   CHECK(code_of(Filter::load(bytes_of(dir.file("left")))) == Code::kUnclean);

@@ -687,9 +687,10 @@ TEST_CASE("a file that is not sealed has nothing to verify, in every state and u
   const std::uint64_t healthy = look(closed).live_word;
   for (const std::uint64_t flag :
        {format::LiveWord::kPoisoned, format::LiveWord::kSuperseded, format::LiveWord::kRecovering,
-        format::LiveWord::kSyncing, format::LiveWord::kReplaced, format::LiveWord::kFilling}) {
+        format::LiveWord::kReplaced, format::LiveWord::kFilling}) {
     check_with([&] { set_live_word(dir.file(), healthy | flag); });
   }
+  check_with([&] { set_syncing(dir.file()); });
   check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kDirty; }); });
   check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.state = format::SlotState::kRecovering; }); });
   check_with([&] { edit_slots(dir.file(), [](format::Slot& slot) { slot.filling = true; }); });

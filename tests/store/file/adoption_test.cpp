@@ -132,7 +132,7 @@ TEST_CASE("a writer asks the kernel after its first pause, and not when it adds 
     Filter writer = opened(Filter::open(dir.file("opened"), OpenMode::kWrite, {.writeback_check_ms = pause_ms}));
     for (const auto& [filter, name] : {std::pair(&maker, "made"), std::pair(&writer, "opened")}) {
       const std::string path = dir.file(name);
-      set_live_word(path, look_at(path).live_word | format::LiveWord::kSyncing);
+      set_syncing(path);
       static_cast<void>(filter->add("first"));
       CHECK(filter->health() == (pause_ms == 0 ? Code::kPoisoned : Code::kOk));
     }
@@ -192,7 +192,7 @@ TEST_CASE("a file that was dirty on another device is unclean") {
 
 TEST_CASE("a file whose writer died in a sync is unclean") {
   LeftBehind left;
-  set_live_word(left.path, look_at(left.path).live_word | format::LiveWord::kSyncing);
+  set_syncing(left.path);
   check_unclean(left.path);
 }
 
@@ -224,11 +224,11 @@ TEST_CASE("a file with two valid slots that do not follow each other is unclean"
 TEST_CASE("a clean file that still carries the flag of the sync that made it clean is clean") {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   CHECK(state_of(dir.file()) == FileState::kClean);
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
   Filter writer = opened(Filter::open(dir.file(), OpenMode::kWrite));
-  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
+  CHECK_FALSE(look_at(dir.file()).syncing);
   CHECK(writer.sync({.owner = 1, .mark = 1}).ok());
   CHECK(writer.close().ok());
   CHECK(state_of(dir.file()) == FileState::kClean);
@@ -251,7 +251,7 @@ TEST_CASE("a second writer needs no adoption, but is refused if a process died i
   TempDir dir;
   const Filter stays = created(dir.file());
   CHECK(open_code(dir.file(), OpenMode::kWrite) == Code::kOk);
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kUnclean);
   CHECK(open_code(dir.file(), OpenMode::kWrite) != Code::kOk);
   CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);

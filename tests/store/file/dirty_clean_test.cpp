@@ -152,7 +152,7 @@ TEST_CASE("a sync stores its state and leaves the file dirty") {
   CHECK(filter.sync({.owner = 3, .mark = 5}).ok());
   check_marked_dirty(dir.file());
   CHECK(look_at(dir.file()).newest().sequence == before + 1);
-  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
+  CHECK_FALSE(look_at(dir.file()).syncing);
 }
 
 // Found by fuzz_open_file: the sequence began again at 0, which counts as older than the slot that says clean.

@@ -129,7 +129,7 @@ void poisoned(Scene& scene) {
 
 void died_in_a_sync(Scene& scene) {
   adoptable(scene);
-  set_flag(scene, format::LiveWord::kSyncing);
+  set_syncing(scene.path);
 }
 
 void left_superseded(Scene& scene) {

@@ -39,9 +39,11 @@ void no_faults() {
 void check_ruined(const std::string& path) {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kPoisoned);
   const std::uint64_t word = look_at(path).live_word;
-  set_live_word(path, word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+  set_live_word(path, word & ~format::LiveWord::kPoisoned);
+  set_syncing(path, false);
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite}) CHECK(open_code(path, mode) == Code::kUnclean);
   set_live_word(path, word);
+  set_syncing(path);
 }
 
 // Checks that everything is maybe, and that nothing is taken any more.
@@ -151,8 +153,8 @@ TEST_CASE("a handle whose failed sync could not be written down stays poisoned w
   add_keys(filter, 1, 0, kSome);
   faults::on_sync = [](int) { return EIO; };
   CHECK(filter.sync({.owner = 1, .mark = 8}).code == Code::kPoisoned);
-  set_live_word(dir.file(),
-                look_at(dir.file()).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+  set_live_word(dir.file(), look_at(dir.file()).live_word & ~format::LiveWord::kPoisoned);
+  set_syncing(dir.file(), false);
   check_poisoned(filter);
   check_refuses_writes(filter);
   CHECK(filter.close().code == Code::kPoisoned);
@@ -171,8 +173,8 @@ TEST_CASE("another writer of a poisoned file neither syncs it nor marks it clean
   CHECK(*came);
   no_faults();
   const auto drop_live_page = [&] {
-    set_live_word(dir.file(),
-                  look_at(dir.file()).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+    set_live_word(dir.file(), look_at(dir.file()).live_word & ~format::LiveWord::kPoisoned);
+    set_syncing(dir.file(), false);
   };
   drop_live_page();
   CHECK(other.sync({.owner = 1, .mark = 9}).code == Code::kPoisoned);
@@ -511,6 +513,6 @@ TEST_CASE("a writer that is killed while it asks the kernel leaves the flag of a
           }
           return 3;
         }) == 1000 + SIGKILL);
-  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) != 0);
+  CHECK(look_at(dir.file()).syncing);
   CHECK(open_code(dir.file(), OpenMode::kRead) != Code::kOk);
 }

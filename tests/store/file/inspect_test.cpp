@@ -126,7 +126,7 @@ TEST_CASE("a sync that is under way is reported, and not one that is over or who
   CHECK_FALSE(report_of(dir.file()).syncing);
   CHECK(writer.close().ok());
   leave_behind(dir.file());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   const Report report = report_of(dir.file());
   CHECK_FALSE(report.syncing);
   CHECK(report.state == FileState::kUnclean);

@@ -52,7 +52,7 @@ std::string other_filter() {
 
 // Sets one more of the low 32 bits, which are not states.
 std::uint64_t with_one_more_bit(std::uint64_t word) {
-  std::uint64_t bit = 2;
+  std::uint64_t bit = std::uint64_t{1} << 16;
   while ((word & bit) != 0) bit *= 2;
   return word | bit;
 }
@@ -62,9 +62,12 @@ const std::vector<Damage>& damages() {
       {"the live word is zeroed", [](const std::string& path) { write_bytes(path, kWord, std::string(8, '\0')); }},
       {"the live word is overwritten", [](const std::string& path) { write_bytes(path, kWord, "nonsense"); }},
       {"one bit of its id is flipped",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word ^ (1U << 13)); }},
-      {"an unknown state bit is set",
-       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 37); }},
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word ^ (1U << 23)); }},
+      {"the bit of end words is set",
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::LiveWord::kNever); }},
+      {"a state of a later version is set",
+       [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 14); },
+       Code::kFeature},
       {"the end word is zeroed", [](const std::string& path) { set_word(path, end_of(path), 0); }},
       {"the end word is overwritten", [](const std::string& path) { write_bytes(path, end_of(path), "nonsense"); }},
       {"one bit of the end word is flipped",
@@ -183,17 +186,17 @@ TEST_CASE("the worst state that a live word has is the handle's health") {
   CHECK(health_with(0) == Code::kOk);
 }
 
-TEST_CASE("an unknown generation or number of slices stops no open handle, and no process opens the file") {
-  for (const unsigned shift : {format::LiveWord::kGenerationShift, format::LiveWord::kSlicesShift}) {
+TEST_CASE("an unknown epoch or number of slices stops no open handle, and no process opens the file") {
+  for (const format::Field& field : {format::kLiveEpochField, format::kLiveNumSlicesField}) {
     TempDir dir;
     Filter writer = created(dir.file());
     add_keys(writer, 1, 0, kSome);
     const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
-    set_live_word(dir.file(), look_at(dir.file()).live_word + (std::uint64_t{1} << shift));
+    set_word(dir.file(), format::kLivePageOffset + field.offset, 2);
     CHECK(reader.health() == Code::kOk);
     CHECK(answers_no(reader));
     CHECK(writer.add("a key").ok());
-    CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kLiveWord);
+    CHECK(open_code(dir.file(), OpenMode::kRead) == Code::kReserved);
   }
 }
 
@@ -314,9 +317,9 @@ TEST_CASE("the flag of a sync under way puts nothing in doubt") {
   const std::uint64_t word = look_at(dir.file()).live_word;
   const region::File syncing = region::File::open(dir.file(), region::File::Access::kReadWrite).value();
   REQUIRE(region::try_lock(syncing, format::kSyncLock).value());  // otherwise it is the flag of a process that died
-  set_live_word(dir.file(), word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   CHECK(writer.health() == Code::kOk);
   CHECK(answers_no(writer));
   CHECK(writer.add("a key").ok());
-  set_live_word(dir.file(), word);
+  set_syncing(dir.file(), false);
 }

@@ -49,7 +49,7 @@ TEST_CASE("sixty-four owners have marks, the next one is refused, and its keys a
   CHECK(refused.code == Code::kOwners);
   CHECK(refused.message.find(dir.file()) != std::string::npos);
   CHECK(filter.health() == Code::kOk);
-  CHECK((look_at(dir.file()).live_word & format::LiveWord::kSyncing) == 0);
+  CHECK_FALSE(look_at(dir.file()).syncing);
   CHECK(filter.get_mark(65) == 0);
   CHECK(filter.sync({.owner = 64, .mark = 641}).ok());
   CHECK(filter.sync({.owner = 65, .mark = 0}).ok());

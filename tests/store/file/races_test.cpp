@@ -160,7 +160,7 @@ TEST_CASE("a file whose writer died in a sync is refused while another process i
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
   leave_behind(dir.file());
-  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   std::optional<Code> seen;
   faults::after_lock =
       once_at(kTakingTheStateLock, [&] { seen = code_of(Filter::open(dir.file(), OpenMode::kRead, kImpatient)); });
@@ -195,10 +195,9 @@ TEST_CASE("a reader opens a file whose last writer syncs and closes between the 
   const faults::Scope scope;
   TempDir dir;
   std::optional<Filter> writer = created(dir.file());
-  const std::uint64_t word = look_at(dir.file()).live_word;
-  set_live_word(dir.file(), word | format::LiveWord::kSyncing);
+  set_syncing(dir.file());
   faults::before_lock = once_at(kAskingForWriters, [&] {
-    set_live_word(dir.file(), word);
+    set_syncing(dir.file(), false);
     writer.reset();
   });
   CHECK(answers_no(opened(Filter::open(dir.file(), OpenMode::kRead))));
@@ -292,7 +291,7 @@ TEST_CASE("a sync that waits while its file is replaced stores no mark, and says
   faults::before_lock = once_at(kTakingTheStateLock, [&] { CHECK(created(dir.file(), replacing()).close().ok()); });
   CHECK(writer.sync({.owner = 1, .mark = kSome}).code == Code::kSuperseded);
   CHECK(writer.get_mark(1) == 0);
-  CHECK((look_at(dir.file("old")).live_word & format::LiveWord::kSyncing) == 0);
+  CHECK_FALSE(look_at(dir.file("old")).syncing);
 }
 
 TEST_CASE("a sync that waits for a replacement that does not come stores its mark") {

@@ -149,14 +149,18 @@ TEST_CASE("a recovery that is closed continues where it was, even on another mac
 
 // No process knows what is on the disk: what was added again before is needed again.
 TEST_CASE("a recovery that was closed begins again if the file was poisoned, or a process died in a sync of it") {
-  for (const std::uint64_t trouble : {format::LiveWord::kPoisoned, format::LiveWord::kSyncing}) {
+  for (const bool poisoned : {true, false}) {
     Unclean file;
     {
       Filter filter = recoverer(file.path);
       CHECK_FALSE(recovered(filter, 1));
       CHECK(filter.close().ok());
     }
-    set_live_word(file.path, look_at(file.path).live_word | trouble);
+    if (poisoned) {
+      set_live_word(file.path, look_at(file.path).live_word | format::LiveWord::kPoisoned);
+    } else {
+      set_syncing(file.path);
+    }
     Filter filter = recoverer(file.path);
     CHECK(look_at(file.path).newest().recovered == 0);
     CHECK_FALSE(recovered(filter, 2));
@@ -304,7 +308,8 @@ TEST_CASE("a recovery that was poisoned is not over, though the live page that s
   CHECK(first.finish_recovery(1).error().code == Code::kPoisoned);
   faults::on_sync = nullptr;
   CHECK(look_at(file.path).newest().state == SlotState::kDirty);
-  set_live_word(file.path, look_at(file.path).live_word & ~(format::LiveWord::kPoisoned | format::LiveWord::kSyncing));
+  set_live_word(file.path, look_at(file.path).live_word & ~format::LiveWord::kPoisoned);
+  set_syncing(file.path, false);
   for (const std::uint64_t owner : {1U, 2U}) {
     const auto over = second.finish_recovery(owner);
     REQUIRE_FALSE(over.ok());
