@@ -48,7 +48,7 @@ using Words = std::unique_ptr<std::uint64_t, Free>;
 layout::Target target_of(const Functions& kernel, const std::uint64_t* words, const Geometry& geometry) {
   static const std::uint64_t front = 1;
   static const std::uint64_t end = 2;
-  const layout::Sentinel sentinel{&front, &end, ~std::uint64_t{0}, 3};
+  const layout::Sentinel sentinel{&front, &end, 3};
   return {words, geometry, sentinel, kernel.contains.one_for(geometry), layout::row_of(tested).inlined};
 }
 

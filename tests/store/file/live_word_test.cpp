@@ -314,7 +314,6 @@ TEST_CASE("other processes answer maybe after damage, too") {
 TEST_CASE("the flag of a sync under way puts nothing in doubt") {
   TempDir dir;
   Filter writer = created(dir.file());
-  const std::uint64_t word = look_at(dir.file()).live_word;
   const region::File syncing = region::File::open(dir.file(), region::File::Access::kReadWrite).value();
   REQUIRE(region::try_lock(syncing, format::kSyncLock).value());  // otherwise it is the flag of a process that died
   set_syncing(dir.file());
