@@ -284,13 +284,19 @@ TEST_CASE("every reserved byte of the live page and of a valid slot must be zero
     std::memcpy(header.data() + 8192, b.data(), b.size());
   };
   put_slots();
+  std::byte* const live = header.data() + std::size_t{3} * 4096;
+  base::store(live, format::LiveWord::healthy(kId).bits);
+  base::store(live + 24, std::uint64_t{1});  // slices
   CHECK(format::reserved_state_is_zero(header, kId));
-  for (std::size_t at = 0; at < 4096; ++at) {                    // the live page
+  for (std::size_t at = 0; at < 4096; ++at) {
     const bool counter = at >= 64 && at < 2112 && at % 64 < 16;  // keys added, and keys removed
-    header[3 * 4096 + at] = std::byte{0x80};
+    const std::byte before = std::exchange(live[at], live[at] ^ std::byte{0x80});
     REQUIRE(format::reserved_state_is_zero(header, kId) == (at < 8 || counter));
-    header[3 * 4096 + at] = std::byte{0};
+    live[at] = before;
   }
+  base::store(live + 8, std::uint64_t{1});  // syncing
+  CHECK(format::reserved_state_is_zero(header, kId));
+  base::store(live + 8, std::uint64_t{0});
   for (const std::size_t slot : {std::size_t{4096}, std::size_t{8192}}) {
     for (std::size_t at = 0; at < 4088; ++at) {
       const bool reserved =

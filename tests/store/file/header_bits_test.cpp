@@ -17,10 +17,13 @@ constexpr std::size_t kLiveWordBit = 8 * (format::kLivePageOffset + format::kLiv
 enum class State { kClean, kAdoptable };
 
 // Returns why the bit does not matter, or nullptr if it must be refused.
+constexpr std::size_t kFillingBit = 5;
+constexpr std::size_t kSyncingBit = 64;  // of the next word
+
 const char* does_not_matter(std::size_t bit, State state) {
-  if (bit == kLiveWordBit + 33) return "superseded, and its replacer is gone: whoever opens it lets it go on";
-  if (bit == kLiveWordBit + 38) return "filling, and the slot says that it is over: maybe until the next sync";
-  if (bit == kLiveWordBit + 35 && state == State::kClean) return "syncing: what is clean was synced";
+  if (bit == kLiveWordBit + 2) return "superseded, and its replacer is gone: whoever opens it lets it go on";
+  if (bit == kLiveWordBit + kFillingBit) return "filling, and the slot says that it is over: maybe until the next sync";
+  if (bit == kLiveWordBit + kSyncingBit && state == State::kClean) return "syncing: what is clean was synced";
   const std::size_t stripes = 8 * (format::kLivePageOffset + format::kStripesField.offset);
   if (bit < stripes || bit >= stripes + 8 * format::kStripesField.bytes) return nullptr;
   return (bit - stripes) % (8 * format::kStripeBytes) < 128 ? "keys added and removed: only told" : nullptr;
@@ -32,10 +35,11 @@ Code expected_code(std::size_t bit) {
   if (page == 0) return bit < 64 ? Code::kMagic : Code::kOk;
   if (page < 3) return Code::kUnclean;
   const std::size_t live = bit - kLiveWordBit;
-  if (live == 32) return Code::kPoisoned;
-  if (live == 34) return Code::kRecovering;
-  if (live == 35) return Code::kUnclean;
-  if (live == 36) return Code::kSuperseded;
+  if (live == 1) return Code::kPoisoned;
+  if (live == 3) return Code::kRecovering;
+  if (live == 4) return Code::kSuperseded;
+  if (live >= 6 && live <= 14) return Code::kFeature;
+  if (live == kSyncingBit) return Code::kUnclean;
   return live < 64 ? Code::kLiveWord : Code::kReserved;
 }
 
@@ -71,7 +75,7 @@ std::size_t flip_all(const std::string& path, State state) {
       ++harmless;
       REQUIRE(filter.ok());
       REQUIRE(maybes(*filter, 1, 0, kSome) == kSome);
-      REQUIRE(((bit == kLiveWordBit + 38) == (filter->health() == Code::kFilling)));
+      REQUIRE(((bit == kLiveWordBit + kFillingBit) == (filter->health() == Code::kFilling)));
     } else {
       REQUIRE_FALSE(filter.ok());
       const Code expected = expected_code(bit);

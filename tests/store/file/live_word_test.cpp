@@ -71,7 +71,7 @@ const std::vector<Damage>& damages() {
       {"the end word is zeroed", [](const std::string& path) { set_word(path, end_of(path), 0); }},
       {"the end word is overwritten", [](const std::string& path) { write_bytes(path, end_of(path), "nonsense"); }},
       {"one bit of the end word is flipped",
-       [](const std::string& path) { set_word(path, end_of(path), own_end_word(path) ^ (1U << 13)); }},
+       [](const std::string& path) { set_word(path, end_of(path), own_end_word(path) ^ (1U << 23)); }},
       {"the last bytes are cut off", [](const std::string& path) { cut(path, size_of(path) - 4); }},
       {"it is cut in the middle of its last page",
        [](const std::string& path) { cut(path, (size_of(path) & ~4095U) + 1); }},

@@ -344,7 +344,7 @@ TEST_CASE("a file with a damaged first page continues after it was superseded an
 TEST_CASE("a file of a later version without a live word of this one is not replaced while a writer has it open") {
   TempDir dir;
   Filter writer = created(dir.file());
-  write_bytes(dir.file(), format::kVersionMajorField.offset, std::string("\x02", 1));
+  write_bytes(dir.file(), format::kVersionMajorField.offset, std::string("\x03", 1));
   set_live_word(dir.file(), 0);
   const std::string before = read_bytes(dir.file());
   CHECK(code_of(Filter::create(dir.file(), replacing())) == Code::kBusy);

@@ -244,7 +244,8 @@ TEST_CASE("a handle that was shut releases its locks before it is closed, and co
   CHECK(shut.close().ok());
   CHECK(look_at(path).says_dirty());
   CHECK(next.close().ok());
-  CHECK((look_at(path).live_word >> 32 & 0xff) == 0);
+  CHECK((look_at(path).live_word & format::LiveWord::kStates) == 0);
+  CHECK_FALSE(look_at(path).syncing);
 }
 
 TEST_CASE("a sync that fails while a handle is shut is reported, and poisons the file") {
