@@ -31,8 +31,8 @@ class Document:
             pieces = re.split(r"^#+ (.*)$", file.read(), flags=re.M)
         self.sections = dict(zip(pieces[1::2], pieces[2::2]))
 
-    def rows(self, section):
-        lines = [line for line in self.sections[section].splitlines() if line.startswith("|")]
+    def rows(self, section, table=0):
+        lines = re.findall(r"(?:^\|.*\n)+", self.sections[section], flags=re.M)[table].splitlines()
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
     def fields(self, section):
@@ -108,8 +108,18 @@ class FormatDocument(unittest.TestCase):
         self.assertEqual(told, self.code.records)
 
     def test_the_bits_of_the_live_word(self):
-        told = re.findall(r"(\d+)(?: is)? \*(\w+)\*", self.document.words("Live page"))
-        self.assertEqual({name: 1 << int(bit) for bit, name in told}, self.code.numbers["live"])
+        told, all_bits = {}, []
+        for bits, name, value in self.document.rows("Live page", 1):
+            first, last = re.fullmatch(r"(\d+)(?: to (\d+))?", bits).groups()
+            bits = range(int(first), int(last or first) + 1)
+            all_bits += bits
+            told[name.strip("*").replace(" ", "_") or value] = sum(1 << bit for bit in bits)
+        self.assertEqual(all_bits, list(range(64)), "each bit is in one row")
+        one, end, of_the_id = (told.pop(value) for value in ("1", "0; 1 in the end word", "bytes 2 to 7 of file_id"))
+        self.assertEqual((of_the_id, end), (sum(1 << bit for bit in range(16, 64)), 1 << self.told(r"with bit (\d+) set", "A file")[0]))
+        self.assertEqual(one | of_the_id, self.constants["live_word_of_ones"])
+        self.assertEqual(end, self.constants["end_word_of_zeros"])
+        self.assertEqual(told, self.code.numbers["live"])
 
     def test_the_c_header_has_the_same_layouts_and_hashes(self):
         constants = bfstore_header.constants(HEADER)
