@@ -137,7 +137,7 @@ class LaterVersion(unittest.TestCase):
         for process, name, how in handles:
             self.assertEqual(process.open(name, self.path, how), ["", ""])
 
-    def refused(self, code, hows=FLAGS, says=""):
+    def refused(self, code, hows=FLAGS, says="."):
         before = self.content()
         for how in hows:
             its_code, words = self.other.open("refused", self.path, how)

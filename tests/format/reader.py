@@ -258,7 +258,7 @@ def state(f, minor, a, b, live):
     syncing, epoch, num_slices = struct.unpack_from("<QQQ", live, 8)
     check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
-           (minor or syncing < 2 and not epoch and num_slices == 1 and not any(live[32:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
+           (minor or syncing < 2 and not epoch and num_slices == 1 and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.filling, f.live_word = number(newest[72:76]) != 0, number(live[:8])
     behind = f.filling and not f.live_word & FILLING  # of another moment than the live word
