@@ -115,10 +115,9 @@ class FormatDocument(unittest.TestCase):
             all_bits += bits
             told[name.strip("*").replace(" ", "_") or value] = sum(1 << bit for bit in bits)
         self.assertEqual(all_bits, list(range(64)), "each bit is in one row")
-        one, end, of_the_id = (told.pop(value) for value in ("1", "0; 1 in the end word", "bytes 2 to 7 of file_id"))
-        self.assertEqual((of_the_id, end), (sum(1 << bit for bit in range(16, 64)), 1 << self.told(r"with bit (\d+) set", "A file")[0]))
-        self.assertEqual(one | of_the_id, self.constants["live_word_of_ones"])
-        self.assertEqual(end, self.constants["end_word_of_zeros"])
+        self.assertEqual(told.pop("1") | told.pop("bytes 2 to 7 of file_id"), 2**64 - 2**16 + 1)
+        told["never"] = told.pop("0; 1 in the end word")
+        self.assertEqual(told["never"], 1 << self.told(r"with bit (\d+) set", "A file")[0])
         self.assertEqual(told, self.code.numbers["live"])
 
     def test_the_c_header_has_the_same_layouts_and_hashes(self):

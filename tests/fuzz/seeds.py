@@ -23,7 +23,7 @@ def image(data, right=0, calls=0, more=0, damage=b""):
     slots = b"".join(data[start:start + 176] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
     begin = struct.pack("<BHBI", right, calls, more, len(data))
-    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 32] + bytes([len(records)]) + records + b"\0" +
+    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
             damage + data[4 * PAGE:])
 
 
