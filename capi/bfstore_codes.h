@@ -76,8 +76,8 @@ extern "C" {
 #define BFS_ENOTREGULAR (-200) /* not a regular file */
 #define BFS_ESYMLINK (-201)    /* a symbolic link, where none is followed */
 #define BFS_EMALFORMED (-202)  /* bytes that FORMAT.md forbids: bfs_error.rule says by which rule */
-#define BFS_EVERSION (-203)    /* a later major version of the format */
-#define BFS_EFEATURE (-204)    /* needs a feature, a layout or a hash that this library does not know */
+#define BFS_EVERSION (-203)    /* another major version of the format */
+#define BFS_EFEATURE (-204)    /* needs a feature, layout, hash or state that this library does not know */
 
 /* Says in words what failed.  The caller owns it.  A call that succeeds leaves it alone. */
 typedef struct bfs_error {

@@ -249,18 +249,36 @@ class Checker {
       broken(Code::kRecord, "parameter records of " + std::to_string(records_bytes_) + " bytes are impossible");
       return;
     }
+    each_record([this](Bytes record, std::uint64_t) { check_known(record); });
+    if (!each_record([this](Bytes record, std::uint64_t value_bytes) { check_record(record, value_bytes); })) {
+      broken(Code::kRecord, "a parameter record is longer than the rest of the records");
+      return;
+    }
+    for (const RecordRow* const row : record_rows()) check_expected(*row);
+  }
+
+  // Calls `look` with each record, and the length of its value. Returns false at a record that is longer than the rest.
+  template <class Look>
+  bool each_record(const Look& look) {
     Bytes rest = bytes_.subspan(kRecordsOffset, records_bytes_);
     while (!rest.empty()) {
       const std::uint64_t value_bytes = get<std::uint32_t>(rest, kRecordValueBytesField);
       const std::uint64_t whole = base::round_up(kRecordValueOffset + value_bytes, 8);
-      if (whole > rest.size()) {
-        broken(Code::kRecord, "a parameter record is longer than the rest of the records");
-        return;
-      }
-      check_record(rest.first(whole), value_bytes);
+      if (whole > rest.size()) return false;
+      look(rest.first(whole), value_bytes);
       rest = rest.subspan(whole);
     }
-    for (const RecordRow* const row : record_rows()) check_expected(*row);
+    return true;
+  }
+
+  // Comes before the rules of all records: a later bfstore, and no repair, is the way out.
+  void check_known(Bytes record) {
+    const auto type = get<std::uint16_t>(record, kRecordTypeField);
+    const bool critical = (get<std::uint16_t>(record, kRecordFlagsField) & kRecordCritical) != 0;
+    if (critical && find_record(type) == nullptr) {
+      broken(Code::kFeature, "needs a parameter that this bfstore does not know (type " + std::to_string(type) +
+                                 "). Use a later bfstore.");
+    }
   }
 
   void check_record(Bytes record, std::uint64_t value_bytes) {
@@ -274,9 +292,6 @@ class Checker {
              "a parameter record of type " + std::to_string(type) + " has flags or padding that must be zero");
     } else if (row != nullptr) {
       check_known_record(*row, critical, record.subspan(kRecordValueOffset, value_bytes));
-    } else if (critical) {
-      broken(Code::kFeature, "needs a parameter that this bfstore does not know (type " + std::to_string(type) +
-                                 "). Use a later bfstore.");
     }
   }
 

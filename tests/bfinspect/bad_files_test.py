@@ -7,7 +7,7 @@ import socket
 import struct
 import unittest
 
-from inspector import BFINSPECT, LIVE, PAGE, SLOT_A, SLOT_B, Bytes, InspectorCase
+from inspector import BFINSPECT, LIVE, PAGE, SLOT_A, SLOT_B, SYNCING, Bytes, InspectorCase
 
 NAN = float("nan")
 
@@ -22,10 +22,11 @@ class BrokenRules(InspectorCase):
     def test_each_field_out_of_its_rule_is_reported_with_its_own_code(self):
         body = Bytes(self.make(name="whole")).get(80, "Q")
         broken = {
-            "BFS_EVERSION": [(8, "H", 2), (8, "H", 0)],
+            "BFS_EVERSION": [(8, "H", 1), (8, "H", 3), (8, "H", 0)],
             "BFS_EFORM": [(28, "H", 2), (28, "H", 9)],
             "BFS_EHEADERSIZE": [(12, "I", 0), (12, "I", 4095), (12, "I", 2**32 - 1)],
-            "BFS_ERESERVED": [(30, "H", 1), (116, "I", 1), (120, "Q", 1), (4000, "Q", 1)],
+            "BFS_ERESERVED": [(30, "H", 1), (116, "I", 1), (120, "Q", 1), (4000, "Q", 1), (SYNCING, "Q", 2), (LIVE + 16, "Q", 1),
+                              (LIVE + 24, "Q", 2), (SLOT_A + 80, "Q", 1), (SLOT_B + 88, "Q", 1), (SLOT_B + 96, "Q", 1)],
             "BFS_EFEATURE": [(24, "I", 1 << 31)],
             "BFS_ELAYOUT": [(32, "H", 0), (32, "H", 7)],
             "BFS_EHASH": [(34, "H", 0), (34, "H", 7)],
@@ -59,6 +60,10 @@ class BrokenRules(InspectorCase):
     def test_a_foreign_live_word_is_reported(self):
         for word in (0, 1, 2**64 - 1):
             self.assertEqual(self.codes(self.raw().put(LIVE, "Q", word).write()), ["BFS_ELIVEWORD"])
+
+    def test_a_later_state_is_a_feature(self):
+        for bit in range(6, 15):
+            self.assertEqual(self.codes(self.raw().live(1 << bit).write()), ["BFS_EFEATURE"])
 
     def test_every_broken_rule_is_reported_at_once(self):
         raw = self.raw()
@@ -116,7 +121,7 @@ class BrokenRules(InspectorCase):
             raw = self.raw()
             raw.data[8:PAGE] = random_bytes.randbytes(PAGE - 8)
             if turn % 2:
-                raw.put(8, "HHI", 1, 0, PAGE)
+                raw.put(8, "HHI", 2, 0, PAGE)
                 raw.seal_identity()
             self.json(raw.write(), code=2)
             self.text(raw.path, code=2)

@@ -45,7 +45,7 @@ class GoodFiles(InspectorCase):
         for key, (offset, layout) in offsets.items():
             self.assertEqual(found[key], raw.get(offset, layout), key)
         self.assertEqual(found["seed"], "18446744073709551615")
-        self.assertEqual(found["format_version"], "1.0")
+        self.assertEqual(found["format_version"], "2.0")
         self.assertEqual(found["form"], "file")
         self.assertEqual(found["file_id"], raw.data[88:104].hex())
         self.assertEqual(found["file_bytes"], os.stat(path).st_size)
@@ -98,7 +98,7 @@ class GoodFiles(InspectorCase):
                       found["keys_added"], found["set_bits"]):
             self.assertIn(format(exact, ","), page)
         for words in ("clean", "blocked", "xxh3", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
-                      "2.00 million (2,000,000) keys", "format          1.0", "MB (", " bytes)", "page cache", "huge pages"):
+                      "2.00 million (2,000,000) keys", "format          2.0", "MB (", " bytes)", "page cache", "huge pages"):
             self.assertIn(words, page)
         self.assertRegex(page, r"(?m)^  \[[#.|]+\] \d+\.\d %$")
         self.assertNotIn("Problems", page)
@@ -185,7 +185,7 @@ class GoodFiles(InspectorCase):
 
     def test_a_later_minor_version_is_read_as_far_as_it_is_known(self):
         raw = Bytes(self.make()).put(10, "H", 3)
-        self.assertEqual(self.json(raw.seal().write())["format_version"], "1.3")
+        self.assertEqual(self.json(raw.seal().write())["format_version"], "2.3")
 
     def test_looking_changes_neither_bytes_nor_times_in_any_state(self):
         clean = self.make(keys=range(10))

@@ -26,7 +26,8 @@ BFINSPECT = os.environ["BFINSPECT"]
 PAGE = 4096
 SLOT_A, SLOT_B, LIVE = PAGE, 2 * PAGE, 3 * PAGE
 CLEAN, DIRTY, RECOVERING, PAUSED = 1, 2, 3, 4
-POISONED, SUPERSEDED, LIVE_RECOVERING, SYNCING = (1 << bit for bit in (32, 33, 34, 35))
+POISONED, SUPERSEDED, LIVE_RECOVERING = (1 << bit for bit in (1, 2, 3))
+SYNCING = LIVE + 8  # a word of its own
 
 KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added", "keys_removed",

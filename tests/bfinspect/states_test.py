@@ -123,7 +123,7 @@ class States(InspectorCase):
         self.assertIn("up to the marks", " ".join(page.split()))
 
     def test_a_file_whose_writer_died_while_syncing_is_unclean(self):
-        path = self.dirty().live(SYNCING).seal().write()
+        path = self.dirty().put(SYNCING, "Q", 1).seal().write()
         found = self.json(path, code=1)
         self.assertEqual((found["state"], found["syncing"]), ("unclean", False))
         self.assertIn("middle of a sync", " ".join(self.text(path, code=1).split()))

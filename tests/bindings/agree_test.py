@@ -261,7 +261,7 @@ class Errors(Case):
         flipped = bytearray(whole)
         flipped[40] ^= 2  # of num_bits
         later = bytearray(whole)
-        later[8] = 2  # version_major
+        later[8] = 3  # version_major
         contents = {"too short": whole[:100], "magic": b"x" + whole[1:], "checksum": bytes(flipped), "body": whole[:16384],
                     "BFS_EVERSION": bytes(later)}
         for name, content in contents.items():

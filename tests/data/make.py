@@ -16,8 +16,8 @@ KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i 
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
 SECRET = KEYED  # the key of the files whose name begins with good_siphash
 # One file for each code, so that the folder stays small.
-BROKEN = ["magic of a file that went through text mode", "version_major 2", "form 0", "header_bytes 0", "reserved_a",
-          "incompat, bit 31", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
+BROKEN = ["magic of a file that went through text mode", "version_major 1", "version_major 3", "form 0", "header_bytes 0", "reserved_a",
+          "incompat, bit 31", "a critical record of an unknown type", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
 
 
 def fill(library, handle, external):
@@ -111,7 +111,7 @@ def main():
     make_keyed(library)
     if "--keyed" in sys.argv:
         return
-    good = make_file(library, "good_blocked.bf", note=b"made for version 1.0")
+    good = make_file(library, "good_blocked.bf", note=b"made for version 2.0")
     make_file(library, "good_classic.bf", layout="classic")
     make_file(library, "good_external.bf", external=True, hash="external")
     make_buffer(library, "good_embedded.record", seed=7, note=b"embedded")

@@ -1,6 +1,8 @@
 """Every way of breaking one field of a good file, and the code with which FORMAT.md's checklist refuses it: the tables
 of broken_fields_test.py. A change takes the bytes (a bytearray) and breaks them in place.
 """
+import functools
+import operator
 import struct
 
 import reader
@@ -8,6 +10,7 @@ import reader
 NAN, INFINITY = float("nan"), float("inf")
 NOTE = b"the note"  # the note of every file that is broken
 PAGE = 4096
+SYNCING, LIVE_EPOCH, LIVE_NUM_SLICES = (3 * PAGE + at for at in (8, 16, 24))
 
 
 def put(data, offset, layout, value):
@@ -26,7 +29,7 @@ def seal_identity(data):
 
 def end_word(data):
     """Returns the end word of the filter at the beginning of `data`."""
-    return struct.pack("<Q", number(data, 96, 8) | 1 << 37)
+    return struct.pack("<Q", number(data, 96, 8) | reader.END_BIT)
 
 
 def seal_slots(data):
@@ -85,7 +88,9 @@ IDENTITY = {
     "magic, last byte": (field(7, "B", 0x0D), "BFS_EMAGIC"),
     "magic of a file that went through text mode": (fill(0, b"\x89BFS\n\x1a\n\0"), "BFS_EMAGIC"),
     "version_major 0": (field(8, "H", 0), "BFS_EVERSION"),
-    "version_major 2": (field(8, "H", 2), "BFS_EVERSION"),
+    "version_major 1": (field(8, "H", 1), "BFS_EVERSION"),
+    "version_major 3": (field(8, "H", 3), "BFS_EVERSION"),
+    "version_major 1 with a larger minor version": (both(field(8, "H", 1), field(10, "H", 9)), "BFS_EVERSION"),
     "version_minor 1": (field(10, "H", 1), None),
     "version_minor 65535": (field(10, "H", 65535), None),
     "form 0": (field(28, "H", 0), "BFS_EFORM"),
@@ -138,9 +143,16 @@ IDENTITY = {
     "no records": (records(b""), None),
     "a record of an unknown type": (records(record(65535, 0, b"later")), None),
     "the note behind a record of an unknown type": (records(record(65535, 0, b"later") + record(1, 0, NOTE)), None),
-    "a critical record of an unknown type": (records(record(65535, 1, b"later")), "BFS_ERECORD"),
+    "a critical record of an unknown type": (records(record(65535, 1, b"later")), "BFS_EFEATURE"),
     "a critical record of an unknown type, later minor version": (both(records(record(65535, 1, b"")), field(10, "H", 1)),
-                                                                 "BFS_ERECORD"),
+                                                                 "BFS_EFEATURE"),
+    "a critical record of the first unknown type": (records(record(6, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind the note": (records(record(1, 0, NOTE) + record(6, 1, b"later")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind a malformed one": (records(record(1, 1, NOTE) + record(6, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of an unknown type with an unknown flag": (records(record(65535, 3, b"")), "BFS_EFEATURE"),
+    "a critical record of an unknown type that is longer than what is left": (records(record(65535, 1, b"", 1)), "BFS_ERECORD"),
+    "a critical record of an unknown type behind one that is longer than what is left": (
+        records(record(1, 0, NOTE, 2**32 - 1) + record(6, 1, b"")), "BFS_ERECORD"),
     "a record of type 0": (records(record(0, 0, b"")), None),
     "a record with an unknown flag": (records(record(65535, 2, b"later")), "BFS_ERECORD"),
     "a record with an unknown flag, later minor version": (both(records(record(65535, 2, b"")), field(10, "H", 1)), None),
@@ -269,6 +281,12 @@ def slots(*changes):
     return change
 
 
+def later(data):
+    """Makes the file one of a later minor version."""
+    put(data, 10, "H", 1)
+    seal_identity(data)
+
+
 def live_word(function):
     return lambda data: put(data, 3 * PAGE, "Q", function(number(data, 3 * PAGE, 8)))
 
@@ -282,15 +300,34 @@ STATE = {
     "both slots clean with an owner recovered": (slots(field(64, "Q", 1)), "BFS_ERESERVED"),
     "both slots with 2 for filling": (slots(field(72, "I", 2)), "BFS_ERESERVED"),
     "both slots with two slices": (slots(field(12, "I", 2)), "BFS_ERESERVED"),
-    "the slots of another file": (both(lambda d: put(d, 95, "B", d[95] ^ 1), seal_identity), "BFS_ESLOTS"),
+    "both slots with an epoch": (slots(field(80, "Q", 1)), "BFS_ERESERVED"),
+    "both slots with turned_at": (slots(field(88, "Q", 1 << 63)), "BFS_ERESERVED"),
+    "both slots with turned_after_boot": (slots(field(96, "Q", 1 << 63)), "BFS_ERESERVED"),
+    "both slots with words of a later minor version": (both(slots(both(
+        field(12, "I", 2), field(80, "Q", 2**64 - 1), field(88, "Q", 7), field(96, "Q", 9), fill(104, b"later"), field(4080, "Q", 3))), later),
+        None),
+    "the slots of another file": (both(flipped(88), seal_identity), "BFS_ESLOTS"),  # the live word lacks this byte of file_id
     "live word 0": (live_word(lambda word: 0), "BFS_ELIVEWORD"),
     "live word all ones": (live_word(lambda word: 2**64 - 1), "BFS_ELIVEWORD"),
     "live word, bit 0 clear": (live_word(lambda word: word & ~1), "BFS_ELIVEWORD"),
-    "live word of another file": (live_word(lambda word: word ^ 2), "BFS_ELIVEWORD"),
-    "live word, no slice": (live_word(lambda word: word & (1 << 48) - 1), "BFS_ELIVEWORD"),
-    "live word, bit 37": (live_word(lambda word: word | 1 << 37), "BFS_ELIVEWORD"),
-    "live word, bit 47": (live_word(lambda word: word | 1 << 47), "BFS_ELIVEWORD"),
-    "live word, two slices": (live_word(lambda word: word ^ 3 << 48), "BFS_ELIVEWORD"),
+    "live word of another file": (live_word(lambda word: word ^ 1 << 16), "BFS_ELIVEWORD"),
+    "live word, bit 15": (live_word(lambda word: word | 1 << 15), "BFS_ELIVEWORD"),
+    "live word, bit 37": (live_word(lambda word: word ^ 1 << 37), "BFS_ELIVEWORD"),
+    "live word, bit 63": (live_word(lambda word: word ^ 1 << 63), "BFS_ELIVEWORD"),
+    "live word of another file, with a later state": (live_word(lambda word: word ^ 1 << 16 | 1 << 6), "BFS_ELIVEWORD"),
+    "live word, every later state": (live_word(lambda word: word | reader.LATER_STATES), "BFS_EFEATURE"),
+    "live word, a later state of a later minor version": (both(live_word(lambda word: word | 1 << 6), later), "BFS_EFEATURE"),
+    "live word, a later state next to each known one": (live_word(lambda word: word | reader.STATES | 1 << 14), "BFS_EFEATURE"),
+    **{f"live word, later state {bit}": (live_word(functools.partial(operator.or_, 1 << bit)), "BFS_EFEATURE") for bit in range(6, 15)},
+    "syncing 1, of a closer that was killed": (field(SYNCING, "Q", 1), None),
+    "syncing 2": (field(SYNCING, "Q", 2), "BFS_ERESERVED"),
+    "syncing, bit 63": (field(SYNCING, "Q", 1 << 63), "BFS_ERESERVED"),
+    "an epoch in the live page": (field(LIVE_EPOCH, "Q", 1), "BFS_ERESERVED"),
+    "no slice in the live page": (field(LIVE_NUM_SLICES, "Q", 0), "BFS_ERESERVED"),
+    "two slices in the live page": (field(LIVE_NUM_SLICES, "Q", 2), "BFS_ERESERVED"),
+    "words of a later minor version in the live page": (both(
+        field(LIVE_EPOCH, "Q", 2**64 - 1), field(LIVE_NUM_SLICES, "Q", 2), fill(3 * PAGE + 32, b"later"), field(4 * PAGE - 8, "Q", 3), later),
+        None),
 }
 
 
@@ -308,8 +345,9 @@ def without_last_page(data):
 END_WORD = {
     "end word 0": (last_word(lambda word: 0), "BFS_ELIVEWORD"),
     "end word all ones": (last_word(lambda word: 2**64 - 1), "BFS_ELIVEWORD"),
-    "end word, bit 37 clear": (last_word(lambda word: word & ~(1 << 37)), "BFS_ELIVEWORD"),
+    "end word, bit 15 clear": (last_word(lambda word: word & ~reader.END_BIT), "BFS_ELIVEWORD"),
     "end word of another filter": (last_word(lambda word: word ^ 1 << 20), "BFS_ELIVEWORD"),
-    "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", number(d, 88, 4) | 1 | 1 << 48), "BFS_ELIVEWORD"),
+    "end word, bit 0": (last_word(lambda word: word ^ 1), "BFS_ELIVEWORD"),
+    "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", number(d, 90, 6) << 16 | 1), "BFS_ELIVEWORD"),
     "the last page cut and grown again": (without_last_page, "BFS_ELIVEWORD"),
 }

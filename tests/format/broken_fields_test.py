@@ -263,7 +263,7 @@ class BrokenFields(unittest.TestCase):
     def test_reserved_bytes_behind_the_identity(self):
         """FORMAT.md, Conventions: a reader that knows the minor version refuses what is not zero."""
         base = self.make_file()
-        for page, offsets in ((1, (13, 73, 80, 127, 1664, 4087)), (2, (14, 100, 1700, 4087)), (3, (8, 63, 2112, 4095))):
+        for page, offsets in ((1, (13, 73, 80, 104, 127, 1664, 4087)), (2, (14, 103, 1700, 4087)), (3, (9, 16, 25, 32, 63, 2112, 4095))):
             for offset in offsets:
                 with self.subTest(page=page, offset=offset):
                     data = bytearray(base)
@@ -306,7 +306,7 @@ class BrokenFields(unittest.TestCase):
     def test_a_file_whose_sync_failed(self):
         """The live word still says so after every process has closed. A reader that opens it all the same answers maybe."""
         base = self.make_file()
-        put(base, 3 * PAGE, "Q", number(base, 3 * PAGE, 8) | 1 << 32)
+        put(base, 3 * PAGE, "Q", number(base, 3 * PAGE, 8) | reader.POISONED)
         self.save(base)
         self.assertTrue(reader.open_file(self.path).contains(b"never added"))
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):

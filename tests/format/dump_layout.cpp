@@ -71,7 +71,7 @@ void print_enums() {
   print_number("live", "recovering", format::LiveWord::kRecovering);
   print_number("live", "replaced", format::LiveWord::kReplaced);
   print_number("live", "filling", format::LiveWord::kFilling);
-  print_number("live", "later states", format::LiveWord::kLaterStates);
+  print_number("live", "later_states", format::LiveWord::kLaterStates);
   print_number("live", "never", format::LiveWord::kNever);
 }
 

@@ -31,8 +31,8 @@ class Document:
             pieces = re.split(r"^#+ (.*)$", file.read(), flags=re.M)
         self.sections = dict(zip(pieces[1::2], pieces[2::2]))
 
-    def rows(self, section):
-        lines = [line for line in self.sections[section].splitlines() if line.startswith("|")]
+    def rows(self, section, table=0):
+        lines = re.findall(r"(?:^\|.*\n)+", self.sections[section], flags=re.M)[table].splitlines()
         return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
     def fields(self, section):
@@ -108,8 +108,17 @@ class FormatDocument(unittest.TestCase):
         self.assertEqual(told, self.code.records)
 
     def test_the_bits_of_the_live_word(self):
-        told = re.findall(r"(\d+)(?: is)? \*(\w+)\*", self.document.words("Live page"))
-        self.assertEqual({name: 1 << int(bit) for bit, name in told}, self.code.numbers["live"])
+        told, all_bits = {}, []
+        for bits, name, value in self.document.rows("Live page", 1):
+            first, last = re.fullmatch(r"(\d+)(?: to (\d+))?", bits).groups()
+            bits = range(int(first), int(last or first) + 1)
+            all_bits += bits
+            told[name.strip("*").replace(" ", "_") or value] = sum(1 << bit for bit in bits)
+        self.assertEqual(all_bits, list(range(64)), "each bit is in one row")
+        self.assertEqual(told.pop("1") | told.pop("bytes 2 to 7 of file_id"), 2**64 - 2**16 + 1)
+        told["never"] = told.pop("0; 1 in the end word")
+        self.assertEqual(told["never"], 1 << self.told(r"with bit (\d+) set", "A file")[0])
+        self.assertEqual(told, self.code.numbers["live"])
 
     def test_the_c_header_has_the_same_layouts_and_hashes(self):
         constants = bfstore_header.constants(HEADER)
@@ -165,9 +174,8 @@ class FormatDocument(unittest.TestCase):
         rows = self.document.rows("A reader's checklist")
         in_order = sorted((rule, name) for name, rule in bfs.RULES.items())
         self.assertEqual([(int(rule), name) for _, _, rule, name in rows if rule], in_order)
-        for number, (_, of_c, rule, name) in enumerate(rows):
+        for _, of_c, rule, name in rows:
             self.assertEqual((CODES[of_c], int(rule or 0)), bfs.said(name))
-            self.assertIn(rule, ("", str(number)), "the rules are numbered by their places")
         self.assertEqual({of_c for _, of_c, _, _ in rows}, {name for name, code in CODES.items() if code <= -200})
 
 

@@ -17,7 +17,10 @@ import programs  # found only now
 programs.need_module("xxhash", "python3-xxhash")
 from xxhash import xxh3_64_intdigest as xxh3, xxh128
 
-MAYBE_BITS = 1 << 32 | 1 << 33 | 1 << 34 | 1 << 36 | 1 << 38  # poisoned, superseded, recovering, replaced, filling
+POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING = (1 << bit for bit in range(1, 6))  # of the live word
+STATES = POISONED | SUPERSEDED | RECOVERING | REPLACED | FILLING
+LATER_STATES = sum(1 << bit for bit in range(6, 15))
+END_BIT = 1 << 15
 
 
 class Refused(Exception):
@@ -157,7 +160,7 @@ class Filter:
     def has(self, cells):
         bits = LAYOUTS[self.layout][1]
         mask = 2**bits - 1
-        return self.filling or bool(self.live_word & MAYBE_BITS) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in cells)
+        return self.filling or bool(self.live_word & (STATES | LATER_STATES)) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in cells)
 
     def contains_digest(self, digest):
         check([(self.hash < 4, "BFS_EKEYONLY")])
@@ -169,6 +172,16 @@ class Filter:
         return self.contains_digest(self.digest(key))
 
 
+def kinds(records):
+    """Yields the type of each record, and whether it is critical, up to the first one that is longer than what is left."""
+    while len(records) >= 8:
+        kind, flags, length = struct.unpack_from("<HHI", records)
+        if 8 + length > len(records):
+            return
+        yield kind, flags & 1
+        records = records[8 + -(-length // 8) * 8:]
+
+
 def identity(data, form, limit, secret):
     """Reads the identity record at the beginning of `data`. The sections that it describes must end within `limit` bytes."""
     check([(limit >= (16384 if form == 1 else 192), "BFS_ETOOSHORT")])
@@ -176,7 +189,7 @@ def identity(data, form, limit, secret):
     (magic, major, minor, size, _, ro, incompat, its_form, a, f.layout, f.hash, f.k, f.m, f.n, f.p, f.seed, f.start,
      f.body_bytes, f.file_id, its_canary, records, b, c) = struct.unpack_from("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", data)
     align, least = (4096, 16384) if form == 1 else (64, size)
-    check([(magic == b"\x89BFS\r\n\x1a\n", "BFS_EMAGIC"), (major == 1, "BFS_EVERSION"), (its_form == form, "BFS_EFORM"),
+    check([(magic == b"\x89BFS\r\n\x1a\n", "BFS_EMAGIC"), (major == 2, "BFS_EVERSION"), (its_form == form, "BFS_EFORM"),
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
@@ -188,6 +201,7 @@ def identity(data, form, limit, secret):
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
            (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
     left = data[128:128 + records]
+    check([(not any(critical and kind not in range(1, 6) for kind, critical in kinds(left)), "BFS_EFEATURE")])
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
@@ -223,8 +237,17 @@ def identity(data, form, limit, secret):
     return f, minor
 
 
+def end_word(f):
+    return number(f.file_id[8:]) | END_BIT
+
+
+def healthy_word(f):
+    """Returns the live word without a state: 1 in bits 0 to 15, then bytes 2 to 7 of file_id."""
+    return number(f.file_id[2:8]) << 16 | 1
+
+
 def check_end(f, word):
-    check([(number(word) == number(f.file_id[8:]) | 1 << 37, "BFS_ELIVEWORD")])
+    check([(number(word) == end_word(f), "BFS_ELIVEWORD")])
 
 
 def state(f, minor, a, b, live):
@@ -232,17 +255,17 @@ def state(f, minor, a, b, live):
     slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # if the sequences are equal, A is the newest
              if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
+    syncing, epoch, num_slices = struct.unpack_from("<QQQ", live, 8)
     check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
-           (minor or not any(live[8:64] + live[2112:]), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
+           (minor or syncing < 2 and not epoch and num_slices == 1 and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.filling, f.live_word = number(newest[72:76]) != 0, number(live[:8])
-    behind = f.filling and not f.live_word & 1 << 38  # of another moment than the live word
+    behind = f.filling and not f.live_word & FILLING  # of another moment than the live word
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added, f.keys_removed = (sum(number(live[i:i + 8]) for i in range(at, 2112, 64)) for at in (64, 72))
-    mine = number(f.file_id[:4]) | 1
-    check([(f.live_word & ~(0x5F << 32) == 1 << 48 | mine, "BFS_ELIVEWORD")])
+    check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_EFEATURE")])
 
 
 def open_file(path, secret=None):

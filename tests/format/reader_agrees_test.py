@@ -275,18 +275,48 @@ class ReaderAgrees(unittest.TestCase):
                     os.unlink(self.path)
 
     def test_the_live_word_makes_both_say_maybe_while_the_file_is_in_doubt(self):
-        # poisoned, superseded, recovering, replaced, filling: maybe. syncing alone: the usual answers.
-        for bit, maybe in ((32, True), (33, True), (34, True), (35, False), (36, True), (38, True)):
-            with self.subTest(bit=bit):
+        for bit, name in enumerate(("poisoned", "superseded", "recovering", "replaced", "filling"), 1):
+            with self.subTest(name):
                 handle = bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3)
                 self.assertFalse(reader.open_file(self.path).contains(b"nobody"))
                 self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), 0)
                 self.patch(12288, struct.pack("<Q", reader.open_file(self.path).live_word | 1 << bit))
-                self.assertEqual(reader.open_file(self.path).contains(b"nobody"), maybe)
-                self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), int(maybe))
-                self.assertEqual(self.as_batch(handle, [b"%d" % i for i in range(600)], False), [int(maybe)] * 600)
+                self.assertTrue(reader.open_file(self.path).contains(b"nobody"))
+                self.all_maybe(handle, 1)
                 LIBRARY.bfs_close(handle, None)
                 os.unlink(self.path)
+
+    def all_maybe(self, handle, maybe):
+        self.assertEqual(LIBRARY.bfs_contains(handle, b"nobody", 6), maybe)
+        self.assertEqual(self.as_batch(handle, [b"%d" % i for i in range(600)], False), [maybe] * 600)
+
+    def test_a_later_state_makes_open_handles_say_maybe_and_both_refuse_to_open(self):
+        for bit in range(6, 15):
+            with self.subTest(bit=bit):
+                handle = bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3)
+                good = reader.open_file(self.path).live_word
+                self.patch(12288, struct.pack("<Q", good | 1 << bit))
+                self.all_maybe(handle, 1)
+                with self.assertRaises(reader.Refused) as refused:
+                    reader.open_file(self.path)
+                self.assertEqual(refused.exception.code, "BFS_EFEATURE")
+                with self.assertRaises(bfs.CodeError) as refused:
+                    bfs.open_path(LIBRARY, self.path)
+                self.assertEqual((refused.exception.code, refused.exception.rule), bfs.said("BFS_EFEATURE"))
+                self.patch(12288, struct.pack("<Q", good))
+                self.all_maybe(handle, 0)
+                LIBRARY.bfs_close(handle, None)
+                os.unlink(self.path)
+
+    def test_the_words_after_the_live_word_change_no_answer(self):
+        for offset, values in ((8, (1, 0)), (16, (1, 2**64 - 1)), (24, (0, 2, 2**64 - 1)), (32, (1,))):
+            for value in values:
+                with self.subTest(offset=offset, value=value):
+                    handle = bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3)
+                    self.patch(12288 + offset, struct.pack("<Q", value))
+                    self.all_maybe(handle, 0)
+                    LIBRARY.bfs_close(handle, None)
+                    os.unlink(self.path)
 
     def test_keys_added_is_the_sum_of_all_32_counters(self):
         LIBRARY.bfs_close(bfs.create(LIBRARY, self.path, num_bits=4096, num_probes=3), None)

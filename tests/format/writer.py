@@ -19,14 +19,13 @@ import stat
 import struct
 import time
 
+from reader import FILLING, LATER_STATES, POISONED, RECOVERING, REPLACED, STATES, SUPERSEDED
 from reader import LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
-from reader import xxh3
+from reader import end_word, healthy_word, xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
-POISONED, SUPERSEDED, RECOVERING, SYNCING, REPLACED = (1 << bit for bit in range(32, 37))
-FILLING = 1 << 38
-STATES = 0x1F << 32 | FILLING
 CLEAN, DIRTY = 1, 2
+LIVE_WORD, SYNCING, NUM_SLICES, KEYS_ADDED, KEYS_REMOVED = 1536, 1537, 1539, 1544, 1545  # words of the file
 CHUNK = 65536
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -92,15 +91,11 @@ def identity(f, form, seal=None):
             records += struct.pack("<HHI", kind, kind in (2, 4, 5), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
-    record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 1, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
+    record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 2, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
                          f.hash, f.k, f.m, f.n, f.p, f.seed, start, f.body_bytes, f.file_id,
                          canary(f.hash, f.seed, f.m, f.listed_seeds()), len(records), 0, 0)
     record = (record + records).ljust(size - 8, b"\0")
     return record + struct.pack("<Q", xxh3(record, 0))
-
-
-def end_word(f):
-    return number(f.file_id[8:]) | 1 << 37
 
 
 def body_of(f, digests):
@@ -144,8 +139,9 @@ def place(fd):
     return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
 
 
-def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, recoveries=0):
-    page = struct.pack("<QII48s8xII48x1536s2424x", sequence, its_state, slices, its_place, filling, recoveries, lanes)
+def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, recoveries=0, turned=bytes(24)):
+    """`turned`: epoch, turned_at and turned_after_boot."""
+    page = struct.pack("<QII48s8xII24s24x1536s2424x", sequence, its_state, slices, its_place, filling, recoveries, turned, lanes)
     return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
 
 
@@ -201,13 +197,13 @@ class Writer:
     def live_word(self):
         """Reads the live word through the descriptor: a mapping of a file that was cut is SIGBUS."""
         live, end = number(os.pread(self.fd, 8, 12288)), number(os.pread(self.fd, 8, self.f.end_at))
-        check([(end == end_word(self.f), "BFS_ELOST"), (live % 2**40 & ~STATES == number(self.f.file_id[:4]) | 1, "BFS_ELOST"),
+        check([(end == end_word(self.f), "BFS_ELOST"), (live & ~(STATES | LATER_STATES) == healthy_word(self.f), "BFS_ELOST"),
                (not live & (SUPERSEDED | REPLACED), "BFS_ESUPERSEDED")])
         return live
 
     def change_live_word(self, set_mask, clear_mask=0):
         """Changes the live word. The caller holds the state lock, which replaces an atomic operation."""
-        self.words[1536] = self.words[1536] & ~clear_mask | set_mask
+        self.words[LIVE_WORD] = self.words[LIVE_WORD] & ~clear_mask | set_mask
 
     def add(self, *keys):
         return self.add_digests([digest_of(self.f, key) for key in keys])
@@ -217,9 +213,10 @@ class Writer:
         changed = 0
         for i in range(0, len(digests), 64):
             live = self.live_word()
-            check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING")])
+            check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING"),
+                   (not live & LATER_STATES, "BFS_EFEATURE")])
             fresh = sum(set_cells(self.body, self.f, digest) for digest in digests[i:i + 64])
-            self.words[1544] = (self.words[1544] + (len(digests[i:i + 64]) if self.f.layout == 3 else fresh)) % 2**64
+            self.words[KEYS_ADDED] = (self.words[KEYS_ADDED] + (len(digests[i:i + 64]) if self.f.layout == 3 else fresh)) % 2**64
             changed += fresh
         self.live_word()
         return changed
@@ -228,12 +225,12 @@ class Writer:
         """Removes digests. Returns how many of them were not certainly absent."""
         live, bits, removed = self.live_word(), LAYOUTS[self.f.layout][1], 0
         check([(self.f.layout == 3, "BFS_EUNSUPPORTED"), (not live & POISONED, "BFS_EPOISONED"),
-               (not live & RECOVERING, "BFS_ERECOVERING"), (not live & FILLING, "BFS_EFILLING")])
+               (not live & RECOVERING, "BFS_ERECOVERING"), (not live & LATER_STATES, "BFS_EFEATURE"), (not live & FILLING, "BFS_EFILLING")])
         for digest in digests:
             if all(self.body[cell * bits // 64] >> cell * bits % 64 & 15 for cell in cells_of(self.f, digest)):
                 lower(self.body, self.f, digest)
                 removed += 1
-        self.words[1545] = (self.words[1545] + removed) % 2**64
+        self.words[KEYS_REMOVED] = (self.words[KEYS_REMOVED] + removed) % 2**64
         self.live_word()
         return removed
 
@@ -246,17 +243,17 @@ class Writer:
         check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
         lanes, filling = change(old[128:1664]), 0 if filled else number(old[72:76])
         page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]), filling,
-                         number(old[76:80]))
+                         number(old[76:80]), old[80:104])
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
         return filling
 
     def sync_and_write(self, its_state, change=lambda lanes: lanes, filled=False):
         """Does steps 3 to 9 of "Syncing". The caller holds the state lock and the sync lock."""
-        before = self.live_word()
-        self.change_live_word(SYNCING)
+        self.live_word()
+        died, self.words[SYNCING] = self.words[SYNCING], 1  # a process died in a sync
         try:
-            check([(not before & (POISONED | SYNCING), "BFS_EPOISONED")])
+            check([(not died and not self.live_word() & POISONED, "BFS_EPOISONED")])
             os.fdatasync(self.fd)
             filling = self.write_slot(its_state, b"", change, filled)
         except Exception as error:
@@ -264,9 +261,10 @@ class Writer:
                 self.change_live_word(POISONED)
                 self.write_slot(DIRTY, bytes(16))
                 raise
-            self.change_live_word(0, SYNCING)
+            self.words[SYNCING] = 0
             raise
-        self.change_live_word(0, SYNCING if filling else SYNCING | FILLING)
+        self.change_live_word(0, 0 if filling else FILLING)
+        self.words[SYNCING] = 0
 
     def sync(self, owner=0, mark=0, epoch=0):
         self.sync_with(lambda lanes: raised(lanes, owner, mark, epoch))
@@ -329,7 +327,7 @@ def nameless(path, f, sums_bytes=0):
     os.posix_fallocate(fd, 0, 16384)
     os.posix_fallocate(fd, f.start, f.end_at + 8 - f.start)
     w = Writer(fd, folder, name, f)
-    w.words[1536] = 1 << 48 | number(f.file_id[:4]) | 1
+    w.words[LIVE_WORD], w.words[NUM_SLICES] = healthy_word(f), 1
     w.words[f.end_at // 8] = end_word(f)
     return w
 
@@ -384,7 +382,7 @@ def open_clean(path, secret=None):
         f = judge(fd, secret)
         own_blocks(fd, f)
         w = Writer(fd, folder, name, f)
-        w.change_live_word(0, SYNCING)
+        w.words[SYNCING] = 0
         w.write_slot(DIRTY, place(fd))
         lock(w.lock_fd, WRITERS)
     return w
@@ -400,7 +398,7 @@ def seal(path, to, secret=None):
         salt = number(w.f.file_id[:8])
         sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
         w.map[w.f.end_at - len(sums):w.f.end_at] = sums
-        w.words[1544] = left = max(f.keys_added - f.keys_removed, 0)
+        w.words[KEYS_ADDED] = left = max(f.keys_added - f.keys_removed, 0)
         newest = max(slots[:4096], slots[4096:], key=lambda page: number(page[:8]))
         finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), left % 2**64))
         w.sync_and_write(CLEAN)

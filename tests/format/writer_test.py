@@ -353,8 +353,9 @@ class Writer(unittest.TestCase):
             os.unlink(self.path)
 
     def test_its_adds_and_the_library_s_are_refused_with_the_same_code(self):
-        for mask, code in ((1 << 32, "BFS_EPOISONED"), (1 << 33, "BFS_ESUPERSEDED"), (1 << 34, "BFS_ERECOVERING"),
-                           (1 << 36, "BFS_ESUPERSEDED"), (1 << 37, "BFS_ELOST"), (1 << 9, "BFS_ELOST")):
+        for mask, code in ((1 << 1, "BFS_EPOISONED"), (1 << 2, "BFS_ESUPERSEDED"), (1 << 3, "BFS_ERECOVERING"),
+                           (1 << 4, "BFS_ESUPERSEDED"), (1 << 6, "BFS_EFEATURE"), (1 << 14, "BFS_EFEATURE"), (1 << 15, "BFS_ELOST"),
+                           (1 << 37, "BFS_ELOST"), (1, "BFS_ELOST")):
             with self.subTest(mask=mask):
                 w = writer.create(self.path, writer.shape(1, 51200, 4))
                 theirs = bfs.create(LIBRARY, self.other, num_bits=51200, num_probes=4)
@@ -445,11 +446,11 @@ class Writer(unittest.TestCase):
         os.rename(self.other, self.path)
         self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EUNCLEAN"] * 2)
         os.unlink(self.path)
-        self.killed_file("w.change_live_word(writer.SYNCING)")
+        self.killed_file("w.words[writer.SYNCING] = 1")
         self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EUNCLEAN"] * 2)
 
     def test_a_killed_file_says_maybe_after_its_writer_found_a_sync_that_failed(self):
-        self.killed_file("w.change_live_word(writer.SYNCING)\n            try: w.sync(4, 45)\n            except writer.Refused: pass")
+        self.killed_file("w.words[writer.SYNCING] = 1\n            try: w.sync(4, 45)\n            except writer.Refused: pass")
         self.assertEqual([self.opened(flags) for flags in (bfs.READ, bfs.WRITE)], ["BFS_EPOISONED"] * 2)
         read = reader.open_file(self.path)
         self.assertEqual((read.marks, read.contains(b"never")), ({4: (44, 0)}, True))

@@ -120,8 +120,6 @@ void make_right(std::span<std::byte> header, std::uint8_t what, const Here& here
   const auto states = format::get<std::uint64_t>(live, format::kLiveWordField) & format::LiveWord::kStates;
   format::put(live, format::kLiveWordField, format::LiveWord::healthy(file_id_of(header)).bits | states);
   format::put(live, format::kSyncingField, format::get<std::uint64_t>(live, format::kSyncingField) & 1);
-  format::put(live, format::kLiveEpochField, std::uint64_t{0});
-  format::put(live, format::kLiveNumSlicesField, std::uint64_t{1});
 }
 
 Image decode(Input input, const Here& here) {
@@ -139,6 +137,7 @@ Image decode(Input input, const Here& here) {
     put_bytes(header, format::kSlotOffset + slot * format::kPageBytes, bytes.take(kSlotInputBytes));
   }
   put_bytes(header, format::kLivePageOffset, bytes.take(16));
+  format::put(header.subspan(format::kLivePageOffset), format::kLiveNumSlicesField, std::uint64_t{1});
   put_bytes(header, format::kRecordsOffset, bytes.take(bytes.u8()));
   for (unsigned left = bytes.u8(); left > 0 && !bytes.empty(); --left) {
     const std::size_t offset = bytes.u16() % format::kFileHeaderBytes;

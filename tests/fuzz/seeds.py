@@ -11,7 +11,7 @@ import sys
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
 PAGE = 4096
 RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
-POISONED, SUPERSEDED, RECOVERING, SYNCING, FILLING = (1 << bit for bit in (32, 33, 34, 35, 38))
+POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING, LATER = (1 << bit for bit in range(1, 7))  # of the live word
 
 SEALED, KEY_CHECK, DAMAGE = 1, 2, 4
 COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
@@ -31,13 +31,14 @@ def states(good):
     """Yields (name, bytes) of a good file in every state that a crash may leave."""
     newest = PAGE if struct.unpack_from("<Q", good, PAGE) > struct.unpack_from("<Q", good, 2 * PAGE) else 2 * PAGE
     for state in (1, 2, 3, 4):
-        for live in (0, POISONED, SUPERSEDED, RECOVERING, SYNCING, RECOVERING | SYNCING, FILLING, FILLING | RECOVERING):
+        for live, syncing in ((0, 0), (POISONED, 0), (SUPERSEDED, 0), (RECOVERING, 0), (0, 1), (RECOVERING, 1), (FILLING, 0),
+                              (FILLING | RECOVERING, 0), (LATER, 0)):
             data = bytearray(good)
             struct.pack_into("<I", data, newest + 8, state)
             struct.pack_into("<I", data, newest + 72, int(live & FILLING != 0))
             struct.pack_into("<6Q", data, newest + 128, 5, 9, 0, 6, 10, 0)  # two owners and their marks
-            struct.pack_into("<Q", data, 3 * PAGE, struct.unpack_from("<Q", data, 3 * PAGE)[0] | live)
-            yield f"state_{state}_live_{live >> 32}", data
+            struct.pack_into("<QQ", data, 3 * PAGE, struct.unpack_from("<Q", data, 3 * PAGE)[0] | live, syncing)
+            yield f"state_{state}_live_{live}_syncing_{syncing}", data
 
 
 def empty(data, layout, body_bytes):

@@ -92,10 +92,8 @@ Result<HeaderBytes> OpenFile::whole_header() const {
   if (!header) return header.error();
   const auto uncut = has_end_word(file_, identity_);
   if (!uncut.ok()) return uncut.error();
-  const format::LiveWord live_word = live_word_of(*header);
-  if (!*uncut || !live_word.is_own(identity_.file_id)) return lost(file_);
-  if (live_word.has(format::LiveWord::kLaterStates)) return later_state(file_.path());
-  return *header;
+  if (*uncut && live_word_of(*header).is_own(identity_.file_id)) return *header;
+  return lost(file_);
 }
 
 // A page that cannot be read still exists: that is no error here.

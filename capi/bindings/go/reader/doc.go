@@ -14,7 +14,7 @@
 //
 // A writer may open the file later, and add: each key is found once its add has returned. If the writer, or the file,
 // comes into doubt (a sync failed; the file is recovered, replaced by bfstore, truncated, overwritten or cannot be
-// read), every answer is true, and Health returns the reason: open the path again. The package does not notice by
+// read; a later version of bfstore says so), every answer is true, and Health returns the reason: open the path again. The package does not notice by
 // itself that another program moves a file to the path, and answers no for the keys of only that file: so call
 // IsCurrent now and then. Like a library handle opened with NO_WRITE this package does not ask the kernel whether it
 // failed to write pages of a file in use. Between such a failure and the next check by the writer, which then marks the

@@ -60,7 +60,7 @@ var (
 	symlink     = kind{code: cESYMLINK, words: "a symbolic link"}
 	tooShort    = malformed(2, "too short for a filter file")
 	badMagic    = malformed(3, "not a filter file")
-	badVersion  = kind{code: cEVERSION, words: "another version of the format"}
+	badVersion  = kind{code: cEVERSION, words: "not version 2 of the format: make the file again, or read it with a bfstore of its version"}
 	badForm     = malformed(5, "an embedded filter, or none: a file is wanted")
 	badHeader   = malformed(6, "the header's length is impossible")
 	badChecksum = malformed(7, "the header is damaged: its checksum does not match")
@@ -68,12 +68,14 @@ var (
 	badFeature  = kind{code: cEFEATURE, words: "needs a feature that this reader does not know"}
 	badLayout   = kind{code: cEFEATURE, words: "a layout that this reader does not read"}
 	badHash     = kind{code: cEFEATURE, words: "a hash that this reader does not have"}
+	badCritical = kind{code: cEFEATURE, words: "needs a parameter that this reader does not know"}
+	laterState  = kind{code: cEFEATURE, words: "a later version of bfstore set a state that this reader does not know"}
 	aPart       = kind{code: cEFEATURE, words: "one part of a filter, which this reader does not read"}
 	badProbes   = malformed(12, "the number of probes is not in 1..64")
 	badBits     = malformed(13, "the number of bits is impossible")
 	badCapacity = malformed(14, "capacity or rate is impossible")
 	badBody     = malformed(15, "the bits are not where, or not as many as, they must be")
-	badRecord   = malformed(16, "a parameter record is malformed, or critical and unknown")
+	badRecord   = malformed(16, "a parameter record is malformed")
 	badCanary   = malformed(17, "this reader's hash is another one than that of the file's maker")
 	badSlots    = malformed(18, "no state slot is valid")
 	badLiveWord = malformed(19, "the live word or the end word is not the file's own")

@@ -19,6 +19,7 @@ const (
 	classic     = 2
 	chunkBytes  = 65536
 	partRecord  = 4
+	lastRecord  = 5 // of those that this version knows
 )
 
 // Numbers of the format are little-endian.
@@ -52,8 +53,8 @@ type seal struct {
 }
 
 func (i *identity) salt() uint64     { return u64(i.fileID[:8]) }
-func (i *identity) endWord() uint64  { return u64(i.fileID[8:]) | 1<<37 }
-func (i *identity) liveWord() uint32 { return u32(i.fileID[:4]) | 1 }
+func (i *identity) endWord() uint64  { return u64(i.fileID[8:]) | endBit }
+func (i *identity) liveWord() uint64 { return u64(i.fileID[:])&^0xffff | 1 } // without a state
 
 type check struct {
 	holds bool
@@ -83,7 +84,7 @@ func allZero(data []byte) bool {
 func readIdentity(data []byte, fileBytes uint64) (*identity, *kind) {
 	if broken := firstBroken(
 		check{string(data[:8]) == "\x89BFS\r\n\x1a\n", badMagic},
-		check{u16(data[8:]) == 1, badVersion},
+		check{u16(data[8:]) == 2, badVersion},
 		check{u16(data[28:]) == 1, badForm},
 		check{u32(data[12:]) == page, badHeader},
 		check{xxh3.HashSeed(data[:page-8], 0) == u64(data[page-8:]), badChecksum},
@@ -148,6 +149,9 @@ func (i *identity) findEnd(fileBytes uint64) *kind {
 
 // readRecords reads the parameter records that files of this layout and hash may have: a note, and a seal.
 func (i *identity) readRecords(left []byte) *kind {
+	if hasUnknownCritical(left) {
+		return &badCritical
+	}
 	for len(left) > 0 {
 		type_, flags, length := u16(left), u16(left[2:]), uint64(u32(left[4:]))
 		end := 8 + roundUp(length, 8)
@@ -164,6 +168,22 @@ func (i *identity) readRecords(left []byte) *kind {
 		left = left[end:]
 	}
 	return firstBroken(check{i.sealed == (i.seal != nil), badRecord})
+}
+
+// hasUnknownCritical looks at the records up to the first one that is longer than what is left.
+func hasUnknownCritical(left []byte) bool {
+	for len(left) > 0 {
+		type_, critical, length := u16(left), left[2]&1 != 0, uint64(u32(left[4:]))
+		end := 8 + roundUp(length, 8)
+		if end > uint64(len(left)) {
+			return false
+		}
+		if critical && (type_ < 1 || type_ > lastRecord) {
+			return true
+		}
+		left = left[end:]
+	}
+	return false
 }
 
 // takeRecord returns false for a known type with wrong contents. It skips unknown types that are not critical.

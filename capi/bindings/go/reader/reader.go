@@ -35,7 +35,7 @@ type Filter struct {
 	body   []uint64
 	live   *uint64
 	end    *uint64
-	right  uint64 // live xor end, in ownBits, while the file is whole and in no doubt
+	right  uint64 // live xor end while the file is whole and in no doubt
 	faulty uint32 // 1 after a fault
 	closed uint32 // 1 after Close
 }
@@ -73,7 +73,7 @@ func Open(path string, options Options) (*Filter, error) {
 	made.body = unsafe.Slice((*uint64)(unsafe.Pointer(&mapped[is.bodyAt])), is.bodyBytes/8)
 	made.live = (*uint64)(unsafe.Pointer(&mapped[3*page]))
 	made.end = (*uint64)(unsafe.Pointer(&mapped[is.endAt]))
-	made.right = (uint64(is.liveWord()) ^ is.endWord()) & ownBits
+	made.right = is.liveWord() ^ is.endWord()
 	runtime.SetFinalizer(made, (*Filter).finish)
 	return made, nil
 }
@@ -192,7 +192,7 @@ func (f *Filter) ask(digest uint64) bool {
 }
 
 func (f *Filter) sound() bool {
-	return (word(f.live)^word(f.end))&ownBits == f.right && atomic.LoadUint32(&f.faulty) == 0
+	return word(f.live)^word(f.end) == f.right && atomic.LoadUint32(&f.faulty) == 0
 }
 
 // littleEndian is true if this machine has the byte order of the file's words.
@@ -300,9 +300,8 @@ func (f *Filter) health() error {
 		return fault.of(f.path)
 	}
 	live, end := word(f.live), word(f.end)
-	const states = poisonedBit | supersededBit | recoveringBit | replacedBit | fillingBit
 	switch {
-	case (live^end)&(ownBits&^states) != f.right&^states:
+	case (live^end)&^states != f.right&^states:
 		return lost.of(f.path)
 	case live&poisonedBit != 0:
 		return poisoned.of(f.path)
@@ -310,9 +309,11 @@ func (f *Filter) health() error {
 		return superseded.of(f.path)
 	case live&recoveringBit != 0:
 		return recovering.of(f.path)
+	case live&laterBits != 0:
+		return laterState.of(f.path)
 	case live&fillingBit != 0:
 		return filling.of(f.path)
-	case (live^end)&ownBits != f.right: // the end word has a state's bit
+	case live^end != f.right: // the end word has a state's bit
 		return lost.of(f.path)
 	}
 	return nil

@@ -8,15 +8,14 @@ import "github.com/zeebo/xxh3"
 
 // Bits of the live word.
 const (
-	poisonedBit   = 1 << 32
-	supersededBit = 1 << 33
-	recoveringBit = 1 << 34
-	syncingBit    = 1 << 35
-	replacedBit   = 1 << 36
-	fillingBit    = 1 << 38
-
-	// ownBits are the bits of the live word and of the end word that tell whether a file is whole and in no doubt.
-	ownBits = 1<<40 - 1 - syncingBit
+	poisonedBit   = 1 << 1
+	supersededBit = 1 << 2
+	recoveringBit = 1 << 3
+	replacedBit   = 1 << 4
+	fillingBit    = 1 << 5
+	laterBits     = 1<<15 - 1<<6 // states of later versions
+	endBit        = 1 << 15      // set in the end word, clear in every live word
+	states        = poisonedBit | supersededBit | recoveringBit | replacedBit | fillingBit | laterBits
 )
 
 const (
@@ -64,15 +63,18 @@ func (i *identity) judge(header []byte, end uint64) *kind {
 	if a == nil && b == nil {
 		return &badSlots
 	}
-	const states = poisonedBit | supersededBit | recoveringBit | syncingBit | replacedBit | fillingBit
-	if live&^states != uint64(i.liveWord())|1<<48 {
+	if live&^states != i.liveWord() {
 		return &badLiveWord
+	}
+	if live&laterBits != 0 {
+		return &laterState
 	}
 	return stateOf(a, b, live)
 }
 
 func (i *identity) livePageIsKnown(live []byte) bool {
-	return allZero(live[8:64]) && allZero(live[2112:])
+	syncing, epoch, numSlices := u64(live[8:]), u64(live[16:]), u64(live[24:])
+	return syncing <= 1 && epoch == 0 && numSlices == 1 && allZero(live[32:64]) && allZero(live[2112:])
 }
 
 // stateOf returns the first state that holds, in the order of "When a dirty file may be used"; nil: clean. It refuses
