@@ -52,7 +52,7 @@ struct Reading {
   const std::optional<Secret>& secret;  // a reference: a holder of a copy would have to wipe it
 };
 
-// Reads the header of a regular file. Its identity must keep every rule of the format, and its secret must be `key`.
+// Reads the header of a regular file. Its identity must keep every rule of the format, and its secret must be `secret`.
 // Does not check the states and the end word.
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading);
 
