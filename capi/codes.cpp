@@ -72,7 +72,6 @@ const char* bfs_version(void) { return bfstore::version(); }
 
 const char* bfs_code_name(int32_t code) {
   if (code == BFS_EMALFORMED) return "BFS_EMALFORMED";
-  if (code == BFS_ESECRET) return "BFS_ESECRET";  // in C++ the secret is a key
   const char* name = bfstore::code_name(capi::code_of(code));
   return name == nullptr ? "BFS_E?" : name;
 }

@@ -103,12 +103,12 @@ Error check_values(const bfs_options& from) {
   return {};
 }
 
-Error read_secret(const bfs_options& from, std::optional<bfstore::SecretKey>& to) {
+Error read_secret(const bfs_options& from, std::optional<bfstore::Secret>& to) {
   if (from.secret == nullptr && from.secret_bytes == 0) return {};
   if (from.secret == nullptr) return invalid("bfs_options.secret is null, but secret_bytes is not 0");
-  if (from.secret_bytes != sizeof(bfstore::SecretKey))
+  if (from.secret_bytes != sizeof(bfstore::Secret))
     return invalid("the secret has " + std::to_string(from.secret_bytes) + " bytes, and not 16");
-  std::memcpy(to.emplace().data(), from.secret, sizeof(bfstore::SecretKey));
+  std::memcpy(to.emplace().data(), from.secret, sizeof(bfstore::Secret));
   return {};
 }
 
@@ -127,7 +127,7 @@ Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken
   return invalid(std::string(function) + ": does not take " + name + "; remove it from the flags");
 }
 
-void wipe(std::optional<bfstore::SecretKey>& secret) noexcept {
+void wipe(std::optional<bfstore::Secret>& secret) noexcept {
   if (secret) explicit_bzero(secret->data(), secret->size());
 }
 
@@ -168,7 +168,7 @@ Wiped<bfstore::Options> Given::making() const {
   if (known_.note != nullptr) options.note.assign(static_cast<const char*>(known_.note), known_.note_bytes);
   if (known_.num_seeds != 0) options.seeds.assign(known_.seeds, known_.seeds + known_.num_seeds);
   if (known_.part != 0 || known_.num_parts != 0) options.part = bfstore::Part{known_.part, known_.num_parts};
-  options.key = secret_;
+  options.secret = secret_;
   options.tutorial_sizing = has(BFS_TUTORIAL_SIZING);
   options.replace = has(BFS_REPLACE);
   options.unpublished = has(BFS_UNPUBLISHED);
@@ -199,7 +199,7 @@ Wiped<bfstore::OpenOptions> Given::opening() const {
   options.hard_limit = has(BFS_LIMIT);
   options.lock_timeout_ms = milliseconds(known_.lock_timeout_ms, bfstore::kLockTimeoutMs);
   options.writeback_check_ms = milliseconds(known_.writeback_check_ms, bfstore::kWritebackCheckMs);
-  options.key = secret_;
+  options.secret = secret_;
   return options;
 }
 

@@ -47,7 +47,7 @@ struct Taken {
   std::uint32_t fields;
 };
 
-void wipe(std::optional<bfstore::SecretKey>& secret) noexcept;
+void wipe(std::optional<bfstore::Secret>& secret) noexcept;
 
 // Options whose secret is wiped when the call ends, in each copy: the handle has one of its own.
 template <class Options>
@@ -55,7 +55,7 @@ struct Wiped : Options {
   Wiped() = default;
   Wiped(const Wiped&) = default;
   Wiped& operator=(const Wiped&) = delete;
-  ~Wiped() { wipe(this->key); }
+  ~Wiped() { wipe(this->secret); }
 };
 
 // The caller's flags and options in C++.
@@ -71,7 +71,7 @@ class Given {
 
   [[nodiscard]] bool has(std::uint64_t flag) const noexcept { return (flags_ & flag) != 0; }
   [[nodiscard]] std::uint64_t flags() const noexcept { return flags_; }
-  [[nodiscard]] const std::optional<bfstore::SecretKey>& secret() const noexcept { return secret_; }
+  [[nodiscard]] const std::optional<bfstore::Secret>& secret() const noexcept { return secret_; }
   [[nodiscard]] unsigned threads() const noexcept { return known_.threads; }
   [[nodiscard]] const bfs_range* range() const noexcept { return known_.range; }
 
@@ -84,7 +84,7 @@ class Given {
 
   std::uint64_t flags_;
   bfs_options known_ = BFS_OPTIONS_INIT;
-  std::optional<bfstore::SecretKey> secret_;
+  std::optional<bfstore::Secret> secret_;
 };
 
 Error check_flags(const char* function, std::uint64_t flags, std::uint64_t taken);

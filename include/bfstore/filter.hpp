@@ -57,9 +57,9 @@ class Filter {
 
   // Opens the file for writing, or makes it if there is none; *created says which. Any number of processes may do so at
   // once: one makes it, and each that returns has a file whose name is durable. Layout, hash, seed, seeds, secret and
-  // part, where `making` gives them, must be those of the file: otherwise kMismatch, or kKey. Its size, note and id may
-  // be others. No file is replaced, whatever its state: a file that cannot be opened is the error of open(). kInvalid
-  // for kRead, since a mistaken path would become an empty filter that calls every key absent.
+  // part, where `making` gives them, must be those of the file: otherwise kMismatch, or kSecret. Its size, note and id
+  // may be others. No file is replaced, whatever its state: a file that cannot be opened is the error of open().
+  // kInvalid for kRead, since a mistaken path would become an empty filter that calls every key absent.
   static Result<Filter> open_or_create(const std::string& path, OpenMode mode, const Options& making,
                                        const OpenOptions& opening, bool* created);
 
@@ -86,16 +86,16 @@ class Filter {
 
   // Uses a filter in the caller's buffer in place. The buffer is 64-byte aligned and must outlive the handle. `bare`:
   // the buffer is exactly body and trailer. `key`: see OpenOptions. wrap() reads and adds, wrap_to_read() only reads.
-  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<SecretKey>& key = {});
+  static Result<Filter> wrap(std::span<std::byte> buffer, bool bare = false, const std::optional<Secret>& secret = {});
   static Result<Filter> wrap_to_read(std::span<const std::byte> buffer, bool bare = false,
-                                     const std::optional<SecretKey>& key = {});
+                                     const std::optional<Secret>& secret = {});
 
   // Opens a filter in bytes from anywhere, at any address. The handle copies them, so the caller may free them at once.
   // They are an embedded filter, with `bare` a bare one, or a whole file that was clean (any other is the error of
   // open() for its state, mostly kUnclean). A sealed file is compared with its checksums (kDamaged). `mode`: kRead, or
   // kWrite to add, in memory alone: save() to keep the keys. `key`: OpenOptions.
   static Result<Filter> load(std::span<const std::byte> bytes, OpenMode mode = OpenMode::kRead, bool bare = false,
-                             const std::optional<SecretKey>& key = {});
+                             const std::optional<Secret>& secret = {});
 
   // Makes a new file of the filter (a file in use, a range, a buffer) with its bits, shape, seed, secret, note and
   // marks. The complete, durable, clean file appears at `path` or nothing does. Others may add meanwhile: the new file
@@ -248,9 +248,9 @@ class Filter {
   // (With a hash that gives positions, every digest is maybe.)
   [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;
 
-  // The key's digest in this file. Files with equal hash and seed (or secret key) have equal digests. Empty for
-  // Hash::kExternal, and for a hash that gives positions. For Hash::kSipHash it is as secret as the key: it shows where
-  // the bits are.
+  // The key's digest in this file. Files with equal hash and seed (or secret) have equal digests. Empty for
+  // Hash::kExternal, and for a hash that gives positions. For Hash::kSipHash it is as secret as the secret: it shows
+  // where the bits are.
   [[nodiscard]] std::optional<std::uint64_t> digest(std::string_view key) const noexcept;
 
   // --- Many keys ----------------------------------------------------------------------------------------------
@@ -366,7 +366,7 @@ class Filter {
 
  private:
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
-                                const std::optional<SecretKey>& key);
+                                const std::optional<Secret>& secret);
   static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
   Error save_sealed(const std::string& path, const SaveOptions& options) const;
   [[nodiscard]] Error make_name_durable() const;

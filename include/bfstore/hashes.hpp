@@ -14,7 +14,7 @@ struct HashInfo {
   const char* name = nullptr;  // as the tools write it
   bool takes_keys = false;     // otherwise it takes digests only, which the caller computes
   bool takes_seed = false;
-  bool takes_secret = false;  // a SecretKey, which is in no file
+  bool takes_secret = false;  // a Secret, which is in no file
   bool fits_bare = false;     // the bare form has room for everything that a reader needs
   bool takes_seeds = false;   // a list of seeds, one for each bit of a key (Options::seeds)
   // The hash gives the positions of a key's k bits, and no digest: Code::kKeyOnly where one is needed. Its filters have

@@ -37,12 +37,12 @@ enum class FileState {
 // "clean", "in use", ...
 [[nodiscard]] const char* file_state_name(FileState state) noexcept;
 
-// A file's check of its secret key: enough to detect another key.
-struct KeyCheck {
-  std::uint64_t salt = 0;  // random: two filters do not show that they have the same key
-  std::uint64_t tag = 0;   // the salt's SipHash under the key
+// A file's check of its secret: enough to detect another secret.
+struct SecretCheck {
+  std::uint64_t salt = 0;  // random: two filters do not show that they have the same secret
+  std::uint64_t tag = 0;   // the salt's SipHash under the secret
 
-  bool operator==(const KeyCheck&) const noexcept = default;
+  bool operator==(const SecretCheck&) const noexcept = default;
 };
 
 // The place of a sealed file's checksums, and the chunks that they cover.
@@ -66,9 +66,9 @@ struct PartOfWhole {
 
 // The values of a filter's parameter records (src/format/FORMAT.md), each of which may be absent.
 struct Parameters {
-  std::optional<std::string> note;    // the maker's own words
-  std::optional<Seal> seal;           // of a sealed file
-  std::optional<KeyCheck> key_check;  // of a filter with Hash::kSipHash
+  std::optional<std::string> note;          // the maker's own words
+  std::optional<Seal> seal;                 // of a sealed file
+  std::optional<SecretCheck> secret_check;  // of a filter with Hash::kSipHash
   // For a hash with a list of seeds: one for each probe.
   std::optional<std::vector<std::uint32_t>> seeds{};
   std::optional<PartOfWhole> part{};  // of a filter that is not whole

@@ -22,7 +22,7 @@ enum class Layout : std::uint16_t {
 enum class Hash : std::uint16_t {
   kXxh3 = 1,      // XXH3-64 with the file's seed
   kExternal = 2,  // the caller passes digests of its own, well mixed hash, and never keys
-  kSipHash = 3,   // SipHash-2-4 under a SecretKey: for keys that strangers choose
+  kSipHash = 3,   // SipHash-2-4 under a secret: for keys that strangers choose
   // These give the positions of k bits in the classic layout, and no digest (kKeyOnly): MurmurHash3_x86_32 with k
   // listed seeds, for the bits of other programs. m is at most 2^32. Do not use them for keys that strangers choose.
   kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
@@ -45,8 +45,8 @@ enum class BitOrder : std::uint32_t { kLittle = 1, kBig = 2 };
 // The secret of a filter with Hash::kSipHash: 16 random bytes, which the owner keeps and no file has. Without it an
 // attacker cannot choose keys that fill the filter long before its capacity, and cannot compute which absent keys it
 // answers "maybe". The secret does not help against an attacker who can read it, who learns digests (they are as secret
-// as the key), or who may ask the filter: an absent key that once got "maybe" gets "maybe" again.
-using SecretKey = std::array<std::uint8_t, 16>;
+// as the secret itself), or who may ask the filter: an absent key that once got "maybe" gets "maybe" again.
+using Secret = std::array<std::uint8_t, 16>;
 
 // Distinguishes a filter from every other one (FORMAT.md, "file_id").
 using FileId = std::array<std::uint8_t, 16>;
@@ -141,9 +141,9 @@ struct OpenOptions {
   // of the file (which causes no I/O). 0: each such add asks. A failure poisons the file.
   std::uint32_t writeback_check_ms = kWritebackCheckMs;
 
-  // For a file with Hash::kSipHash: the secret that it was made with. Empty for any other file. Otherwise kKey. The
+  // For a file with Hash::kSipHash: the secret that it was made with. Empty for any other file. Otherwise kSecret. The
   // handle keeps a copy and wipes it when it ends; the caller wipes this one.
-  std::optional<SecretKey> key{};
+  std::optional<Secret> secret{};
 };
 
 // Part `number` (from 0) of `parts` equal parts of a filter whose keys have all their bits in one line (blocked,
@@ -171,7 +171,7 @@ struct Part {
 //   num_bits and num_probes     m and k; the promised rate is for `capacity`, if given (otherwise capacity is where
 //                               half of the bits are set). With seeds, k is their number, and need not be given
 //   like                        m, k, n, p, layout, hash and seed of another file: one digest serves both; needs the
-//                               file's key, if it has one, which becomes the new file's, too
+//                               file's secret, if it has one, which becomes the new file's, too
 // With capacity alone, fpr is 0.01. With `tutorial_sizing`, capacity and fpr lead to the m and k of most tutorials:
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
 // Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
@@ -190,7 +190,7 @@ struct Options {
   std::optional<Layout> layout;
   std::optional<Hash> hash;           // XXH3-64 if not given
   std::optional<std::uint64_t> seed;  // for Hash::kXxh3 only; random if not given
-  std::optional<SecretKey> key{};     // for Hash::kSipHash, which needs one; never stored (OpenOptions)
+  std::optional<Secret> secret{};     // for Hash::kSipHash, which needs one; never stored (OpenOptions)
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;

@@ -23,7 +23,7 @@ using layout::Row;
 using layout::Unaligned;
 
 constexpr std::size_t kNumbers = 256;  // the layout numbers that fit in a trailer
-constexpr SecretKey kNoSecret{};       // no hash of the bare form takes one
+constexpr Secret kNoSecret{};          // no hash of the bare form takes one
 
 // The kernels by layout number, after a call of kernels(). Not a variable of that function: a lookup that finds its
 // trailer among those that were seen need not ask whether this was filled.

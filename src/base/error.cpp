@@ -42,7 +42,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kFilesystem, "BFS_EFILESYSTEM",
             "the file is on a network or overlay filesystem, which may show readers an older file", EOPNOTSUPP},
     CodeRow{Code::kFull, "BFS_EFULL", "the filter is at its capacity, and this handle has a limit"},
-    CodeRow{Code::kKey, "BFS_ESECRET", "the secret is missing, is not the filter's own, or the filter has none"},
+    CodeRow{Code::kSecret, "BFS_ESECRET", "the secret is missing, is not the filter's own, or the filter has none"},
     CodeRow{Code::kShut, "BFS_ESHUT", "the handle was shut; open the path again", EBADF},
     CodeRow{Code::kMismatch, "BFS_EMISMATCH", "the filters differ in layout, hash, seed, probes, bits or part", EINVAL},
     CodeRow{Code::kKeyOnly, "BFS_EKEYONLY", "the filter's hash gives no digests: it takes keys alone"},

@@ -90,7 +90,7 @@ class Checker {
   void broken(Code code, std::string text) { problems_.push_back({code, std::move(text)}); }
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
-  bool keyed() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
+  bool takes_secret() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
   bool gives_positions() const noexcept { return hash_ != nullptr && hash_->info.gives_positions; }
 
   [[nodiscard]] bool has_magic() const noexcept {
@@ -193,7 +193,7 @@ class Checker {
       broken(Code::kLayout, "unknown layout " + std::to_string(id_.layout) + ". Use a later bfstore.");
     hash_ = hash::find(id_.hash);
     if (hash_ == nullptr) broken(Code::kHash, "unknown hash " + std::to_string(id_.hash) + ". Use a later bfstore.");
-    if ((keyed() || gives_positions()) && id_.seed != 0)
+    if ((takes_secret() || gives_positions()) && id_.seed != 0)
       broken(Code::kHash, std::string(hash_->info.name) + " with a seed is unknown. Use a later bfstore.");
     if (gives_positions() && row_ != nullptr && !layout::takes_positions(*row_)) {
       broken(Code::kHash, std::string(hash_->info.name) + " gives positions, which the layout " + row_->info.name +
@@ -382,10 +382,10 @@ std::uint32_t header_bytes_for(Form form, const Parameters& parameters) {
   return static_cast<std::uint32_t>(base::round_up(bytes, 64));
 }
 
-KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept {
+SecretCheck secret_check_of(const Secret& secret, std::uint64_t salt) noexcept {
   std::array<std::byte, 8> bytes{};
   base::store(bytes.data(), salt);
-  return {salt, hash::siphash(bytes.data(), bytes.size(), key)};
+  return {salt, hash::siphash(bytes.data(), bytes.size(), secret)};
 }
 
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept {

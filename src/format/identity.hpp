@@ -79,8 +79,8 @@ struct Identity : Parameters {
 // The record's length in bytes.
 std::uint32_t header_bytes_for(Form form, const Parameters& parameters);
 
-// Computes the check that a file keeps of its secret key.
-KeyCheck key_check_of(const SecretKey& key, std::uint64_t salt) noexcept;
+// Computes the check that a file keeps of its secret.
+SecretCheck secret_check_of(const Secret& secret, std::uint64_t salt) noexcept;
 
 // The offset at which a body of that many bytes begins in a file.
 std::uint64_t body_offset_in_file(std::uint64_t body_bytes) noexcept;

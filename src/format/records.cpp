@@ -25,25 +25,26 @@ std::optional<Value> encode_note(const Parameters& from) {
   return Value(bytes.begin(), bytes.end());
 }
 
-// --- key check -------------------------------------------------------------------------------------------------------
+// --- secret check ----------------------------------------------------------------------------------------------------
 
-constexpr const char* kKeyCheckRefused =
-    "a key check is repeated, not 16 bytes long, not marked critical, or of another hash";
+constexpr const char* kSecretCheckRefused =
+    "a secret check is repeated, not 16 bytes long, not marked critical, or of another hash";
 
-bool has_key(const ReportedIdentity& identity) noexcept {
+bool has_secret(const ReportedIdentity& identity) noexcept {
   const hash::Row* const row = hash::find(identity.hash);
   return row != nullptr && row->info.takes_secret;
 }
 
-void decode_key_check(Bytes value, Parameters& into) {
-  into.key_check = {get<std::uint64_t>(value, kKeyCheckSaltField), get<std::uint64_t>(value, kKeyCheckTagField)};
+void decode_secret_check(Bytes value, Parameters& into) {
+  into.secret_check = {get<std::uint64_t>(value, kSecretCheckSaltField),
+                       get<std::uint64_t>(value, kSecretCheckTagField)};
 }
 
-std::optional<Value> encode_key_check(const Parameters& from) {
-  if (!from.key_check) return std::nullopt;
-  Value value(kKeyCheckBytes);
-  put(value, kKeyCheckSaltField, from.key_check->salt);
-  put(value, kKeyCheckTagField, from.key_check->tag);
+std::optional<Value> encode_secret_check(const Parameters& from) {
+  if (!from.secret_check) return std::nullopt;
+  Value value(kSecretCheckBytes);
+  put(value, kSecretCheckSaltField, from.secret_check->salt);
+  put(value, kSecretCheckTagField, from.secret_check->tag);
   return value;
 }
 
@@ -135,22 +136,22 @@ const RecordRow kNoteRow{
     .encode = encode_note,
 };
 
-const RecordRow kKeyCheckRow{
-    .type = kRecordKeyCheck,
-    .name = "key-check",
+const RecordRow kSecretCheckRow{
+    .type = kRecordSecretCheck,
+    .name = "secret-check",
     .critical = true,
     .repeats = false,
-    .least_bytes = kKeyCheckBytes,
-    .most_bytes = kKeyCheckBytes,
+    .least_bytes = kSecretCheckBytes,
+    .most_bytes = kSecretCheckBytes,
     .reserved = {},
     .in_file = true,
     .in_embedded = true,
-    .expected = has_key,
-    .malformed = kKeyCheckRefused,
-    .unexpected = kKeyCheckRefused,
-    .missing = "the hash is siphash, and the key check is missing. Rebuild it.",
-    .decode = decode_key_check,
-    .encode = encode_key_check,
+    .expected = has_secret,
+    .malformed = kSecretCheckRefused,
+    .unexpected = kSecretCheckRefused,
+    .missing = "the hash is siphash, and the secret check is missing. Rebuild it.",
+    .decode = decode_secret_check,
+    .encode = encode_secret_check,
 };
 
 const RecordRow kSeedsRow{

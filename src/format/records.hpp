@@ -26,15 +26,15 @@ inline constexpr std::uint16_t kRecordCritical = 1;  // bit 0 of flags
 
 // Persisted.
 inline constexpr std::uint16_t kRecordNote = 1;
-inline constexpr std::uint16_t kRecordKeyCheck = 2;
+inline constexpr std::uint16_t kRecordSecretCheck = 2;
 inline constexpr std::uint16_t kRecordSeal = 3;
 inline constexpr std::uint16_t kRecordPart = 4;
 inline constexpr std::uint16_t kRecordSeeds = 5;
 
-// The fields of a key check's value.
-inline constexpr Field kKeyCheckSaltField{"salt", 0, 8};
-inline constexpr Field kKeyCheckTagField{"tag", 8, 8};
-inline constexpr std::size_t kKeyCheckBytes = 16;
+// The fields of a secret check's value.
+inline constexpr Field kSecretCheckSaltField{"salt", 0, 8};
+inline constexpr Field kSecretCheckTagField{"tag", 8, 8};
+inline constexpr std::size_t kSecretCheckBytes = 16;
 
 // The fields of a part's value.
 inline constexpr Field kPartNumberField{"part", 0, 4};
@@ -82,7 +82,7 @@ struct RecordRow {
 };
 
 extern const RecordRow kNoteRow;
-extern const RecordRow kKeyCheckRow;
+extern const RecordRow kSecretCheckRow;
 extern const RecordRow kSealRow;
 extern const RecordRow kPartRow;
 extern const RecordRow kSeedsRow;

@@ -16,7 +16,7 @@ namespace bfstore::hash {
 namespace {
 
 std::uint64_t siphash_for_all(const void* data, std::size_t bytes, std::uint64_t) noexcept {
-  SecretKey counting{};
+  Secret counting{};
   std::iota(counting.begin(), counting.end(), std::uint8_t{0});
   return siphash(data, bytes, counting);
 }

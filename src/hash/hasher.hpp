@@ -19,7 +19,7 @@ struct Xxh3 {
 };
 
 struct SipHash {
-  const SecretKey& secret;
+  const Secret& secret;
   [[nodiscard]] std::uint64_t operator()(std::string_view key) const noexcept {
     return siphash(key.data(), key.size(), secret);
   }
@@ -33,7 +33,7 @@ struct SipHash {
 // Returns what `use` makes of the hasher, or what `otherwise` returns if the hash gives no digests of keys. XXH3, which
 // nearly every filter uses, has its own branch, which the CPU always predicts.
 template <class Otherwise, class Use>
-auto visit(Hash hash, std::uint64_t seed, const SecretKey& secret, Otherwise otherwise, Use use) noexcept
+auto visit(Hash hash, std::uint64_t seed, const Secret& secret, Otherwise otherwise, Use use) noexcept
     -> decltype(otherwise()) {
   if (hash == Hash::kXxh3) [[likely]]
     return use(Xxh3{seed});

@@ -56,10 +56,10 @@ inline std::uint64_t sip_rest(const std::byte* end, std::size_t bytes, std::size
 }
 
 // `data` may be null when `bytes` is 0.
-inline std::uint64_t siphash(const void* data, std::size_t bytes, const SecretKey& key) noexcept {
-  const auto* key_bytes = reinterpret_cast<const std::byte*>(key.data());
-  const auto k0 = base::load<std::uint64_t>(key_bytes);
-  const auto k1 = base::load<std::uint64_t>(key_bytes + 8);
+inline std::uint64_t siphash(const void* data, std::size_t bytes, const Secret& secret) noexcept {
+  const auto* secret_bytes = reinterpret_cast<const std::byte*>(secret.data());
+  const auto k0 = base::load<std::uint64_t>(secret_bytes);
+  const auto k1 = base::load<std::uint64_t>(secret_bytes + 8);
   SipState state{k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d, k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573};
   const auto* at = static_cast<const std::byte*>(data);
   const std::size_t rest = bytes % 8;

@@ -67,7 +67,7 @@ const char* expected_name(Code code) {
       return "BFS_EFILESYSTEM";
     case Code::kFull:
       return "BFS_EFULL";
-    case Code::kKey:
+    case Code::kSecret:
       return "BFS_ESECRET";
     case Code::kMismatch:
       return "BFS_EMISMATCH";

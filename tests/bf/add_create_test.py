@@ -50,11 +50,11 @@ class AddCreate(BfCase):
     def test_a_secret_is_of_both(self):
         self.write("secret", b"0123456789abcdef")
         os.chmod(self.path("secret"), 0o600)
-        secret = ["--capacity", "9", "--hash", "siphash", "--key-file", "secret"]
+        secret = ["--capacity", "9", "--hash", "siphash", "--secret-file", "secret"]
         for key in "ab":
             self.good("add", "f", key, "-q", "--create", *secret)
         self.write("secret", b"another secret..")
-        self.refused("add", "f", "c", "--create", *secret, says=["f: ", "--key-file"])
+        self.refused("add", "f", "c", "--create", *secret, says=["f: ", "--secret-file"])
         self.refused("add", "g", "c", "--create", *secret[:-2], says="siphash needs a secret")
 
     def test_an_online_build_begins_with_it(self):

@@ -198,10 +198,10 @@ class Build(BfCase):
         with open(os.open(self.path("secret"), os.O_CREAT | os.O_WRONLY, 0o600), "wb") as file:
             file.write(b"0123456789abcdef")
         self.write("keys", LINES)
-        for how in [[], ["--seed", "0"], ["--hash", "siphash", "--key-file", "secret"], ["--layout", "classic"]]:
-            key = how[2:] if "siphash" in how else []
+        for how in [[], ["--seed", "0"], ["--hash", "siphash", "--secret-file", "secret"], ["--layout", "classic"]]:
+            secret = how[2:] if "siphash" in how else []
             self.good("build", "f", "--force", "--from", "-", "-q", *how, input=LINES)
-            self.assertEqual(self.good("contains", "f", "--count", "--from", "keys", *key),
+            self.assertEqual(self.good("contains", "f", "--count", "--from", "keys", *secret),
                              b"maybe\t30000\nabsent\t0\n")
 
     def test_standard_input_is_read_from_where_it_stands(self):

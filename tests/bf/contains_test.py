@@ -53,14 +53,14 @@ class Contains(BfCase):
             self.refused("contains", "f", a, b, "one", says=[a, b])
         self.refused("contains", "f", "one", "--from", "keys", says=["--from", "KEY"])
 
-    def test_a_key_file_that_can_not_be_read_is_named(self):
+    def test_a_file_of_keys_that_can_not_be_read_is_named(self):
         self.refused("contains", "f", "--from", "missing", says=["missing: ", "No such file"])
         os.mkdir(self.path("d"))
         self.refused("contains", "f", "--from", "d", says=["d: ", "directory"])
         self.refused("contains", "f", "--from", "", says="--from")
         self.refused("contains", "f", "--from", says="--from")
 
-    def test_a_key_file_without_permission_is_named(self):
+    def test_a_file_of_keys_without_permission_is_named(self):
         self.without_privileges()
         os.chmod(self.path("f"), 0o644)
         os.chmod(self.write("keys", b"one\n"), 0)

@@ -71,8 +71,8 @@ class WithBitarray(BfCase):
             with self.subTest(option=option, wrong=wrong):
                 options = dict(good, **{option: wrong})
                 if wrong == "siphash":
-                    os.chmod(self.write("key", bytes(16)), 0o600)
-                    options.update({"--key-file": "key", "--layout": "classic", "--probes": "4"})
+                    os.chmod(self.write("secret", bytes(16)), 0o600)
+                    options.update({"--secret-file": "secret", "--layout": "classic", "--probes": "4"})
                     del options["--seeds"]
                 words = [word for pair in options.items() for word in pair]
                 says = ["after the last one"] if option == "--bits" else ["is not in these bits", "Nothing was made"]

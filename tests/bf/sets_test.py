@@ -187,13 +187,13 @@ class Clear(SetsCase):
         self.assertEqual(self.maybe("f", KEYS), 1)
 
     def test_a_filter_with_a_secret_needs_it_and_keeps_it(self):
-        os.chmod(self.write("key", bytes(range(16))), 0o600)
-        self.make("f", [], "--capacity", "100", "--hash", "siphash", "--key-file", "key")
-        self.good("add", "f", "x", "-q", "--key-file", "key")
-        self.refused("clear", "f", "--force", says="--key-file")
-        self.good("clear", "f", "--force", "-q", "--key-file", "key")
-        self.good("add", "f", "y", "-q", "--key-file", "key")
-        self.assertEqual(self.run_bf("contains", "f", "x", "y", "--key-file", "key").stdout, b"absent\tx\nmaybe\ty\n")
+        os.chmod(self.write("secret", bytes(range(16))), 0o600)
+        self.make("f", [], "--capacity", "100", "--hash", "siphash", "--secret-file", "secret")
+        self.good("add", "f", "x", "-q", "--secret-file", "secret")
+        self.refused("clear", "f", "--force", says="--secret-file")
+        self.good("clear", "f", "--force", "-q", "--secret-file", "secret")
+        self.good("add", "f", "y", "-q", "--secret-file", "secret")
+        self.assertEqual(self.run_bf("contains", "f", "x", "y", "--secret-file", "secret").stdout, b"absent\tx\nmaybe\ty\n")
 
     def test_what_cannot_be_is_named(self):
         self.refused("clear", "none", "--force", says="none")

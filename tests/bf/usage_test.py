@@ -24,13 +24,13 @@ class Usage(BfCase):
     def test_help_names_every_option_and_what_its_number_means(self):
         text = self.good("create", "--help").decode()
         for option in ["--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like",
-                       "--layout", "--hash", "--seed", "--key-file", "--note", "--mode", "--force", "--quiet"]:
+                       "--layout", "--hash", "--seed", "--secret-file", "--note", "--mode", "--force", "--quiet"]:
             self.assertIn(option, text)
             self.assertIn(option, self.good("build", "--help").decode())
         self.assertIn("64Mi (67,108,864)", text)
         for command in ["create", "build", "add", "recover", "seal", "merge", "copy", "fold", "intersect", "clear"]:
             self.assertIn("--lock-timeout MS", self.good(command, "--help").decode())
-        for option in ["--from", "--key-file", "--maybe", "--absent", "--count", "--null"]:
+        for option in ["--from", "--secret-file", "--maybe", "--absent", "--count", "--null"]:
             self.assertIn(option, self.good("contains", "--help").decode())
 
     def test_help_says_how_a_copy_is_put_back(self):

@@ -152,20 +152,20 @@ class GoodFiles(InspectorCase):
         found = self.json(self.make("--capacity", "10", "--hash", "external"))
         self.assertEqual((found["hash"], found["seed"]), ("external", "0"))
 
-    def test_a_keyed_hash_is_named_with_its_check_and_needs_no_key(self):
+    def test_a_hash_with_a_secret_is_named_with_its_check_and_does_not_need_it(self):
         secret = self.path("secret")
         with open(secret, "wb") as file:
             file.write(bytes(range(16)))
         os.chmod(secret, 0o600)
-        path = self.make("--capacity", "10", "--hash", "siphash", "--key-file", secret)
+        path = self.make("--capacity", "10", "--hash", "siphash", "--secret-file", secret)
         found, text = self.json(path), self.text(path)
         self.assertEqual((found["hash"], found["seed"], found["valid"]), ("siphash", "0", True))
         check = "%016x" % Bytes(path).get(144, "Q")
-        self.assertEqual(found["key_check"], check)
-        self.assertRegex(text, r"hash +siphash \(keyed\)\n")
-        self.assertRegex(text, rf"key check +{check}\n")
+        self.assertEqual(found["secret_check"], check)
+        self.assertRegex(text, r"hash +siphash \(with a secret\)\n")
+        self.assertRegex(text, rf"secret check +{check}\n")
         self.assertNotRegex(text, r"(?m)^ +seed ")
-        self.assertIsNone(self.json(self.make(name="plain"))["key_check"])
+        self.assertIsNone(self.json(self.make(name="plain"))["secret_check"])
 
     def test_listed_seeds_take_the_place_of_the_seed(self):
         for text, seeds, shown in (("41..47", list(range(41, 48)), r"41\.\.47"), ("3,1,4", [3, 1, 4], "3, 1, 4"), ("7,8", [7, 8], "7, 8")):

@@ -31,7 +31,7 @@ SYNCING = LIVE + 8  # a word of its own
 
 KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
-    "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "key_check", "bits_per_key",
+    "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "set_bits", "fill_ratio",
     "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",

@@ -424,15 +424,15 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{1} << 20;
 
-// Runs `body` in a thread whose stack the test owns. Counts the copies of the key on that stack afterwards, in the form
-// in which the library copies it (with the flag of an optional). The registers of the hash function, which any later
-// call may have saved, do not count as a copy.
-std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void()> body) {
-  std::array<unsigned char, sizeof key + 1> secret{};
-  std::copy(key.begin(), key.end(), secret.begin());
-  secret.back() = 1;
-  const std::optional<bfstore::SecretKey> as_copied = key;
-  REQUIRE(std::memcmp(&as_copied, secret.data(), secret.size()) == 0);
+// Runs `body` in a thread whose stack the test owns. Counts the copies of the secret on that stack afterwards, in the
+// form in which the library copies it (with the flag of an optional). The registers of the hash function, which any
+// later call may have saved, do not count as a copy.
+std::size_t left_on_the_stack(const bfstore::Secret& secret, std::function<void()> body) {
+  std::array<unsigned char, sizeof secret + 1> sought{};
+  std::copy(secret.begin(), secret.end(), sought.begin());
+  sought.back() = 1;
+  const std::optional<bfstore::Secret> as_copied = secret;
+  REQUIRE(std::memcmp(&as_copied, sought.data(), sought.size()) == 0);
   void* const stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(stack != MAP_FAILED);
   pthread_attr_t attributes;
@@ -448,8 +448,8 @@ std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void(
   pthread_attr_destroy(&attributes);
   const auto* const bytes = static_cast<const unsigned char*>(stack);
   std::size_t found = 0;
-  for (std::size_t at = 0; at + secret.size() <= kStackBytes; ++at)
-    found += std::memcmp(bytes + at, secret.data(), secret.size()) == 0 ? 1U : 0U;
+  for (std::size_t at = 0; at + sought.size() <= kStackBytes; ++at)
+    found += std::memcmp(bytes + at, sought.data(), sought.size()) == 0 ? 1U : 0U;
   munmap(stack, kStackBytes);
   return found;
 }
@@ -459,7 +459,7 @@ std::size_t left_on_the_stack(const bfstore::SecretKey& key, std::function<void(
 TEST_CASE("no function that is given a secret leaves a copy of it on the stack") {
   const TempDir dir(memory_folder());
   const std::string path = dir.file();
-  bfstore::SecretKey secret{};
+  bfstore::Secret secret{};
   for (std::size_t i = 0; i < secret.size(); ++i) secret.at(i) = static_cast<unsigned char>(200 + 3 * i);
   bfs_options options = options_of(100);
   options.hash = BFS_HASH_SIPHASH;

@@ -94,18 +94,18 @@ class Open(Case):
                 self.refused(b"range", flags, range=(AT, 0))
         self.refused(b"bfs_options.range", bfs.WRITE | bfs.CREATE, range=(AT, 0))
 
-    def test_a_range_answers_alike_with_every_flag_and_with_its_key(self):
+    def test_a_range_answers_alike_with_every_flag_and_with_its_secret(self):
         keys = [b"key %d" % i for i in range(100)]
         for given in ({}, {"hash": "siphash", "secret": SECRET}):
-            size, key = self.put_range(keys, **given), given.get("secret")
+            size, secret = self.put_range(keys, **given), given.get("secret")
             for flags in MAP_FLAGS:
                 for max_bytes in (0, size, size + 100):
                     with self.subTest(flags=flags, max_bytes=max_bytes, **given):
-                        handle = bfs.open_path(LIBRARY, self.path, bfs.READ | flags, secret=key, range=(AT, max_bytes))
+                        handle = bfs.open_path(LIBRARY, self.path, bfs.READ | flags, secret=secret, range=(AT, max_bytes))
                         self.assertEqual({LIBRARY.bfs_contains(handle, k, len(k)) for k in keys}, {1})
                         self.assertEqual(LIBRARY.bfs_contains(handle, b"absent", 6), 0)
                         self.close(handle)
-                too_short = bfs.options(secret=key, range=(AT, size - 1))
+                too_short = bfs.options(secret=secret, range=(AT, size - 1))
                 self.fails("BFS_EBODY", LIBRARY.bfs_open, self.path, bfs.READ | flags, too_short)
 
     def test_a_range_with_a_guard_is_in_doubt_when_its_file_is_cut_and_a_copy_is_as_it_was(self):

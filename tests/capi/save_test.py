@@ -61,26 +61,26 @@ class Save(Case):
 
     def test_a_filter_goes_from_a_file_to_memory_and_back(self):
         for layout in bfs.LAYOUTS:
-            for key in (None, SECRET):
-                with self.subTest(layout=layout, keyed=key is not None):
-                    path = self.folder + b"/" + layout.encode() + (b"-keyed" if key else b"")
-                    source = fill(self.create(path, layout=layout, secret=key, hash="siphash" if key else "xxh3", note=b"mine"))
+            for secret in (None, SECRET):
+                with self.subTest(layout=layout, with_secret=secret is not None):
+                    path = self.folder + b"/" + layout.encode() + (b"-secret" if secret else b"")
+                    source = fill(self.create(path, layout=layout, secret=secret, hash="siphash" if secret else "xxh3", note=b"mine"))
                     false_positives = maybes(source)
                     self.assertLess(false_positives, COUNT // 20)
                     for skew in (0, 1, 63):
-                        loaded = self.load(dump(source, skew=skew), secret=key)
+                        loaded = self.load(dump(source, skew=skew), secret=secret)
                         self.assertTrue(has_all(loaded))
                         self.assertEqual(maybes(loaded), false_positives)
                         self.assertEqual(LIBRARY.bfs_add(loaded, b"k", 1), CODES["BFS_EREADONLY"])
-                    writable = self.load(dump(source), bfs.WRITE, key)
+                    writable = self.load(dump(source), bfs.WRITE, secret)
                     self.assertGreaterEqual(LIBRARY.bfs_add(writable, b"late", 4), 0)
                     self.assertEqual(save(writable, path + b".saved"), (0, b""))
-                    saved = self.open(path + b".saved", bfs.WRITE, secret=key)
+                    saved = self.open(path + b".saved", bfs.WRITE, secret=secret)
                     self.assertTrue(has_all(saved))
                     self.assertEqual(LIBRARY.bfs_contains(saved, b"late", 4), 1)
                     self.close(saved)
                     with open(path + b".saved", "rb") as file:
-                        self.assertTrue(has_all(self.load(file.read(), secret=key)))
+                        self.assertTrue(has_all(self.load(file.read(), secret=secret)))
 
     def test_a_saved_file_has_the_marks_and_the_count_of_its_source(self):
         source = fill(self.create())

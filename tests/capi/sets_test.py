@@ -83,9 +83,9 @@ class Sets(Case):
         folded = bfs.compare(LIBRARY, one, self.make(b"double", 0, 100, **{**shape, "num_bits": 102400}))
         self.assertEqual((folded.differs, folded.comparable, folded.equal, folded.a_in_b, folded.num_bits),
                          (bfs.DIFFERS_NUM_BITS, 1, 0, 1, 51200))
-        keyed = [self.create(self.folder + b"/keyed%d" % i, hash="siphash", secret=bytes([i] * 16)) for i in range(2)]
-        self.assertEqual(bfs.compare(LIBRARY, *keyed).differs, bfs.DIFFERS_SECRET)
-        self.assertTrue(bfs.compare(LIBRARY, one, keyed[0]).differs & bfs.DIFFERS_HASH)
+        with_secret = [self.create(self.folder + b"/secret%d" % i, hash="siphash", secret=bytes([i] * 16)) for i in range(2)]
+        self.assertEqual(bfs.compare(LIBRARY, *with_secret).differs, bfs.DIFFERS_SECRET)
+        self.assertTrue(bfs.compare(LIBRARY, one, with_secret[0]).differs & bfs.DIFFERS_HASH)
 
     def test_a_full_filter_sets_no_bound(self):
         shape = {"num_bits": 512, "num_probes": 5, "capacity": 0, "fpr": 0}

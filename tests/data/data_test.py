@@ -70,15 +70,15 @@ class KeptFiles(unittest.TestCase):
                 self.check_answers(bfs.open_memory(LIBRARY, address, len(data), bfs.READ | flags), read(data))
                 del keep
 
-    def test_good_keyed_files(self):
+    def test_good_files_with_a_secret(self):
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
             path = self.copy(FOLDER / "good_siphash.bf")
             self.check_answers(bfs.open_path(LIBRARY, path, flags, secret=SECRET), reader.open_file(path, SECRET))
         path = self.copy(FOLDER / "good_siphash.record")
         self.check_answers(bfs.open_path(LIBRARY, path, secret=SECRET, range=(0, 0)), reader.open_range(path, 0, 0, SECRET))
-        for key in (None, bytes(16)):
+        for secret in (None, bytes(16)):
             with self.assertRaises(bfs.CodeError) as refused:
-                bfs.open_path(LIBRARY, self.copy(FOLDER / "good_siphash.bf"), secret=key)
+                bfs.open_path(LIBRARY, self.copy(FOLDER / "good_siphash.bf"), secret=secret)
             self.assertEqual(refused.exception.code, CODES["BFS_ESECRET"])
 
     def test_a_bad_file_is_refused_with_the_code_in_its_name(self):

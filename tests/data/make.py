@@ -1,6 +1,6 @@
 """Makes the files of this folder. It is run by hand, once for each version of the format, and the files are kept.
 
-Arguments: the shared library, and --keyed or --seeded to make those with a secret key, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
+Arguments: the shared library, and --secret or --seeded to make those with a secret, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
 """
 import ctypes
 import os
@@ -10,11 +10,10 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, KEYED, KEYED_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
+from breakage import IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, SECRET, SECRET_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
-SECRET = KEYED  # the key of the files whose name begins with good_siphash
 # One file for each code, so that the folder stays small.
 BROKEN = ["magic of a file that went through text mode", "version_major 1", "version_major 3", "form 0", "header_bytes 0", "reserved_a",
           "incompat, bit 31", "a critical record of an unknown type", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
@@ -61,15 +60,15 @@ def break_file(good, defect, change, code):
     (FOLDER / f"{code}__{words}.bf").write_bytes(data)
 
 
-def make_keyed(library):
+def make_with_secret(library):
     """Makes the files of hash 3. Those of BFS_ESECRET are good, except for a reader with another secret."""
     good = make_file(library, "good_siphash.bf", hash="siphash", secret=SECRET, note=b"keyed")
     make_buffer(library, "good_siphash.record", hash="siphash", secret=SECRET)
-    for defect, (change, code) in KEYED_IDENTITY.items():
+    for defect, (change, code) in SECRET_IDENTITY.items():
         if code == "BFS_ERECORD" and "note" not in defect:
             break_file(good, defect, change, code)
-    break_file(good, "seed of hash 3", *KEYED_IDENTITY["seed of hash 3"])
-    break_file(good, "another key check", *KEYED_IDENTITY["another key check"])
+    break_file(good, "seed of hash 3", *SECRET_IDENTITY["seed of hash 3"])
+    break_file(good, "another secret check", *SECRET_IDENTITY["another secret check"])
     break_file(good, "hash 65535", *IDENTITY["hash 65535"])
 
 
@@ -108,8 +107,8 @@ def main():
     make_seeded(library)
     if "--seeded" in sys.argv:
         return
-    make_keyed(library)
-    if "--keyed" in sys.argv:
+    make_with_secret(library)
+    if "--secret" in sys.argv:
         return
     good = make_file(library, "good_blocked.bf", note=b"made for version 2.0")
     make_file(library, "good_classic.bf", layout="classic")

@@ -7,7 +7,7 @@
 //   Adversarial Environments", CRYPTO 2015; Clayton, Patton & Shrimpton, "Probabilistic Data Structures in Adversarial
 //   Environments", CCS 2019).
 //
-// Against XXH3 with the seed in the file both work. Under a secret key neither does: without it, digests are random
+// Against XXH3 with the seed in the file both work. Under a secret neither does: without it, digests are random
 // numbers.
 #include <cmath>
 #include <functional>
@@ -25,9 +25,9 @@ namespace {
 constexpr std::uint64_t kCapacity = 20000;
 constexpr double kPromised = 0.01;
 constexpr std::uint64_t kPublicSeed = 0x5eed;
-constexpr SecretKey kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37,
-                            0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
-constexpr SecretKey kGuess{};
+constexpr Secret kSecret{0x6b, 0x65, 0x79, 0xf0, 0x0d, 0x99, 0x13, 0x37,
+                         0xa5, 0x5a, 0x42, 0x17, 0xee, 0x08, 0xc1, 0x2d};
+constexpr Secret kGuess{};
 
 bool in_lines(Layout layout) { return layout != Layout::kClassic; }
 
@@ -42,7 +42,7 @@ Options options_of(Layout layout, Hash hash) {
   options.hash = hash;
   options.capacity = kCapacity;
   options.fpr = kPromised;
-  if (hash == Hash::kSipHash) options.key = kSecret;
+  if (hash == Hash::kSipHash) options.secret = kSecret;
   if (hash == Hash::kXxh3) options.seed = kPublicSeed;
   return options;
 }
@@ -153,41 +153,42 @@ std::size_t maybes(const Filter& filter, const std::vector<std::string>& keys) {
 
 }  // namespace
 
-TEST_CASE("keys chosen against a public seed make a filter useless before it is full, and do nothing to a keyed one") {
+TEST_CASE(
+    "keys chosen against a public seed make a filter useless before it is full, and do nothing to one with a secret") {
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     const Options open = options_of(layout, Hash::kXxh3);
-    const Options keyed = options_of(layout, Hash::kSipHash);
+    const Options with_secret = options_of(layout, Hash::kSipHash);
     const Shape shape = InMemory::make(open).filter.shape();
-    const Shape keyed_shape = InMemory::make(keyed).filter.shape();
-    REQUIRE(keyed_shape.num_bits == shape.num_bits);
-    REQUIRE(keyed_shape.num_probes == shape.num_probes);
+    const Shape secret_shape = InMemory::make(with_secret).filter.shape();
+    REQUIRE(secret_shape.num_bits == shape.num_bits);
+    REQUIRE(secret_shape.num_probes == shape.num_probes);
 
     const std::vector<std::string> keys = polluting_keys(shape, public_digest);
     const double polluted = rate_with(open, keys);
-    const double under_a_key = rate_with(keyed, keys);
-    const double guessed = rate_with(keyed, polluting_keys(shape, guessed_digest));
-    MESSAGE("promised " << kPromised << ", polluted " << polluted << ", the same keys under a secret " << under_a_key
+    const double under_a_secret = rate_with(with_secret, keys);
+    const double guessed = rate_with(with_secret, polluting_keys(shape, guessed_digest));
+    MESSAGE("promised " << kPromised << ", polluted " << polluted << ", the same keys under a secret " << under_a_secret
                         << ", keys chosen under a guessed secret " << guessed);
     CHECK(polluted > (in_lines(layout) ? 25 : 5) * kPromised);
-    CHECK(under_a_key * 200000 < most_by_chance(200000));
+    CHECK(under_a_secret * 200000 < most_by_chance(200000));
     CHECK(guessed * 200000 < most_by_chance(200000));
   }
 }
 
-TEST_CASE("absent keys that hit under a public seed hit again, and do nothing to a keyed filter") {
+TEST_CASE("absent keys that hit under a public seed hit again, and do nothing to a filter with a secret") {
   for (const Layout layout : every_layout()) {
     CAPTURE(layout);
     InMemory open = InMemory::make(options_of(layout, Hash::kXxh3));
-    InMemory keyed = InMemory::make(options_of(layout, Hash::kSipHash));
+    InMemory with_secret = InMemory::make(options_of(layout, Hash::kSipHash));
     add_members(open.filter);
-    add_members(keyed.filter);
+    add_members(with_secret.filter);
 
     const std::vector<std::string> found = keys_that_hit(open.filter, public_digest);
     CHECK(maybes(open.filter, found) == found.size());
-    CHECK(static_cast<double>(maybes(keyed.filter, found)) < most_by_chance(found.size()));
-    // The attacker even has the bits of the keyed filter.
-    const std::vector<std::string> guessed = keys_that_hit(keyed.filter, guessed_digest);
-    CHECK(static_cast<double>(maybes(keyed.filter, guessed)) < most_by_chance(guessed.size()));
+    CHECK(static_cast<double>(maybes(with_secret.filter, found)) < most_by_chance(found.size()));
+    // The attacker even has the bits of the filter with a secret.
+    const std::vector<std::string> guessed = keys_that_hit(with_secret.filter, guessed_digest);
+    CHECK(static_cast<double>(maybes(with_secret.filter, guessed)) < most_by_chance(guessed.size()));
   }
 }

@@ -47,7 +47,7 @@ void check_refused(const Keys& wrong) {
 // Makes every third key a null, in every form. Checks that adding, finding, selecting and digesting skip the nulls.
 void check_nulls(const Options& given, std::uint64_t count, std::size_t first_bit) {
   Options options = given;
-  if (options.hash == Hash::kSipHash) options.key = SecretKey{1, 2, 3};
+  if (options.hash == Hash::kSipHash) options.secret = Secret{1, 2, 3};
   for (const Form form : kManyForms) {
     InMemory made = InMemory::make(options);
     InMemory expected = InMemory::make(options);

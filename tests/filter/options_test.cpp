@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kFileHeader = 16384;
 constexpr std::uint64_t kEndWord = 8;
 constexpr std::uint64_t kBig = 2 << 20;
-constexpr SecretKey kSecret{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+constexpr Secret kSecret{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 Options of_budget(Layout layout, std::uint64_t max_bytes) {
   Options options;
@@ -136,7 +136,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
       Options options;
       options.layout = layout;
       options.hash = row.hash;
-      if (row.takes_secret) options.key = kSecret;
+      if (row.takes_secret) options.secret = kSecret;
       if (row.gives_positions && layout != Layout::kClassic) continue;
       if (row.takes_seeds) options.seeds = {9, 8, 7, 6, 5, 4, 3, 2};
       options.capacity = 12345;
@@ -151,7 +151,7 @@ TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest ser
       const Filter first = must(Filter::create(directory.file(name), options));  // open, so not clean
       Options like;
       like.like = directory.file(name);
-      like.key = options.key;
+      like.secret = options.secret;
       const Filter second = must(Filter::create(directory.file(name + "-like"), like));
       InMemory third = InMemory::make(like);
       for (const Shape& shape : {second.shape(), third.filter.shape()}) {

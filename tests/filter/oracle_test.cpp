@@ -30,7 +30,7 @@ class Random {
 class Subject {
  public:
   Subject(Home home, const Options& options)
-      : home_(home), key_(options.key), buffer_(home == Home::kFile ? 0 : needed(home, options)) {
+      : home_(home), secret_(options.secret), buffer_(home == Home::kFile ? 0 : needed(home, options)) {
     if (home == Home::kFile) {
       writer_.emplace(must(Filter::create(path(), options)));
     } else {
@@ -50,9 +50,9 @@ class Subject {
     must(writer_->close());
     writer_.reset();
     if (home_ == Home::kFile) {
-      writer_.emplace(must(Filter::open(path(), OpenMode::kWrite, {.key = key_})));
+      writer_.emplace(must(Filter::open(path(), OpenMode::kWrite, {.secret = secret_})));
     } else {
-      writer_.emplace(must(Filter::wrap(buffer_.bytes(), home_ == Home::kBare, key_)));
+      writer_.emplace(must(Filter::wrap(buffer_.bytes(), home_ == Home::kBare, secret_)));
     }
     open_reader();
   }
@@ -65,10 +65,10 @@ class Subject {
 
   void open_reader() {
     if (home_ == Home::kFile) {
-      reader_.emplace(must(Filter::open(path(), OpenMode::kRead, {.key = key_})));
+      reader_.emplace(must(Filter::open(path(), OpenMode::kRead, {.secret = secret_})));
     } else {
       const Buffer& unwritten = buffer_;
-      reader_.emplace(must(Filter::wrap_to_read(unwritten.bytes(), home_ == Home::kBare, key_)));
+      reader_.emplace(must(Filter::wrap_to_read(unwritten.bytes(), home_ == Home::kBare, secret_)));
     }
   }
 
@@ -76,7 +76,7 @@ class Subject {
 
   TemporaryDirectory directory_;
   Home home_;
-  std::optional<SecretKey> key_;
+  std::optional<Secret> secret_;
   Buffer buffer_;
   std::optional<Filter> writer_;
   std::optional<Filter> reader_;
@@ -86,7 +86,7 @@ Options random_options(Random& random, Layout layout, const HashInfo& hash, Home
   Options options;
   options.layout = layout;
   options.hash = hash.hash;
-  if (hash.takes_secret) options.key = SecretKey{0x5e, 0xc4, 0xe7};
+  if (hash.takes_secret) options.secret = Secret{0x5e, 0xc4, 0xe7};
   options.num_probes = static_cast<std::uint32_t>(1 + random.below(kMaxProbes));
   options.num_bits = 1 + random.below(std::uint64_t{1} << random.below(23));
   if (hash.takes_seed && home != Home::kBare) options.seed = random.below(UINT64_MAX);

@@ -389,8 +389,8 @@ TEST_CASE("seeds count from 0 where none are given, and options that contradict 
   options.seed = 1;
   check_refused(Filter::required_bytes(options), Code::kInvalid, {"seed"});
   options = seeded(Hash::kMurmur3);
-  options.key = SecretKey{};
-  check_refused(Filter::required_bytes(options), Code::kKey, {"siphash"});
+  options.secret = Secret{};
+  check_refused(Filter::required_bytes(options), Code::kSecret, {"siphash"});
   options = seeded(Hash::kMurmur3);
   options.bare = true;
   check_refused(Filter::required_bytes(options), Code::kInvalid, {"bare"});

@@ -112,8 +112,8 @@ IDENTITY = {
     "hash 0": (field(34, "H", 0), "BFS_EHASH"),
     "hash 65535": (field(34, "H", 65535), "BFS_EHASH"),
     "hash 3 with a seed": (field(34, "H", 3), "BFS_EHASH"),
-    "hash 3 without a key check": (both(field(34, "H", 3), field(64, "Q", 0)), "BFS_ERECORD"),
-    "a key check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
+    "hash 3 without a secret check": (both(field(34, "H", 3), field(64, "Q", 0)), "BFS_ERECORD"),
+    "a secret check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
     "seeds of another hash": (records(record(5, 1, bytes(20))), "BFS_ERECORD"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
@@ -169,32 +169,32 @@ IDENTITY = {
     "records_bytes beyond the record": (field(112, "I", 65536), "BFS_ERECORD"),
     "records_bytes 2^32 - 8": (field(112, "I", 2**32 - 8), "BFS_ERECORD"),
 }
-KEYED = bytes(range(16))  # the secret of every file that KEYED_IDENTITY breaks
-KEY_CHECK = 128 + 8  # the offset of its value
+SECRET = bytes(range(16))  # the secret of every file that SECRET_IDENTITY breaks
+SECRET_CHECK = 128 + 8  # the offset of its value
 
 
 def records_with_check(make):
     """Returns a change: the parameter records become those that `make` makes of the right check's value."""
-    return lambda data: with_records(data, make(bytes(data[KEY_CHECK:KEY_CHECK + 16])))
+    return lambda data: with_records(data, make(bytes(data[SECRET_CHECK:SECRET_CHECK + 16])))
 
 
 # Changes to a file with hash 3 and no note.
-KEYED_IDENTITY = {
+SECRET_IDENTITY = {
     "seed of hash 3": (field(64, "Q", 1), "BFS_EHASH"),
-    "no key check": (records(b""), "BFS_ERECORD"),
-    "a note and no key check": (records(record(1, 0, NOTE)), "BFS_ERECORD"),
-    "the key check behind a note": (records_with_check(lambda c: record(1, 0, NOTE) + record(2, 1, c)), None),
-    "the key check not critical": (records_with_check(lambda c: record(2, 0, c)), "BFS_ERECORD"),
-    "the key check with an unknown flag": (records_with_check(lambda c: record(2, 3, c)), "BFS_ERECORD"),
-    "the key check with an unknown flag, later minor version": (both(records_with_check(lambda c: record(2, 3, c)),
+    "no secret check": (records(b""), "BFS_ERECORD"),
+    "a note and no secret check": (records(record(1, 0, NOTE)), "BFS_ERECORD"),
+    "the secret check behind a note": (records_with_check(lambda c: record(1, 0, NOTE) + record(2, 1, c)), None),
+    "the secret check not critical": (records_with_check(lambda c: record(2, 0, c)), "BFS_ERECORD"),
+    "the secret check with an unknown flag": (records_with_check(lambda c: record(2, 3, c)), "BFS_ERECORD"),
+    "the secret check with an unknown flag, later minor version": (both(records_with_check(lambda c: record(2, 3, c)),
                                                                      field(10, "H", 1)), None),
-    "a key check of 15 bytes": (records_with_check(lambda c: record(2, 1, c[:15])), "BFS_ERECORD"),
-    "a key check of 17 bytes": (records_with_check(lambda c: record(2, 1, c + b"\1")), "BFS_ERECORD"),
-    "two key checks": (records_with_check(lambda c: record(2, 1, c) * 2), "BFS_ERECORD"),
-    "hash 1 with a key check": (field(34, "H", 1), "BFS_ERECORD"),
+    "a secret check of 15 bytes": (records_with_check(lambda c: record(2, 1, c[:15])), "BFS_ERECORD"),
+    "a secret check of 17 bytes": (records_with_check(lambda c: record(2, 1, c + b"\1")), "BFS_ERECORD"),
+    "two secret checks": (records_with_check(lambda c: record(2, 1, c) * 2), "BFS_ERECORD"),
+    "hash 1 with a secret check": (field(34, "H", 1), "BFS_ERECORD"),
     "the canary of hash 3": (lambda d: put(d, 104, "Q", number(d, 104, 8) ^ 1), "BFS_ECANARY"),
-    "another key check": (lambda d: put(d, KEY_CHECK, "B", d[KEY_CHECK] ^ 1), "BFS_ESECRET"),
-    "another tag": (lambda d: put(d, KEY_CHECK + 8, "B", d[KEY_CHECK + 8] ^ 1), "BFS_ESECRET"),
+    "another secret check": (lambda d: put(d, SECRET_CHECK, "B", d[SECRET_CHECK] ^ 1), "BFS_ESECRET"),
+    "another tag": (lambda d: put(d, SECRET_CHECK + 8, "B", d[SECRET_CHECK + 8] ^ 1), "BFS_ESECRET"),
 }
 SEEDED = {"hash": "murmur3", "layout": "classic", "num_bits": 1000, "num_probes": 3, "seed": None, "note": None}
 SEEDS = struct.pack("<3I", 0, 1, 2)

@@ -13,8 +13,8 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import reader
-from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, KEYED, KEYED_IDENTITY, NOTE,
-                      PAGE, STATE, both, field, SEEDED,
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
+                      PAGE, SECRET, SECRET_IDENTITY, STATE, both, field, SEEDED,
                       SEEDED_IDENTITY, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
 sys.argv.pop(2)
@@ -99,22 +99,22 @@ class BrokenFields(unittest.TestCase):
         self.assertEqual(self.reader_says(reader.open_range, self.path, 64), code, "reader.py, range")
         self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, bfs.options(range=(64, 0))), in_c(code), "a range")
 
-    def check_keyed_file(self, data, code):
+    def check_secret_file(self, data, code):
         self.save(data)
-        self.assertEqual(self.reader_says(reader.open_file, self.path, KEYED), code, "reader.py")
+        self.assertEqual(self.reader_says(reader.open_file, self.path, SECRET), code, "reader.py")
         for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, bfs.options(secret=KEYED)), in_c(code))
+            self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, flags, bfs.options(secret=SECRET)), in_c(code))
 
-    def check_keyed_embedded(self, data, code):
-        self.assertEqual(self.reader_says(reader.embedded, bytes(data), KEYED), code, "reader.py")
+    def check_secret_embedded(self, data, code):
+        self.assertEqual(self.reader_says(reader.embedded, bytes(data), SECRET), code, "reader.py")
         keep, address = bfs.aligned_buffer(len(data))
         ctypes.memmove(address, bytes(data), len(data))
         for flags in (bfs.READ, bfs.WRITE):
-            self.assertEqual(self.library_says(LIBRARY.bfs_open_memory, address, len(data), flags, bfs.options(secret=KEYED)), in_c(code))
+            self.assertEqual(self.library_says(LIBRARY.bfs_open_memory, address, len(data), flags, bfs.options(secret=SECRET)), in_c(code))
         del keep
         self.save(b"\xee" * 64 + data)
-        self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, KEYED), code, "reader.py, range")
-        options = bfs.options(secret=KEYED, range=(64, 0))
+        self.assertEqual(self.reader_says(reader.open_range, self.path, 64, 0, SECRET), code, "reader.py, range")
+        options = bfs.options(secret=SECRET, range=(64, 0))
         self.assertEqual(self.library_says(LIBRARY.bfs_open, self.path, bfs.READ, options), in_c(code))
 
     def check_identities(self, base, rules, check):
@@ -139,14 +139,14 @@ class BrokenFields(unittest.TestCase):
         for layout in bfs.LAYOUTS:
             self.check_identities(self.make_embedded(layout), {**IDENTITY, **EMBEDDED_ONLY}, self.check_embedded)
 
-    def test_each_rule_of_a_keyed_identity(self):
-        keyed = {"hash": "siphash", "secret": KEYED, "seed": None, "note": None}
+    def test_each_rule_of_an_identity_with_a_secret(self):
+        with_secret = {"hash": "siphash", "secret": SECRET, "seed": None, "note": None}
         for layout in bfs.LAYOUTS:
-            file, embedded = self.make_file(layout, **keyed), self.make_embedded(layout, **keyed)
-            self.check_keyed_file(file, None)
-            self.check_keyed_embedded(embedded, None)
-            self.check_identities(file, KEYED_IDENTITY, self.check_keyed_file)
-            self.check_identities(embedded, KEYED_IDENTITY, self.check_keyed_embedded)
+            file, embedded = self.make_file(layout, **with_secret), self.make_embedded(layout, **with_secret)
+            self.check_secret_file(file, None)
+            self.check_secret_embedded(embedded, None)
+            self.check_identities(file, SECRET_IDENTITY, self.check_secret_file)
+            self.check_identities(embedded, SECRET_IDENTITY, self.check_secret_embedded)
 
     def test_each_rule_of_an_identity_with_positions(self):
         for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY), (JAYBIRD, JAYBIRD_IDENTITY)):
@@ -156,15 +156,15 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(file, rules, self.check_file)
             self.check_identities(embedded, rules, self.check_embedded)
 
-    def test_a_keyed_filter_without_its_key_and_another_with_one(self):
-        keyed = {"hash": "siphash", "secret": KEYED, "seed": None}
-        self.check_file(self.make_file(**keyed), "BFS_ESECRET")
-        self.check_embedded(self.make_embedded(**keyed), "BFS_ESECRET")
-        self.check_keyed_file(self.make_file(), "BFS_ESECRET")
-        self.check_keyed_embedded(self.make_embedded(), "BFS_ESECRET")
+    def test_a_filter_with_a_secret_without_it_and_another_with_one(self):
+        with_secret = {"hash": "siphash", "secret": SECRET, "seed": None}
+        self.check_file(self.make_file(**with_secret), "BFS_ESECRET")
+        self.check_embedded(self.make_embedded(**with_secret), "BFS_ESECRET")
+        self.check_secret_file(self.make_file(), "BFS_ESECRET")
+        self.check_secret_embedded(self.make_embedded(), "BFS_ESECRET")
         for bit in range(128):
-            other = (int.from_bytes(KEYED, "little") ^ 1 << bit).to_bytes(16, "little")
-            self.check_keyed_file(self.make_file(**{**keyed, "secret": other}), "BFS_ESECRET")
+            other = (int.from_bytes(SECRET, "little") ^ 1 << bit).to_bytes(16, "little")
+            self.check_secret_file(self.make_file(**{**with_secret, "secret": other}), "BFS_ESECRET")
 
     def test_an_embedded_record_of_every_possible_length(self):
         base = self.make_embedded()

@@ -98,7 +98,7 @@ void print_constants() {
   print_number("constant", "most_probes", kMaxProbes);
   print_number("constant", "most_bits", kMaxBits);
   print_number("constant", "block_bits", kLineBits);
-  print_number("constant", "secret_bytes", sizeof(SecretKey));
+  print_number("constant", "secret_bytes", sizeof(Secret));
 }
 
 }  // namespace

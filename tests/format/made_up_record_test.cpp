@@ -64,8 +64,8 @@ const RecordRow kStampRow{
 }  // namespace
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kKeyCheckRow, &kSeedsRow,  &kNoteRow, &kSealRow,
-                                    &kPartRow,     &kTicketRow, &kStampRow};
+  static constexpr std::array kRows{&kSecretCheckRow, &kSeedsRow,  &kNoteRow, &kSealRow,
+                                    &kPartRow,        &kTicketRow, &kStampRow};
   return kRows;
 }
 
@@ -92,13 +92,13 @@ Value bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-// A filter that has every record which its form may have, and room for more. Its hash takes a secret key, not seeds.
+// A filter that has every record which its form may have, and room for more. Its hash takes a secret, not seeds.
 Identity with_all_records(Form form) {
   constexpr std::uint64_t kBits = 512;
   Identity identity;
   identity.form = form;
   identity.note = "a note";
-  identity.key_check = KeyCheck{1, 2};
+  identity.secret_check = SecretCheck{1, 2};
   identity.shape = {Layout::kBlocked, Hash::kSipHash, 5, kBits, 100, 0.01, 0};
   identity.header_bytes = 4096;
   identity.body_bytes = kBits / 8;
@@ -116,13 +116,13 @@ Identity with_all_records(Form form) {
   return identity;
 }
 
-// Returns such an identity of a hash that takes seeds: it has no key check.
+// Returns such an identity of a hash that takes seeds: it has no secret check.
 Identity with_seeds(std::uint32_t num_seeds) {
   Identity identity = with_all_records(Form::kEmbedded);
   identity.shape.layout = Layout::kClassic;
   identity.shape.hash = Hash::kMurmur3;
   identity.shape.num_probes = num_seeds;
-  identity.key_check.reset();
+  identity.secret_check.reset();
   identity.seeds.emplace(num_seeds, 42);
   return identity;
 }
@@ -317,7 +317,7 @@ TEST_CASE("a filter without a record that it must have is refused, and so is one
     check_refused(problems, subject.row.missing);
     ++missed;
   });
-  CHECK(missed == 4);  // key check, seeds, seal, stamp
+  CHECK(missed == 4);  // secret check, seeds, seal, stamp
   Subject stamped(*format::find_record(40001));
   stamped.identity.shape.num_probes = 8;
   check_refused(stamped.with({stamped.good}), stamped.row.unexpected);
@@ -328,7 +328,7 @@ TEST_CASE("a record without a row is skipped, or refused if it is critical, in e
   for (const std::uint16_t minor : kMinorVersions) {
     const Identity identity = with_all_records(Form::kEmbedded);
     std::vector<Raw> raws{{6, 0, bytes_of("later")}};
-    raws.push_back(raw_of(format::kKeyCheckRow, identity));
+    raws.push_back(raw_of(format::kSecretCheckRow, identity));
     CHECK(problems_with(identity, raws, minor).empty());
     raws.front().flags = 1;
     check_unknown(problems_with(identity, raws, minor));
@@ -343,7 +343,7 @@ TEST_CASE("made-up records are written and come back as they were, and an embedd
   format::ticket_to_write = bytes_of("12345");
   (*format::ticket_to_write)[1] = (*format::ticket_to_write)[2] = std::byte{0};
   identity.header_bytes = format::header_bytes_for(Form::kEmbedded, identity);
-  CHECK(identity.header_bytes == 192 + 64);  // 128, 24 for the key check, 24 for the note, 16 for the ticket, 8
+  CHECK(identity.header_bytes == 192 + 64);  // 128, 24 for the secret check, 24 for the note, 16 for the ticket, 8
   identity.body_offset = identity.header_bytes;
   const auto record = format::encode_identity(identity);
   format::tickets_read.clear();
@@ -360,7 +360,7 @@ TEST_CASE("made-up records are written and come back as they were, and an embedd
 
 TEST_CASE("all records of this version, each as long as it may be, fit in the header of a file") {
   std::size_t bytes = format::kRecordsOffset + format::kChecksumBytes;
-  for (const RecordRow* const row : {&format::kKeyCheckRow, &format::kNoteRow, &format::kSealRow})
+  for (const RecordRow* const row : {&format::kSecretCheckRow, &format::kNoteRow, &format::kSealRow})
     bytes += 8 + (row->most_bytes + 7) / 8 * 8;
   CHECK(bytes <= format::kPageBytes);
 }

@@ -130,7 +130,7 @@ def body_bytes(layout, m):
 
 class Filter:
     note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
-    secret, key_check, filling, seeds, part_of = None, None, False, None, None
+    secret, secret_check, filling, seeds, part_of = None, None, False, None, None
 
     def digest(self, key):
         check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
@@ -205,7 +205,7 @@ def identity(data, form, limit, secret):
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value, kind_of = left[8:8 + length], {1: "note", 2: "key_check", 3: "seal", 4: "part_of", 5: "seeds"}.get(kind)
+        value, kind_of = left[8:8 + length], {1: "note", 2: "secret_check", 3: "seal", 4: "part_of", 5: "seeds"}.get(kind)
         fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4)}.get(kind, True) and flags % 2 == (kind in (2, 4, 5))
         check([(end <= len(left) and fits, "BFS_ERECORD"),
                (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
@@ -214,7 +214,7 @@ def identity(data, form, limit, secret):
             setattr(f, kind_of, value)
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
-           ((f.key_check is not None) == (f.hash == 3), "BFS_ERECORD"),
+           ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in (4, 5, 6)) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
     if f.part_of:
         part, parts, capacity = struct.unpack("<IIQ", f.part_of)
@@ -232,7 +232,7 @@ def identity(data, form, limit, secret):
                (f.sums_at + 8 * count + 8 <= limit, "BFS_EBODY")])
         f.end_at = f.sums_at + 8 * count
     check([(its_canary == canary(f.hash, f.seed, f.m, seeds), "BFS_ECANARY"), ((secret is not None) == (f.hash == 3), "BFS_ESECRET"),
-           (not secret or not f.key_check or number(f.key_check[8:]) == siphash(f.key_check[:8], secret), "BFS_ESECRET")])
+           (not secret or not f.secret_check or number(f.secret_check[8:]) == siphash(f.secret_check[:8], secret), "BFS_ESECRET")])
     f.secret = secret
     return f, minor
 

@@ -19,7 +19,7 @@ LIBRARY = bfs.load(sys.argv.pop(1))
 # The reader takes long for a key, and a run that is shortened asks fewer.
 ABSENT, SAMPLE, MOST_KEYS = (5000, 3000, 400_000) if os.environ.get("KEY_SCALE", "1") == "1" else (1000, 500, 40_000)
 ALL_ONES = 2**64 - 1
-SECRET = bytes(range(0xF0, 0x100))  # the key of every filter whose hash is siphash
+SECRET = bytes(range(0xF0, 0x100))  # the secret of every filter whose hash is siphash
 
 # layout, m, k, hash, seed, note: every k and size that is a corner, each at least once with both hashes and layouts.
 SHAPES = [
@@ -34,9 +34,9 @@ SHAPES = [
     ("blocked", 512 * 4096 * 8, 7, "xxh3", 3, b"exactly 2 MiB"),
     ("blocked", 512 * 50021, 10, "external", None, b"over 2 MiB"),
     ("blocked", 512, 5, "siphash", None, None),
-    ("blocked", 512 * 1001, 7, "siphash", None, b"keyed"),
+    ("blocked", 512 * 1001, 7, "siphash", None, b"secret"),
     ("blocked", 512 * 4096 * 8 + 512, 64, "siphash", None, bytes(1024)),
-    ("classic", 99991, 6, "siphash", None, b"keyed"),
+    ("classic", 99991, 6, "siphash", None, b"secret"),
     ("classic", 1, 1, "xxh3", 0, None),
     ("classic", 63, 3, "xxh3", 1, b"\n"),
     ("classic", 64, 2, "external", None, None),
@@ -49,7 +49,7 @@ SHAPES = [
     ("classic", 20000003, 1, "external", None, b"over 2 MiB, one probe"),
     ("counting", 128, 1, "xxh3", 0, None),
     ("counting", 256, 64, "external", None, b"k at its limit"),
-    ("counting", 128 * 1001, 6, "siphash", None, b"keyed"),
+    ("counting", 128 * 1001, 6, "siphash", None, b"secret"),
     ("counting", 128 * 32769, 40, "xxh3", ALL_ONES, b"over 2 MiB"),
     ("classic", 124, 4, "murmur3", None, None),
     ("classic", 50021, 7, "murmur3", None, b"signed"),
@@ -69,10 +69,10 @@ BARE_SHAPES = [
 
 def options_of(shape, **more):
     layout, m, k, hash_name, seed, note = shape
-    key = SECRET if hash_name == "siphash" else None
+    secret = SECRET if hash_name == "siphash" else None
     if hash_name == "java-polynomial":
         more["seeds"] = [5, 7, 11, 13, 31, 37, 61][:k]
-    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, secret=key, **more)
+    return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, secret=secret, **more)
 
 
 def secret_of(shape):

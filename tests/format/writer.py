@@ -76,7 +76,7 @@ def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, 
     f.body_bytes = body_bytes(layout, m)
     if hash == 3:
         random = os.urandom(8)
-        f.key_check = random + struct.pack("<Q", siphash(random, secret))
+        f.secret_check = random + struct.pack("<Q", siphash(random, secret))
     return f
 
 
@@ -86,7 +86,7 @@ def up(x, unit):
 
 def identity(f, form, seal=None):
     records = b""
-    for kind, value in ((1, f.note), (2, f.key_check), (3, seal), (4, f.part_of), (5, f.seeds)):
+    for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds)):
         if value:
             records += struct.pack("<HHI", kind, kind in (2, 4, 5), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))

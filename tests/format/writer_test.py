@@ -41,7 +41,7 @@ SHAPES = [
     ("blocked", 512 * 32767, 5, "xxh3", 1, b"one line short of 2 MiB"),
     ("blocked", 512 * 32768, 7, "xxh3", 3, b"exactly 2 MiB"),
     ("classic", 1, 1, "xxh3", 0, None),
-    ("classic", 65, 5, "siphash", None, b"keyed"),
+    ("classic", 65, 5, "siphash", None, b"secret"),
     ("classic", 524288, 9, "external", None, b"a chunk"),
     ("classic", 524353, 7, "xxh3", 9, b"a word more"),
     ("classic", 20000003, 3, "siphash", None, None),
@@ -113,7 +113,7 @@ def content(path):
 
 
 def masked(record):
-    """Returns an identity as bytes and sorted records, without what differs from filter to filter: file_id, key check, checksum."""
+    """Returns an identity as bytes and sorted records, without what differs from filter to filter: file_id, secret check, checksum."""
     size, length, records, at = reader.number(record[12:16]), reader.number(record[112:116]), [], 128
     while at < 128 + length:
         kind, flags, value_bytes = struct.unpack_from("<HHI", record, at)
@@ -464,7 +464,7 @@ class Writer(unittest.TestCase):
                 writer.seal(self.path, mine, key_of(shape))
                 bfs.seal(LIBRARY, self.path, theirs, secret=key_of(shape))
                 a, b = reader.open_file(mine, key_of(shape)), reader.open_file(theirs, key_of(shape))
-                for name in ("layout", "hash", "k", "m", "n", "p", "seed", "note", "key_check", "marks", "keys_added", "start", "end_at", "clean"):
+                for name in ("layout", "hash", "k", "m", "n", "p", "seed", "note", "secret_check", "marks", "keys_added", "start", "end_at", "clean"):
                     self.assertEqual(getattr(a, name), getattr(b, name), name)
                 self.assertTrue(a.body == b.body)
                 self.assertEqual((a.seal[:24], a.seal[32:]), (b.seal[:24], b.seal[32:]))

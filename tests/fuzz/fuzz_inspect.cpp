@@ -1,5 +1,5 @@
-// Takes any bytes as a filter file (image.hpp). The inspector and an opening must agree about it. Opening a keyed file
-// takes its key; inspecting or verifying it does not.
+// Takes any bytes as a filter file (image.hpp). The inspector and an opening must agree about it. Opening a file with a
+// secret takes it; inspecting or verifying it does not.
 #include <bfstore/inspect.hpp>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ bool sound(const Report& report) {
 }
 
 // An opening checks the key after the identity, and before the state.
-bool keyed_and_sound(const Report& report) { return sound(report) && report.identity->key_check; }
+bool sound_with_secret(const Report& report) { return sound(report) && report.identity->secret_check; }
 
 void check_verifying(const char* path, const Report& report) {
   bfs_error error = fuzz::no_error();
@@ -91,9 +91,9 @@ void check_verifying(const char* path, const Report& report) {
 }
 
 void check_reading(const char* path, const Report& report, bool facts) {
-  const auto [code, filter, keyed, rule] = fuzz::open_file(path, BFS_READ);
-  check(keyed == (keyed_and_sound(report)), "a key is asked for where the report tells of one", code);
-  if (keyed && code == BFS_ESECRET) return;  // it has another
+  const auto [code, filter, needs_secret, rule] = fuzz::open_file(path, BFS_READ);
+  check(needs_secret == (sound_with_secret(report)), "a secret is asked for where the report tells of one", code);
+  if (needs_secret && code == BFS_ESECRET) return;  // it has another
   if (!report.valid()) {
     check(names(report, code, rule), "a broken rule that a reader is refused for is reported", code);
   } else if (report.state == FileState::kSuperseded) {

@@ -49,7 +49,7 @@ std::uint64_t writing(unsigned calls) {
 }
 
 std::int32_t read(const char* path, unsigned calls, const KeySet& present) {
-  const auto [code, filter, keyed, rule] =
+  const auto [code, filter, needs_secret, rule] =
       fuzz::open_file(path, reading(calls) | ((calls & kCopy) != 0 ? BFS_PRIVATE : 0));
   if (filter == nullptr) return code;
   fuzz::ask(filter, present);
@@ -95,7 +95,7 @@ void check_health(const char* path, bfs_filter* filter, const State& state) {
 
 // Opens for writing, adds, syncs and closes. Returns the code of opening.
 std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State& state) {
-  const auto [code, filter, keyed, rule] = fuzz::open_file(path, flags);
+  const auto [code, filter, needs_secret, rule] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
   if ((flags & BFS_ACCEPT_LOSS) != 0) state.in_doubt = false;
   fuzz::add_some(filter, calls, 5, state.present);
@@ -125,7 +125,7 @@ bool needs_recovery(std::int32_t code) {
 // Uses a file whose state can be written only a few times or not at all: only its answers are reliable.
 void use_up(const char* path, unsigned calls, KeySet& present) {
   for (const std::uint64_t how : {0ULL, BFS_RECOVER, BFS_ACCEPT_LOSS}) {
-    const auto [code, filter, keyed, rule] = fuzz::open_file(path, writing(calls) | how);
+    const auto [code, filter, needs_secret, rule] = fuzz::open_file(path, writing(calls) | how);
     if (filter == nullptr) continue;
     fuzz::add_some(filter, calls, 5, present);
     check_code(sync_at(filter, kOwner, 0, kMark, nullptr), "a sync");
@@ -250,9 +250,9 @@ void load(const char* path) {
   const std::string bytes = bytes_of(path);
   bfs_filter* loaded = nullptr;
   bfs_error error = fuzz::no_error();
-  for (const void* key : {static_cast<const void*>(nullptr), fuzz::secret()}) {
+  for (const void* secret : {static_cast<const void*>(nullptr), fuzz::secret()}) {
     const std::int32_t code =
-        open_memory_with(bytes.data(), bytes.size(), BFS_READ | BFS_PRIVATE, key, &loaded, &error);
+        open_memory_with(bytes.data(), bytes.size(), BFS_READ | BFS_PRIVATE, secret, &loaded, &error);
     loaded = fuzz::made(code, loaded, error).filter;
     if (code != BFS_ESECRET) break;
   }

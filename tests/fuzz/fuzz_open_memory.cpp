@@ -42,7 +42,7 @@ bfs_filter* wrap(std::uint8_t* memory, std::size_t bytes, std::uint64_t flags) {
   fuzz::made(code, filter, error);
   if (code != BFS_ESECRET) return filter;
   code = open_memory_with(memory, bytes, flags, fuzz::other_secret(), &filter, &error);
-  check(code == BFS_ESECRET && filter == nullptr, "another key is refused", code);
+  check(code == BFS_ESECRET && filter == nullptr, "another secret is refused", code);
   code = open_memory_with(memory, bytes, flags, fuzz::secret(), &filter, &error);
   return fuzz::made(code, filter, error).filter;
 }
@@ -76,7 +76,7 @@ bfs_filter* load(const std::uint8_t* bytes, std::size_t size, std::uint64_t flag
   };
   std::int32_t code = load_with(nullptr);
   if (code == BFS_ESECRET) {
-    check(load_with(fuzz::other_secret()) == BFS_ESECRET, "another key is refused");
+    check(load_with(fuzz::other_secret()) == BFS_ESECRET, "another secret is refused");
     code = load_with(fuzz::secret());
   }
   return fuzz::made(code, filter, error).filter;
@@ -185,7 +185,7 @@ void use_range(Input bytes, std::uint64_t offset) {
   std::int32_t code = open_range(nullptr);
   if (code == BFS_ESECRET) {
     code = open_range(fuzz::other_secret());
-    check(code == BFS_ESECRET, "another key is refused", code);
+    check(code == BFS_ESECRET, "another secret is refused", code);
     code = open_range(fuzz::secret());
   }
   filter = fuzz::made(code, filter, error).filter;

@@ -145,7 +145,7 @@ Image decode(Input input, const Here& here) {
   }
   for (unsigned left = (more & kDamages) / 4; left > 0; --left) image.damage.push_back(damage_from(bytes));
   image.body = bytes.take(SIZE_MAX);
-  if ((more & kRightKeyCheck) != 0) put_key_check(header);
+  if ((more & kRightSecretCheck) != 0) put_secret_check(header);
   if ((more & kSealed) != 0) put_seal_and_length(image);
   make_right(header, right, here);
   image.header.resize(std::min<std::uint64_t>(image.header.size(), image.length));

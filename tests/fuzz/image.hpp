@@ -33,9 +33,10 @@ inline constexpr std::uint8_t kRightLiveWord = 32;  // the file's own, the state
 inline constexpr std::uint8_t kRightCanary = 64;
 inline constexpr std::uint8_t kWholeFile = 128;
 // The bits of the other byte. Its highest bits are not used.
-inline constexpr std::uint8_t kSealed = 1;         // a seal, and the checksums of the body
-inline constexpr std::uint8_t kRightKeyCheck = 2;  // the key check of a keyed file is that of the fuzzers' key
-inline constexpr std::uint8_t kDamages = 12;       // how many bytes are damaged, in units of 4
+inline constexpr std::uint8_t kSealed = 1;  // a seal, and the checksums of the body
+inline constexpr std::uint8_t kRightSecretCheck =
+    2;                                        // the secret check of a file with one is that of the fuzzers' secret
+inline constexpr std::uint8_t kDamages = 12;  // how many bytes are damaged, in units of 4
 inline constexpr std::uint8_t kRightChecksums = kRightIdentity | kRightSlotA | kRightSlotB;
 
 struct Damage {

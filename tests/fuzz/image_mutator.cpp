@@ -14,7 +14,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   if ((data[0] & fuzz::kWholeFile) == 0) {
     data[0] |= kRight;
     constexpr std::size_t kMore = 3;  // where that byte is
-    if (mutated > kMore && random % 16 == 1) data[kMore] |= fuzz::kSealed | fuzz::kRightKeyCheck;
+    if (mutated > kMore && random % 16 == 1) data[kMore] |= fuzz::kSealed | fuzz::kRightSecretCheck;
   } else if (mutated >= bfstore::format::kFileHeaderBytes) {
     fuzz::make_right({reinterpret_cast<std::byte*>(data), bfstore::format::kFileHeaderBytes}, kRight, {});
   }

@@ -89,14 +89,14 @@ Checksums put_seal(std::span<std::byte> header, Input body) {
   return made;
 }
 
-void put_key_check(std::span<std::byte> header) {
+void put_secret_check(std::span<std::byte> header) {
   if (format::get<std::uint16_t>(header, format::kHashField) != BFS_HASH_SIPHASH) return;
   const std::span<std::byte> value =
-      record(header, format::kRecordKeyCheck, format::kRecordCritical, format::kKeyCheckBytes);
+      record(header, format::kRecordSecretCheck, format::kRecordCritical, format::kSecretCheckBytes);
   if (value.empty()) return;
-  bfstore::SecretKey key{};
-  std::memcpy(key.data(), secret(), key.size());
-  const auto right = format::key_check_of(key, bfstore::base::load<std::uint64_t>(value.data()));
+  bfstore::Secret known{};
+  std::memcpy(known.data(), secret(), known.size());
+  const auto right = format::secret_check_of(known, bfstore::base::load<std::uint64_t>(value.data()));
   bfstore::base::store(value.data() + 8, right.tag);
 }
 

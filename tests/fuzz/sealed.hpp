@@ -20,7 +20,7 @@ struct Checksums {
 Checksums put_seal(std::span<std::byte> header, Input body);
 
 // Makes the header tell the fuzzers' key from others, if its hash has one.
-void put_key_check(std::span<std::byte> header);
+void put_secret_check(std::span<std::byte> header);
 
 constexpr std::int32_t writing_code(std::uint32_t ro_compat) noexcept {
   return (ro_compat & ~bfstore::format::kRoSealed) != 0 ? BFS_EFEATURE : BFS_ESEALED;

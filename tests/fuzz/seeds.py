@@ -13,7 +13,7 @@ PAGE = 4096
 RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING, LATER = (1 << bit for bit in range(1, 7))  # of the live word
 
-SEALED, KEY_CHECK, DAMAGE = 1, 2, 4
+SEALED, SECRET_CHECK, DAMAGE = 1, 2, 4
 COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
 
 
@@ -66,16 +66,16 @@ def sealed():
         for body_bytes, data in {**sizes, len(good) - 4 * PAGE: good}.items():
             name = f"sealed_{file}_{body_bytes}"
             calls = SEAL | body_bytes % 16
-            yield name, image(data, right, calls, SEALED | KEY_CHECK)
+            yield name, image(data, right, calls, SEALED | SECRET_CHECK)
             behind = -(-body_bytes // PAGE) * PAGE
             for number, at in enumerate((0, body_bytes - 1, behind, behind + 7, chunk + 5)):
                 how = calls | COPY * (number % 2)
-                one = image(data, right, how, SEALED | KEY_CHECK | DAMAGE, turned(at, 1 + number))
+                one = image(data, right, how, SEALED | SECRET_CHECK | DAMAGE, turned(at, 1 + number))
                 yield f"{name}_damaged_{number}", one
             ends = turned(0, 128) + turned(body_bytes - 1, 255)
-            yield f"{name}_damaged_twice", image(data, right, calls | GUARD, SEALED | KEY_CHECK | 2 * DAMAGE, ends)
+            yield f"{name}_damaged_twice", image(data, right, calls | GUARD, SEALED | SECRET_CHECK | 2 * DAMAGE, ends)
         for pages in range(8):
-            yield f"cut_{file}_{pages}", image(good, right, CUT_OFF | GUARD | pages * CUT_PAGES, KEY_CHECK)
+            yield f"cut_{file}_{pages}", image(good, right, CUT_OFF | GUARD | pages * CUT_PAGES, SECRET_CHECK)
         yield f"copied_{file}", image(good, right, COPY)
     good = (DATA / "good_blocked.bf").read_bytes()
     for body_bytes in (64, 4096):
@@ -209,15 +209,15 @@ def sequences():
                   opened(0, 1, OPEN_COPY),
         "guarded": create(0, GUARDED) + on(0, ADD, 2) + opened(0, 0, OPEN_GUARD) + opened(0, 1, OPEN_GUARD) +
                    batches(0) + on(2, ADD, 9) + on(2, SYNC, 1, 2) + on(1, ASK, 1),
-        "keyed": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, SYNC, 1, 9) + opened(0, 0) +
+        "secret": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + batches(0) + on(0, SYNC, 1, 9) + opened(0, 0) +
                  opened(0, 1) + on(2, ADD, 4) + on(0, CLOSE) + on(1, CLOSE) + seal(0, 1) + opened(1, 0, VERIFY) +
                  opened(1, 0, OPEN_COPY) + batches(1) + damage(1, 9) + opened(1, 0, TOLERATE),
-        "keyed_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
+        "secret_buffer": bytes([3, 0, 0, 0]) + struct.pack("<HBHB", 1024, 5, 0, 4 * SIPHASH) + b"\0" + on(0, ADD, 1) +
                         batches(0) + bytes([4, 0]) + bytes([4, 1]) + on(2, ADD, 2) + on(1, ASK, 1),
         "sealed_like": made + on(0, CLOSE) + seal(0, 1) + like(2, 1) + on(0, ADD, 3) + batches(0) + on(0, CLOSE) +
                        opened(2, 1) + bytes([3, 1, 1]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) +
                        bytes([4, 1]),
-        "keyed_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
+        "secret_like": create(0, 0, hash=SIPHASH) + on(0, ADD, 3) + like(1, 129) + on(1, ADD, 3) +
                       like(2, 0) + on(0, CLOSE) + seal(0, 2) + like(0, 131, REPLACE) + on(1, ADD, 4) + on(1, CLOSE) +
                       bytes([3, 1, 131]) + struct.pack("<HB", 0, 0) + b"\0" + on(1, ADD, 2) + bytes([4, 0]),
         "counting": create(0, 0, layout=COUNTING) + on(0, ADD, 3) * 2 + on(0, REMOVE, 3) + on(0, SYNC, 1, 9) + batches(0) +

@@ -27,10 +27,10 @@ Answers answers_of(const bfs_filter* filter) {
   return answers;
 }
 
-void Sequence::check_opened(std::size_t path, std::uint64_t flags, bool keyed) const {
+void Sequence::check_opened(std::size_t path, std::uint64_t flags, bool needs_secret) const {
   check(files_[path] != nullptr, "what is opened was made");
   const Content& content = *files_[path];
-  check(keyed == content.keyed, "a keyed file needs its key, and no other file does");
+  check(needs_secret == content.needs_secret, "a file with a secret needs it, and no other file does");
   const bool writes = (flags & (BFS_WRITE | BFS_EXCLUSIVE)) != 0;
   check(!writes || !content.sealed, "a sealed file is never written to");
   check(!writes || (flags & BFS_PRIVATE) == 0, "a copy is read");
@@ -52,7 +52,7 @@ void Sequence::run() {
   }
   while (!handles_.empty()) close(handles_.size() - 1);
   for (unsigned i = 0; i < kPaths; ++i) {
-    const auto [code, filter, keyed, rule] = open_file(path_of(i).c_str(), BFS_READ);
+    const auto [code, filter, needs_secret, rule] = open_file(path_of(i).c_str(), BFS_READ);
     check((code == BFS_ENOENT) == (files_[i] == nullptr), "files are where they were made", code);
     check(filter != nullptr || files_[i] == nullptr || files_[i]->in_doubt, "what was closed is read again", code);
     if (filter == nullptr) continue;
@@ -128,9 +128,9 @@ void Sequence::create() {
   }
   const bool unpublished = (given.flags & BFS_UNPUBLISHED) != 0;
   if (made(std::min(code, 0), filter, error).filter == nullptr) return;
-  const bool keyed = given.options.secret != nullptr;
+  const bool needs_secret = given.options.secret != nullptr;
   if (given.either && code == 0) {
-    check_opened(path, BFS_WRITE, keyed);
+    check_opened(path, BFS_WRITE, needs_secret);
     keep({filter, files_[path], path}).writes = true;
     return;
   }
@@ -138,7 +138,7 @@ void Sequence::create() {
   check(replaces || files_[path] == nullptr, "what is there is not replaced unless that is asked for");
   Handle& made = keep({filter, std::make_shared<Content>(), path, unpublished});
   made.writes = true;
-  made.content->keyed = keyed;
+  made.content->needs_secret = needs_secret;
   if (unpublished) return;
   const Opened reader = open_file(name.c_str(), BFS_READ);
   check(reader.filter != nullptr, "what is made is read", reader.code);
@@ -155,8 +155,8 @@ void Sequence::open() {
   const std::uint64_t flags = open_flags(bits < 0x8000     ? (bits & 0x7ff0U) | (1U << bits % 3)
                                          : (bits & 1) != 0 ? bits
                                                            : bits & 0x7fffU);
-  const auto [code, filter, keyed, rule] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
-  if (filter != nullptr) check_opened(path, flags, keyed);
+  const auto [code, filter, needs_secret, rule] = open_file(path_of(static_cast<unsigned>(path)).c_str(), flags);
+  if (filter != nullptr) check_opened(path, flags, needs_secret);
   if (filter == nullptr) return;
   Handle& opened = keep({filter, files_[path], path});
   opened.writes = (flags & BFS_READ) == 0;
@@ -187,7 +187,7 @@ void Sequence::format() {
   buffer->bare = (given.flags & BFS_BARE) != 0;
   buffers_.push_back(buffer);
   const Handle& made = keep({filter, std::make_shared<Content>(), kPaths, false, false, buffer});
-  made.content->keyed = given.options.secret != nullptr;
+  made.content->needs_secret = given.options.secret != nullptr;
   in_buffers_[buffer.get()] = made.content;
 }
 
@@ -199,13 +199,13 @@ void Sequence::wrap() {
   bfs_error error = no_error();
   bfs_filter* filter = nullptr;
   std::int32_t code = open_memory_with(buffer->bytes.data(), buffer->used, flags, nullptr, &filter, &error);
-  const bool keyed = in_buffers_[buffer.get()]->keyed;
-  check((code == BFS_ESECRET) == keyed, "a keyed filter needs its key, and no other filter does", code);
-  const void* const wrong = keyed ? other_secret() : secret();
+  const bool needs_secret = in_buffers_[buffer.get()]->needs_secret;
+  check((code == BFS_ESECRET) == needs_secret, "a filter with a secret needs it, and no other filter does", code);
+  const void* const wrong = needs_secret ? other_secret() : secret();
   bfs_filter* none = nullptr;
   check(open_memory_with(buffer->bytes.data(), buffer->used, flags, wrong, &none, nullptr) == BFS_ESECRET,
-        "another key is refused");
-  if (keyed) code = open_memory_with(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
+        "another secret is refused");
+  if (needs_secret) code = open_memory_with(buffer->bytes.data(), buffer->used, flags, secret(), &filter, &error);
   check(made(code, filter, error).filter != nullptr, "what was made in a buffer is found there", code);
   keep({filter, in_buffers_[buffer.get()], kPaths, false, false, buffer});
 }

@@ -24,7 +24,7 @@ struct Content {
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> marks;  // epoch and mark of an owner
   bool superseded = false;                                                 // another file has its place, or is about to
   bool in_doubt = false;                                                   // copied while it may have been in use
-  bool keyed = false;
+  bool needs_secret = false;
   bool sealed = false;
   bool damaged = false;  // since it was sealed
 };
@@ -72,7 +72,7 @@ class Sequence {
   void step();
   void create();
   void open();
-  void check_opened(std::size_t path, std::uint64_t flags, bool keyed) const;
+  void check_opened(std::size_t path, std::uint64_t flags, bool needs_secret) const;
   void seal();
   void check_seal(std::size_t path) const;
   void damage();

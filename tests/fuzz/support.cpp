@@ -193,9 +193,9 @@ Opened open_file(const char* path, std::uint64_t flags) {
   const std::int32_t other = open_with(path, flags, other_secret(), &filter, &error);
   check(other == BFS_ESECRET && filter == nullptr, "another secret is refused", other);
   error = no_error();
-  const std::int32_t keyed = open_with(path, flags, secret(), &filter, &error);
-  Opened with_secret = made(keyed, filter, error);
-  with_secret.keyed = true;
+  const std::int32_t code_with_it = open_with(path, flags, secret(), &filter, &error);
+  Opened with_secret = made(code_with_it, filter, error);
+  with_secret.needs_secret = true;
   return with_secret;
 }
 

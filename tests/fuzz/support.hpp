@@ -50,7 +50,7 @@ const std::string& key(std::size_t number) noexcept;
 // Returns the digest of a key, for filters with an external hash.
 std::uint64_t digest(std::size_t number) noexcept;
 
-// The secret of every keyed filter, those of tests/data as well; and another one.
+// The secret of every filter with one, those of tests/data as well; and another one.
 const void* secret() noexcept;
 const void* other_secret() noexcept;
 
@@ -61,10 +61,10 @@ std::pair<std::int32_t, std::uint32_t> in_c(bfstore::Code code) noexcept;
 struct Opened {
   std::int32_t code = BFS_OK;
   bfs_filter* filter = nullptr;
-  bool keyed = false;      // without a key it did not open
-  std::uint32_t rule = 0;  // of a broken file
+  bool needs_secret = false;  // without a secret it did not open
+  std::uint32_t rule = 0;     // of a broken file
 };
-// Opens a keyed file with secret(), after it has refused no key and another key.
+// Opens a file with a secret by secret(), after it has refused none and another one.
 Opened open_file(const char* path, std::uint64_t flags);
 // Checks the outcome of any function that makes a handle.
 Opened made(std::int32_t code, bfs_filter* filter, const bfs_error& error);

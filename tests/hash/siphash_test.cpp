@@ -1,4 +1,4 @@
-// SipHash-2-4: the 64 vectors of the reference implementation, and that the key and every byte count.
+// SipHash-2-4: the 64 vectors of the reference implementation, and that the secret and every byte count.
 #include "hash/siphash.hpp"
 
 #include <bit>
@@ -12,7 +12,7 @@ using namespace rooms;
 
 namespace {
 
-// vectors_sip64 of https://github.com/veorq/SipHash as numbers: the key is 00 01 .. 0f, the n-th input 00 01 .. n-1.
+// vectors_sip64 of https://github.com/veorq/SipHash as numbers: the secret is 00 01 .. 0f, the n-th input 00 01 .. n-1.
 // The one of 15 bytes is in the paper's appendix, too. golden_test.py computes all of them with tests/format/reader.py.
 constexpr std::array<std::uint64_t, 64> kVectors{
     0x726fdb47dd0e0e31, 0x74f839c593dc67fd, 0x0d6c8009d9a94f5a, 0x85676696d7fb7e2d, 0xcf2794e0277187b7,
@@ -29,10 +29,10 @@ constexpr std::array<std::uint64_t, 64> kVectors{
     0x245731c13ca42499, 0xb78dbfaf3a8d83bd, 0xea1ad565322a1a0b, 0x60e61c23a3795013, 0x6606d7e446282b93,
     0x6ca4ecb15c5f91e1, 0x9f626da15c9625f3, 0xe51b38608ef25f57, 0x958a324ceb064572};
 
-SecretKey counting_key() {
-  SecretKey key{};
-  std::iota(key.begin(), key.end(), std::uint8_t{0});
-  return key;
+Secret counting_secret() {
+  Secret secret{};
+  std::iota(secret.begin(), secret.end(), std::uint8_t{0});
+  return secret;
 }
 
 std::string counting(std::size_t bytes) {
@@ -48,7 +48,7 @@ TEST_CASE("SipHash-2-4 gives the 64 published vectors, at any address of the inp
     CAPTURE(bytes);
     for (std::size_t at = 0; at < 9; ++at) {
       const std::string room = std::string(at, '?') + counting(bytes) + "?";
-      CHECK(hash::siphash(room.data() + at, bytes, counting_key()) == kVectors.at(bytes));
+      CHECK(hash::siphash(room.data() + at, bytes, counting_secret()) == kVectors.at(bytes));
     }
   }
   CHECK(kVectors.at(15) == 0xa129ca6149be45e5);  // the paper's
@@ -62,22 +62,22 @@ TEST_CASE("the digests of inputs that are longer than the published ones are ano
   for (const auto& [length, expected] : kLong) {
     std::string key;
     for (std::size_t i = 0; i < length; ++i) key += static_cast<char>(static_cast<unsigned char>(i % 251));
-    CHECK(hash::siphash(key.data(), length, counting_key()) == expected);
+    CHECK(hash::siphash(key.data(), length, counting_secret()) == expected);
   }
 }
 
 TEST_CASE("SipHash of no bytes needs no address") {
-  CHECK(hash::siphash(nullptr, 0, counting_key()) == kVectors.front());
+  CHECK(hash::siphash(nullptr, 0, counting_secret()) == kVectors.front());
 }
 
-TEST_CASE("SipHash depends on every bit of key and input, and on the length") {
+TEST_CASE("SipHash depends on every bit of secret and input, and on the length") {
   std::set<std::uint64_t> digests;
   std::size_t made = 0;
   for (const std::size_t bytes : {1U, 7U, 8U, 9U, 15U, 16U, 17U, 300U}) {
     std::string text(bytes, '\0');
-    SecretKey key{};
+    Secret secret{};
     const auto take = [&] {
-      digests.insert(hash::siphash(text.data(), text.size(), key));
+      digests.insert(hash::siphash(text.data(), text.size(), secret));
       ++made;
     };
     take();
@@ -89,20 +89,20 @@ TEST_CASE("SipHash depends on every bit of key and input, and on the length") {
     }
     for (std::size_t bit = 0; bit < 128; ++bit) {
       const auto mask = static_cast<std::uint8_t>(1 << (bit % 8));
-      key.at(bit / 8) ^= mask;
+      secret.at(bit / 8) ^= mask;
       take();
-      key.at(bit / 8) ^= mask;
+      secret.at(bit / 8) ^= mask;
     }
   }
   CHECK(digests.size() == made);
 }
 
-TEST_CASE("the canary of SipHash is the same fold as XXH3's, under a public key, whatever the seed is") {
+TEST_CASE("the canary of SipHash is the same fold as XXH3's, under a public secret, whatever the seed is") {
   std::uint64_t fold = 0;
   for (const std::size_t length : {0U, 3U, 8U, 16U, 100U, 240U, 1000U}) {
     std::string key;
     for (std::size_t j = 0; j < length; ++j) key += static_cast<char>(static_cast<unsigned char>(j % 251));
-    fold = std::rotl(fold, 9) ^ hash::siphash(key.data(), length, counting_key());
+    fold = std::rotl(fold, 9) ^ hash::siphash(key.data(), length, counting_secret());
   }
   CHECK(hash::canary(Hash::kSipHash, 0) == fold);
   CHECK(hash::canary(Hash::kSipHash, 7) == fold);

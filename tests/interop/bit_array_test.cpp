@@ -125,7 +125,7 @@ TEST_CASE("a secret and seeds are the caller's, too") {
   CHECK(must(imported(Bytes(16), kLittle, options)).seeds() == options.seeds);
   options = murmur();
   options.hash = Hash::kSipHash;
-  refused(options, kLittle, Code::kKey, {"secret"});
-  options.key = SecretKey{1, 2, 3};
+  refused(options, kLittle, Code::kSecret, {"secret"});
+  options.secret = Secret{1, 2, 3};
   CHECK(imported(Bytes(16), kLittle, options).ok());
 }

@@ -18,11 +18,11 @@ namespace {
 
 void declare_add(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf add FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]\n"
+                       "bf add FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]\n"
                        "       bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments, "5000; exclusive: 60000");
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
@@ -65,7 +65,7 @@ bfstore::Result<bfstore::Filter> try_to_open(const Arguments& arguments, bool fr
   const std::uint32_t left = left_of(patience, begin);
   if (left == 0 && patience != 0) return alone;
   Arguments second = arguments;
-  const KeyWiper wiper(second.key);
+  const SecretWiper wiper(second.secret);
   second.lock_timeout_ms = left;
   return open_or_make(second, bfstore::OpenMode::kWrite, created);
 }

@@ -46,8 +46,8 @@ struct Arguments {
   std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace
   bool set = false;                              // contains: `file` lists the parts of the filter
   bool copy = false;                             // contains: read the filter into memory first
-  std::string key_file;                          // path of the file with the filter's secret key, or empty
-  std::optional<bfstore::SecretKey> key;         // the key in that file, until main() ends
+  std::string secret_file;                       // path of the file with the filter's secret, or empty
+  std::optional<bfstore::Secret> secret;         // the secret in that file, until main() ends
   bool quiet = false;
 
   bool digests = false;      // build: the keys are digests, 8 bytes each

@@ -101,10 +101,10 @@ class Hasher {
 
   bfstore::Filter made(const Arguments& arguments, const bfstore::Options& options) {
     bfstore::Options small;
-    const KeyWiper wiper(small.key);
+    const SecretWiper wiper(small.secret);
     small.hash = options.hash;
     small.seed = options.seed;
-    small.key = arguments.key;
+    small.secret = arguments.secret;
     small.capacity = 1;
     if (!options.like.empty()) take_hash_of(options.like, small);
     const std::uint64_t bytes = unwrap(bfstore::Filter::required_bytes(small), arguments.file);

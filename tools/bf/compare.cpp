@@ -13,12 +13,12 @@ namespace bf {
 namespace {
 
 void declare_compare(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf compare A B [--json | -q] [--key-file PATH]");
+  add_help_and_version(app, "bf compare A B [--json | -q] [--secret-file PATH]");
   add_path(app, "A", "a filter; it may be in use", "", arguments.file)->required();
   add_path(app, "B", "the other one", "", arguments.target)->required();
   app.add_flag("--json", arguments.json, "print one JSON object")
       ->excludes(app.add_flag("-q,--quiet", arguments.quiet, "print nothing: the exit code is the answer"));
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   app.footer(
       "Exit code: 0 if the bits are equal, so that both say the same of every key, 1 if not, 2 on an error.\n"
@@ -51,7 +51,7 @@ std::string bits_words(const bfstore::Shape& shape) { return grouped(shape.num_b
 constexpr Trait kTraits[] = {{"layout", &bfstore::Differences::layout, layout_words},
                              {"hash", &bfstore::Differences::hash, hash_words},
                              {"seed", &bfstore::Differences::seed, seed_words},
-                             {"secret key", &bfstore::Differences::secret, nullptr},
+                             {"secret", &bfstore::Differences::secret, nullptr},
                              {"number of probes", &bfstore::Differences::num_probes, probes_words},
                              {"number of bits", &bfstore::Differences::num_bits, bits_words},
                              {"part", &bfstore::Differences::part, nullptr}};

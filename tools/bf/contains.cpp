@@ -15,13 +15,14 @@ namespace bf {
 namespace {
 
 void declare_contains(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--key-file PATH]\n"
-                       "       bf contains --set FILE [KEY... | --from PATH] ...");
+  add_help_and_version(
+      app,
+      "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
+      "       bf contains --set FILE [KEY... | --from PATH] ...");
   add_file(app, arguments, "the filter");
   app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
   add_keys(app, arguments);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   app.add_flag("--copy", arguments.copy,

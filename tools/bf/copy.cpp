@@ -6,7 +6,7 @@ namespace bf {
 namespace {
 
 void declare_copy(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf copy FILE COPY [--filling] [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_help_and_version(app, "bf copy FILE COPY [--filling] [--secret-file PATH] [--mode MODE] [--force] [-q]");
   add_file(app, arguments, "the filter; it stays as it is, and may be in use");
   add_path(app, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
   app.add_flag("--filling", arguments.options.filling,

@@ -9,10 +9,10 @@ namespace bf {
 namespace {
 
 void declare_count(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--key-file PATH]");
+  add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--secret-file PATH]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   app.footer(

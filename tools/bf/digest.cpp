@@ -25,7 +25,7 @@ namespace bf {
 namespace {
 
 void declare_digest(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf digest FILE [KEY... | --from PATH] [-0] [--parts N --to PREFIX] [--key-file PATH]");
+  add_help_and_version(app, "bf digest FILE [KEY... | --from PATH] [-0] [--parts N --to PREFIX] [--secret-file PATH]");
   add_file(app, arguments, "a filter with the hash and the seed of the one to build, such as one of its parts");
   add_keys(app, arguments);
   add_parts(app, arguments, "sort the digests by the part that they belong to");
@@ -33,13 +33,13 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
                                    arguments.spool_prefix);
   to->needs("--parts");
   app.get_option("--parts")->needs(to);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   app.footer(
       "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
       "output.\n"
       "Up to 16 MiB of them are in memory, and each file is open.\n"
-      "Digests of a filter with a secret key are as secret as the key.\n"
+      "Digests of a filter with a secret are as secret as the secret itself.\n"
       "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
       "network "
       "filesystem two would overwrite each other's digests.\n"

@@ -16,7 +16,7 @@ namespace {
 
 void declare_export(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf export FILE RAW (--order little|big | --format jaybird) [--key-file PATH] [--mode MODE]\n"
+                       "bf export FILE RAW (--order little|big | --format jaybird) [--secret-file PATH] [--mode MODE]\n"
                        "                 [--force] [-q]");
   add_file(app, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
   add_raw(app, arguments, "the file to make; it appears when it is complete; - is standard output");

@@ -29,7 +29,7 @@ constexpr std::size_t kTurn = 65'536;
 bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
-  options.key = arguments.key;
+  options.secret = arguments.secret;
   options.any_filesystem = arguments.any_filesystem;
   options.map.random_access = arguments.small_pages;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
@@ -40,7 +40,7 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
-  if (error.code == bfstore::Code::kKey) throw Failure(error.message + " (Option: --key-file.)");
+  if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
 }
 
@@ -51,7 +51,7 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options) {
-  const KeyWiper wiper(options.key);
+  const SecretWiper wiper(options.secret);
   complete(options, arguments);
   return bfstore::Filter::open(path, mode, options);
 }
@@ -59,7 +59,7 @@ bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const A
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                                      bool* created) {
   bfstore::OpenOptions opening;
-  const KeyWiper wiper(opening.key);
+  const SecretWiper wiper(opening.secret);
   complete(opening, arguments);
   return with_new_options(arguments, arguments.options, [&](const bfstore::Options& making) {
     return bfstore::Filter::open_or_create(arguments.file, mode, making, opening, created);
@@ -67,7 +67,7 @@ bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments,
 }
 
 bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::OpenOptions options) {
-  const KeyWiper wiper(options.key);
+  const SecretWiper wiper(options.secret);
   complete(options, arguments);
   return bfstore::Filter::open_set(arguments.file, options);
 }

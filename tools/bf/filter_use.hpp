@@ -51,8 +51,8 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
 template <class Use>
 auto with_new_options(const Arguments& arguments, const bfstore::Options& options, Use use) {
   bfstore::Options all = options;
-  const KeyWiper wiper(all.key);
-  all.key = arguments.key;
+  const SecretWiper wiper(all.secret);
+  all.secret = arguments.secret;
   all.any_filesystem = arguments.any_filesystem;
   all.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   all.map.guard = true;

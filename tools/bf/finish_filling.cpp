@@ -7,9 +7,9 @@ namespace bf {
 namespace {
 
 void declare_finish_filling(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf finish-filling FILE [--key-file PATH] [-q]");
+  add_help_and_version(app, "bf finish-filling FILE [--secret-file PATH] [-q]");
   add_file(app, arguments, "the filter");
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

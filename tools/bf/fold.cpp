@@ -7,7 +7,7 @@ namespace bf {
 namespace {
 
 void declare_fold(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf fold FILE SMALLER --to-fpr P [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_help_and_version(app, "bf fold FILE SMALLER --to-fpr P [--secret-file PATH] [--mode MODE] [--force] [-q]");
   add_file(app, arguments, "the filter; it stays as it is, and may be in use");
   add_path(app, "SMALLER", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_text(app, "--to-fpr", "the highest false-positive rate that the smaller filter may have with these keys", "P",

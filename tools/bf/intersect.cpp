@@ -8,7 +8,7 @@ namespace bf {
 namespace {
 
 void declare_intersect(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf intersect OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_help_and_version(app, "bf intersect OUT IN... [--secret-file PATH] [--mode MODE] [--force] [-q]");
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "the filters; they stay as they are, and may be in use");
   add_new_file(app, arguments, "replace OUT if it exists; it is another file than each IN");

@@ -7,7 +7,7 @@ namespace bf {
 namespace {
 
 void declare_join(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf join OUT IN... [--filling] [--key-file PATH] [--mode MODE] [--force] [-q]");
+  add_help_and_version(app, "bf join OUT IN... [--filling] [--secret-file PATH] [--mode MODE] [--force] [-q]");
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "every part once, in any order; they stay as they are, and may be in use");
   app.add_flag("--filling", arguments.options.filling, "the filter answers maybe until bf finish-filling");

@@ -13,11 +13,11 @@
 namespace {
 
 int run(bf::Arguments& arguments) {
-  const bf::KeyWiper wiper(arguments.key);
-  if (!arguments.key_file.empty()) {
-    bf::read_key_file(arguments.key_file, arguments.key);
+  const bf::SecretWiper wiper(arguments.secret);
+  if (!arguments.secret_file.empty()) {
+    bf::read_secret_file(arguments.secret_file, arguments.secret);
     for (const std::string* name : {&arguments.file, &arguments.target, &arguments.raw})
-      bf::refuse_key_file(arguments.key_file, *name);
+      bf::refuse_secret_file(arguments.secret_file, *name);
   }
   return arguments.command->run(arguments);
 }

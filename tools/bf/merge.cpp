@@ -14,8 +14,8 @@ namespace {
 
 void declare_merge(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf merge OUT IN... [--key-file PATH] [--mode MODE] [--force] [-q]\n"
-                       "       bf merge OUT IN... --into [--key-file PATH] [-q]");
+                       "bf merge OUT IN... [--secret-file PATH] [--mode MODE] [--force] [-q]\n"
+                       "       bf merge OUT IN... --into [--secret-file PATH] [-q]");
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
   CLI::Option* const into =
@@ -23,7 +23,7 @@ void declare_merge(CLI::App& app, Arguments& arguments) {
   add_mode(app, arguments.options);
   CLI::Option* const force = app.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
   into->excludes(force, app.get_option("--mode"));
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

@@ -188,10 +188,9 @@ void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& us
       [&](const std::string& name, const std::string& text) { arguments.lock_timeout_ms = parse_timeout(name, text); });
 }
 
-void add_key_file(CLI::App& app, Arguments& arguments) {
-  add_path(app, "--key-file",
-           "the secret key of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits", "PATH",
-           arguments.key_file);
+void add_secret_file(CLI::App& app, Arguments& arguments) {
+  add_path(app, "--secret-file", "the secret of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits",
+           "PATH", arguments.secret_file);
 }
 
 void add_separator(CLI::App& app, Arguments& arguments) {
@@ -226,7 +225,7 @@ void add_mode(CLI::App& app, bfstore::Options& options) {
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force) {
   add_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace, force);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
@@ -235,7 +234,7 @@ void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force)
 void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_size(app, arguments, counted);
   add_layout_hash_and_seed(app, arguments.options, counted);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_note_and_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace,
                "replace an existing file; its writers then get an error, and its readers get maybe");
@@ -300,9 +299,9 @@ void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
 
 void check_hash(const Arguments& arguments) {
   const auto& hash = arguments.options.hash;
-  if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.key_file.empty()) return;
+  if (!hash || !bfstore::hash_of(*hash)->takes_secret || !arguments.secret_file.empty()) return;
   throw Failure(
-      "--hash: siphash needs a secret key. Make one with head -c 16 /dev/urandom > FILE, and give --key-file FILE.");
+      "--hash: siphash needs a secret. Make one with head -c 16 /dev/urandom > FILE, and give --secret-file FILE.");
 }
 
 tools::Words known_words() {

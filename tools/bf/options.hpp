@@ -16,7 +16,7 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 // Texts in the help of several commands.
 // The usage after the file's name, for create and build.
 inline constexpr const char* kShapeUsage =
-    "[--layout L] [--hash H] [--seed S | --key-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
+    "[--layout L] [--hash H] [--seed S | --secret-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
 inline constexpr const char* kAboutNumbers =
     "Numbers: 10M, 1.5G (k M G T are powers of 1000), 64MiB (Ki Mi Gi Ti: of 1024).\n";
 inline constexpr const char* kAboutKeys =
@@ -31,7 +31,7 @@ void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end
 void add_separator(CLI::App& app, Arguments& arguments);
 void add_sources(CLI::App& app, Arguments& arguments, const std::string& help);
-void add_key_file(CLI::App& app, Arguments& arguments);
+void add_secret_file(CLI::App& app, Arguments& arguments);
 void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually = "default: 5000");
 void add_any_filesystem(CLI::App& app, Arguments& arguments);
 void add_small_pages(CLI::App& app, Arguments& arguments);

@@ -19,12 +19,12 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf recover FILE [KEY... | --from PATH] [-0] [--owner N]... [--all-owners] [--epoch N]\n"
-      "                        [--key-file PATH] [-q]\n"
-      "       bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--key-file PATH] [-q]\n"
-      "       bf recover FILE --accept-loss [--key-file PATH] [-q]");
+      "                        [--secret-file PATH] [-q]\n"
+      "       bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--secret-file PATH] [-q]\n"
+      "       bf recover FILE --accept-loss [--secret-file PATH] [-q]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   CLI::Option* const owner = add_text(
       app, "--owner", "an owner of these keys, as in its mark; once for each", "N",
       [&](const std::string& name, const std::string& text) { arguments.owners.push_back(parse_uint64(name, text)); });

@@ -14,12 +14,12 @@ namespace bf {
 namespace {
 
 void declare_remove(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--key-file PATH] [-q]");
+  add_help_and_version(app, "bf remove FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   app.add_flag("--skip-absent", arguments.skip_absent,
                "keys of a list may be absent: without this, the first one that is ends the remove");
-  add_key_file(app, arguments);
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);

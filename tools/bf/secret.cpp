@@ -16,7 +16,7 @@
 namespace bf {
 namespace {
 
-// The contents of the file, wiped at the end. It has room for one byte more than the longest key file.
+// The contents of the file, wiped at the end. It has room for one byte more than the longest secret file.
 class Content {
  public:
   explicit Content(const std::string& path);
@@ -32,14 +32,14 @@ class Content {
 };
 
 [[noreturn]] void fail_system(const std::string& path) {
-  throw Failure("--key-file: " + path + ": " + std::strerror(errno));
+  throw Failure("--secret-file: " + path + ": " + std::strerror(errno));
 }
 
 void warn_if_others_may_read(int file, const std::string& path) {
   struct stat facts {};
   if (::fstat(file, &facts) != 0) fail_system(path);
   if ((facts.st_mode & 077) != 0)
-    complain("--key-file: " + path + ": other users can read this secret. Use chmod 600.");
+    complain("--secret-file: " + path + ": other users can read this secret. Use chmod 600.");
 }
 
 Content::Content(const std::string& path) {
@@ -62,43 +62,44 @@ std::optional<std::uint8_t> value_of_digit(char digit) noexcept {
   return std::nullopt;
 }
 
-bool read_hex(std::string_view digits, bfstore::SecretKey& key) noexcept {
-  if (digits.size() != 2 * key.size()) return false;
-  for (std::size_t i = 0; i < key.size(); ++i) {
+bool read_hex(std::string_view digits, bfstore::Secret& secret) noexcept {
+  if (digits.size() != 2 * secret.size()) return false;
+  for (std::size_t i = 0; i < secret.size(); ++i) {
     const auto high = value_of_digit(digits[2 * i]);
     const auto low = value_of_digit(digits[2 * i + 1]);
     if (!high || !low) return false;
-    key[i] = static_cast<std::uint8_t>(*high << 4 | *low);
+    secret[i] = static_cast<std::uint8_t>(*high << 4 | *low);
   }
   return true;
 }
 
 }  // namespace
 
-void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& key) {
+void read_secret_file(const std::string& path, std::optional<bfstore::Secret>& secret) {
   const Content content(path);
   std::string_view text = content.view();
-  bfstore::SecretKey& bytes = key.emplace();
+  bfstore::Secret& bytes = secret.emplace();
   if (text.size() == bytes.size()) {
     std::memcpy(bytes.data(), text.data(), bytes.size());
     return;
   }
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (read_hex(text, bytes)) return;
-  throw Failure("--key-file: " + path + ": not a key: neither 16 bytes nor 32 hexadecimal digits and at most one LF. " +
+  throw Failure("--secret-file: " + path +
+                ": not a secret: neither 16 bytes nor 32 hexadecimal digits and at most one LF. " +
                 "Make one with head -c 16 /dev/urandom.");
 }
 
-void refuse_key_file(const std::string& path, const std::string& other) {
-  struct stat key {};
+void refuse_secret_file(const std::string& path, const std::string& other) {
+  struct stat secret {};
   struct stat named {};
-  if (other.empty() || ::stat(path.c_str(), &key) != 0 || ::stat(other.c_str(), &named) != 0) return;
-  if (key.st_dev == named.st_dev && key.st_ino == named.st_ino)
-    throw Failure(other + ": is the file of the secret key. Name another file.");
+  if (other.empty() || ::stat(path.c_str(), &secret) != 0 || ::stat(other.c_str(), &named) != 0) return;
+  if (secret.st_dev == named.st_dev && secret.st_ino == named.st_ino)
+    throw Failure(other + ": is the file of the secret. Name another file.");
 }
 
-KeyWiper::~KeyWiper() {
-  if (key_) ::explicit_bzero(key_->data(), key_->size());
+SecretWiper::~SecretWiper() {
+  if (secret_) ::explicit_bzero(secret_->data(), secret_->size());
 }
 
 }  // namespace bf

@@ -1,4 +1,4 @@
-// The secret key of a filter whose hash is siphash, from the file that --key-file names.
+// The secret of a filter whose hash is siphash, from the file that --secret-file names.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -9,22 +9,22 @@
 namespace bf {
 
 // The file has 16 bytes, or 32 hexadecimal digits and at most one LF. Warns on standard error if other users may read
-// it. Throws Failure; `key` may have a value even then.
-void read_key_file(const std::string& path, std::optional<bfstore::SecretKey>& key);
+// it. Throws Failure; `secret` may have a value even then.
+void read_secret_file(const std::string& path, std::optional<bfstore::Secret>& secret);
 
-// Throws if `other`, which a command is to read or replace, is the key file itself.
-void refuse_key_file(const std::string& path, const std::string& other);
+// Throws if `other`, which a command is to read or replace, is the secret's file itself.
+void refuse_secret_file(const std::string& path, const std::string& other);
 
-// Wipes a key, if any, when it is no longer needed here.
-class KeyWiper {
+// Wipes a secret, if any, when it is no longer needed here.
+class SecretWiper {
  public:
-  explicit KeyWiper(std::optional<bfstore::SecretKey>& key) noexcept : key_(key) {}
-  KeyWiper(const KeyWiper&) = delete;
-  KeyWiper& operator=(const KeyWiper&) = delete;
-  ~KeyWiper();
+  explicit SecretWiper(std::optional<bfstore::Secret>& secret) noexcept : secret_(secret) {}
+  SecretWiper(const SecretWiper&) = delete;
+  SecretWiper& operator=(const SecretWiper&) = delete;
+  ~SecretWiper();
 
  private:
-  std::optional<bfstore::SecretKey>& key_;
+  std::optional<bfstore::Secret>& secret_;
 };
 
 }  // namespace bf

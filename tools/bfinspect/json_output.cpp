@@ -53,7 +53,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
                           "whole_capacity",
                           "layout",
                           "hash",
-                          "key_check",
+                          "secret_check",
                           "bits_per_key",
                           "format_version",
                           "form",
@@ -83,7 +83,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
   }
   out["layout"] = layout_name(id->layout);
   out["hash"] = hash_name(id->hash);
-  out["key_check"] = id->key_check ? Json(key_check_text(id->key_check->tag)) : Json();
+  out["secret_check"] = id->secret_check ? Json(secret_check_text(id->secret_check->tag)) : Json();
   out["bits_per_key"] = bits_per_key(*id);
   out["format_version"] = format_version(*id);
   out["form"] = id->embedded ? "embedded" : "file";

@@ -39,7 +39,7 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
 void put_shape(Page& page, const ReportedIdentity& id) {
   page.section("Shape");
   page.row("layout", layout_name(id.layout));
-  page.row("hash", hash_name(id.hash) + (id.key_check ? " (keyed)" : ""));
+  page.row("hash", hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
   page.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
   page.row("probes (k)", std::to_string(id.num_probes));
   page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
@@ -51,8 +51,8 @@ void put_shape(Page& page, const ReportedIdentity& id) {
   const std::string promised = rate_text(id.fpr);
   page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
   if (std::isfinite(bits_per_key(id))) page.row("bits per key", fixed_text(bits_per_key(id), 2));
-  if (id.key_check) {
-    page.row("key check", key_check_text(id.key_check->tag));
+  if (id.secret_check) {
+    page.row("secret check", secret_check_text(id.secret_check->tag));
   } else if (id.seeds) {
     page.row("seeds", seeds_text(*id.seeds));
   } else {

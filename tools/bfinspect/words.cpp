@@ -142,7 +142,7 @@ std::string hash_name(std::uint16_t persisted) {
   return info ? info->name : "unknown (" + std::to_string(persisted) + ')';
 }
 
-std::string key_check_text(std::uint64_t check) {
+std::string secret_check_text(std::uint64_t check) {
   std::array<char, 17> digits{};
   std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(check));
   return digits.data();

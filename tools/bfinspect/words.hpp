@@ -14,7 +14,7 @@ std::string layout_name(std::uint16_t persisted);
 std::string hash_name(std::uint16_t persisted);
 
 // 16 hexadecimal digits.
-std::string key_check_text(std::uint64_t check);
+std::string secret_check_text(std::uint64_t check);
 
 // "41..47", or all of them if they do not ascend one by one.
 std::string seeds_text(const std::vector<std::uint32_t>& seeds);

@@ -20,9 +20,9 @@ namespace {
 
 // Returns use(digest of the key), or otherwise() if the hash gives none.
 template <class Otherwise, class Use>
-auto with_digest(const Shape& shape, const store::Secret& secret, std::string_view key, Otherwise otherwise,
+auto with_digest(const Shape& shape, const store::KeptSecret& secret, std::string_view key, Otherwise otherwise,
                  Use use) noexcept {
-  return hash::visit(shape.hash, shape.seed, secret.key(), otherwise,
+  return hash::visit(shape.hash, shape.seed, secret.value(), otherwise,
                      [&](const auto& hasher) { return use(hasher(key)); });
 }
 
@@ -39,7 +39,7 @@ std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noe
 // Not inlined, because it needs a stack frame.
 [[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
   return hash::visit(
-      ask.shape.hash, ask.shape.seed, ask.secret.key(), [&] { return answer_by_position(ask, key); },
+      ask.shape.hash, ask.shape.seed, ask.secret.value(), [&] { return answer_by_position(ask, key); },
       [&](const auto& hasher) { return ask.answer(hasher(key)); });
 }
 

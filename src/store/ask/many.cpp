@@ -21,14 +21,14 @@ struct Hashed {
 // Returns use(digests), where the digests are given, or computed when their turn comes. Returns an error of the keys
 // before anything is done, and `none` (kDigestOnly or kKeyOnly) if the hash gives no digests of keys.
 template <class Use>
-Count with_digests(const Keys& keys, const Shape& shape, const store::Secret& secret, Code none, Use use) noexcept {
+Count with_digests(const Keys& keys, const Shape& shape, const store::KeptSecret& secret, Code none, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
   return keys.visit([&]<class Form>(const Form& form) -> Count {
     if constexpr (std::is_same_v<Form, Keys::Digests>) {
       return use(store::GivenDigests{form.digests});
     } else {
       return hash::visit(
-          shape.hash, shape.seed, secret.key(), [none] { return Count(none); },
+          shape.hash, shape.seed, secret.value(), [none] { return Count(none); },
           [&]<class Hasher>(const Hasher& hasher) {
             return use(Hashed<Form, Hasher>{form, hasher});
           });
@@ -63,7 +63,7 @@ constexpr std::size_t kPiece = 512;
 // The keys of a piece that are not null: their digests without gaps, and their indices.
 class Present {
  public:
-  Count find(const Keys& piece, const Shape& shape, const store::Secret& secret) noexcept {
+  Count find(const Keys& piece, const Shape& shape, const store::KeptSecret& secret) noexcept {
     size_ = 0;
     return with_digests(piece, shape, secret, Code::kDigestOnly, [&](const auto& source) {
       for (std::size_t i = 0; i < source.size(); ++i) {
@@ -87,7 +87,7 @@ class Present {
 // Returns the sum of what `use(present, first)` returns for each piece, which begins at the key `first`, or the first
 // error. Checks all keys before the first piece.
 template <class Use>
-Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::Secret& secret, Use use) noexcept {
+Count sum_of_pieces(const Keys& keys, const Shape& shape, const store::KeptSecret& secret, Use use) noexcept {
   if (const Code wrong = keys.check(); wrong != Code::kOk) return wrong;
   std::uint64_t sum = 0;
   Present present;

@@ -107,7 +107,7 @@ class KeyWiped {
   KeyWiped(const KeyWiped&) = delete;
   KeyWiped& operator=(const KeyWiped&) = delete;
   ~KeyWiped() {
-    if (options_.key) explicit_bzero(options_.key->data(), options_.key->size());
+    if (options_.secret) explicit_bzero(options_.secret->data(), options_.secret->size());
   }
 
  private:

@@ -50,7 +50,8 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   auto session = store::Session::make(path, *identity, *making);
   if (!session) return session.error();
   store::Session& made = **session;
-  auto ask = store::ask_file(std::move(*session), how, {options.key, options.hard_limit, options.writeback_check_ms});
+  auto ask =
+      store::ask_file(std::move(*session), how, {options.secret, options.hard_limit, options.writeback_check_ms});
   if (!ask) return ask.error();
   // Done last: nothing after it may fail, because the file would stay without an owner.
   if (!options.unpublished) {
@@ -97,31 +98,31 @@ Result<Filter> Filter::format(std::span<std::byte> buffer, const Options& option
                                  base::load<std::uint64_t>(record.data() + sections.identity_checksum.offset)};
   std::memcpy(buffer.data(), record.data(), record.size());
   base::store(buffer.data() + sections.end_word.offset, format::end_word(identity->file_id));
-  auto ask = store::ask_buffer(buffer.data(), embedded, how, options.key);
+  auto ask = store::ask_buffer(buffer.data(), embedded, how, options.secret);
   if (ask) (*ask)->born = *born;
   return made_of(std::move(ask));
 }
 
 Result<Filter> Filter::wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
-                               const std::optional<SecretKey>& key) {
+                               const std::optional<Secret>& secret) {
   if (Error error = check_buffer(buffer.data()); !error.ok()) return error;
   const store::Adding how = writing ? store::Adding::kShared : store::Adding::kNever;
   if (bare) {
-    const auto shape = store::trusted_bare(buffer, key);
+    const auto shape = store::trusted_bare(buffer, secret);
     if (!shape) return shape.error();
     return made_of(store::ask_bare({words_at(buffer.data()), *shape, buffer.size() - format::kTrailerBytes}, how));
   }
-  const auto found = store::find_embedded(buffer, writing, key);
+  const auto found = store::find_embedded(buffer, writing, secret);
   if (!found) return found.error();
-  return made_of(store::ask_buffer(const_cast<std::byte*>(buffer.data()), *found, how, key));
+  return made_of(store::ask_buffer(const_cast<std::byte*>(buffer.data()), *found, how, secret));
 }
 
-Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
-  return wrap_as(buffer, bare, true, key);
+Result<Filter> Filter::wrap(std::span<std::byte> buffer, bool bare, const std::optional<Secret>& secret) {
+  return wrap_as(buffer, bare, true, secret);
 }
 
-Result<Filter> Filter::wrap_to_read(std::span<const std::byte> buffer, bool bare, const std::optional<SecretKey>& key) {
-  return wrap_as(buffer, bare, false, key);
+Result<Filter> Filter::wrap_to_read(std::span<const std::byte> buffer, bool bare, const std::optional<Secret>& secret) {
+  return wrap_as(buffer, bare, false, secret);
 }
 
 Result<Filter> Filter::open_range(const std::string& path, std::uint64_t offset, std::uint64_t max_bytes,

@@ -21,7 +21,7 @@ using store::Content;
 const char* not_for_bare(const Content& content) noexcept {
   const Shape& shape = content.identity.shape;
   const HashInfo& hash = hash::row_of(shape.hash).info;
-  if (hash.takes_secret) return "its hash is siphash, for which the bare form has no key check";
+  if (hash.takes_secret) return "its hash is siphash, for which the bare form has no secret check";
   if (!hash.fits_bare) return "its hash has parameters, for which the bare form has no room";
   if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
   if (content.identity.part) return "it is a part of a whole filter, and the bare form does not say of which";
@@ -126,11 +126,11 @@ Error Filter::dump(std::span<std::byte> buffer, const DumpOptions& options, std:
 }
 
 Result<Filter> Filter::load(std::span<const std::byte> bytes, OpenMode mode, bool bare,
-                            const std::optional<SecretKey>& key) {
+                            const std::optional<Secret>& secret) {
   const bool writing = mode == OpenMode::kWrite;
   if (!writing && mode != OpenMode::kRead)
     return fail(Code::kInvalid, "a filter is loaded for reading or for writing. Give one of these modes.");
-  return made_of(store::load(bytes, bare, writing, key));
+  return made_of(store::load(bytes, bare, writing, secret));
 }
 
 }  // namespace bfstore

@@ -106,11 +106,11 @@ Error seal(const std::string& from, const std::string& to, const SealOptions& op
   reading.map.random_access = true;  // the body is read through the descriptor
   reading.any_filesystem = options.any_filesystem;
   reading.lock_timeout_ms = options.lock_timeout_ms;
-  reading.without_key = true;
+  reading.without_secret = true;
   auto session = store::Session::open_reader(from, reading);
   if (!session) return session.error();
   SealedFile copy((*session)->file());
-  const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.key = {}});
+  const auto source = store::ask_file(std::move(*session), store::Adding::kNever, {.secret = {}});
   if (!source) return source.error();
   return store::derive({{source->get()}}, to, *making, copy);
 }
@@ -131,11 +131,11 @@ Error Filter::save_sealed(const std::string& path, const SaveOptions& options) c
 }
 
 Result<Verification> verify(const std::string& path, bool no_follow) {
-  const std::optional<SecretKey> no_key;
+  const std::optional<Secret> no_secret;
   const auto file = store::open_for_reading(path, {.no_follow = no_follow});
   if (!file) return file.error();
   file->read_nothing_ahead();
-  const auto header = store::checked_header(*file, {.without_key = true, .key = no_key});
+  const auto header = store::checked_header(*file, {.without_secret = true, .secret = no_secret});
   if (!header) return header.error();
   if (!header->identity.seal) return store::not_sealed(path);
   if (Error error = check_words(*file, *header); !error.ok()) return error;

@@ -61,9 +61,10 @@ Result<CheckedHeader> checked_header(const region::File& file, const Reading& re
   if (!header) return header.error();
   const std::span<const std::byte> there = header_there(*header, *facts);
   const std::string where = file.path() + ": ";
-  auto identity = reading.without_key
-                      ? sound_identity(there, format::Form::kFile, facts->bytes, reading.writing, where)
-                      : trusted_identity(there, format::Form::kFile, facts->bytes, reading.writing, reading.key, where);
+  auto identity =
+      reading.without_secret
+          ? sound_identity(there, format::Form::kFile, facts->bytes, reading.writing, where)
+          : trusted_identity(there, format::Form::kFile, facts->bytes, reading.writing, reading.secret, where);
   if (!identity) return identity.error();
   return CheckedHeader{std::move(*header), std::move(*identity)};
 }

@@ -49,11 +49,11 @@ struct CheckedHeader {
 // The options of checked_header().
 struct Reading {
   bool writing = false;
-  bool without_key = false;             // the caller copies or checks bits, and hashes no keys
-  const std::optional<SecretKey>& key;  // a reference: a holder of a copy would have to wipe it
+  bool without_secret = false;          // the caller copies or checks bits, and hashes no keys
+  const std::optional<Secret>& secret;  // a reference: a holder of a copy would have to wipe it
 };
 
-// Reads the header of a regular file. Its identity must keep every rule of the format, and its secret must be `key`.
+// Reads the header of a regular file. Its identity must keep every rule of the format, and its secret must be `secret`.
 // Does not check the states and the end word.
 Result<CheckedHeader> checked_header(const region::File& file, const Reading& reading);
 

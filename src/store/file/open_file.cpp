@@ -53,7 +53,7 @@ Result<OpenFile> OpenFile::open(Result<File> file, File::Access access, const Op
     if (Error error = check_sharing(*file, access, options.writes_nothing()); !error.ok()) return error;
   }
   file->read_nothing_ahead();
-  auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_key, options.key});
+  auto header = checked_header(*file, {access == File::Access::kReadWrite, options.without_secret, options.secret});
   if (!header) return header.error();
   const format::Identity& identity = header->identity;
   const auto uncut = has_end_word(*file, identity);

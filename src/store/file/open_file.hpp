@@ -28,10 +28,10 @@ namespace bfstore::store {
 struct Opening : OpenOptions {
   // Wipes the copy of the secret, which is on a stack that other calls use later.
   ~Opening() {
-    if (key) explicit_bzero(key->data(), key->size());
+    if (secret) explicit_bzero(secret->data(), secret->size());
   }
 
-  bool without_key = false;  // the caller copies or checks bits, and hashes no keys
+  bool without_secret = false;  // the caller copies or checks bits, and hashes no keys
 
   // True also for a reader by descriptor: the kernel would report a failed write to the description that it shares with
   // the program, and the program would not learn of it.
@@ -40,7 +40,7 @@ struct Opening : OpenOptions {
 
 class OpenFile {
  public:
-  // Opens a file whose header keeps every rule, whose key is that of `options`, and which has its end word. Does not
+  // Opens a file whose header keeps every rule, whose secret is that of `options`, and which has its end word. Does not
   // look at its states, and reads nothing of its body: see load().
   static Result<OpenFile> open(Result<region::File> file, region::File::Access access, const Opening& options,
                                region::Pages pages);

@@ -56,7 +56,7 @@ void ask_as_reader(const OpenFile& opened) {
   const int failed = opened.failed_writeback();
   if (failed == 0) return;
   Opening options;
-  options.without_key = options.any_filesystem = true;
+  options.without_secret = options.any_filesystem = true;
   options.lock_timeout_ms = opened.lock_timeout_ms();
   const Error told = write_down(opened, writeback_failed(opened.file(), failed), options);
   if (told.code != Code::kPoisoned) opened.poison_for_this_handle();

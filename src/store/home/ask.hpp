@@ -126,7 +126,7 @@ struct Ask {
   // For lookups and adds: `words` minus the lines before this part, so that line numbers are those of the whole filter.
   std::uint64_t* lines;
   Shape shape;
-  Secret secret;                                        // Hash::kSipHash only
+  KeptSecret secret;                                    // Hash::kSipHash only
   bool gives_positions;                                 // the hash gives positions, and no digests
   std::optional<hash::PositionSource> position_source;  // if so, except in a handle that follows its path
   std::uint64_t body_bytes;

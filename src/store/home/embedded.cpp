@@ -28,23 +28,23 @@ Error cut_or_overwritten(const std::string& where) {
 }
 
 Result<Embedded> begin_embedded(std::span<const std::byte> bytes, std::uint64_t available_bytes, bool writing,
-                                const std::optional<SecretKey>& key, const std::string& where) {
-  auto identity = trusted_identity(bytes, format::Form::kEmbedded, available_bytes, writing, key, where);
+                                const std::optional<Secret>& secret, const std::string& where) {
+  auto identity = trusted_identity(bytes, format::Form::kEmbedded, available_bytes, writing, secret, where);
   if (!identity) return identity.error();
   const auto checksum =
       base::load<std::uint64_t>(bytes.data() + format::sections_of(*identity).identity_checksum.offset);
   return Embedded{std::move(*identity), checksum};
 }
 
-Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<SecretKey>& key) {
-  auto found = begin_embedded(bytes, bytes.size(), writing, key, "");
+Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, const std::optional<Secret>& secret) {
+  auto found = begin_embedded(bytes, bytes.size(), writing, secret, "");
   if (!found) return found;
   const auto end = base::load<std::uint64_t>(bytes.data() + format::sections_of(found->identity).end_word.offset);
   return end == format::end_word(found->identity.file_id) ? found : cut_or_overwritten("");
 }
 
 Result<std::unique_ptr<Ask>> ask_embedded(std::byte* start, const Embedded& embedded, Adding how,
-                                          const std::optional<SecretKey>& key, std::unique_ptr<Home> home) {
+                                          const std::optional<Secret>& secret, std::unique_ptr<Home> home) {
   const format::Identity& identity = embedded.identity;
   const auto functions = functions_for(identity.shape.layout, how);
   if (!functions) return functions.error();
@@ -55,13 +55,13 @@ Result<std::unique_ptr<Ask>> ask_embedded(std::byte* start, const Embedded& embe
   ask->target.sentinel = {word_at(start + sections.identity_checksum.offset), word_at(start + sections.end_word.offset),
                           embedded.checksum ^ format::end_word(identity.file_id)};
   ask->settle(identity);
-  ask->secret.keep(key);
+  ask->secret.keep(secret);
   return ask;
 }
 
 Result<std::unique_ptr<Ask>> ask_buffer(std::byte* start, const Embedded& embedded, Adding how,
-                                        const std::optional<SecretKey>& key) {
-  return ask_embedded(start, embedded, how, key, std::make_unique<InBuffer>(embedded.identity));
+                                        const std::optional<Secret>& secret) {
+  return ask_embedded(start, embedded, how, secret, std::make_unique<InBuffer>(embedded.identity));
 }
 
 Result<std::unique_ptr<Ask>> ask_bare(const BodyWords& body, Adding how) {

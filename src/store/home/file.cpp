@@ -111,7 +111,7 @@ Result<std::unique_ptr<Ask>> ask_file(std::unique_ptr<Session> session, Adding h
   ask->stripes = file.live_page() + format::kStripesField.offset;
   ask->born = file.born();
   ask->lock_ends_with = its.lock_ends_with();
-  ask->secret.keep(options.key);
+  ask->secret.keep(options.secret);
   ask->hard_limit = options.hard_limit;
   ask->check_writeback_every(std::chrono::milliseconds(options.writeback_check_ms));
   return ask;
@@ -152,7 +152,7 @@ Result<std::unique_ptr<Ask>> open_file(const std::string& path, OpenMode mode, c
                          : Session::open_writer(path, exclusive ? Writers::kAlone : Writers::kShared, {options});
   if (!session) return session.error();
   const Adding how = reading ? Adding::kNever : exclusive ? Adding::kAlone : Adding::kShared;
-  return ask_file(std::move(*session), how, {options.key, options.hard_limit, options.writeback_check_ms});
+  return ask_file(std::move(*session), how, {options.secret, options.hard_limit, options.writeback_check_ms});
 }
 
 }  // namespace bfstore::store

@@ -13,7 +13,7 @@ namespace bfstore::store {
 
 // The options of the caller that a handle keeps.
 struct HandleOptions {
-  const std::optional<SecretKey>& key;
+  const std::optional<Secret>& secret;
   bool hard_limit = false;
   std::uint32_t writeback_check_ms = 0;
 };

@@ -18,7 +18,7 @@ inline Differences differences(const Ask& one, const Ask& other) {
   found.layout = one.shape.layout != other.shape.layout;
   found.hash = one.shape.hash != other.shape.hash;
   found.seed = one.shape.seed != other.shape.seed || one.seeds() != other.seeds();
-  found.secret = !found.hash && one.secret.key() != other.secret.key();
+  found.secret = !found.hash && one.secret.value() != other.secret.value();
   found.num_probes = one.shape.num_probes != other.shape.num_probes;
   found.num_bits = one.shape.num_bits != other.shape.num_bits;
   found.part = one.part() != other.part();

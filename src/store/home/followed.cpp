@@ -33,8 +33,8 @@ std::size_t own_number() noexcept {
 }
 
 // A digest that was made for one file is asked in the other: with another hash or seed that would be a wrong no. Both
-// files of a keyed hash were opened with the same key. A hash that gives positions is asked with the numbers of the
-// current file.
+// files of a hash with a secret were opened with the same one. A hash that gives positions is asked with the numbers of
+// the current file.
 bool same_digests(const Shape& one, const Shape& other) noexcept {
   return one.hash == other.hash && (one.hash != Hash::kXxh3 || one.seed == other.seed);
 }
@@ -92,7 +92,7 @@ class Followed final : public Home {
 
 // No other thread uses the handle.
 Followed::~Followed() {
-  if (options_.key) explicit_bzero(options_.key->data(), options_.key->size());
+  if (options_.secret) explicit_bzero(options_.secret->data(), options_.secret->size());
 }
 
 std::atomic<std::uint64_t>& Followed::own_count() noexcept { return stripes_[own_number() % kStripes].calls; }
@@ -101,7 +101,7 @@ std::atomic<std::uint64_t>& Followed::own_count() noexcept { return stripes_[own
 Result<std::unique_ptr<Ask>> open_once(const std::string& path, OpenOptions options) {
   options.follow = false;
   auto opened = open_file(path, OpenMode::kRead, options);
-  if (options.key) explicit_bzero(options.key->data(), options.key->size());
+  if (options.secret) explicit_bzero(options.secret->data(), options.secret->size());
   return opened;
 }
 
@@ -154,7 +154,7 @@ bool Followed::follow(std::uint32_t lock_timeout_ms) {
   OpenOptions options = options_;
   options.lock_timeout_ms = lock_timeout_ms;
   auto next = open_once(path_, options);
-  if (options.key) explicit_bzero(options.key->data(), options.key->size());
+  if (options.secret) explicit_bzero(options.secret->data(), options.secret->size());
   const bool usable = next && same_digests((*next)->shape, owned_->shape);
   if (usable) {
     replace_by(std::move(*next));
@@ -219,7 +219,7 @@ Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenO
   ask->target.ask = Followed::ask;
   ask->target.inlined = false;
   ask->moves = true;
-  ask->secret.keep(options.key);
+  ask->secret.keep(options.secret);
   return ask;
 }
 

@@ -119,14 +119,14 @@ Result<Loaded> with_body(Bytes body, const Shape& shape) {
 }
 
 // Each of these has a frame of its own: together they would need too much stack (see tests/capi/stack_test.cpp).
-[[gnu::noinline]] Result<Loaded> load_bare(Bytes bytes, const std::optional<SecretKey>& key) {
-  const auto shape = trusted_bare(bytes, key);
+[[gnu::noinline]] Result<Loaded> load_bare(Bytes bytes, const std::optional<Secret>& secret) {
+  const auto shape = trusted_bare(bytes, secret);
   if (!shape) return shape.error();
   return with_body(bytes.first(bytes.size() - format::kTrailerBytes), *shape);
 }
 
-[[gnu::noinline]] Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
-  auto found = find_embedded(bytes, writing, key);
+[[gnu::noinline]] Result<Loaded> load_embedded(Bytes bytes, bool writing, const std::optional<Secret>& secret) {
+  auto found = find_embedded(bytes, writing, secret);
   if (!found) return found.error();
   const format::Section body = format::sections_of(found->identity).body;
   auto made = with_body(bytes.subspan(body.offset, body.bytes), found->identity.shape);
@@ -134,9 +134,9 @@ Result<Loaded> with_body(Bytes body, const Shape& shape) {
   return made;
 }
 
-[[gnu::noinline]] Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<SecretKey>& key) {
+[[gnu::noinline]] Result<Loaded> load_file(Bytes bytes, bool writing, const std::optional<Secret>& secret) {
   const std::string where = std::string(kName) + ": ";
-  auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, key, where);
+  auto identity = trusted_identity(bytes, format::Form::kFile, bytes.size(), writing, secret, where);
   if (!identity) return identity.error();
   if (writing && identity->seal)
     return fail(Code::kSealed, where + "a sealed file, to which nothing is added. Load it for reading.");
@@ -172,16 +172,16 @@ Result<OwnWords> OwnWords::copy_of(Bytes body) {
   return own;
 }
 
-Result<Loaded> load_any(Bytes bytes, bool bare, bool writing, const std::optional<SecretKey>& key) {
+Result<Loaded> load_any(Bytes bytes, bool bare, bool writing, const std::optional<Secret>& secret) {
   if (bytes.data() == nullptr) return fail(Code::kInvalid, "the bytes are null. Give those of a filter.");
-  if (bare) return load_bare(bytes, key);
-  return says_it_is_a_file(bytes) ? load_file(bytes, writing, key) : load_embedded(bytes, writing, key);
+  if (bare) return load_bare(bytes, secret);
+  return says_it_is_a_file(bytes) ? load_file(bytes, writing, secret) : load_embedded(bytes, writing, secret);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const std::optional<SecretKey>& key) {
-  auto loaded = load_any(bytes, bare, writing, key);
+Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const std::optional<Secret>& secret) {
+  auto loaded = load_any(bytes, bare, writing, secret);
   if (!loaded) return loaded.error();
   const Adding how = writing ? Adding::kShared : Adding::kNever;
   const auto functions = functions_for(loaded->shape.layout, how);
@@ -191,7 +191,7 @@ Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const st
   std::byte* const live_page = home->live_page();
   auto ask = std::make_unique<Ask>(*functions, body, how, std::move(home));
   if (ask->identity() != nullptr) ask->settle(*ask->identity());
-  ask->secret.keep(key);
+  ask->secret.keep(secret);
   if (live_page != nullptr) ask->stripes = live_page + format::kStripesField.offset;
   return ask;
 }

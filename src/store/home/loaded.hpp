@@ -14,6 +14,6 @@ namespace bfstore::store {
 // Makes a handle of the filter in these bytes: in the bare form if `bare`, otherwise an embedded filter or a whole file
 // that is clean. Compares a sealed file with its checksums.
 Result<std::unique_ptr<Ask>> load(std::span<const std::byte> bytes, bool bare, bool writing,
-                                  const std::optional<SecretKey>& key);
+                                  const std::optional<Secret>& secret);
 
 }  // namespace bfstore::store

@@ -37,12 +37,12 @@ Result<File> open_regular(const std::string& path, const OpenOptions& options) {
 
 // Reads the filter at that offset of the file, which must end within `available_bytes`.
 Result<Embedded> read_embedded(const File& file, std::uint64_t offset, std::uint64_t available_bytes,
-                               const std::optional<SecretKey>& key) {
+                               const std::optional<Secret>& secret) {
   const std::string where = file.path() + ": at byte " + std::to_string(offset) + ": ";
   std::vector<std::byte> header(std::min<std::uint64_t>(available_bytes, format::kMostEmbeddedHeader));
   const auto got = file.read_at(header, offset);
   if (!got) return got.error();
-  auto found = begin_embedded(std::span(header).first(*got), available_bytes, false, key, where);
+  auto found = begin_embedded(std::span(header).first(*got), available_bytes, false, secret, where);
   if (!found) return found;
   const auto end = read_word(file, offset + format::sections_of(found->identity).end_word.offset);
   if (!end) return end.error();
@@ -184,14 +184,14 @@ Result<std::unique_ptr<Ask>> open_range(const std::string& path, std::uint64_t o
                 path + ": ends at byte " + std::to_string(facts->bytes) + ", before the filter begins");
   }
   const std::uint64_t left = facts->bytes - offset;
-  auto found = read_embedded(*file, offset, max_bytes == 0 ? left : std::min(max_bytes, left), options.key);
+  auto found = read_embedded(*file, offset, max_bytes == 0 ? left : std::min(max_bytes, left), options.secret);
   if (!found) return found.error();
   auto mapping = map_range(*file, offset, *found, options.map);
   if (!mapping) return mapping.error();
   auto range = std::make_unique<InRange>(path, *facts, offset, *found, std::move(*mapping));
   if (options.descriptor) range->keep(std::move(*file));
   std::byte* const start = range->start();
-  return ask_embedded(start, *found, Adding::kNever, options.key, std::move(range));
+  return ask_embedded(start, *found, Adding::kNever, options.secret, std::move(range));
 }
 
 }  // namespace bfstore::store

@@ -281,7 +281,7 @@ Result<std::unique_ptr<Ask>> open_set(const std::string& manifest, const OpenOpt
   auto ask = std::make_unique<Ask>(functions, none, Adding::kNever, std::move(*set));
   ask->target.ask = Set::ask;
   ask->target.inlined = false;
-  ask->secret.keep(options.key);
+  ask->secret.keep(options.secret);
   return ask;
 }
 

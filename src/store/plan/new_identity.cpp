@@ -62,7 +62,7 @@ Result<Planned> shape_like(const Options& options) {
   }
   const auto file = region::File::open(options.like, region::File::Access::kRead, region::File::Links::kFollow);
   if (!file) return file.error();
-  const auto header = checked_header(*file, {.key = options.key});
+  const auto header = checked_header(*file, {.secret = options.secret});
   if (!header) return header.error();
   return Planned{header->identity.shape, header->identity.seeds, header->identity.part};
 }
@@ -94,7 +94,7 @@ Error check_hash(Hash hash, const Options& options) {
     return fail(Code::kInvalid, std::string(row->info.name) +
                                     " has no usual list of seeds. Give one, such as 5, 7, 11, 13, 31, 37, 61.");
   }
-  return check_secret_for(hash, options.key);
+  return check_secret_for(hash, options.secret);
 }
 
 // With seeds, k is their number.
@@ -226,14 +226,14 @@ Error check_bare(const Options& options, const Shape& shape) {
 Result<Parameters> parameters_of(const Options& options) {
   Parameters parameters;
   if (!options.note.empty()) parameters.note = options.note;
-  if (options.key) {
+  if (options.secret) {
     std::uint64_t salt = 0;
     if (options.file_id) {
       salt = hash::xxh3(options.file_id->data(), options.file_id->size(), 0);
     } else if (Error error = fill_random(&salt, sizeof salt); !error.ok()) {
       return error;
     }
-    parameters.key_check = format::key_check_of(*options.key, salt);
+    parameters.secret_check = format::secret_check_of(*options.secret, salt);
   }
   return parameters;
 }
@@ -253,9 +253,9 @@ Result<Identity> new_identity(const Options& options, Form form) {
                 "a note of " + std::to_string(options.note.size()) + " bytes is too long. Give at most 1024 bytes.");
   }
   const auto hash = hash_of(options.hash.value_or(Hash::kXxh3));
-  if (options.bare && ((hash && !hash->fits_bare) || options.key)) {
+  if (options.bare && ((hash && !hash->fits_bare) || options.secret)) {
     return fail(Code::kInvalid,
-                "the bare form has no room for a key check or a list of seeds, so its hash is xxh3 or external. Use "
+                "the bare form has no room for a secret check or a list of seeds, so its hash is xxh3 or external. Use "
                 "the embedded form.");
   }
   if (Error error = store::check_mode(options.mode); !error.ok()) return error;

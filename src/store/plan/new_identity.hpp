@@ -15,7 +15,7 @@ struct OwnOptions : Options {
   OwnOptions& operator=(const OwnOptions&) = delete;
   // Wipes the copy of the secret, which is on a stack that other calls use later.
   ~OwnOptions() {
-    if (key) explicit_bzero(key->data(), key->size());
+    if (secret) explicit_bzero(secret->data(), secret->size());
   }
 };
 

@@ -20,7 +20,7 @@ using namespace store_test;
 namespace {
 
 constexpr std::uint64_t kKeys = 3000;
-constexpr SecretKey kSecret{4, 5, 6};
+constexpr Secret kSecret{4, 5, 6};
 
 Filter make(const std::string& path, const Options& options) {
   auto made = Filter::create(path, options);
@@ -255,16 +255,16 @@ TEST_CASE("filters with secrets merge only if the secret is one") {
   Options options = options_of(Layout::kBlocked, 64);
   options.seed.reset();
   options.hash = Hash::kSipHash;
-  options.key = kSecret;
+  options.secret = kSecret;
   Filter into = make(dir.file("into"), options);
   Options like;
   like.like = dir.file("into");
-  like.key = kSecret;
+  like.secret = kSecret;
   Filter from = make(dir.file("from"), like);
   REQUIRE(from.add("key").ok());
   REQUIRE(merged(into, from).ok());
   CHECK(into.contains("key"));
-  options.key = SecretKey{7};
+  options.secret = Secret{7};
   Filter stranger = make(dir.file("stranger"), options);
   const Error error = merged(into, stranger);
   CHECK(error.code == Code::kMismatch);

@@ -187,7 +187,7 @@ TEST_CASE("layout, hash, seed, seeds, part and secret must be those of the file,
     CHECK(refused(dir.file(), mode, with([](Options& o) { o.hash = Hash::kExternal; })) == Code::kMismatch);
     CHECK(refused(dir.file(), mode, with([](Options& o) { o.seed = 6; })) == Code::kMismatch);
     CHECK(refused(dir.file(), mode, with([](Options& o) { o.part = Part{0, 2}; })) == Code::kMismatch);
-    CHECK(refused(dir.file(), mode, made, {.key = SecretKey{1}}) == Code::kKey);
+    CHECK(refused(dir.file(), mode, made, {.secret = Secret{1}}) == Code::kSecret);
     CHECK(state_of(dir.file()) == FileState::kClean);
     for (const Options& other :
          {with([](Options& o) { o.capacity = 7; }), with([](Options& o) { o.bits_per_key = 40; }),

@@ -30,12 +30,12 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-constexpr SecretKey kSecret{1, 2, 3};
+constexpr Secret kSecret{1, 2, 3};
 
 struct Kind {
   Layout layout;
   Hash hash;
-  [[nodiscard]] std::optional<SecretKey> key() const {
+  [[nodiscard]] std::optional<Secret> secret() const {
     return hash == Hash::kSipHash ? std::optional(kSecret) : std::nullopt;
   }
 };
@@ -56,7 +56,7 @@ Options options_of(const Kind& kind) {
   options.fpr = 0.01;
   options.layout = kind.layout;
   options.hash = kind.hash;
-  options.key = kind.key();
+  options.secret = kind.secret();
   options.note = "whose it is";
   return options;
 }
@@ -130,7 +130,7 @@ void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& ki
   REQUIRE(source.save(path).ok());
   CHECK(state_of(path) == FileState::kClean);
   OpenOptions opening;
-  opening.key = kind.key();
+  opening.secret = kind.secret();
   {
     const Filter saved = opened(Filter::open(path, OpenMode::kRead, opening));
     check_same(saved, source);
@@ -139,14 +139,14 @@ void check_each_form_of(const Filter& source, const TempDir& dir, const Kind& ki
     const auto expected = source.list_marks();
     CHECK(*marks == (expected ? *expected : std::vector<OwnerMark>()));
     CHECK(note_in(bytes_of(path), format::Form::kFile) == note);
-    const Filter loaded = opened(Filter::load(bytes_of(path), OpenMode::kRead, false, opening.key));
+    const Filter loaded = opened(Filter::load(bytes_of(path), OpenMode::kRead, false, opening.secret));
     check_same(loaded, source);
     CHECK(*loaded.list_marks() == *marks);
     CHECK(loaded.stats().keys_added == saved.stats().keys_added);
   }
   const Bytes embedded = dumped(source);
   CHECK(note_in(embedded, format::Form::kEmbedded) == note);
-  check_same(opened(Filter::load(embedded, OpenMode::kRead, false, opening.key)), source);
+  check_same(opened(Filter::load(embedded, OpenMode::kRead, false, opening.secret)), source);
   std::filesystem::remove(path);
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("a filter is the same in every form that it is saved, dumped and loade
     CAPTURE(static_cast<int>(kind.hash));
     TempDir dir;
     OpenOptions opening;
-    opening.key = kind.key();
+    opening.secret = kind.secret();
     Filter writer = created(dir.file(), options_of(kind));
     fill(writer);
     REQUIRE(writer.sync({.owner = 7, .epoch = 3, .mark = kSome}).ok());
@@ -186,7 +186,7 @@ TEST_CASE("a filter is the same in every form that it is saved, dumped and loade
         << std::string(192, 'x')
         << std::string(reinterpret_cast<const char*>(buffer.all().data()), buffer.all().size());
     check_each_form_of(opened(Filter::open_range(dir.file("range"), 192, 0, opening)), dir, kind, "whose it is");
-    Filter loaded = opened(Filter::load(buffer.all(), OpenMode::kWrite, false, opening.key));
+    Filter loaded = opened(Filter::load(buffer.all(), OpenMode::kWrite, false, opening.secret));
     CHECK(loaded.add_digest(digest_of(kSome)).ok());
     CHECK(loaded.contains_digest(digest_of(kSome)));
     check_each_form_of(loaded, dir, kind, "whose it is");
@@ -239,7 +239,7 @@ TEST_CASE("a filter that the bare form cannot hold is refused with a message, an
   refused("siphash", [](Options& options) {
     options.seed.reset();
     options.hash = Hash::kSipHash;
-    options.key = kSecret;
+    options.secret = kSecret;
   });
   refused("words", [](Options& options) {
     options.layout = Layout::kClassic;
@@ -919,7 +919,7 @@ TEST_CASE("only the whole bytes of a filter are a filter") {
   }
   CHECK(code_of(Filter::load({}, OpenMode::kRead)) == Code::kInvalid);
   CHECK(code_of(Filter::load(forms[0].first, OpenMode::kExclusive)) == Code::kInvalid);
-  CHECK(code_of(Filter::load(forms[0].first, OpenMode::kRead, false, kSecret)) == Code::kKey);
+  CHECK(code_of(Filter::load(forms[0].first, OpenMode::kRead, false, kSecret)) == Code::kSecret);
   CHECK_FALSE(Filter::load(forms[0].first, OpenMode::kRead, true).ok());
 }
 
@@ -1039,7 +1039,7 @@ TEST_CASE("filters that are built alike with one file_id are equal byte for byte
     CHECK(look_at(dir.file("a")).keys_added > kSome / 2);
 
     OpenOptions opening;
-    opening.key = kind.key();
+    opening.secret = kind.secret();
     const Filter published = opened(Filter::open(dir.file("a"), OpenMode::kRead, opening));
     REQUIRE(published.save(dir.file("saved"), {.same_file_id = true}).ok());
     CHECK(read_bytes(dir.file("saved")) == read_bytes(dir.file("a")));
@@ -1054,7 +1054,7 @@ TEST_CASE("filters that are built alike with one file_id are equal byte for byte
     }
     CHECK(std::ranges::equal(one.all(), two.all()));
     CHECK(std::ranges::equal(dumped(published, {.same_file_id = true}), one.all()));
-    const Filter buffered = opened(Filter::wrap_to_read(one.all(), false, opening.key));
+    const Filter buffered = opened(Filter::wrap_to_read(one.all(), false, opening.secret));
     CHECK(std::ranges::equal(dumped(buffered, {.same_file_id = true}), one.all()));
     CHECK_FALSE(std::ranges::equal(dumped(buffered), one.all()));
   }

@@ -452,17 +452,17 @@ TEST_CASE("a sealed file continues after the process that was to replace it was 
 
 TEST_CASE("a filter that is made like a sealed one is not sealed") {
   TempDir dir;
-  Options keyed = three_chunks();
-  keyed.seed.reset();
-  keyed.hash = Hash::kSipHash;
-  keyed.key = SecretKey{1, 2, 3};
-  for (const Options& options : {three_chunks(), keyed}) {
-    const std::string path = dir.file(options.key ? "keyed" : "plain");
+  Options with_secret = three_chunks();
+  with_secret.seed.reset();
+  with_secret.hash = Hash::kSipHash;
+  with_secret.secret = Secret{1, 2, 3};
+  for (const Options& options : {three_chunks(), with_secret}) {
+    const std::string path = dir.file(options.secret ? "secret" : "plain");
     CHECK(created(path, options).close().ok());
     CHECK(seal(path, path, replacing()).ok());
     Options like;
     like.like = path;
-    like.key = options.key;
+    like.secret = options.secret;
     Filter filter = created(path + "_2", like);
     add_keys(filter, 1, 0, kSome);
     CHECK(filter.close().ok());
@@ -470,14 +470,14 @@ TEST_CASE("a filter that is made like a sealed one is not sealed") {
     REQUIRE(report.ok());
     CHECK((report->valid() && !report->identity->seal && report->identity->ro_compat == 0));
     OpenOptions opening;
-    opening.key = options.key;
+    opening.secret = options.secret;
     CHECK(maybes(opened(Filter::open(path + "_2", OpenMode::kWrite, opening)), 1, 0, kSome) == kSome);
     const std::uint64_t bytes = Filter::required_bytes(like).value();
     std::vector<std::byte> memory(bytes + 64);
     const auto past = reinterpret_cast<std::uintptr_t>(memory.data()) % 64;
     const std::span<std::byte> buffer = std::span(memory).subspan(past == 0 ? 0 : 64 - past, bytes);
     CHECK(Filter::format(buffer, like).ok());
-    CHECK(Filter::wrap(buffer, false, options.key).ok());
+    CHECK(Filter::wrap(buffer, false, options.secret).ok());
   }
 }
 

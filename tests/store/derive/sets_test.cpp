@@ -206,16 +206,16 @@ TEST_CASE("filters that do not fit together are not intersected, and a compariso
   refused("seed 8 and 7", &Differences::seed, [](Options& other) { other.seed = 8; });
   refused("number of probes 6 and 5", &Differences::num_probes, [](Options& other) { other.num_probes = 6; });
   refused("number of bits", &Differences::num_bits, [](Options& other) { other.num_bits -= 512; });
-  Options secret = options;
-  secret.seed.reset();
-  secret.hash = Hash::kSipHash;
-  secret.key = SecretKey{1};
-  const Filter keyed = created(dir.file("keyed"), secret);
-  secret.key = SecretKey{2};
-  const Filter stranger = created(dir.file("stranger"), secret);
-  CHECK(intersected({&keyed, &stranger}, dir.file("both")).code == Code::kMismatch);
-  CHECK(compared(keyed, stranger).differ.secret);
-  CHECK_FALSE(compared(keyed, stranger).comparable);
+  Options with_secret = options;
+  with_secret.seed.reset();
+  with_secret.hash = Hash::kSipHash;
+  with_secret.secret = Secret{1};
+  const Filter known = created(dir.file("known"), with_secret);
+  with_secret.secret = Secret{2};
+  const Filter stranger = created(dir.file("stranger"), with_secret);
+  CHECK(intersected({&known, &stranger}, dir.file("both")).code == Code::kMismatch);
+  CHECK(compared(known, stranger).differ.secret);
+  CHECK_FALSE(compared(known, stranger).comparable);
   CHECK(dir.names().size() == 3);
 }
 

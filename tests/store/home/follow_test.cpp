@@ -141,12 +141,12 @@ TEST_CASE("digests stay digests: a file with another seed or hash is not followe
   Options other_hash = seeded();
   other_hash.seed.reset();
   other_hash.hash = Hash::kExternal;
-  Options other_key = seeded();
-  other_key.seed.reset();
-  other_key.hash = Hash::kSipHash;
-  other_key.key.emplace().fill(3);
+  Options other_secret = seeded();
+  other_secret.seed.reset();
+  other_secret.hash = Hash::kSipHash;
+  other_secret.secret.emplace().fill(3);
   for (const bool by_moving : {false, true}) {
-    for (Options options : {other_seed, other_hash, other_key}) {
+    for (Options options : {other_seed, other_hash, other_secret}) {
       TempDir dir(memory_folder());
       publish(dir.file(), {1});
       Filter filter = opened(Filter::open(dir.file(), OpenMode::kRead, kFollow));
@@ -226,18 +226,19 @@ TEST_CASE("a handle continues with its own file when the replacement of the file
   CHECK(maybes(filter, 1, 0, kSome) == kSome);
 }
 
-TEST_CASE("a handle follows to a keyed file by its own key, and by a relative path from the folder of its opening") {
+TEST_CASE("a handle follows to a file with a secret by it, and by a relative path from the folder of its opening") {
   TempDir dir(memory_folder());
-  Options keyed = seeded();
-  keyed.seed.reset();
-  keyed.hash = Hash::kSipHash;
-  keyed.key.emplace().fill(5);
-  publish(dir.file(), {1}, keyed);
+  Options with_secret = seeded();
+  with_secret.seed.reset();
+  with_secret.hash = Hash::kSipHash;
+  with_secret.secret.emplace().fill(5);
+  publish(dir.file(), {1}, with_secret);
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(dir.path());
-  const Filter filter = opened(Filter::open("filter.bf", OpenMode::kRead, {.follow = true, .key = keyed.key}));
+  const Filter filter =
+      opened(Filter::open("filter.bf", OpenMode::kRead, {.follow = true, .secret = with_secret.secret}));
   std::filesystem::current_path(before);
-  publish(dir.file(), {1, 2}, keyed);
+  publish(dir.file(), {1, 2}, with_secret);
   CHECK(*filter.is_current());
   CHECK(answers_no(filter));
   CHECK(maybes(filter, 2, 0, kSome) == kSome);

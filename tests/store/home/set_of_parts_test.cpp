@@ -432,22 +432,22 @@ TEST_CASE("random bytes, and lists with random bytes in them, are refused or ope
   CHECK(opened_ones > 100);
 }
 
-TEST_CASE("a secret key opens all parts, and another one none") {
+TEST_CASE("a secret opens all parts, and another one none") {
   TempDir dir;
   Options options = shape_of(Layout::kBlocked, 960);
   options.hash = Hash::kSipHash;
   options.seed.reset();
-  options.key = SecretKey{1, 2, 3};
+  options.secret = Secret{1, 2, 3};
   const Filter whole = make_all(dir, options, 3, 6000);
-  check_answers(open_set(dir, {.key = options.key}), whole, 3, 20'000, kLacksNone);
-  CHECK(error_of_set(dir).code == Code::kKey);
-  CHECK(error_of_set(dir, {.key = SecretKey{1}}).code == Code::kKey);
+  check_answers(open_set(dir, {.secret = options.secret}), whole, 3, 20'000, kLacksNone);
+  CHECK(error_of_set(dir).code == Code::kSecret);
+  CHECK(error_of_set(dir, {.secret = Secret{1}}).code == Code::kSecret);
   Options other = options;
-  other.key = SecretKey{4};
+  other.secret = Secret{4};
   other.replace = true;
   other.part = Part{1, 3};
   created(dir.file(name_of(1)), other);
-  CHECK(error_of_set(dir, {.key = options.key}).code == Code::kKey);
+  CHECK(error_of_set(dir, {.secret = options.secret}).code == Code::kSecret);
 }
 
 TEST_CASE("a set of a thousand parts answers as the whole filter") {

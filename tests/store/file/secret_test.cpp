@@ -1,5 +1,5 @@
-// A filter whose hash is siphash: it opens only with its own secret key, in a file, a range and a buffer; every way to
-// ask and to add has the same digests; and the key is nowhere in it.
+// A filter whose hash is siphash: it opens only with its own secret, in a file, a range and a buffer; every way to
+// ask and to add has the same digests; and the secret is nowhere in it.
 #include <doctest/doctest.h>
 #include <bfstore/inline.hpp>
 
@@ -15,33 +15,33 @@ using namespace store_test;
 
 namespace {
 
-constexpr SecretKey kSecret{'a', ' ', 's', 'e', 'c', 'r', 'e', 't', ' ', 'o', 'f', ' ', '1', '6', ' ', 'B'};
+constexpr Secret kSecret{'a', ' ', 's', 'e', 'c', 'r', 'e', 't', ' ', 'o', 'f', ' ', '1', '6', ' ', 'B'};
 
-SecretKey with_one_bit_changed(std::size_t bit) {
-  SecretKey key = kSecret;
-  key.at(bit / 8) ^= static_cast<std::uint8_t>(1 << (bit % 8));
-  return key;
+Secret with_one_bit_changed(std::size_t bit) {
+  Secret secret = kSecret;
+  secret.at(bit / 8) ^= static_cast<std::uint8_t>(1 << (bit % 8));
+  return secret;
 }
 
-Options keyed_options(const std::optional<SecretKey>& key = kSecret) {
+Options options_with_secret(const std::optional<Secret>& secret = kSecret) {
   Options options = small_options();
   options.hash = Hash::kSipHash;
-  options.key = key;
+  options.secret = secret;
   return options;
 }
 
-OpenOptions with(const std::optional<SecretKey>& key) {
+OpenOptions with(const std::optional<Secret>& secret) {
   OpenOptions options;
-  options.key = key;
+  options.secret = secret;
   return options;
 }
 
 constexpr OpenMode kModes[] = {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive};
 
-// Checks that the result is refused with kKey, and that the message has the words.
+// Checks that the result is refused with kSecret, and that the message has the words.
 void check_refused(const Result<Filter>& result, const std::string& words) {
   REQUIRE_FALSE(result.ok());
-  CHECK(result.error().code == Code::kKey);
+  CHECK(result.error().code == Code::kSecret);
   CHECK_MESSAGE(result.error().message.find(words) != std::string::npos, result.error().message);
 }
 
@@ -74,10 +74,10 @@ bool holds_the_secret(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a keyed file opens with its own key alone, and is not touched with any other") {
+TEST_CASE("a file with a secret opens with it alone, and is not touched with any other") {
   const TempDir dir;
   {
-    Filter filter = created(dir.file(), keyed_options());
+    Filter filter = created(dir.file(), options_with_secret());
     add_keys(filter, 1, 0, kSome);
   }
   const std::string before = read_bytes(dir.file());
@@ -101,7 +101,7 @@ TEST_CASE("a keyed file opens with its own key alone, and is not touched with an
   }
 }
 
-TEST_CASE("a key for a filter that has none is refused, whatever its hash and form") {
+TEST_CASE("a secret for a filter that has none is refused, whatever its hash and form") {
   const TempDir dir;
   for (const HashInfo& row : hashes()) {
     if (row.takes_secret) continue;
@@ -121,7 +121,7 @@ TEST_CASE("a key for a filter that has none is refused, whatever its hash and fo
     static_cast<void>(opened(Filter::format(memory.bytes(), options)));
     check_refused(Filter::wrap(memory.bytes(), false, kSecret), "has none");
     put(dir.file("range"), memory.text());
-    check_refused(Filter::open_range(dir.file("range"), 0, 0, {.key = kSecret}), "has none");
+    check_refused(Filter::open_range(dir.file("range"), 0, 0, {.secret = kSecret}), "has none");
     if (!row.fits_bare) continue;
     options.bare = true;
     static_cast<void>(opened(Filter::format(memory.bytes(), options)));
@@ -129,49 +129,49 @@ TEST_CASE("a key for a filter that has none is refused, whatever its hash and fo
   }
 }
 
-TEST_CASE("a keyed filter in a buffer, and in a range of a file, opens with its own key alone") {
+TEST_CASE("a filter with a secret in a buffer, and in a range of a file, opens with it alone") {
   const TempDir dir;
-  Options options = keyed_options();
+  Options options = options_with_secret();
   for (const std::size_t note_bytes : {0U, 5U, 1024U}) {
     options.note = std::string(note_bytes, 'n');
     Memory memory = embedded(options);
     CHECK_FALSE(holds_the_secret(memory.text()));
     const std::span<const std::byte> constant = memory.bytes();
     put(dir.file(), std::string(128, 'x') + memory.text());
-    for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(with_one_bit_changed(0))}) {
-      const char* const words = key ? "is not this filter's" : "no secret was given";
-      check_refused(Filter::wrap(memory.bytes(), false, key), words);
-      check_refused(Filter::wrap_to_read(constant, false, key), words);
-      check_refused(Filter::open_range(dir.file(), 128, 0, {.key = key}), words);
+    for (const std::optional<Secret>& secret : {std::optional<Secret>(), std::optional(with_one_bit_changed(0))}) {
+      const char* const words = secret ? "is not this filter's" : "no secret was given";
+      check_refused(Filter::wrap(memory.bytes(), false, secret), words);
+      check_refused(Filter::wrap_to_read(constant, false, secret), words);
+      check_refused(Filter::open_range(dir.file(), 128, 0, {.secret = secret}), words);
     }
     for (const Filter& filter :
          {opened(Filter::wrap(memory.bytes(), false, kSecret)), opened(Filter::wrap_to_read(constant, false, kSecret)),
-          opened(Filter::open_range(dir.file(), 128, 0, {.key = kSecret}))}) {
+          opened(Filter::open_range(dir.file(), 128, 0, {.secret = kSecret}))}) {
       CHECK(maybes(filter, 1, 0, kSome) == kSome);
       CHECK(answers_no(filter));
     }
   }
 }
 
-TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; no seed, and no bare form") {
+TEST_CASE("a new filter has a secret where its hash is siphash, and nowhere else; no seed, and no bare form") {
   const TempDir dir;
-  check_refused(Filter::create(dir.file(), keyed_options(std::nullopt)), "siphash needs a secret");
+  check_refused(Filter::create(dir.file(), options_with_secret(std::nullopt)), "siphash needs a secret");
   Options options = small_options();
-  options.key = kSecret;
+  options.secret = kSecret;
   check_refused(Filter::create(dir.file(), options), "only siphash has one");
   options.hash = Hash::kExternal;
   check_refused(Filter::create(dir.file(), options), "only siphash has one");
   for (const HashInfo& row : hashes()) {
     if (row.takes_seed) continue;
-    options = row.takes_secret ? keyed_options() : small_options();
+    options = row.takes_secret ? options_with_secret() : small_options();
     options.hash = row.hash;
     options.seed = 0;
     const auto seeded = Filter::create(dir.file(), options);
     CHECK(code_of(seeded) == Code::kInvalid);
     CHECK(seeded.error().message.find("only xxh3 has one") != std::string::npos);
   }
-  for (const std::optional<SecretKey>& key : {std::optional<SecretKey>(), std::optional(kSecret)}) {
-    options = keyed_options(key);
+  for (const std::optional<Secret>& secret : {std::optional<Secret>(), std::optional(kSecret)}) {
+    options = options_with_secret(secret);
     options.bare = true;
     const auto bare = Filter::required_bytes(options);
     REQUIRE_FALSE(bare.ok());
@@ -181,14 +181,14 @@ TEST_CASE("a new filter has a key where its hash is siphash, and nowhere else; n
   CHECK(dir.names().empty());
 }
 
-TEST_CASE("a keyed filter of max_bytes fits into its buffer, and leaves no line of it unused") {
+TEST_CASE("a filter of max_bytes with a secret fits into its buffer, and leaves no line of it unused") {
   for (std::size_t note_bytes = 0; note_bytes <= 64; ++note_bytes) {
     CAPTURE(note_bytes);
     Options options;
     options.capacity = 4000;
     options.max_bytes = 8192;
     options.hash = Hash::kSipHash;
-    options.key = kSecret;
+    options.secret = kSecret;
     options.note.assign(note_bytes, 'n');
     const std::uint64_t needed = Filter::required_bytes(options).value();
     CHECK(needed <= options.max_bytes);
@@ -196,16 +196,16 @@ TEST_CASE("a keyed filter of max_bytes fits into its buffer, and leaves no line 
   }
 }
 
-TEST_CASE("making a file like a keyed one takes its key, which the new file has, too") {
+TEST_CASE("making a file like one with a secret takes it, which the new file has, too") {
   const TempDir dir;
-  static_cast<void>(created(dir.file("first"), keyed_options()));
+  static_cast<void>(created(dir.file("first"), options_with_secret()));
   Options like;
   like.like = dir.file("first");
   check_refused(Filter::create(dir.file("second"), like), "no secret was given");
-  like.key = with_one_bit_changed(77);
+  like.secret = with_one_bit_changed(77);
   check_refused(Filter::create(dir.file("second"), like), "is not this filter's");
   CHECK(dir.names().size() == 1);
-  like.key = kSecret;
+  like.secret = kSecret;
   const Filter second = created(dir.file("second"), like);
   const Filter first = opened(Filter::open(dir.file("first"), OpenMode::kRead, with(kSecret)));
   CHECK(second.digest("key") == first.digest("key"));
@@ -213,8 +213,8 @@ TEST_CASE("making a file like a keyed one takes its key, which the new file has,
   const auto other = *inspect(dir.file("second"));
   CHECK(one.valid());
   CHECK(other.valid());
-  CHECK(one.identity->key_check.has_value());
-  CHECK(one.identity->key_check != other.identity->key_check);  // the checks hide that the keys are the same
+  CHECK(one.identity->secret_check.has_value());
+  CHECK(one.identity->secret_check != other.identity->secret_check);  // the checks hide that the secrets are the same
   static_cast<void>(created(dir.file("plain")));
   like.like = dir.file("plain");
   check_refused(Filter::create(dir.file("third"), like), "has none");
@@ -227,7 +227,7 @@ TEST_CASE("a digest is SipHash of the key under the secret, in every way to ask 
   std::vector<std::string_view> views;
   for (std::size_t i = 0; i < kCount; ++i) keys.push_back(key_of(1, i));
   views.assign(keys.begin(), keys.end());
-  Options options = keyed_options();
+  Options options = options_with_secret();
   options.capacity = kCount;
   options.exclusive = true;
   Filter one = created(dir.file("one"), options);
@@ -261,29 +261,29 @@ TEST_CASE("a digest is SipHash of the key under the secret, in every way to ask 
   }
 }
 
-TEST_CASE("the report of a keyed file needs no key, and has its check") {
+TEST_CASE("the report of a file with a secret does not need it, and has its check") {
   const TempDir dir;
-  static_cast<void>(created(dir.file(), keyed_options()));
+  static_cast<void>(created(dir.file(), options_with_secret()));
   const Report report = *inspect(dir.file());
   CHECK(report.valid());
   CHECK(report.identity->hash == 3);
   CHECK(report.identity->seed == 0);
-  const std::uint64_t salt = report.identity->key_check->salt;
-  CHECK(report.identity->key_check->tag == hash::siphash(&salt, sizeof salt, kSecret));
+  const std::uint64_t salt = report.identity->secret_check->salt;
+  CHECK(report.identity->secret_check->tag == hash::siphash(&salt, sizeof salt, kSecret));
 }
 
-TEST_CASE("a handle's copy of the key is wiped when the handle ends") {
-  alignas(store::Secret) std::byte room[sizeof(store::Secret)];
-  auto* const secret = new (room) store::Secret;
+TEST_CASE("a handle's copy of the secret is wiped when the handle ends") {
+  alignas(store::KeptSecret) std::byte room[sizeof(store::KeptSecret)];
+  auto* const secret = new (room) store::KeptSecret;
   secret->keep(kSecret);
   CHECK(std::memcmp(room, kSecret.data(), kSecret.size()) == 0);
-  secret->~Secret();
-  CHECK(std::memcmp(room, SecretKey{}.data(), kSecret.size()) == 0);
+  secret->~KeptSecret();
+  CHECK(std::memcmp(room, Secret{}.data(), kSecret.size()) == 0);
 }
 
-TEST_CASE("replacing a keyed file needs no key, and its handles learn of it") {
+TEST_CASE("replacing a file with a secret does not need it, and its handles learn of it") {
   const TempDir dir;
-  Filter old = created(dir.file(), keyed_options());
+  Filter old = created(dir.file(), options_with_secret());
   Options options = small_options();
   options.replace = true;
   static_cast<void>(created(dir.file(), options));
@@ -291,10 +291,10 @@ TEST_CASE("replacing a keyed file needs no key, and its handles learn of it") {
   CHECK(old.contains(key_of(kNobody, 1)));
 }
 
-TEST_CASE("a keyed filter is sealed and verified without its key, and asked with it") {
+TEST_CASE("a filter with a secret is sealed and verified without it, and asked with it") {
   const TempDir dir;
   {
-    Filter filter = created(dir.file(), keyed_options());
+    Filter filter = created(dir.file(), options_with_secret());
     CHECK(filter.add("key").ok());
   }
   CHECK(seal(dir.file(), dir.file("sealed")).ok());

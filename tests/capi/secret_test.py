@@ -15,7 +15,7 @@ OTHERS = [(int.from_bytes(SECRET, "little") ^ 1 << bit).to_bytes(16, "little") f
 MODES = (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE)
 
 
-class Keyed(Case):
+class Secret(Case):
     def buffer(self, flags=0, **given):
         options = bfs.options(**{"capacity": 100, **given})
         size = bfs.bytes_needed(LIBRARY, flags, options)
@@ -25,25 +25,25 @@ class Keyed(Case):
         return address, size
 
     def openers(self, address, size):
-        """Returns every function that opens, as f(key)."""
+        """Returns every function that opens, as f(secret)."""
         with open(self.path + b".range", "wb") as file:
             file.write(ctypes.string_at(address, size))
-        openers = [lambda key, mode=mode: bfs.open_path(LIBRARY, self.path, mode, secret=key) for mode in MODES]
-        openers += [lambda key, mode=mode: bfs.open_memory(LIBRARY, address, size, mode, key)
+        openers = [lambda secret, mode=mode: bfs.open_path(LIBRARY, self.path, mode, secret=secret) for mode in MODES]
+        openers += [lambda secret, mode=mode: bfs.open_memory(LIBRARY, address, size, mode, secret)
                     for mode in (bfs.READ, bfs.WRITE)]
-        return openers + [lambda key: bfs.open_path(LIBRARY, self.path + b".range", secret=key, range=(0, 0))]
+        return openers + [lambda secret: bfs.open_path(LIBRARY, self.path + b".range", secret=secret, range=(0, 0))]
 
-    def refused(self, opener, key, words):
+    def refused(self, opener, secret, words):
         with self.assertRaises(bfs.CodeError) as refused:
-            opener(key)
+            opener(secret)
         self.assertEqual(refused.exception.code, CODES["BFS_ESECRET"])
         self.assertIn(words, refused.exception.message)
 
     def test_each_way_to_open_wants_the_filter_s_own_secret(self):
         self.close(self.create(hash="siphash", secret=SECRET))
         for opener in self.openers(*self.buffer(hash="siphash", secret=SECRET)):
-            for key in OTHERS:
-                self.refused(opener, key, b"is not this filter's")
+            for secret in OTHERS:
+                self.refused(opener, secret, b"is not this filter's")
             self.refused(opener, None, b"no secret was given")
             self.close(opener(SECRET))
 
@@ -70,15 +70,15 @@ class Keyed(Case):
                             ("BFS_EINVAL", {"hash": "external", "seed": 0})):
             with self.subTest(given=given):
                 self.fails(code, LIBRARY.bfs_create, self.path, 0, bfs.options(capacity=10, **given))
-        for key in (None, SECRET):
-            options, error = bfs.options(capacity=10, hash="siphash", secret=key), bfs.new_error()
+        for secret in (None, SECRET):
+            options, error = bfs.options(capacity=10, hash="siphash", secret=secret), bfs.new_error()
             self.assertEqual(LIBRARY.bfs_format(None, 0, bfs.BARE, options, None, byref(error)), CODES["BFS_EINVAL"])
             self.assertIn(b"bare", error.message)
 
-    def test_a_file_like_a_keyed_one(self):
+    def test_a_file_like_one_with_a_secret(self):
         self.close(self.create(hash="siphash", secret=SECRET))
-        for key in (None, OTHERS[0]):
-            self.fails("BFS_ESECRET", LIBRARY.bfs_create, self.path + b"2", 0, bfs.options(like=self.path, secret=key))
+        for secret in (None, OTHERS[0]):
+            self.fails("BFS_ESECRET", LIBRARY.bfs_create, self.path + b"2", 0, bfs.options(like=self.path, secret=secret))
         self.close(bfs.create(LIBRARY, self.path + b"2", like=self.path, secret=SECRET))
         self.fails("BFS_ESECRET", LIBRARY.bfs_open, self.path + b"2", bfs.READ, None)
         self.close(bfs.open_path(LIBRARY, self.path + b"2", secret=SECRET))
