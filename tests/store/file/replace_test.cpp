@@ -47,7 +47,7 @@ struct FirstPage {
 std::vector<FirstPage> bad_first_pages() {
   TempDir dir;
   CHECK(created(dir.file()).close().ok());
-  return {{"of a later version", format::kVersionMajorField.offset, std::string("\x02", 1)},
+  return {{"of a later version", format::kVersionMajorField.offset, std::string("\x03", 1)},
           {"with another seed", format::kSeedField.offset, "damaged!"},
           {"of zeros", 0, std::string(format::kPageBytes, '\0')},
           {"of another filter", 0, read_bytes(dir.file()).substr(0, format::kPageBytes)}};
