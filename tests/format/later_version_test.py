@@ -85,6 +85,18 @@ class Served:
     def sync(self, name, owner, mark):
         return self.library.bfs_sync(self.handles[name], bfs.mark(owner, 0, mark), None)
 
+    def add_batch(self, name, *keys):
+        data = [key.encode() for key in keys]
+        lengths = (bfs.c_size_t * len(data))(*map(len, data))
+        return self.library.add_many(self.handles[name], (bfs.c_char_p * len(data))(*data), lengths, len(data))
+
+    def copy(self, name, to):
+        try:
+            bfs.copy(self.library, self.handles[name], os.fsencode(to))
+        except bfs.CodeError as refused:
+            return NAMES[refused.code]
+        return ""
+
     def health(self, name):
         return self.library.bfs_health(self.handles[name])
 
@@ -277,9 +289,12 @@ class LaterVersion(unittest.TestCase):
         for process, name in handles:
             self.assertEqual(process.contains(name, "old", *ABSENT), [1] * (1 + len(ABSENT)), "an answer that does not count")
             self.assertEqual(process.health(name), CODES["BFS_EFEATURE"])
+            self.assertEqual(process.copy(name, self.path + ".copy"), "BFS_EFEATURE")
+            self.assertFalse(os.path.exists(self.path + ".copy"))
         for process in (self.old, self.other):
             for key in ("refused", "old"):
                 self.assertEqual(process.add("w", key), CODES["BFS_EFEATURE"])
+            self.assertEqual(process.add_batch("w", *ABSENT), CODES["BFS_EFEATURE"])
         self.assertEqual(bytes(w.body), body, "a refused add set a bit")
         self.assertEqual(self.old.open("refused", self.path, "read")[0], "BFS_EFEATURE")
         for how in [how for how in FLAGS if how != "exclusive"]:  # while others write that is BFS_EBUSY in any state
@@ -293,6 +308,8 @@ class LaterVersion(unittest.TestCase):
         for process, name in handles[1:]:
             self.all_there(process, name, "newer", "old", "other", "after")
             self.assertEqual(process.health(name), 0)
+        self.assertEqual(self.other.copy("r", self.path + ".copy"), "")
+        os.unlink(self.path + ".copy")
         w.change_live_word(mask)
         self.leave(w)
         self.assertEqual(self.other.close("w"), 0)  # the last one, under the state
