@@ -91,7 +91,7 @@ bit page_dirty[BITS];
 typedef Slot { byte state; byte boot; byte mark[WRITERS]; byte recovered; }
 Slot slot, slot_on_disk;
 bit slot_dirty;
-bit poisoned, syncing, recovering;                     /* the live word */
+bit poisoned, syncing, recovering;                     /* the live word, and *syncing* behind it */
 bit poisoned_on_disk, syncing_on_disk, recovering_on_disk;
 
 byte boot = 1;
@@ -216,7 +216,7 @@ inline sync_with_mark(declare) {
         sync_all(failed);
         if
         :: failed && BUG != RETRY_AFTER_FAILURE -> poison(); bad = 1
-        :: else -> d_step { syncing = 0; if :: slot.state == DIRTY -> recovering = 0 :: else fi }
+        :: else -> if :: slot.state == DIRTY -> recovering = 0 :: else fi; syncing = 0
         fi
      fi;
      drop_state_lock();
@@ -265,7 +265,7 @@ inline begin_recovery() {
      fi;
      if
      :: failed -> poison(); bad = 1
-     :: else -> d_step { poisoned = 0; syncing = 0; dead_sync = 0 }
+     :: else -> poisoned = 0; d_step { syncing = 0; dead_sync = 0 }
      fi
   fi
 }

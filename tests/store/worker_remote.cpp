@@ -70,9 +70,9 @@ class RemoteFilter {
 
   std::string open(const std::string& mode) {
     filter_.reset();
-    if (mode == "recover") return take(Filter::open(path_, OpenMode::kWrite, {.recover = true}));
+    if (mode == "recover") return take(Filter::open(path_, OpenMode::kWrite, {.recover = true, .writeback_check_ms = kNeverAsks}));
     const auto wanted = mode == "read" ? OpenMode::kRead : mode == "write" ? OpenMode::kWrite : OpenMode::kExclusive;
-    return take(Filter::open(path_, wanted));
+    return take(Filter::open(path_, wanted, {.writeback_check_ms = kNeverAsks}));
   }
 
   std::string add(std::istream& line) {
