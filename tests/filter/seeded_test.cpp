@@ -646,3 +646,30 @@ TEST_CASE("bits that a masked m does not reach change no answer, and estimates s
     CHECK(empty.filter.stats({.fill = true}).fill->set_bits == num_bits);
   }
 }
+
+TEST_CASE("a masked m: the inspector and an intersection count the bits that are reached, as an open handle does") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("f");
+  Filter filter = must(Filter::create(path, tutorial(kMasked)));
+  add_all(filter, java_keys(0, 2500));
+  const Fill open = *filter.stats({.fill = true}).fill;
+  const Fill inspected = *must(inspect(path)).fill;
+  CHECK(inspected.set_bits == open.set_bits);
+  CHECK(inspected.estimated_keys == doctest::Approx(open.estimated_keys));
+  CHECK(inspected.estimated_fpr == doctest::Approx(open.estimated_fpr));
+  const std::array<const Filter*, 2> both{&filter, &filter};
+  must(Filter::intersect(both, directory.file("both")));
+  const Filter made = must(Filter::open(directory.file("both"), OpenMode::kRead));
+  CHECK(made.stats().keys_added == static_cast<std::uint64_t>(std::llround(open.estimated_keys)));
+}
+
+TEST_CASE("a masked m whose reached bits are all set does not tell how many keys a merge adds, so that all count") {
+  InMemory one = InMemory::make(tutorial(513));  // 2 positions
+  InMemory other = InMemory::make(tutorial(513));
+  for (InMemory* const full : {&one, &other}) add_all(full->filter, java_keys(0, 50));
+  REQUIRE(one.filter.stats({.fill = true}).fill->set_bits == 2);
+  const std::uint64_t before = one.filter.stats().keys_added;
+  REQUIRE(other.filter.stats().keys_added > 0);
+  must(one.filter.merge(other.filter));
+  CHECK(one.filter.stats().keys_added == before + other.filter.stats().keys_added);
+}
