@@ -664,12 +664,13 @@ TEST_CASE("a masked m: the inspector and an intersection count the bits that are
 }
 
 TEST_CASE("a masked m whose reached bits are all set does not tell how many keys a merge adds, so that all count") {
-  InMemory one = InMemory::make(tutorial(513));  // 2 positions
-  InMemory other = InMemory::make(tutorial(513));
-  for (InMemory* const full : {&one, &other}) add_all(full->filter, java_keys(0, 50));
-  REQUIRE(one.filter.stats({.fill = true}).fill->set_bits == 2);
-  const std::uint64_t before = one.filter.stats().keys_added;
-  REQUIRE(other.filter.stats().keys_added > 0);
-  must(one.filter.merge(other.filter));
-  CHECK(one.filter.stats().keys_added == before + other.filter.stats().keys_added);
+  const TemporaryDirectory directory;
+  Filter one = must(Filter::create(directory.file("one"), tutorial(513)));  // 2 positions
+  Filter other = must(Filter::create(directory.file("other"), tutorial(513)));
+  for (Filter* const full : {&one, &other}) add_all(*full, java_keys(0, 50));
+  REQUIRE(one.stats({.fill = true}).fill->set_bits == 2);
+  const std::uint64_t before = one.stats().keys_added;
+  REQUIRE(other.stats().keys_added > 0);
+  must(one.merge(other));
+  CHECK(one.stats().keys_added == before + other.stats().keys_added);
 }
