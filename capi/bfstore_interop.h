@@ -33,8 +33,9 @@ extern "C" {
  * positions of a key's k bits.  Only the classic layout takes them, and it is the default then.  m is at most 2^32.
  * Such a filter cannot be folded, and has no bare form.  Anyone can choose keys that fill it, so do not use it for keys
  * that strangers choose. BFS_HASH_JAVA_POLYNOMIAL is the hash of tutorials in Java.  Its seeds have to be listed (5, 7,
- * 11, 13, 31, 37, 61 in most tutorials), and its m is a power of two, at most 2^30.  A key's bytes are UTF-8; other
- * bytes count as U+FFFD, as Java decodes them. */
+ * 11, 13, 31, 37, 61 in most tutorials), and its m is at most 2^31 - 1.  An m that is not a power of two is used as
+ * those programs use it: h & (m - 1) reaches only 2^popcount(m - 1) positions, and rates and estimates are those of so
+ * many bits.  A key's bytes are UTF-8; other bytes count as U+FFFD, as Java decodes them. */
 #define BFS_HASH_MURMUR3 4          /* bit i: mmh3.hash(key, seeds[i]) % m, of a signed hash and with Python's % */
 #define BFS_HASH_MURMUR3_UNSIGNED 5 /* bit i: mmh3.hash(key, seeds[i], signed=False) % m */
 #define BFS_HASH_JAVA_POLYNOMIAL 6  /* bit i: h & (m - 1), h = seeds[i] * h + unit (int) for each UTF-16 unit */

@@ -39,8 +39,4 @@ struct LayoutInfo {
 [[nodiscard]] std::optional<LayoutInfo> layout_of(Layout layout) noexcept;
 [[nodiscard]] std::optional<LayoutInfo> layout_named(std::string_view name) noexcept;
 
-// The expected share of the m bits that n keys set, with k probes each.
-[[nodiscard]] std::optional<double> expected_fill(Layout layout, std::uint64_t num_keys, std::uint64_t num_bits,
-                                                  std::uint32_t num_probes) noexcept;
-
 }  // namespace bfstore

@@ -27,8 +27,9 @@ enum class Hash : std::uint16_t {
   // listed seeds, for the bits of other programs. m is at most 2^32. Do not use them for keys that strangers choose.
   kMurmur3 = 4,          // bit i of a key: mmh3.hash(key, seed[i]) % m of Python, whose hash is signed, and % floored
   kMurmur3Unsigned = 5,  // bit i of a key: mmh3.hash(key, seed[i], signed=False) % m
-  // Positions by a polynomial in each seed over the UTF-16 units of the key, as in tutorials in Java. m is a power of
-  // two, at most 2^30. Keys are UTF-8; other bytes count as U+FFFD.
+  // Positions by a polynomial in each seed over the UTF-16 units of the key, as in tutorials in Java. m is at
+  // most 2^31 - 1. If it is not a power of two, only 2^popcount(m - 1) positions are reached, and rates and estimates
+  // are those of so many bits. Keys are UTF-8; other bytes count as U+FFFD.
   kJavaPolynomial = 6,  // bit i of a key: h & (m - 1), where h = seed[i] * h + unit, a Java int, for each unit
   // Positions without seeds: those of BloomFilter in Jay Baird's python-bloomfilter (packages pybloom, pybloom-live). m
   // is a multiple of k. m and k decide the message digest. The smallest one (for at most 8 slices shorter than 2^15

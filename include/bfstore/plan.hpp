@@ -19,6 +19,7 @@ struct PlanRequest {
   std::uint64_t max_bytes = 0;   // of the whole file
   std::uint64_t num_bits = 0;    // m
   std::uint32_t num_probes = 0;  // k
+  Hash hash = Hash::kXxh3;
 };
 
 // Numbers that were not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k
@@ -28,6 +29,9 @@ struct Plan {
   std::uint64_t capacity = 0;    // n
   std::uint64_t num_bits = 0;    // m, a size that the layout can have
   std::uint32_t num_probes = 0;  // k
+  // The bits that keys can set: fewer than m only for kJavaPolynomial with an m that is not a power of two. Rates are
+  // those of so many bits.
+  std::uint64_t num_reached = 0;
   double fpr = 0;                // the false-positive rate at n keys (FORMAT.md, "Rates and estimates")
   double bits_per_key = 0;       // bits of the body / n
   std::uint64_t body_bytes = 0;

@@ -212,7 +212,6 @@ class Checker {
       good_bits_ = false;
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and that of " + hash_->info.name +
                               " is at most " + std::to_string(hash_->most_bits) +
-                              (hash_->wants_power_of_two ? ", and a power of two" : "") +
                               (hash_->slices ? ", and a multiple of k" : ""));
     } else if (!good_bits_) {
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +

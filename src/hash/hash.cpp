@@ -50,6 +50,11 @@ void java_polynomial_positions(std::string_view key, const ProbeNumbers& numbers
   for (std::uint32_t i = 0; i < count; ++i) positions[i] &= numbers.num_bits - 1;
 }
 
+// `and` with m - 1 lets through any combination of its set bits: all numbers below m only if m is a power of two.
+std::uint64_t java_polynomial_reached(std::uint64_t num_bits) noexcept {
+  return num_bits == 0 ? 0 : std::uint64_t{1} << std::popcount(num_bits - 1);
+}
+
 constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
   return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
 }
@@ -64,7 +69,8 @@ constexpr Row sliced(Hash hash, const char* name, decltype(Row::positions) posit
 // The number of positions that a hash of 32 bits reaches.
 constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
 
-constexpr std::uint64_t kMostPowerOfJavasInt = std::uint64_t{1} << 30;
+// Java's largest int.
+constexpr std::uint64_t kMostInJava = INT32_MAX;
 
 // All hashes, in the order of their numbers.
 constexpr std::array kRows{
@@ -73,8 +79,12 @@ constexpr std::array kRows{
     Row{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all},
     Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, murmur3_positions, kMost32},
     Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, murmur3_unsigned_positions, kMost32},
-    Row{seeded(Hash::kJavaPolynomial, "java-polynomial"), nullptr, java_polynomial_positions, kMostPowerOfJavasInt,
-        true, false},
+    Row{.info = seeded(Hash::kJavaPolynomial, "java-polynomial"),
+        .known_digest = nullptr,
+        .positions = java_polynomial_positions,
+        .most_bits = kMostInJava,
+        .counts_seeds = false,
+        .num_reached = java_polynomial_reached},
     sliced(Hash::kJaybird, "jaybird", jaybird_positions<Salted<Md5>>),
     sliced(Hash::kPybloomLive, "pybloom-live", jaybird_positions<SaltedXxh128>),
 };

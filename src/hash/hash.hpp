@@ -9,7 +9,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +29,8 @@ struct ProbeNumbers {
   std::span<const std::uint32_t> seeds{};  // one for each probe, if the hash takes them
 };
 
+constexpr std::uint64_t every_bit(std::uint64_t num_bits) noexcept { return num_bits; }
+
 struct Row {
   HashInfo info;  // number, name, what it takes and gives
   // The digest of a public key, with a public secret, for the canary. nullptr if the hash takes no keys.
@@ -38,14 +39,14 @@ struct Row {
   void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
   // The largest m that the hash has positions for.
   std::uint64_t most_bits = kMaxBits;
-  bool wants_power_of_two = false;  // m is a power of two
-  bool counts_seeds = true;         // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed
-  bool slices = false;              // m is k slices of one length, and a key has one bit in each
+  bool counts_seeds = true;  // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed
+  bool slices = false;       // m is k slices of one length, and a key has one bit in each
+  // The number of different positions that keys have in m bits. Rates and estimates are those of so many bits.
+  std::uint64_t (*num_reached)(std::uint64_t num_bits) noexcept = every_bit;
 
   // True if the hash has positions for this m and k. `num_probes` is not 0.
   [[nodiscard]] bool reaches(std::uint64_t num_bits, std::uint32_t num_probes) const noexcept {
-    return num_bits <= most_bits && (!wants_power_of_two || std::has_single_bit(num_bits)) &&
-           (!slices || num_bits % num_probes == 0);
+    return num_bits <= most_bits && (!slices || num_bits % num_probes == 0);
   }
 };
 

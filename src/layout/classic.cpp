@@ -64,13 +64,14 @@ void take(Tally& tally, const Geometry& geometry, const std::uint64_t* words, st
 
 Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
   Fill fill;
-  const auto bits = static_cast<double>(geometry.num_bits);
-  const auto set = static_cast<double>(tally.set_bits);
   fill.set_bits = tally.set_bits;
-  fill.fill_ratio = set / bits;
+  fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  // A foreign array may have bits that no key reaches.
+  const auto bits = static_cast<double>(geometry.range);
+  const auto set = static_cast<double>(std::min(tally.set_bits, geometry.range));
   const double probes = geometry.num_probes;
-  const double met = estimated_throws(bits, set) / probes * kEqualRuns * runs_that_meet({fill.fill_ratio}, probes);
-  fill.estimated_fpr = std::min(1.0, std::pow(fill.fill_ratio, probes) + met);
+  const double met = estimated_throws(bits, set) / probes * kEqualRuns * runs_that_meet({set / bits}, probes);
+  fill.estimated_fpr = std::min(1.0, std::pow(set / bits, probes) + met);
   set_estimate(fill, estimated_throws(bits, set) / probes, variance_of_throws(bits, set) / (probes * probes));
   return fill;
 }
@@ -78,7 +79,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
 void take_both(Overlap& overlap, const Geometry& geometry, const std::uint64_t* a, const std::uint64_t* b,
                std::uint64_t num_words) noexcept {
   const std::uint64_t bits = std::min(num_words * 64, geometry.num_bits - overlap.bits_taken());
-  overlap.take_piece(geometry.num_bits, bits, count_both(a, b, 0, bits));
+  overlap.take_piece(geometry, bits, count_both(a, b, 0, bits));
 }
 
 }  // namespace

@@ -136,13 +136,6 @@ std::optional<LayoutInfo> layout_of(Layout layout) noexcept {
   return row == nullptr ? std::nullopt : std::optional(row->info);
 }
 
-std::optional<double> expected_fill(Layout layout, std::uint64_t num_keys, std::uint64_t num_bits,
-                                    std::uint32_t num_probes) noexcept {
-  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(layout));
-  if (row == nullptr) return std::nullopt;
-  return row->expected_fill(static_cast<double>(num_keys), static_cast<double>(num_bits), num_probes);
-}
-
 std::optional<LayoutInfo> layout_named(std::string_view name) noexcept {
   for (const layout::Row* row : layout::rows()) {
     if (name == row->info.name) return row->info;

@@ -59,7 +59,7 @@ Overlap::Throws Overlap::throws_of(std::uint64_t bins, std::uint64_t set) noexce
     for (std::uint64_t i = 0; i <= bins; ++i) known_[i] = estimated(i);
     known_bins_ = bins;
   }
-  return known_[set];
+  return known_[std::min(set, bins)];  // a foreign array may have bits that no key reaches
 }
 
 void Overlap::take_group(std::uint64_t bins, const SetBits& set) noexcept {
@@ -80,10 +80,10 @@ void Overlap::take_group(std::uint64_t bins, const SetBits& set) noexcept {
   if (both > 0) covariance_ += variance_after(static_cast<double>(bins), both);
 }
 
-void Overlap::take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const SetBits& set) noexcept {
+void Overlap::take_piece(const Geometry& geometry, std::uint64_t bits_of_piece, const SetBits& set) noexcept {
   pieces_ += set;
   bits_taken_ += bits_of_piece;
-  if (bits_taken_ == bins) take_group(bins, pieces_);
+  if (bits_taken_ == geometry.num_bits) take_group(geometry.range, pieces_);
 }
 
 void Overlap::take_counters(std::uint64_t a, std::uint64_t b) noexcept {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <bfstore/compare.hpp>
+#include <bfstore/layout/probes.hpp>
 
 #include <array>
 #include <cstdint>
@@ -39,8 +40,8 @@ class Overlap {
  public:
   // Takes a whole group of bins, into which all probes of its keys go.
   void take_group(std::uint64_t bins, const SetBits& set) noexcept;
-  // Takes a piece of the only group, which has `bins` bins, until all of them have come.
-  void take_piece(std::uint64_t bins, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
+  // Takes a piece of the only group, whose bins are the positions that keys reach, until all bits have come.
+  void take_piece(const Geometry& geometry, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
   [[nodiscard]] std::uint64_t bits_taken() const noexcept { return bits_taken_; }
   // Takes a word of counters of each filter, and notes which filter has a higher one.
   void take_counters(std::uint64_t a, std::uint64_t b) noexcept;

@@ -42,7 +42,7 @@ class Java(BfCase):
                   b"\xf0\x9f\x98", b"\xf4\x90\x80\x80", b"\xff", b"\xc0\xaf", b"\xef\xbf\xbd", b"\xef\xbb\xbf", b"\0"]
         present = [b"".join(choose.choices(pieces, k=choose.randrange(0, 9))) for _ in range(2000)] + [bytes([i]) for i in range(256) if i != 10]
         absent = [b"".join(choose.choices(pieces, k=choose.randrange(1, 9))) for _ in range(2000)]
-        for num_bits in (64, 2**20, 2**24):
+        for num_bits in (64, 15 * 2**12, 1000 * 8, 2**20, 2**24):
             self.write("keys", b"".join(key + b"\n" for key in present))
             self.write("asked", b"".join(key + b"\n" for key in absent))
             self.good("create", "f", "--force", "-q", *OPTIONS, "--bits", str(num_bits), "--capacity", "100000")
@@ -62,7 +62,7 @@ class Java(BfCase):
         present, absent = words(1, 5000), words(2, 5000)
         self.write("keys", "".join(key + "\n" for key in present).encode())
         self.write("asked", "".join(key + "\n" for key in present + absent).encode())
-        for num_bits in (1 << 16, 2 << 24):
+        for num_bits in (1 << 16, 2 << 24, 15 * 1024 * 1024 * 8):
             said = subprocess.run([Path(compiler).resolve().parent / "java", "-Xshare:auto", str(PROGRAM), str(num_bits), "keys", "asked", "raw"], cwd=self.dir, check=True,
                                   capture_output=True, timeout=PATIENCE).stdout
             size = [*OPTIONS, "--bits", str(num_bits), "--capacity", "100000"]
@@ -74,14 +74,17 @@ class Java(BfCase):
                 self.assertEqual(self.bits(num_bits), file.read())
             self.good("compare", "f", "g", "-q")
 
-    def test_the_number_of_bits_is_a_power_of_two_and_the_seeds_are_listed(self):
-        for num_bits, says in (("1000", "power of two"), ("33554431", "power of two"), ("2Gi", "1073741824")):
-            self.refused("create", "f", *OPTIONS, "--bits", num_bits, says=["java-polynomial", says])
+    def test_the_number_of_bits_is_that_of_the_program_and_the_seeds_are_listed(self):
+        self.refused("create", "f", *OPTIONS, "--bits", "2Gi", says=["java-polynomial", "at most 2147483647"])
+        self.refused("create", "f", *OPTIONS, "--capacity", "1000", says=["power of two", "16384"])
         self.refused("create", "f", "--hash", "java-polynomial", "--bits", "1024", "--probes", "7", says=["no usual list", "5, 7, 11"])
         self.refused("create", "f", *OPTIONS, "--capacity", "1000", says="java-polynomial")
         self.assertEqual(self.files(), [])
         self.good("create", "f", "-q", *OPTIONS, "--bits", str(2 << 24))
         self.assertEqual([header(self.path("f"))[field] for field in ("hash", "k", "m", "layout")], [6, 7, 2 << 24, 2])
+        for num_bits in (1, 1000, 15 * 2**23, 2**31 - 1):
+            self.good("create", "g", "--force", "-q", *OPTIONS, "--bits", str(num_bits))
+            self.assertEqual(header(self.path("g"))["m"], num_bits)
 
 
 if __name__ == "__main__":

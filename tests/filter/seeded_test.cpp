@@ -1,10 +1,12 @@
 // Hashes that give positions. Their filters hold the bits of k seeded hashes and no other, in every form of keys. They
 // say kKeyOnly wherever a digest is needed. They are copied, merged and followed to by the same numbers, or not at all.
+#include <cmath>
 #include <set>
 
 #include <bfstore/bare.hpp>
 #include <bfstore/inline.hpp>
 
+#include "layout/layout.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -511,4 +513,164 @@ TEST_CASE("a filter of slices has a multiple of k as its number of bits, no seed
     options.bare = true;
     check_refused(Filter::required_bytes(options), Code::kInvalid, {"bare"});
   }
+}
+
+// m = 15 * 2^12, of which the tutorials' mask reaches 2^15 positions.
+constexpr std::uint64_t kMasked = 15 << 12;
+constexpr std::uint64_t kReached = 1 << 15;
+constexpr std::uint32_t kJavaProbes = 7;
+
+// Keys whose polynomials are as good as random: 16 characters, so that the seeds' powers reach every bit.
+std::vector<std::string> java_keys(std::uint64_t first, std::uint64_t count) {
+  std::vector<std::string> all;
+  for (std::uint64_t i = first; i < first + count; ++i) {
+    std::string one;
+    for (const std::uint64_t half : {mix(2 * i), mix(2 * i + 1)}) {
+      for (unsigned byte = 0; byte < 8; ++byte) one += static_cast<char>(half >> (8 * byte) & 0x7f);
+    }
+    all.push_back(one);
+  }
+  return all;
+}
+
+Options tutorial(std::uint64_t num_bits, std::uint64_t capacity = 0) {
+  Options options = seeded(Hash::kJavaPolynomial, num_bits, {5, 7, 11, 13, 31, 37, 61});
+  options.capacity = capacity;
+  return options;
+}
+
+// The number of absent keys that are "maybe" is binomial, and its mean is the rate's formula. The bits of one filter
+// vary, too: by occupancy_rate()'s spread, which is below a part in 100 of the rate here. The margin is four standard
+// deviations of the first and four of the second.
+TEST_CASE("a masked m promises, estimates and keeps the rate of the bits that it reaches") {
+  constexpr std::uint64_t kAbsent = 200'000;
+  for (const std::uint64_t keys : {1000U, 2500U, 4000U}) {
+    CAPTURE(keys);
+    InMemory made = InMemory::make(tutorial(kMasked, keys));
+    const Shape shape = made.filter.shape();
+    CHECK(shape.num_bits == kMasked);
+    const layout::Row& row = layout::row_of(Layout::kClassic);
+    const double formula = row.rate(static_cast<double>(keys), kReached, kJavaProbes);
+    CHECK(shape.fpr == doctest::Approx(formula));
+    add_all(made.filter, java_keys(0, keys));
+    const Fill fill = *made.filter.stats({.fill = true}).fill;
+    const double reached = static_cast<double>(fill.set_bits) / kReached;
+    CHECK(fill.fill_ratio == doctest::Approx(static_cast<double>(fill.set_bits) / kMasked));
+    CHECK(fill.estimated_fpr == doctest::Approx(std::pow(reached, kJavaProbes)));
+    // The interval has 1.96 standard deviations to each side.
+    const double deviation = (fill.estimated_keys_high - fill.estimated_keys_low) / 2 / 1.96;
+    CHECK(std::abs(fill.estimated_keys - static_cast<double>(keys)) < 4 * deviation);
+    CHECK(deviation < 0.02 * static_cast<double>(keys));
+    std::uint64_t maybes = 0;
+    for (const std::string& absent : java_keys(1'000'000, kAbsent)) maybes += made.filter.contains(absent) ? 1U : 0U;
+    const double expected = fill.estimated_fpr * kAbsent;
+    CHECK(std::abs(static_cast<double>(maybes) - expected) < 4 * std::sqrt(expected));
+    const double of_filters = 4 * kJavaProbes * deviation / static_cast<double>(keys) * formula * kAbsent;
+    CHECK(std::abs(static_cast<double>(maybes) - formula * kAbsent) < 4 * std::sqrt(expected) + of_filters);
+  }
+}
+
+TEST_CASE("a masked m has its capacity where half of the bits that it reaches are set") {
+  const auto capacity = static_cast<std::uint64_t>(kReached * std::log(2.0) / kJavaProbes);
+  CHECK(InMemory::make(tutorial(kMasked)).filter.shape().capacity == capacity);
+  PlanRequest request;
+  request.layout = Layout::kClassic;
+  request.hash = Hash::kJavaPolynomial;
+  request.capacity = capacity;
+  request.num_bits = kMasked;
+  request.num_probes = kJavaProbes;
+  Plan planned = must(plan(request));
+  CHECK(planned.num_bits == kMasked);
+  CHECK(planned.body_bytes == kMasked / 8);
+  CHECK(planned.num_reached == kReached);
+  CHECK(planned.fill_ratio == doctest::Approx(0.5 * kReached / kMasked).epsilon(0.001));
+  request.capacity = 0;
+  request.fpr = planned.fpr;
+  CHECK(must(plan(request)).capacity == capacity);
+  request.hash = Hash{999};
+  check_refused(plan(request), Code::kInvalid, {"unknown hash 999"});
+}
+
+TEST_CASE("an m from 1 to 2^31 - 1 is taken as it is, and one that is computed is a power of two") {
+  for (const std::uint64_t num_bits : {1U, 3U, 1000U, 65537U}) {
+    InMemory made = InMemory::make(tutorial(num_bits));
+    CHECK(made.filter.shape().num_bits == num_bits);
+    CHECK(made.filter.add("key").ok());
+    CHECK(made.filter.contains("key"));
+    CHECK(made.filter.stats({.fill = true}).fill->estimated_fpr <= 1);
+  }
+  CHECK(Filter::required_bytes(tutorial(0x7fffffff)).ok());
+  check_refused(Filter::required_bytes(tutorial(0x80000000)), Code::kSizing, {"java-polynomial", "2147483647"});
+  Options options = tutorial(0, 1000);
+  options.fpr = 0.01;
+  check_refused(Filter::required_bytes(options), Code::kInvalid, {"java-polynomial", "power of two", "16384"});
+}
+
+TEST_CASE("filters with a masked m are merged and compared, and their numbers of keys are those of the bits reached") {
+  InMemory one = InMemory::make(tutorial(kMasked));
+  InMemory other = InMemory::make(tutorial(kMasked));
+  InMemory both = InMemory::make(tutorial(kMasked));
+  add_all(one.filter, java_keys(0, 1500));
+  add_all(other.filter, java_keys(1000, 1500));
+  add_all(both.filter, java_keys(0, 2500));
+  const Comparison made = must(one.filter.compare(other.filter));
+  for (const auto& [interval, keys] :
+       {std::pair{made.keys_a, 1500.0}, {made.keys_b, 1500.0}, {made.keys_both, 500.0}, {made.keys_either, 2500.0}}) {
+    CAPTURE(keys);
+    const double deviation = (interval.high - interval.low) / 2 / 1.96;
+    CHECK(std::abs(interval.estimate - keys) < 4 * deviation);
+    CHECK(deviation < 30);
+  }
+  must(one.filter.merge(other.filter));
+  CHECK(bits_of(one.filter) == bits_of(both.filter));
+}
+
+// A foreign array may say anything. A full filter answers "maybe", and has no largest number of keys.
+TEST_CASE("bits that a masked m does not reach change no answer, and estimates stay numbers") {
+  for (const std::uint64_t num_bits : {1U, 3U, 513U, 1000U}) {
+    CAPTURE(num_bits);
+    InMemory full = InMemory::make(tutorial(num_bits));
+    InMemory empty = InMemory::make(tutorial(num_bits));
+    const auto body = body_of(full);
+    std::fill(body.begin(), body.end(), std::byte{0xff});
+    const Fill fill = *full.filter.stats({.fill = true}).fill;
+    CHECK(fill.set_bits == num_bits);
+    CHECK(fill.fill_ratio == 1);
+    CHECK(fill.estimated_fpr == 1);
+    CHECK(std::isfinite(fill.estimated_keys));
+    const Comparison made = must(full.filter.compare(full.filter));
+    CHECK(made.set_bits_a == num_bits);
+    CHECK(std::isfinite(made.keys_a.estimate));
+    CHECK(std::isinf(made.keys_a.high));
+    must(empty.filter.merge(full.filter));
+    CHECK(empty.filter.stats({.fill = true}).fill->set_bits == num_bits);
+  }
+}
+
+TEST_CASE("a masked m: the inspector and an intersection count the bits that are reached, as an open handle does") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("f");
+  Filter filter = must(Filter::create(path, tutorial(kMasked)));
+  add_all(filter, java_keys(0, 2500));
+  const Fill open = *filter.stats({.fill = true}).fill;
+  const Fill inspected = *must(inspect(path)).fill;
+  CHECK(inspected.set_bits == open.set_bits);
+  CHECK(inspected.estimated_keys == doctest::Approx(open.estimated_keys));
+  CHECK(inspected.estimated_fpr == doctest::Approx(open.estimated_fpr));
+  const std::array<const Filter*, 2> both{&filter, &filter};
+  must(Filter::intersect(both, directory.file("both")));
+  const Filter made = must(Filter::open(directory.file("both"), OpenMode::kRead));
+  CHECK(made.stats().keys_added == static_cast<std::uint64_t>(std::llround(open.estimated_keys)));
+}
+
+TEST_CASE("a masked m whose reached bits are all set does not tell how many keys a merge adds, so that all count") {
+  const TemporaryDirectory directory;
+  Filter one = must(Filter::create(directory.file("one"), tutorial(513)));  // 2 positions
+  Filter other = must(Filter::create(directory.file("other"), tutorial(513)));
+  for (Filter* const full : {&one, &other}) add_all(*full, java_keys(0, 50));
+  REQUIRE(one.stats({.fill = true}).fill->set_bits == 2);
+  const std::uint64_t before = one.stats().keys_added;
+  REQUIRE(other.stats().keys_added > 0);
+  must(one.merge(other));
+  CHECK(one.stats().keys_added == before + other.stats().keys_added);
 }

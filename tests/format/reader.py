@@ -103,7 +103,7 @@ def positions(key, hash_number, m, seeds):
         yield from in_slices(key, hashlib.md5 if hash_number == 7 else xxh128, m, len(seeds))
         return
     if hash_number == 6:
-        yield from (polynomial(key, seed) % m for seed in seeds)
+        yield from (polynomial(key, seed) & m - 1 for seed in seeds)
         return
     for h in (murmur3(key, seed) for seed in seeds):
         yield (h - 2**32 if hash_number == 4 and h >= 2**31 else h) % m
@@ -195,7 +195,7 @@ def identity(data, form, limit, secret):
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
            (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in range(1, 9), "BFS_EHASH"),
            (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash not in (4, 5) or f.m <= 2**32), "BFS_EBITS"),
-           (f.hash != 6 or f.m <= 2**30 and f.m & f.m - 1 == 0, "BFS_EBITS"), (f.hash < 7 or f.m % (f.k or 1) == 0, "BFS_EBITS"),
+           (f.hash != 6 or f.m < 2**31, "BFS_EBITS"), (f.hash < 7 or f.m % (f.k or 1) == 0, "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),

@@ -56,6 +56,7 @@ SHAPES = [
     ("classic", 50021, 7, "murmur3-unsigned", None, b"unsigned"),
     ("classic", 1001, 64, "murmur3-unsigned", None, None),
     ("classic", 2**16, 7, "java-polynomial", None, b"polynomials"),
+    ("classic", 15 * 2**12, 7, "java-polynomial", None, b"a mask with gaps"),
     ("classic", 7 * 9586, 7, "jaybird", None, b"slices"),
     ("classic", 8 * 9586, 8, "pybloom-live", None, b"slices"),
     ("classic", 10 * 40000, 10, "jaybird", None, None),

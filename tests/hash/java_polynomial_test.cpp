@@ -62,6 +62,38 @@ TEST_CASE("a Java polynomial gives the positions that the tutorials' program giv
   CHECK(positions_of("foo", 1024, {5}).front() == 144);  // FORMAT.md
 }
 
+// The mask of m = 15 * 2^23 is 0x77fffff: positions 2^26 to 2^26 + 2^25 - 1 exist, and others that lack bit 23.
+TEST_CASE("an m that is no power of two masks as the program does, and reaches 2^popcount(m - 1) positions") {
+  const hash::Row& row = hash::row_of(Hash::kJavaPolynomial);
+  for (const std::uint64_t num_bits : {1U, 2U, 3U, 5U, 1000U, 15U << 12, 15U << 23, 0x7fffffffU}) {
+    CAPTURE(num_bits);
+    CHECK(row.reaches(num_bits, 7));
+    CHECK(row.num_reached(num_bits) == std::uint64_t{1} << std::popcount(num_bits - 1));
+    for (const Vector& vector : kVectors) {
+      const auto whole = positions_of(vector.key, std::uint64_t{1} << 30);
+      const auto masked = positions_of(vector.key, num_bits);
+      for (std::size_t i = 0; i < whole.size(); ++i) {
+        REQUIRE(masked[i] < num_bits);
+        REQUIRE(masked[i] % (1U << 30) == (whole[i] & (num_bits - 1) & ((1U << 30) - 1)));
+      }
+    }
+  }
+  CHECK(row.num_reached(15U << 23) == 1U << 26);
+  CHECK_FALSE(row.reaches(0x80000000, 7));
+  CHECK(row.num_reached(0) == 0);  // not given
+  std::set<std::uint64_t> reached;
+  for (unsigned i = 0; i < 1U << 16; ++i) reached.insert(positions_of(std::to_string(i), 15 << 4, {31}).front());
+  CHECK(reached.size() == row.num_reached(15 << 4));
+}
+
+TEST_CASE("every other hash reaches every bit") {
+  for (const HashInfo& info : hashes()) {
+    if (info.hash == Hash::kJavaPolynomial) continue;
+    for (const std::uint64_t num_bits : {1U, 3U, 15U << 12})
+      CHECK(hash::row_of(info.hash).num_reached(num_bits) == num_bits);
+  }
+}
+
 // "hash code".hashCode() and others of java.lang.String, which is the polynomial with seed 31.
 TEST_CASE("with seed 31 the polynomial is Java's hashCode, and a negative seed is that int") {
   CHECK(positions_of("hello", 1 << 30, {31}).front() == 99162322);

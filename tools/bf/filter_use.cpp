@@ -264,6 +264,7 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   bfstore::PlanRequest request;
   request.layout = shape.layout;
+  request.hash = shape.hash;
   request.fpr = shape.fpr;
   request.num_bits = shape.num_bits;
   request.num_probes = shape.num_probes;

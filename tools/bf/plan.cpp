@@ -106,8 +106,12 @@ std::vector<Point> curve_of(const bfstore::Plan& plan) {
 Forecasts forecasts_of(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
-  all.given = {bfstore::Layout::kBlocked, options.capacity, options.fpr,       options.bits_per_key,
-               options.max_bytes,         options.num_bits, options.num_probes};
+  all.given.capacity = options.capacity;
+  all.given.fpr = options.fpr;
+  all.given.bits_per_key = options.bits_per_key;
+  all.given.max_bytes = options.max_bytes;
+  all.given.num_bits = options.num_bits;
+  all.given.num_probes = options.num_probes;
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     if (options.layout && layout.layout != *options.layout) continue;

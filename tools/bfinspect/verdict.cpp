@@ -2,6 +2,7 @@
 #include "verdict.hpp"
 
 #include <bfstore/layouts.hpp>
+#include <bfstore/plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,14 +13,24 @@ namespace {
 using bfstore::FileState;
 using bfstore::Report;
 
-// The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, the number of bits
-// that are still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the occupancy problem: Johnson & Kotz, "Urn
-// Models and Their Application", 1977), and one bit more or less is 1/(k e^-rho) keys. It is the same for a sum over
-// blocks.
-double estimate_deviation(const bfstore::ReportedIdentity& id) {
-  const double bits = static_cast<double>(id.num_bits);
-  const double load = id.num_probes * static_cast<double>(id.capacity) / bits;
-  return std::sqrt(bits * (std::exp(load) - 1 - load)) / id.num_probes;
+bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) {
+  bfstore::PlanRequest request;
+  request.layout = static_cast<bfstore::Layout>(id.layout);
+  request.hash = static_cast<bfstore::Hash>(id.hash);
+  request.capacity = id.capacity;
+  request.num_bits = id.num_bits;
+  request.num_probes = id.num_probes;
+  return bfstore::plan(request);
+}
+
+// The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, where m are the bits
+// that keys reach, the number of bits that are still zero has the variance m e^-rho (1 - e^-rho (1 + rho)) (the
+// occupancy problem: Johnson & Kotz, "Urn Models and Their Application", 1977), and one bit more or less is 1/(k
+// e^-rho) keys. It is the same for a sum over blocks.
+double estimate_deviation(const bfstore::Plan& plan) {
+  const auto bits = static_cast<double>(plan.num_reached);
+  const double load = plan.num_probes * static_cast<double>(plan.capacity) / bits;
+  return std::sqrt(bits * (std::exp(load) - 1 - load)) / plan.num_probes;
 }
 
 }  // namespace
@@ -34,9 +45,11 @@ double estimate_deviation(const bfstore::ReportedIdentity& id) {
 std::optional<bool> is_overfull(const Report& report) {
   if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
+  const auto plan = plan_of(id);
+  if (!plan.ok()) return std::nullopt;
   constexpr double kTolerance = 1.02;
   constexpr double kDeviations = 4;
-  const double most = static_cast<double>(id.capacity) * kTolerance + kDeviations * estimate_deviation(id);
+  const double most = static_cast<double>(id.capacity) * kTolerance + kDeviations * estimate_deviation(*plan);
   return report.fill->estimated_keys > most && report.fill->estimated_fpr > id.fpr;
 }
 
@@ -51,8 +64,8 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
 
 std::optional<double> fill_at_capacity(const Report& report) {
   if (!report.valid() || !report.identity) return std::nullopt;
-  const bfstore::ReportedIdentity& id = *report.identity;
-  return bfstore::expected_fill(static_cast<bfstore::Layout>(id.layout), id.capacity, id.num_bits, id.num_probes);
+  const auto plan = plan_of(*report.identity);
+  return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
 }
 
 bool has_counters(const bfstore::ReportedIdentity& identity) {

@@ -15,7 +15,7 @@ namespace bfstore::layout {
 struct Geometry {
   std::uint64_t num_bits = 0;  // m
   // A digest is mapped to 0..range-1: lines for blocked and counting, bits for classic. A part has the range of the
-  // whole.
+  // whole. If the hash gives positions, this is the number of those that keys can have.
   std::uint64_t range = 0;
   std::uint32_t num_probes = 0;  // k
 };

@@ -16,6 +16,7 @@
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
 #include "store/derive/derive.hpp"
+#include "store/file/reached.hpp"
 #include "store/home/fit.hpp"
 
 namespace bfstore {
@@ -59,7 +60,7 @@ class NewBody {
 // have, because some bits are set by chance. So the filter is at its capacity when its rate is the promised one.
 Result<std::uint64_t> keys_in(const store::OpenFile& made, const layout::Row& row) {
   const Shape& shape = made.identity().shape;
-  const auto counter = std::make_unique<layout::FillCounter>(row, row.geometry(shape.num_bits, shape.num_probes));
+  const auto counter = std::make_unique<layout::FillCounter>(row, store::geometry_of(shape));
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
   const std::uint64_t num_words = made.identity().body_bytes / sizeof(std::uint64_t);
   std::vector<std::uint64_t> words(std::min(kPieceWords, num_words));

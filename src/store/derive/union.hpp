@@ -31,11 +31,11 @@ class Union {
     after_.take(there, words.size());
   }
 
-  // Returns an estimate, at most `keys_of_source` if that is known (not 0). Bits that are all set do not tell the
-  // number of keys: then every key of the source counts as new.
+  // Returns an estimate, at most `keys_of_source` if that is known (not 0). Bits that are set for every key do not tell
+  // the number of keys: then every key of the source counts as new.
   [[nodiscard]] std::uint64_t new_keys(std::uint64_t keys_of_source) const noexcept {
     const Fill after = after_.fill();
-    if (after.fill_ratio >= 1 && keys_of_source != 0) return keys_of_source;
+    if (after.estimated_fpr >= 1 && keys_of_source != 0) return keys_of_source;
     const double more = after.estimated_keys - before_.fill().estimated_keys;
     const auto estimated = static_cast<std::uint64_t>(std::llround(std::max(more, 0.0)));
     return keys_of_source == 0 ? estimated : std::min(estimated, keys_of_source);

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/fail.hpp"
+#include "store/file/reached.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -61,7 +62,7 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add),
       home(std::move(its_home)) {
-  const layout::Geometry geometry = row.geometry(shape.num_bits, shape.num_probes);
+  const layout::Geometry geometry = geometry_of(shape);
   const layout::Sentinel none{&own_word, &own_word, 0};
   target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};
   if (gives_positions) {

@@ -1,6 +1,7 @@
 #include "store/plan/new_identity.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include "sizing/sizing.hpp"
 #include "store/file/header.hpp"
 #include "store/file/making.hpp"
+#include "store/file/reached.hpp"
 #include "store/file/secret.hpp"
 
 namespace bfstore::store {
@@ -103,8 +105,10 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
   if (count > kMaxProbes)
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
   if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
-  auto size = sizing::solve(row, options, body_bytes,
-                            hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
+  auto size = solve_for_reached(hash, options, [&](const Options& reached) {
+    return sizing::solve(row, reached, body_bytes,
+                         hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
+  });
   if (!size || count == 0 || size->num_probes == count) return size;
   return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
@@ -123,12 +127,17 @@ Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64
                                     std::to_string(num_bits) + " is not a multiple of " + std::to_string(num_probes) +
                                     ". Give a multiple, or capacity and fpr.");
   }
-  if (num_bits <= hash.most_bits) {
-    return fail(Code::kInvalid, std::string(hash.info.name) + " needs a power of two as the number of bits, not " +
-                                    std::to_string(num_bits) + ". Give one with the seeds, such as 33554432.");
-  }
   return fail(Code::kSizing, std::string(hash.info.name) + " reaches at most " + std::to_string(hash.most_bits) +
                                  " bits, and the filter would have " + std::to_string(num_bits) + ". Use xxh3.");
+}
+
+// An m that was computed keeps the promise only if keys reach all of its bits. One that was given is as it is.
+Error check_reached(const hash::Row& hash, const Options& options, std::uint64_t num_bits) {
+  if (options.num_bits != 0 || hash.num_reached(num_bits) == num_bits) return {};
+  return fail(Code::kInvalid,
+              std::string(hash.info.name) + " does not reach all of the " + std::to_string(num_bits) +
+                  " bits that were computed: it needs a power of two. Give num_bits with the seeds, " + "such as " +
+                  std::to_string(std::min(std::bit_ceil(num_bits), std::bit_floor(hash.most_bits))) + ".");
 }
 
 std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash hash, std::uint32_t num_probes) {
@@ -152,6 +161,7 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   const auto size = size_of(*row, *hash_row, options, body_bytes);
   if (!size) return size.error();
   if (Error error = check_positions(*row, *hash_row, size->num_bits, size->num_probes); !error.ok()) return error;
+  if (Error error = check_reached(*hash_row, options, size->num_bits); !error.ok()) return error;
   Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
               size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;

@@ -6,8 +6,10 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "hash/hash.hpp"
 #include "layout/layout.hpp"
 #include "sizing/complete.hpp"
+#include "store/file/reached.hpp"
 #include "store/plan/new_identity.hpp"
 
 namespace bfstore {
@@ -48,21 +50,29 @@ Result<Plan> plan(const PlanRequest& request) {
     return base::fail(Code::kInvalid, "unknown layout " + std::to_string(static_cast<std::uint16_t>(request.layout)) +
                                           ". Give the number of one that this version has.");
   }
-  const auto size = sizing::complete(*row, options_of(request), store::file_body_budget(request.max_bytes));
+  const hash::Row* const hash = hash::find(static_cast<std::uint16_t>(request.hash));
+  if (hash == nullptr) {
+    return base::fail(Code::kInvalid, "unknown hash " + std::to_string(static_cast<std::uint16_t>(request.hash)) +
+                                          ". Give the number of one that this version has.");
+  }
+  const auto size = store::solve_for_reached(*hash, options_of(request), [&](const Options& reached) {
+    return sizing::complete(*row, reached, store::file_body_budget(request.max_bytes));
+  });
   if (!size) return size.error();
   const auto keys = static_cast<double>(size->capacity);
-  const auto bits = static_cast<double>(size->num_bits);
-  const double probes = size->num_probes;
   Plan plan;
   plan.layout = row->info;
   plan.capacity = size->capacity;
   plan.num_bits = size->num_bits;
   plan.num_probes = size->num_probes;
+  plan.num_reached = hash->num_reached(size->num_bits);
   plan.fpr = size->fpr;
+  const auto bits = static_cast<double>(plan.num_reached);
+  const double probes = plan.num_probes;
   plan.body_bytes = layout::body_bytes(*row, size->num_bits);
   plan.file_bytes = file_bytes_of(plan.body_bytes);
   plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
-  plan.fill_ratio = row->expected_fill(keys, bits, probes);
+  plan.fill_ratio = row->expected_fill(keys, bits, probes) * bits / static_cast<double>(size->num_bits);
   plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
   plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
   plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);

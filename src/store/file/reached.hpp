@@ -1,0 +1,31 @@
+// Turns a shape into the numbers that rates and estimates are computed from. Some hashes do not reach all m bits
+// (hash::Row::num_reached): the bits that they reach count, and the others are only there.
+#pragma once
+
+#include <bfstore/options.hpp>
+
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
+#include "sizing/sizing.hpp"
+
+namespace bfstore::store {
+
+inline layout::Geometry geometry_of(const Shape& shape) noexcept {
+  const std::uint64_t reached = hash::row_of(shape.hash).num_reached(shape.num_bits);
+  layout::Geometry geometry = layout::row_of(shape.layout).geometry(reached, shape.num_probes);
+  geometry.num_bits = shape.num_bits;
+  return geometry;
+}
+
+// Calls `solve` with the options, whose m is what the hash reaches of the m that was given. The answer has the m that
+// was given.
+template <class Solve>
+Result<sizing::Size> solve_for_reached(const hash::Row& hash, Options options, Solve solve) {
+  const std::uint64_t beyond_reach = options.num_bits - hash.num_reached(options.num_bits);
+  options.num_bits -= beyond_reach;
+  auto size = solve(options);
+  if (size) size->num_bits += beyond_reach;
+  return size;
+}
+
+}  // namespace bfstore::store
