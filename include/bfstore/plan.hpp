@@ -32,8 +32,8 @@ struct Plan {
   // The bits that keys can set: fewer than m only for kJavaPolynomial with an m that is not a power of two. Rates are
   // those of so many bits.
   std::uint64_t num_reached = 0;
-  double fpr = 0;                // the false-positive rate at n keys (FORMAT.md, "Rates and estimates")
-  double bits_per_key = 0;       // bits of the body / n
+  double fpr = 0;           // the false-positive rate at n keys (FORMAT.md, "Rates and estimates")
+  double bits_per_key = 0;  // bits of the body / n
   std::uint64_t body_bytes = 0;
   std::uint64_t file_bytes = 0;
   double fill_ratio = 0;  // the share of m that is set at n keys

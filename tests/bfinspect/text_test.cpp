@@ -167,6 +167,7 @@ bfstore::Report classic_with(std::uint64_t capacity, double keys) {
   report.state = bfstore::FileState::kClean;
   bfstore::ReportedIdentity id;
   id.layout = static_cast<std::uint16_t>(bfstore::Layout::kClassic);
+  id.hash = static_cast<std::uint16_t>(bfstore::Hash::kXxh3);
   id.num_bits = static_cast<std::uint64_t>(9.6 * static_cast<double>(capacity));
   id.num_probes = 7;
   id.capacity = capacity;
@@ -227,6 +228,19 @@ TEST_CASE("how many more keys fit is the capacity less the estimate") {
   CHECK(remaining_keys(classic_with(1000, 250.2)) == 749);
   CHECK(remaining_keys(classic_with(1000, 1000)) == 0);
   CHECK(remaining_keys(classic_with(1000, 1300)) == 0);
+}
+
+// m = 15 * 2^12, of which java-polynomial reaches 2^15 bits. The estimate's deviation is sqrt(2^15 (e^rho - 1 - rho)) /
+// 7 = 13.1 keys with rho = 7 * 3000 / 2^15, and would be 9.1 if all m bits counted.
+TEST_CASE("the expected fill and the limit of a masked m are those of the bits that are reached") {
+  bfstore::Report report = classic_with(3000, 3105);
+  report.identity->hash = static_cast<std::uint16_t>(bfstore::Hash::kJavaPolynomial);
+  report.identity->num_bits = 15 << 12;
+  CHECK(*fill_at_capacity(report) == doctest::Approx((1 - std::exp(-7.0 * 3000 / 32768)) * 8 / 15).epsilon(1e-4));
+  report.identity->fpr = report.fill->estimated_fpr * 0.99;
+  CHECK(is_overfull(report) == false);
+  report.fill->estimated_keys = 3120;
+  CHECK(is_overfull(report) == true);
 }
 
 TEST_CASE("the expected fill at capacity is that of the layout") {

@@ -17,10 +17,10 @@ inline layout::Geometry geometry_of(const Shape& shape) noexcept {
   return geometry;
 }
 
-// Calls `solve` with the options, whose m is what the hash reaches of the m that was given. The answer has the m that
-// was given.
+// Calls `solve` with the options, whose m becomes what the hash reaches of the m that was given. The answer has the m
+// that was given. Changes the caller's options, because a copy would have the secret, too.
 template <class Solve>
-Result<sizing::Size> solve_for_reached(const hash::Row& hash, Options options, Solve solve) {
+Result<sizing::Size> solve_for_reached(const hash::Row& hash, Options& options, Solve solve) {
   const std::uint64_t beyond_reach = options.num_bits - hash.num_reached(options.num_bits);
   options.num_bits -= beyond_reach;
   auto size = solve(options);

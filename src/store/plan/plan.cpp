@@ -55,7 +55,8 @@ Result<Plan> plan(const PlanRequest& request) {
     return base::fail(Code::kInvalid, "unknown hash " + std::to_string(static_cast<std::uint16_t>(request.hash)) +
                                           ". Give the number of one that this version has.");
   }
-  const auto size = store::solve_for_reached(*hash, options_of(request), [&](const Options& reached) {
+  Options options = options_of(request);
+  const auto size = store::solve_for_reached(*hash, options, [&](const Options& reached) {
     return sizing::complete(*row, reached, store::file_body_budget(request.max_bytes));
   });
   if (!size) return size.error();
