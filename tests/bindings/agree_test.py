@@ -1,4 +1,4 @@
-"""All languages at once: what one of them adds, each of them finds; their answers, files and errors are the same.
+"""All languages at once: each finds the keys that another one adds, and their answers, files and errors are the same.
 
 Each language of languages.py, each sample, and C takes part by its program `agree`, whose interface is in languages.py.
 Arguments: the root of the repository, libbfstore.a, libbfstore.so, the C compiler, a folder for what is built.
@@ -33,8 +33,8 @@ KEYS = 50  # of each language
 ABSENT = 10_000
 ROUNDS = 3
 TURNS = 4
-LINES, COLUMNS = 95, 120  # of a sample at most
-# Of the identity (src/format/FORMAT.md), what is random in each file, or follows from what is.
+LINES, COLUMNS = 95, 120  # the most of a sample
+# The fields of the identity (src/format/FORMAT.md) that are random in each file, or follow from a random one.
 RANDOM = {"seed": (64, 72), "file_id": (88, 104), "canary": (104, 112), "checksum": (4088, 4096)}
 
 
@@ -46,7 +46,7 @@ class Party:
     folder: pathlib.Path = None
 
     def run(self, *words):
-        environment = {**os.environ, **self.environment, "LC_ALL": "C.UTF-8"}  # whose command lines are UTF-8
+        environment = {**os.environ, **self.environment, "LC_ALL": "C.UTF-8"}  # command lines in this locale are UTF-8
         return subprocess.run([*self.command, *map(str, words)], env=environment, cwd=self.folder, capture_output=True,
                               encoding="utf-8", timeout=PATIENCE, check=False)
 
@@ -77,7 +77,7 @@ def sample_party(sample):
 
 
 def together(calls):
-    """What the calls return, in their order; a few at a time."""
+    """Makes the calls, a few at a time. Returns their results in order."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return [future.result() for future in [pool.submit(*call) for call in calls]]
 
@@ -107,7 +107,7 @@ class Case(unittest.TestCase):
         self.c = PARTIES[0]
 
     def missing_pairs(self, path, writers):
-        """Those of (asker, writer) in which a key is not found. `writers`: {name of a writer: prefix of its keys}."""
+        """Returns each (asker, writer) for which a key is not found. `writers`: {name of a writer: prefix of its keys}."""
         pairs = [(asker, name) for asker in PARTIES for name in writers]
         answers = together((asker.do, "ask", path, writers[name], KEYS) for asker, name in pairs)
         self.assertEqual(len(answers), len(PARTIES) * len(writers))
@@ -128,7 +128,7 @@ class TakingPart(unittest.TestCase):
 
 def sample_works(sample):
     def test(self):
-        """As the comments at its top say, with a new file and with one that is there; and a bad file is an error that is told."""
+        """Runs the sample as the comments at its top say, with a new file and with one that is there. A bad file is reported as an error."""
         if sample.file in MISSING:
             self.skipTest(f"{sample.file}: {MISSING[sample.file]}")
         told = [line.lstrip("/#!- ") for line in (SAMPLES / sample.file).read_text("utf-8").splitlines()[:6]]
@@ -209,8 +209,8 @@ class OneFile(Case):
         self.assertEqual(self.missing_pairs(path, {name: prefixes[-1] for name, prefixes in added.items()}), [])
 
     def add_at_the_same_time(self, path):
-        """{name: prefixes}: each adds again, keys of its own, until the one that is the slowest to start has added, or a few times:
-        those that start fast would keep the processor and the file's lock from the others."""
+        """Returns {name: prefixes}. Each adds keys of its own again until the slowest one to start has added, or a few times: languages
+        that start fast would keep the processor and the file's lock from the others."""
         added = {party.name: [] for party in PARTIES}
 
         def keep_adding(party):
@@ -254,7 +254,7 @@ def fixed_part(identity):
 
 class Errors(Case):
     def bad_files(self):
-        """{path: code}."""
+        """Returns {path: code} of bad files."""
         good = self.folder / "good.bf"
         self.c.do("create", good, 1000)
         whole = good.read_bytes()

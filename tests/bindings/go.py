@@ -11,7 +11,7 @@ OLDEST = "1.19"  # go.mod
 
 
 def environment(tree, go, modules):
-    """Of every go command: nothing of the user's, and nothing from a network."""
+    """Returns the environment of every go command: without the user's settings, and without a network."""
     out = tree.out
     return {"PATH": programs.path(go), "GOROOT": "", "HOME": str(out), "GOPATH": str(out / "path"), "GOCACHE": str(out / "cache"), "GOENV": "off", "GOWORK": "off",
             "GOMODCACHE": str(modules), "GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local",
@@ -23,7 +23,7 @@ def environment(tree, go, modules):
 
 
 def prepare(tree):
-    """What the linker and pkg-config find: the library under its usual names."""
+    """Makes the library's usual names, for the linker and pkg-config."""
     for folder, name, target in (("lib", "libbfstore.a", tree.archive), ("shared", "libbfstore.so", tree.library),
                                  ("shared", "libbfstore.so.0", tree.library)):
         languages.renew_link(tree.out / folder / name, target)
@@ -44,7 +44,7 @@ def build(tree):
 
 
 def times(tree, binding):
-    """The command that bench/bindings.py runs."""
+    """Returns the command that bench/bindings.py runs."""
     program = tree.out / "times"
     subprocess.run([programs.find("go", OLDEST), "build", "-trimpath", "-tags", "bfstore_static", "-o", program, "./tests/times"], cwd=binding.folder,
                    check=True, env={**os.environ, **binding.environment})

@@ -45,7 +45,7 @@ def classpath_of(environment):
 
 
 def times(tree, binding):
-    """The command that bench/bindings.py runs: the back end that is fast, with every optimization of the JVM."""
+    """Returns the command that bench/bindings.py runs: the fast back end, with every optimization of the JVM."""
     java = pathlib.Path(binding.environment["BFSTORE_JAVA_WITH_FFM"]) / "bin" / "java"
     return [str(java), "--enable-native-access=ALL-UNNAMED", "-cp", classpath_of(binding.environment), "dev.bfstore.Times"]
 

@@ -14,7 +14,7 @@ import make_jar  # found only now
 @unittest.skipUnless(make_jar.home_with_jna(), "no javac of Java 17 or later is on this machine. Debian's openjdk-17-jdk-headless has it")
 class Javadoc(unittest.TestCase):
     def compile(self, member):
-        """What is said against a class with that member; empty if nothing is."""
+        """Returns the compiler's complaint about a class with that member; empty if it has none."""
         with tempfile.TemporaryDirectory() as folder:
             source = pathlib.Path(folder) / "One.java"
             source.write_text("package x; /** One. */ public final class One { private One() {} " + member + " }\n", "utf-8")

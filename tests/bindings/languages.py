@@ -1,12 +1,12 @@
-"""What the tests of the bindings know of a language: one file beside this one for each, which has
+"""The languages of the bindings' tests. Each has a file next to this one, with
 
     def build(tree): ...
 
-It builds the binding from the tree (without a network: what has to be fetched, tools/setup.sh fetched before) and
-returns a Binding. It is called again for each test, and may take what is in tree.out from the last time.
-Where it raises Missing, the language's tests are skipped: a program was not found (see programs.py), or what tools/setup.sh
-fetches is not here. Several tests build one language, one after the other, and the first may run what it built while the next one
-builds: what is as it should be is not touched.
+It builds the binding from the tree, without a network (tools/setup.sh has fetched all that it needs), and returns a Binding.
+It is called again for each test, and may use the files in tree.out from the last time.
+If it raises Missing, the language's tests are skipped: a program was not found (see programs.py), or tools/setup.sh did not fetch
+something. Several tests build one language, one after the other, and the first may run its build while the next one builds: a
+file that is right is not touched.
 """
 
 import dataclasses
@@ -25,7 +25,7 @@ import bfstore_header  # found only now
 import programs
 from programs import Missing
 
-# In the order in which they are told. Each has a file of its name here and a folder of its name in capi/bindings.
+# In the order of reports. Each has a file of its name here and a folder of its name in capi/bindings.
 LANGUAGES = ("python", "rust", "java", "go", "node")
 
 # The interface of a language's program `agree`, by which the tests of all languages at once speak to it. A key is the
@@ -45,14 +45,14 @@ class Tree:
     archive: pathlib.Path  # libbfstore.a
     library: pathlib.Path  # libbfstore.so.VERSION, in a folder with its other names
     cc: tuple  # the words of the C compiler's command
-    out: pathlib.Path  # a folder of this language alone, which is kept between the tests of a build
+    out: pathlib.Path  # this language's own folder, which is kept between the tests of a build
 
     @property
     def bindings(self):
         return self.root / "capi" / "bindings"
 
     def fetched(self, name, fetcher):
-        """The folder of build-deps that a function of tools/setup.sh has filled from the network. No test uses a network."""
+        """Returns the folder of build-deps that a function of tools/setup.sh has filled from the network. No test uses a network."""
         folder = self.root / "build-deps" / name
         if not (folder / "complete").is_file():
             raise Missing(f"build-deps/{name} was not fetched: {fetcher} of tools/setup.sh fetches it")
@@ -60,7 +60,7 @@ class Tree:
 
 
 def tree_of(name, root, archive, library, compiler, out):
-    """From words of a command line; `out` is the folder that has those of all languages."""
+    """Returns the Tree for words of a command line; `out` is the folder that has those of all languages."""
     return Tree(pathlib.Path(root), pathlib.Path(archive).resolve(), pathlib.Path(library).resolve(),
                 tuple(shlex.split(compiler)), pathlib.Path(out).resolve() / name)
 
@@ -69,24 +69,24 @@ def tree_of(name, root, archive, library, compiler, out):
 class Binding:
     tests: list  # the command that runs the binding's own tests, in its own runner
     agree: list  # the command's beginning, see above
-    environment: dict = dataclasses.field(default_factory=dict)  # of both, beside what every language has
+    environment: dict = dataclasses.field(default_factory=dict)  # of both commands, in addition to every language's
     folder: pathlib.Path = None  # in which `tests` runs
 
 
 def shared_environment(tree):
-    """What every language's tests find: the library in both forms, and the names and numbers of the ABI."""
+    """Returns the environment of every language's tests: the library in both forms, and the names and numbers of the ABI."""
     return {"BFSTORE_ARCHIVE": str(tree.archive), "BFSTORE_LIBRARY": str(tree.library),
             "BFSTORE_ABI": str(tree.out / "abi.json"), "CC": shlex.join(tree.cc)}
 
 
 def abi(tree):
-    """{"constants": {name: number}, "functions": [name]}."""
+    """Returns {"constants": {name: number}, "functions": [name]}."""
     header = tree.root / "capi" / "bfstore.h"
     return {"constants": bfstore_header.constants(header), "functions": bfstore_header.functions(header)}
 
 
 def renew(path, data):
-    """Gives the file these bytes, unless it has them. At once: another test may be reading it."""
+    """Gives the file these bytes in one step, unless it has them, because another test may be reading it."""
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +115,7 @@ def once(stamp, words, files, make):
 
 
 def prepared(language, root, archive, library, compiler, out):
-    """(Binding, its whole environment). Two tests that prepare one language at a time do it one after the other."""
+    """Returns (Binding, its whole environment). Two tests that prepare one language at a time do it one after the other."""
     tree = tree_of(language, root, archive, library, compiler, out)
     tree.out.mkdir(parents=True, exist_ok=True)
     with open(tree.out / "lock", "w", encoding="utf-8") as lock:

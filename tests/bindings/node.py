@@ -17,7 +17,7 @@ def files_of(folder):
 
 
 def renewed(folder, name, data):
-    """Whether the file `name` of the folder had other bytes. It has these now."""
+    """Writes these bytes to the file `name` of the folder. Returns whether it had others."""
     path = folder / name
     if path.is_file() and path.read_bytes() == data:
         return False
@@ -27,8 +27,8 @@ def renewed(folder, name, data):
 
 
 def assemble(source, library, package, modules):
-    """The sources, the library and the packages in a folder of their own: nothing is written into the source tree. Another test
-    may run what is there, so a file that is as it should be is not touched."""
+    """Puts the sources, the library and the packages into a folder of their own, so that nothing is written into the source tree.
+    Another test may run them there, so a file that is right is not touched."""
     wanted = {path.relative_to(source) for path in files_of(source)}
     for path in [*files_of(package / "lib"), *files_of(package / "tests")]:
         if path.relative_to(package) not in wanted:
@@ -42,7 +42,7 @@ def assemble(source, library, package, modules):
 
 
 def make_types(package, modules):
-    """types/*.d.ts, from the comments of lib/*.js: tsc needs seconds, and runs only for other sources."""
+    """Makes types/*.d.ts from the comments of lib/*.js. tsc needs seconds, and runs only if the sources have changed."""
     inputs = b"".join(path.read_bytes() for path in [*files_of(package / "lib"), package / "tsconfig.json"])
     if not renewed(package.parent, "types.sha256", hashlib.sha256(inputs).digest()) and (package / "types").is_dir():
         return
@@ -65,5 +65,5 @@ def build(tree):
 
 
 def times(tree, binding):
-    """The command that bench/bindings.py runs."""
+    """Returns the command that bench/bindings.py runs."""
     return [binding.agree[0], str(tree.root / "bench" / "bindings" / "node_times.mjs"), str(binding.folder / "lib" / "index.js")]

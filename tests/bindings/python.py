@@ -25,7 +25,7 @@ def build(tree):
 
 
 def times(tree, binding):
-    """The command that bench/bindings.py runs."""
+    """Returns the command that bench/bindings.py runs."""
     rivals = tree.root / "build-deps" / "venv" / "bin" / "python"  # tools/bench makes it
     python = str(rivals) if rivals.exists() else sys.executable
     return [python, "-B", str(tree.root / "bench" / "bindings" / "python_times.py")]

@@ -1,5 +1,5 @@
-"""README's section "In your language": each of its snippets is what the README of that language's binding has, in the same
-order, perhaps with more between; and that is run by the tests of the binding.
+"""README's section "In your language": the README of that language's binding has the lines of each snippet, in the same
+order, perhaps with more between them. The tests of the binding run that README.
 
 Argument: the root of the repository.
 """
@@ -17,7 +17,7 @@ FENCES = {"python": "python", "rust": "rust", "java": "java", "go": "go", "js": 
 
 
 def lines(block):
-    """Without comments and indentation."""
+    """Returns the lines without comments and indentation."""
     stripped = [re.sub(r"\s*(//|#).*$", "", line).strip() for line in block.splitlines()]
     return [line for line in stripped if line]
 
@@ -38,7 +38,7 @@ class InYourLanguage(unittest.TestCase):
             with self.subTest(language):
                 text = (ROOT / "capi" / "bindings" / language / "README.md").read_text("utf-8")
                 rest = iter(lines(BLOCK.search(text)[2]))
-                self.assertEqual([line for line in snippet if line not in rest], [])  # `in` goes on where the last one was found
+                self.assertEqual([line for line in snippet if line not in rest], [])  # `in` continues where the last line was found
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """One language: builds its binding from the tree, and runs the binding's own tests in their own runner.
 
 Arguments: the language, the root of the repository, libbfstore.a, libbfstore.so, the C compiler, a folder for what is
-built, and then what the runner of the tests shall get.
+built, and then the arguments of the tests' runner.
 """
 
 import subprocess

@@ -14,7 +14,7 @@ TOOLS = ("cargo", "rustc", "rustdoc")
 
 
 def toolchain():
-    """The programs, {name: path}, all of one toolchain: those to which rustup's hand on, if cargo is rustup's."""
+    """Returns the programs, {name: path}, all of one toolchain. If cargo is rustup's, they are the programs that rustup's run."""
     beside = os.path.dirname(programs.find("cargo", OLDEST))
     rustc = shutil.which("rustc", path=beside) or programs.find("rustc", OLDEST)
     root = subprocess.run([rustc, "--print", "sysroot"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
@@ -26,7 +26,7 @@ def toolchain():
 
 
 def _built(options, environment, name):
-    """The path of a program: cargo alone knows it."""
+    """Returns the path of a program, which only cargo knows."""
     built = subprocess.run([toolchain()["cargo"], "build", *options, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True,
                            env={**os.environ, **environment})
     messages = [json.loads(line) for line in built.stdout.splitlines()]
@@ -48,5 +48,5 @@ def build(tree):
 
 
 def times(tree, binding):
-    """The command that bench/bindings.py runs."""
+    """Returns the command that bench/bindings.py runs."""
     return [_built([*_options(tree), "--release", "--example", "times"], binding.environment, "times")]

@@ -1,5 +1,5 @@
 """The samples in capi/bindings/samples: built and run with the commands that their README tells its readers. For the tests
-of all languages at once, a program in samples/ beside this file uses the sample itself, as a program that copied it would."""
+of all languages at once, a program in samples/ next to this file uses the sample itself, as a program that copied it would."""
 
 import dataclasses
 import os
@@ -14,14 +14,14 @@ import languages
 import programs
 
 ROW = re.compile(r"^\| ([^|]+) \| \[[^]]+\]\(([^)]+)\) \| [^|]+ \| (?:`([^`]+)`)? ?\| `([^`]+)` \|$", re.MULTILINE)
-# What a sample needs besides the programs that it is built and run with, Debian's package of it, and how to ask whether it is there.
+# The libraries of a sample, in addition to the programs that build and run it: Debian's package, and how to ask whether it is there.
 LIBRARIES = {
     "mcs": ("System.Core", "libmono-system-core4.0-cil", ["-r:System.Core.dll", "one.cs"]),
     "perl": ("FFI::Platypus", "libffi-platypus-perl", ["-MFFI::Platypus", "-e1"]),
     "php": ("PHP's FFI", "php-cli", ["-r", "exit(extension_loaded('ffi') ? 0 : 1);"]),
     "ruby": ("Ruby's ffi", "ruby-ffi", ["-rffi", "-e1"]),
 }
-# The commands that build `agree` beside the sample, and the beginning of the one that runs it. Fortran's modules have no file of
+# The commands that build `agree` next to the sample, and the beginning of the one that runs it. Fortran's modules have no file of
 # their own: of the two main programs, the linker takes that of agree.f90.
 AGREE = {
     "bf.cs": (["mcs -unsafe -main:Agree agree.cs bf.cs"], "mono agree.exe"),
@@ -47,7 +47,7 @@ def all_samples(root):
 
 
 def tools(sample):
-    """The paths of the programs that build and run it."""
+    """Returns the paths of the programs that build and run it."""
     words = [shlex.split(command)[0] for command in (sample.build, sample.run) if command]
     return [programs.find(word) for word in words if not word.startswith("./")]
 
@@ -66,12 +66,12 @@ def is_there(program, question):
 
 
 def environment(tree, sample, folder):
-    beside = str(tree.library.parent)  # where a program's linker and loader find libbfstore.so
+    beside = str(tree.library.parent)  # a program's linker and loader find libbfstore.so there
     return {"PATH": programs.path(*tools(sample)), "LIBRARY_PATH": beside, "LD_LIBRARY_PATH": beside, "HOME": str(folder)}
 
 
 def build(tree, sample):
-    """(the beginning of `agree`, which uses the sample; the folder in which it and the sample are; its environment)."""
+    """Returns (the beginning of `agree`, which uses the sample; the folder in which it and the sample are; its environment)."""
     need(sample)
     folder = tree.out / sample.file.replace(".", "_")
     folder.mkdir(parents=True, exist_ok=True)

@@ -39,9 +39,9 @@ class Neon(unittest.TestCase):
             loops = re.findall(r"^\w+ <[^\n]*\(anonymous namespace\)::(?:ask|change_all|contains_step|change_step)\b[^\n]*>:\n"
                                r"(.*?)\n\n", code, re.M | re.S)
             loops = [loop for loop in loops if "tbl" in loop]
-            # Blocked: to ask, and to add alone and beside others. Counting looks before it removes, and not before it adds.
+            # Blocked: to ask, to add exclusively, and to add shared. Counting looks before it removes, and not before it adds.
             self.assertGreaterEqual(len(loops), 6)
-            for loop in loops:  # before the first digests are asked or added, and while they are
+            for loop in loops:  # one before the loop over the digests, and one in it
                 self.assertGreaterEqual(loop.count("prfm"), 2)
             run = subprocess.run([EMULATOR, program, "neon", DIGESTS], capture_output=True, text=True)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

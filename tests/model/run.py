@@ -17,14 +17,14 @@ BUGS = {
     "ASK_DURING_A_SYNC": (0, 1, 1), "LEAVE_AFTER_CLOSING": (0, 0, 0), "STRANGER_IS_A_WRITER": (0, 0, 0),
     "READER_DOES_NOT_ASK": (1, 0, 1), "NO_REWRITE": (0, 1, 1), "ADOPT_RECOVERING": (1, 1, 0), "ADOPT_WHILE_SYNCING": (1, 1, 1),
 }
-# The same where keys are removed, too.
+# Bugs of the model in which keys are removed, too.
 REMOVING_BUGS = {
     "REPLAY_REMOVES": (0, 1, 0), "REMOVE_WHILE_RECOVERING": (0, 1, 0), "REPEAT_REMOVE": (1, 0, 0),
     "REPLAY_IF_ABSENT": (0, 1, 0), "ADD_LOOKS_FIRST": (0, 0, 0), "LEAVE_THE_TOP": (0, 0, 0),
 }
-# Of replacing.pml, each in less than a second: with one kill and one power cut.
+# Bugs of replacing.pml, each found in less than a second, with one kill and one power cut.
 REPLACING_BUGS = ["ONE_BIT", "SAID_AFTER_ONLY", "NOT_ON_DISK", "OPENER_CLEARS_IT", "UNLINKED_GOES_ON", "LETS_GO_TOO_EARLY"]
-# In another order than the model's, which a seed decides, and with a table of 2^31: this one lies deep.
+# Bugs that lie deep: searched in an order that a seed decides, and with a table of 2^31.
 SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING", "LOCK_FIRST", "JOIN_WITHOUT_ASKING",
              "READER_DOES_NOT_ASK", "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG", "REMOVE_WHILE_RECOVERING", "REPEAT_REMOVE",
@@ -36,7 +36,7 @@ LONG_REMOVING_WITHOUT_BUG = [(0, 1, 0), (1, 0, 0)]
 
 
 def build(model, folder, bug, numbers, removes):
-    """The checker for one case: every state is visited once, as far as two bits of a table of 2^28 tell them apart."""
+    """Builds the checker for one case. It visits every state once, if two bits of a table of 2^28 tell them apart."""
     kills, cuts, failures = numbers
     subprocess.run(["spin", "-a", f"-DBUG={bug}", f"-DMOST_KILLS={kills}", f"-DMOST_CUTS={cuts}",
                     f"-DMOST_FAILURES={failures}", f"-DREMOVES={int(removes)}", str(model)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
@@ -48,7 +48,7 @@ def build(model, folder, bug, numbers, removes):
 
 
 def search(model, bug, numbers, removes):
-    """Whether a wrong "no" was found; and what is to be told of the search."""
+    """Returns whether a wrong "no" was found, and a report of the search."""
     with tempfile.TemporaryDirectory() as folder:
         build(model, folder, bug, numbers, removes)
         began = time.monotonic()  # clock: for the report

@@ -27,9 +27,9 @@ def tools(processor: str) -> tuple:
 
 
 def built_for(processor: str, folder: str) -> list:
-    """The command that runs a static byte_order of this processor.
+    """Returns the command that runs a static byte_order of this processor.
 
-    Boost and xxHash are headers alone; of this machine's others the cross compiler must see none.
+    Boost and xxHash are only headers. The cross compiler must not see any other header of this machine.
     """
     compiler, emulator = tools(processor)
     headers = pathlib.Path(folder, "headers")
@@ -45,7 +45,7 @@ def built_for(processor: str, folder: str) -> list:
         return made
 
     def together(room: pathlib.Path) -> list:
-        """Its sources as one, as the build has them, which takes less time. Those of layouts are apart (src/meson.build)."""
+        """Returns the room's sources as one, as in the build, which takes less time. Those of layouts are apart (src/meson.build)."""
         sources = sorted(room.glob("*.cpp"))
         if room.name == "layout":
             return sources
@@ -53,7 +53,7 @@ def built_for(processor: str, folder: str) -> list:
         one.write_text("".join(f'#include "{source}"\n' for source in sources))
         return [one]
 
-    # The largest room first, so that no processor waits for it in the end.
+    # The largest room comes first, so that no processor waits for it at the end.
     rooms = sorted({source.parent for source in (ROOT / "src").rglob("*.cpp")}, key=lambda room: (-len(list(room.glob("*.cpp"))), room))
     sources = [source for room in rooms for source in together(room)] + [ROOT / "tests/store/byte_order.cpp"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -92,7 +92,7 @@ class ByteOrder(unittest.TestCase):
             cls.machines[processor] = built_for(processor, os.path.join(folder.name, processor))
 
     def for_each_pair(self, use) -> None:
-        """Each layout, made by one machine and used by another, and by big-endian ones alone."""
+        """Tries each layout, made by one machine and used by another, and by big-endian ones alone."""
         pairs = [*itertools.permutations(self.machines, 2), ("s390x", "s390x")]
         for layout, (maker, other) in itertools.product(LAYOUTS, pairs):
             with self.subTest(layout=layout, maker=maker, other=other), tempfile.TemporaryDirectory() as folder:

@@ -18,7 +18,7 @@ globals().update({name.removeprefix("BFS_"): number for name, number in _CONSTAN
 
 
 def _numbers(prefix):
-    """{name as the tools write it: number} of every row that the header has."""
+    """Returns {name as the tools write it: number} of every row that the header has."""
     return {name.removeprefix(prefix).lower().replace("_", "-"): number
             for name, number in _CONSTANTS.items() if name.startswith(prefix)}
 
@@ -75,7 +75,7 @@ LISTED = header_codes.of(HEADER)
 
 
 def _only_listed(name):
-    """No function returns a code that its comment in the header does not list."""
+    """Returns a check that the function returns only codes that its comment in the header lists."""
     def check(result, _function, _arguments):
         assert result >= 0 or result in LISTED.get(name, ()), f"{name} returned {result}, which its comment does not list"
         return result
@@ -115,21 +115,21 @@ def _count_one(library, handle, keys):
 
 
 def _address(array):
-    """Of an array of ctypes or bytes; keeps it."""
+    """Returns the address of an array of ctypes or bytes, and keeps the array."""
     if array is None:
         return None
     return ctypes.cast(c_char_p(array) if isinstance(array, bytes) else array, c_void_p)
 
 
 def many_keys(kind, count, data=None, **fields):
-    """bfs_keys; `data`, `lengths`, `offsets` and `validity` are ctypes arrays or bytes, which the caller keeps."""
+    """Returns bfs_keys. `data`, `lengths`, `offsets` and `validity` are ctypes arrays or bytes, which the caller keeps."""
     for name in ("lengths", "offsets", "validity"):
         fields[name] = _address(fields.get(name))
     return Keys(struct_bytes=ctypes.sizeof(Keys), kind=kind, count=count, data=_address(data), **fields)
 
 
 def _keys_of(form, data, *rest):
-    """The keys of library.add_many(handle, keys, lengths, count) and its sisters. A column is as long as it says."""
+    """Returns the keys of library.add_many(handle, keys, lengths, count) and its sisters. A column is as long as it says."""
     *more, count = rest
     if form == "many":
         return many_keys(KEYS_POINTERS, count, data, lengths=more[0])
@@ -144,7 +144,7 @@ def _keys_of(form, data, *rest):
 
 
 def _call_of(function, verb, form):
-    """What a test says in one line: library.contains_many(handle, keys, lengths, count, answers)."""
+    """Returns a call for one line of a test: library.contains_many(handle, keys, lengths, count, answers)."""
     adds = verb == "add"
 
     def call_it(handle, *arguments):
@@ -300,7 +300,7 @@ def new_error():
 
 
 def call(function, *arguments):
-    """Calls a function that ends in (out, error): the handle, or a CodeError."""
+    """Calls a function that ends in (out, error). Returns the handle, or raises a CodeError."""
     handle, error = c_void_p(), new_error()
     code = function(*arguments, byref(handle), byref(error))
     if code < 0:
@@ -316,26 +316,26 @@ class CodeError(Exception):
 
 
 def verify(library, path, capacity=100):
-    """The damaged ranges, as (offset, bytes)."""
+    """Returns the damaged ranges, as (offset, bytes)."""
     ranges, error = (Range * capacity)(), new_error()
     found = _checked(library.bfs_verify(path, 0, ranges, capacity, byref(error)), error)
     return [(one.offset, one.bytes) for one in ranges[:min(found, capacity)]]
 
 
 def list_marks(library, handle, capacity=64):
-    """Every bfs_owner_mark."""
+    """Returns every bfs_owner_mark."""
     marks, error = (OwnerMark * capacity)(), new_error()
     found = _checked(library.bfs_list_marks(handle, marks, capacity, byref(error)), error)
     return marks[:min(found, capacity)]
 
 
 def marks_of(library, handle):
-    """{owner: (mark, epoch)}"""
+    """Returns {owner: (mark, epoch)}."""
     return {one.owner: (one.mark, one.epoch) for one in list_marks(library, handle)}
 
 
 def plan(library, **numbers):
-    """The PlanResult of these fields of a bfs_plan_request."""
+    """Returns the PlanResult of these fields of a bfs_plan_request."""
     result, error = PlanResult(struct_bytes=ctypes.sizeof(PlanResult)), new_error()
     request = PlanRequest(struct_bytes=ctypes.sizeof(PlanRequest), **numbers)
     _checked(library.bfs_plan(byref(request), byref(result), byref(error)), error)
@@ -360,7 +360,7 @@ def seeds_of(library, handle):
 
 
 def aligned_buffer(size, alignment=64):
-    """A writable buffer whose address is a multiple of `alignment`: (object to keep alive, address)."""
+    """Returns a writable buffer whose address is a multiple of `alignment`: (object to keep alive, address)."""
     block = ctypes.create_string_buffer(size + alignment)
     start = ctypes.addressof(block)
     return block, start + -start % alignment

@@ -1,4 +1,4 @@
-"""What the headers of the C ABI declare, as tools/abigen reads them: constants, codes, functions. `path`: of bfstore.h."""
+"""The declarations of the C ABI's headers, as tools/abigen reads them: constants, codes, functions. `path`: of bfstore.h."""
 import pathlib
 import re
 import sys
@@ -24,7 +24,7 @@ def flags(path):
 
 
 def codes(path):
-    """BFS_OK and every BFS_E code."""
+    """Returns BFS_OK and every BFS_E code."""
     return {one.name: one.value for one in _read(path).constants if one.is_code}
 
 
@@ -34,5 +34,5 @@ def installed(path):
 
 
 def functions(path):
-    """The name of every function that these headers declare."""
+    """Returns the name of every function that these headers declare."""
     return [one.name for one in _read(path).functions]

@@ -23,7 +23,7 @@ def _text(comment):
 
 
 def _comments(header):
-    """(function, whether it takes a bfs_error, comment before it), in the order of the header. Functions that follow
+    """Yields (function, whether it takes a bfs_error, comment before it), in the order of the header. Functions that follow
     each other share a comment."""
     comment = ""
     for piece in PIECE.finditer(header):

@@ -20,7 +20,7 @@ ASKED = {"go": "version", "java": "-version", "javac": "-version", "luajit": "-v
 PATIENCE = 120  # seconds until a program that says nothing counts as one that does not work
 
 
-# Debian's packages of programs whose names are others.
+# Debian's packages of programs that have other names.
 PACKAGES = {"go": "golang-go", "javac": "openjdk-17-jdk-headless", "java": "openjdk-17-jre-headless", "node": "nodejs", "mvn": "maven",
             "mcs": "mono-mcs", "mono": "mono-runtime", "php": "php-cli", "dpkg-deb": "dpkg", "dpkg-buildpackage": "dpkg-dev", "man": "man-db",
             "readelf": "binutils", "objdump": "binutils", "nm": "binutils", "strip": "binutils", "dh": "debhelper", "dh_python3": "dh-python",
@@ -30,11 +30,11 @@ PACKAGES = {"go": "golang-go", "javac": "openjdk-17-jdk-headless", "java": "open
 
 
 class Missing(Exception):
-    """The words say what is not on this machine, and in which folders was looked."""
+    """An error that says what is not on this machine, and which folders were searched."""
 
 
 def folders():
-    """Each once, in the order in which they are looked into."""
+    """Returns the folders, each once, in the order of the search."""
     named = [folder for variable in ("PATH", "BFSTORE_USER_PATH") for folder in os.environ.get(variable, "").split(os.pathsep)]
     return list(dict.fromkeys(filter(None, [*named, *map(os.path.expanduser, USUAL_FOLDERS)])))
 
@@ -44,7 +44,7 @@ def numbers(version):
 
 
 def objection(program, oldest):
-    """Why the program cannot be used, or None."""
+    """Returns why the program cannot be used, or None."""
     command = [program, ASKED.get(os.path.basename(program), "--version")]
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -61,7 +61,7 @@ def objection(program, oldest):
 
 @functools.lru_cache(maxsize=None)
 def find(name, oldest=None):
-    """The path of the program, of this version or a later one."""
+    """Returns the path of the program, of this version or a later one."""
     objections = []
     for folder in folders():
         program = shutil.which(name, path=folder)
@@ -80,7 +80,7 @@ def package(name):
 
 
 def missing(*names):
-    """Those of the programs that PATH has not, as a sentence for a test that is skipped; nothing if it has all of them."""
+    """Returns the programs that are not in PATH, as a sentence for a skipped test; nothing if all of them are."""
     without = [name for name in names if not shutil.which(name)]
     if not without:
         return ""
@@ -89,19 +89,19 @@ def missing(*names):
 
 
 def skip(words):
-    """Ends this test program: meson calls it skipped."""
+    """Ends this test program as skipped, for meson."""
     print(f"SKIP: {words}")
     sys.exit(77)
 
 
 def need_module(name, package):
-    """For a test program of which no test runs without a Python module."""
+    """Skips a test program of which no test runs without this Python module."""
     if importlib.util.find_spec(name) is None:
         skip(f"the Python module {name} is not installed. Debian's package: {package}")
 
 
 def path(*programs):
-    """A PATH in which each of these paths of programs is found by its name, and then what PATH has."""
+    """Returns a PATH in which each of these programs is found by its name, followed by PATH."""
     found = os.environ.get("PATH", os.defpath)
     for program in reversed(programs):
         folder, name = os.path.split(program)

@@ -17,12 +17,12 @@ SANITIZER = re.compile(r"^(?:SUMMARY: \w*Sanitizer.*|.*: runtime error: .*)", re
 
 
 def first_words(text):
-    """The first line that says something."""
+    """Returns the first line with words."""
     return next((line.strip() for line in text.splitlines() if line.strip() and line.strip() != "---"), "")
 
 
 def of_traceback(text):
-    """Its first line without a blank before it, after the last one that names a place."""
+    """Returns the traceback's first line without a blank before it, after the last line that names a place."""
     after = re.split(r'^  File "[^\n]*\n', text, flags=re.M)[-1]
     return first_words("\n".join(line for line in after.splitlines() if not line.startswith(" ")))
 
@@ -55,12 +55,12 @@ def of_others(output):
 
 
 def last_words(output):
-    """What a program says of itself that dies, or the last line."""
+    """Returns the words of a program that dies, or its last line."""
     found = SANITIZER.search(output)
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return found[0] if found else lines[-1] if lines else ""
 
 
 def reasons_in(output):
-    """[(case, reason)] of the failed cases that a runner names."""
+    """Returns [(case, reason)] of the failed cases that a runner names."""
     return [*of_doctest(output), *of_unittest(output), *of_go(output), *of_others(output)]

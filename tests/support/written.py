@@ -1,4 +1,4 @@
-"""The test cases that are written in a folder: what has to run (tools/sum_tests.py), and what a promise may name."""
+"""The test cases that are written in a folder. They have to run (tools/sum_tests.py), and promises may name them."""
 import ast
 import pathlib
 import re
@@ -7,12 +7,12 @@ TEST_CASE = re.compile(r'\bTEST_CASE\(\s*"((?:[^"\\]|\\.)*)"')
 
 
 def doctest_cases(path):
-    """The names, in order; one that is written twice comes twice."""
+    """Returns the names, in order; one that is written twice comes twice."""
     return TEST_CASE.findall(pathlib.Path(path).read_text("utf-8"))
 
 
 def unittest_cases(path):
-    """Class.test_name of each, as `unittest -v` prints them."""
+    """Returns Class.test_name of each, as `unittest -v` prints them."""
     tree = ast.parse(pathlib.Path(path).read_text("utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     return [f"{one.name}.{node.name}" for one in classes for node in one.body
@@ -23,7 +23,7 @@ CASES_IN = {".cpp": doctest_cases, ".py": unittest_cases}
 
 
 def all_cases(place):
-    """A set of (name of the file, name of the case) of a folder or a file. What a campaign alone runs is in files check_*.py."""
+    """Returns a set of (name of the file, name of the case) of a folder or a file, without check_*.py, which only campaigns run."""
     place = pathlib.Path(place)
     files = [place] if place.is_file() else [path for path in place.rglob("*") if not path.name.startswith("check_")]
     return {(path.name, name) for path in files for name in CASES_IN.get(path.suffix, lambda _: [])(path)}
