@@ -108,8 +108,7 @@ BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 /* Adds a key.  Adding it again changes nothing and dirties no page.  Readers in every process see it once this returns.
  * It survives a killed process at once, and a power cut after a later bfs_sync or the close of the last writer.
  * Returns 1 if the key was new, 0 if it may have been there; 1 may be told to several that add one key at one moment.
- * Below 0 the key does not count as added, although some of its bits may be set.  Codes: handle, state,
- * EFEATURE (a later bfstore set a state in the file). */
+ * Below 0 the key does not count as added, although some of its bits may be set.  Codes: handle, state. */
 BFS_API BFS_CHECK int32_t bfs_add(bfs_filter* filter, const void* key, size_t key_bytes);
 
 /* Returns 0 if the key was certainly never added (or was removed), 1 if it may have been, or if the file is in doubt
@@ -155,7 +154,7 @@ BFS_API BFS_CHECK int32_t bfs_build(const char* path, uint64_t flags, const bfs_
 /* --- Is it still good? -------------------------------------------------------------------------------------------- */
 
 /* BFS_OK, or why every answer is "maybe" now.  Reads memory alone: a long-running reader may ask often.
- * Codes: ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EFILLING, EFEATURE. */
+ * Codes: ESHUT, EPOISONED, ELOST, ERECOVERING, ESUPERSEDED, EFAULT, EFILLING, ELATER. */
 BFS_API int32_t bfs_health(const bfs_filter* filter);
 
 /* 1 if the path still names this file.  0 if the file was replaced, removed, renamed, truncated or overwritten: open

@@ -71,13 +71,14 @@ extern "C" {
 #define BFS_ENOTSEALED (-108)  /* not sealed, so that it has no checksums */
 #define BFS_EDAMAGED (-109)    /* a sealed file with other bytes than those that were sealed */
 #define BFS_EFILLING (-110)    /* not every key was added yet: every answer is "maybe"; adds are not refused */
+#define BFS_ELATER (-111) /* a later bfstore set a state that this one does not know: every answer is "maybe" now */
 
 /* Group "malformed". */
 #define BFS_ENOTREGULAR (-200) /* not a regular file */
 #define BFS_ESYMLINK (-201)    /* a symbolic link, where none is followed */
 #define BFS_EMALFORMED (-202)  /* bytes that FORMAT.md forbids: bfs_error.rule says by which rule */
 #define BFS_EVERSION (-203)    /* another major version of the format */
-#define BFS_EFEATURE (-204)    /* needs a feature, layout, hash or state that this library does not know */
+#define BFS_EFEATURE (-204)    /* needs a feature, a layout or a hash that this library does not know */
 
 /* Says in words what failed.  The caller owns it.  A call that succeeds leaves it alone. */
 typedef struct bfs_error {

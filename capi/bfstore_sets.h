@@ -184,7 +184,7 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
  * leak), which costs only false positives.  Readers in every process see a remove once it has returned.  While a lookup
  * is in doubt, removes are refused with the code of bfs_health, also during a recovery or a filling.  A recovery adds
  * again the keys after the marks, and removes nothing again.  After BFS_ACCEPT_LOSS some keys may be missing: to remove
- * one of these is to remove a key that was never added.  Codes: as bfs_add. */
+ * one of these is to remove a key that was never added.  Codes: handle, state. */
 BFS_API BFS_CHECK int32_t bfs_remove(bfs_filter* filter, const void* key, size_t key_bytes);
 
 /* Removes keys.  Returns how many were not certainly absent.  EINVAL, EUNSUPPORTED and EDIGESTONLY: nothing was

@@ -21,13 +21,8 @@ inline std::string_view key_of(const void* key, std::size_t key_bytes) noexcept 
 
 inline bool null_keys(const void* keys, std::size_t count) noexcept { return keys == nullptr && count != 0; }
 
-// The number of keys, or C's number of the code.
-inline std::int64_t number_of(bfstore::Count count) noexcept {
-  return count.ok() ? count.raw() : number_of(count.code());
-}
-
 // The number of keys that one key counts for fits 32 bits.
-inline std::int32_t one(bfstore::Count count) noexcept { return static_cast<std::int32_t>(number_of(count)); }
+inline std::int32_t one(bfstore::Count count) noexcept { return static_cast<std::int32_t>(count.raw()); }
 
 // Calls `use(keys)` with a handle's keys, or returns BFS_EINVAL.
 template <class Handle, class Use>
@@ -35,7 +30,7 @@ std::int64_t with_keys(Handle* filter, const bfs_keys* keys, Use use) noexcept {
   bfs_keys known;
   if (filter == nullptr || read_struct(keys, known) != nullptr) return BFS_EINVAL;
   const MaybeKeys given = keys_of(known);
-  return given ? number_of(use(*given)) : BFS_EINVAL;
+  return given ? use(*given).raw() : BFS_EINVAL;
 }
 
 // More keys than an array can have: an error that was taken for a number, for example. No array has room for the
@@ -50,7 +45,7 @@ std::int64_t with_answers(const bfs_filter* filter, const bfs_keys* keys, Answer
   if (read_struct(keys, known) != nullptr || absurd(known.count)) return BFS_EINVAL;
   const MaybeKeys given = keys_of(known);
   if (filter != nullptr && given && !null_keys(answers, known.count))
-    return number_of(use(*given, std::span(answers, known.count)));
+    return use(*given, std::span(answers, known.count)).raw();
   if (answers != nullptr) everything_maybe(std::span(answers, known.count));
   return BFS_EINVAL;
 }

@@ -51,6 +51,7 @@ enum class Code : std::int32_t {
   kNotSealed = -108,   // not sealed, so that it has no checksums
   kDamaged = -109,     // a sealed file with other bytes than those that were sealed
   kFilling = -110,     // its builder has not added every key yet: every answer is "maybe"
+  kLater = -111,       // a later bfstore set a state that this one does not know: every answer is "maybe" now
 
   // The path does not name a good filter file. The codes are in the order in which a reader checks (FORMAT.md).
   kNotRegular = -200,  // not a regular file

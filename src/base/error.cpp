@@ -53,6 +53,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kNotSealed, "BFS_ENOTSEALED", "the file is not sealed, so it has no checksums"},
     CodeRow{Code::kDamaged, "BFS_EDAMAGED", "the sealed file is damaged: its bytes do not match its checksums", EIO},
     CodeRow{Code::kFilling, "BFS_EFILLING", "the filter is still being filled, so every answer is maybe"},
+    CodeRow{Code::kLater, "BFS_ELATER", "a later version has the file in a state that this one does not know"},
     CodeRow{Code::kNotRegular, "BFS_ENOTREGULAR", "not a regular file"},
     CodeRow{Code::kSymlink, "BFS_ESYMLINK", "a symbolic link", ELOOP},
     CodeRow{Code::kTooShort, "BFS_ETOOSHORT", "shorter than the header of a filter"},

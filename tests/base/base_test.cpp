@@ -83,6 +83,8 @@ const char* expected_name(Code code) {
       return "BFS_EDAMAGED";
     case Code::kFilling:
       return "BFS_EFILLING";
+    case Code::kLater:
+      return "BFS_ELATER";
     case Code::kNotRegular:
       return "BFS_ENOTREGULAR";
     case Code::kSymlink:

@@ -63,7 +63,7 @@ class BrokenRules(InspectorCase):
 
     def test_a_later_state_is_a_feature(self):
         for bit in range(6, 15):
-            self.assertEqual(self.codes(self.raw().live(1 << bit).write()), ["BFS_EFEATURE"])
+            self.assertEqual(self.codes(self.raw().live(1 << bit).write()), ["BFS_ELATER"])
 
     def test_every_broken_rule_is_reported_at_once(self):
         raw = self.raw()

@@ -288,17 +288,17 @@ class LaterVersion(unittest.TestCase):
         live, body = w.words[writer.LIVE_WORD], bytes(w.body)
         for process, name in handles:
             self.assertEqual(process.contains(name, "old", *ABSENT), [1] * (1 + len(ABSENT)), "an answer that does not count")
-            self.assertEqual(process.health(name), CODES["BFS_EFEATURE"])
-            self.assertEqual(process.copy(name, self.path + ".copy"), "BFS_EFEATURE")
+            self.assertEqual(process.health(name), CODES["BFS_ELATER"])
+            self.assertEqual(process.copy(name, self.path + ".copy"), "BFS_ELATER")
             self.assertFalse(os.path.exists(self.path + ".copy"))
         for process in (self.old, self.other):
             for key in ("refused", "old"):
-                self.assertEqual(process.add("w", key), CODES["BFS_EFEATURE"])
-            self.assertEqual(process.add_batch("w", *ABSENT), CODES["BFS_EFEATURE"])
+                self.assertEqual(process.add("w", key), CODES["BFS_ELATER"])
+            self.assertEqual(process.add_batch("w", *ABSENT), CODES["BFS_ELATER"])
         self.assertEqual(bytes(w.body), body, "a refused add set a bit")
-        self.assertEqual(self.old.open("refused", self.path, "read")[0], "BFS_EFEATURE")
+        self.assertEqual(self.old.open("refused", self.path, "read")[0], "BFS_ELATER")
         for how in [how for how in FLAGS if how != "exclusive"]:  # while others write that is BFS_EBUSY in any state
-            self.assertEqual(self.other.open("refused", self.path, how)[0], "BFS_EFEATURE", how)
+            self.assertEqual(self.other.open("refused", self.path, how)[0], "BFS_ELATER", how)
         self.assertEqual(self.old.sync("w", 7, 70), 0)
         self.assertEqual(w.words[writer.LIVE_WORD], live, "a sync changed a state")
         self.assertEqual(self.old.close("w"), 0)
@@ -313,7 +313,7 @@ class LaterVersion(unittest.TestCase):
         w.change_live_word(mask)
         self.leave(w)
         self.assertEqual(self.other.close("w"), 0)  # the last one, under the state
-        self.refused("BFS_EFEATURE", says="later|newer|know")
+        self.refused("BFS_ELATER", says="later|newer|know")
         self.assertEqual(self.other.contains("r", *ABSENT), [1] * len(ABSENT))
         with open(self.path, "r+b") as file:
             file.seek(LIVE)
@@ -332,7 +332,7 @@ class LaterVersion(unittest.TestCase):
         self.opened((self.old, "w", "write"), (self.other, "r", "read"))
         w.change_live_word(1 << 6 | reader.POISONED)
         self.assertEqual(self.old.add("w", "late"), CODES["BFS_EPOISONED"])
-        self.refused("BFS_EFEATURE", ("read", "write"))
+        self.refused("BFS_ELATER", ("read", "write"))
         self.assertEqual(self.old.sync("w", 1, 1), CODES["BFS_EPOISONED"])
         self.assertEqual(w.words[writer.LIVE_WORD] & (reader.LATER_STATES | reader.POISONED), 1 << 6 | reader.POISONED)
         w.change_live_word(0, 1 << 6)

@@ -265,7 +265,7 @@ def state(f, minor, a, b, live):
     f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added, f.keys_removed = (sum(number(live[i:i + 8]) for i in range(at, 2112, 64)) for at in (64, 72))
-    check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_EFEATURE")])
+    check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_ELATER")])
 
 
 def open_file(path, secret=None):

@@ -300,10 +300,10 @@ class ReaderAgrees(unittest.TestCase):
                 self.all_maybe(handle, 1)
                 with self.assertRaises(reader.Refused) as refused:
                     reader.open_file(self.path)
-                self.assertEqual(refused.exception.code, "BFS_EFEATURE")
+                self.assertEqual(refused.exception.code, "BFS_ELATER")
                 with self.assertRaises(bfs.CodeError) as refused:
                     bfs.open_path(LIBRARY, self.path)
-                self.assertEqual((refused.exception.code, refused.exception.rule), bfs.said("BFS_EFEATURE"))
+                self.assertEqual((refused.exception.code, refused.exception.rule), bfs.said("BFS_ELATER"))
                 self.patch(12288, struct.pack("<Q", good))
                 self.all_maybe(handle, 0)
                 LIBRARY.bfs_close(handle, None)

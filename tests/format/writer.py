@@ -214,7 +214,7 @@ class Writer:
         for i in range(0, len(digests), 64):
             live = self.live_word()
             check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING"),
-                   (not live & LATER_STATES, "BFS_EFEATURE")])
+                   (not live & LATER_STATES, "BFS_ELATER")])
             fresh = sum(set_cells(self.body, self.f, digest) for digest in digests[i:i + 64])
             self.words[KEYS_ADDED] = (self.words[KEYS_ADDED] + (len(digests[i:i + 64]) if self.f.layout == 3 else fresh)) % 2**64
             changed += fresh
@@ -225,7 +225,7 @@ class Writer:
         """Removes digests. Returns how many of them were not certainly absent."""
         live, bits, removed = self.live_word(), LAYOUTS[self.f.layout][1], 0
         check([(self.f.layout == 3, "BFS_EUNSUPPORTED"), (not live & POISONED, "BFS_EPOISONED"),
-               (not live & RECOVERING, "BFS_ERECOVERING"), (not live & LATER_STATES, "BFS_EFEATURE"), (not live & FILLING, "BFS_EFILLING")])
+               (not live & RECOVERING, "BFS_ERECOVERING"), (not live & LATER_STATES, "BFS_ELATER"), (not live & FILLING, "BFS_EFILLING")])
         for digest in digests:
             if all(self.body[cell * bits // 64] >> cell * bits % 64 & 15 for cell in cells_of(self.f, digest)):
                 lower(self.body, self.f, digest)

@@ -354,7 +354,7 @@ class Writer(unittest.TestCase):
 
     def test_its_adds_and_the_library_s_are_refused_with_the_same_code(self):
         for mask, code in ((1 << 1, "BFS_EPOISONED"), (1 << 2, "BFS_ESUPERSEDED"), (1 << 3, "BFS_ERECOVERING"),
-                           (1 << 4, "BFS_ESUPERSEDED"), (1 << 6, "BFS_EFEATURE"), (1 << 14, "BFS_EFEATURE"), (1 << 15, "BFS_ELOST"),
+                           (1 << 4, "BFS_ESUPERSEDED"), (1 << 6, "BFS_ELATER"), (1 << 14, "BFS_ELATER"), (1 << 15, "BFS_ELOST"),
                            (1 << 37, "BFS_ELOST"), (1, "BFS_ELOST")):
             with self.subTest(mask=mask):
                 w = writer.create(self.path, writer.shape(1, 51200, 4))

@@ -70,7 +70,8 @@ void check_superseded(const char* path, std::int32_t code) {
 bool sound(const Report& report) {
   return report.identity &&
          std::all_of(report.problems.begin(), report.problems.end(), [](const bfstore::Problem& problem) {
-           return problem.code == bfstore::Code::kSlots || problem.code == bfstore::Code::kLiveWord;
+           return problem.code == bfstore::Code::kSlots || problem.code == bfstore::Code::kLiveWord ||
+                  problem.code == bfstore::Code::kLater;
          });
 }
 

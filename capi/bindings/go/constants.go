@@ -39,10 +39,11 @@ const (
 	ENOTSEALED   Code = C.BFS_ENOTSEALED   // not sealed, so that it has no checksums
 	EDAMAGED     Code = C.BFS_EDAMAGED     // a sealed file with other bytes than those that were sealed
 	EFILLING     Code = C.BFS_EFILLING     // not every key was added yet: every answer is "maybe"; adds are not refused
+	ELATER       Code = C.BFS_ELATER       // a later bfstore set a state that this one does not know: every answer is "maybe" now
 	ENOTREGULAR  Code = C.BFS_ENOTREGULAR  // not a regular file
 	ESYMLINK     Code = C.BFS_ESYMLINK     // a symbolic link, where none is followed
 	EMALFORMED   Code = C.BFS_EMALFORMED   // bytes that FORMAT.md forbids: Error.Rule says by which rule
-	EVERSION     Code = C.BFS_EVERSION     // a later major version of the format
+	EVERSION     Code = C.BFS_EVERSION     // another major version of the format
 	EFEATURE     Code = C.BFS_EFEATURE     // needs a feature, a layout or a hash that this library does not know
 )
 

@@ -88,6 +88,7 @@ Error check_words(const region::File& file, const store::CheckedHeader& header) 
     return base::fail(Code::kLiveWord, file.path() +
                                            ": the live word or the word at its end is not the file's own: the "
                                            "file was cut or overwritten. Get it again, or rebuild it.");
+  if (!store::live_word_of(header.bytes).is_understood(file_id)) return store::later_state(file.path());
   if (store::slots_of(header.bytes, file_id).newest() == nullptr)
     return base::fail(Code::kSlots, file.path() + ": no state slot is valid: the header was damaged. Rebuild it.");
   return {};

@@ -52,7 +52,7 @@ Error report_state(const File& file, Report& report) {
     return {};
   }
   if (evidence->live_word.has(format::LiveWord::kLaterStates)) {
-    report.problems.push_back({Code::kFeature, "a later bfstore has it in a state that this one does not know"});
+    report.problems.push_back({Code::kLater, "a later bfstore has it in a state that this one does not know"});
     return {};
   }
   report.state = store::judge(*evidence);

@@ -18,7 +18,9 @@ bool paused(const Evidence& evidence) noexcept {
 // power cut. Keys that a killed recoverer added again may be lost, so all of them are needed again. Pages that the
 // system failed to write count as written, and adding a bit that is already set would not write them. So all pages are
 // written again.
-Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
+//
+// Not inlined, like end_recovery(): slots are large, and the stack may be small.
+[[gnu::noinline]] Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
   const bool is_paused = paused(evidence);
   Slot slot = dirty_now(evidence);
   const std::uint64_t filling = slot.filling ? format::LiveWord::kFilling : 0;
@@ -40,8 +42,10 @@ Error begin_recovery(const OpenFile& opened, const Evidence& evidence) {
 }
 
 // Writes the slot durably before any process gets a "no" again.
-Error end_recovery(const OpenFile& opened, const Evidence& evidence) {
-  if (Error error = opened.write_slot(evidence.slots, dirty_now(evidence)); !error.ok()) return opened.poison(error);
+[[gnu::noinline]] Error end_recovery(const OpenFile& opened) {
+  const auto begun = opened.evidence_under_lock();
+  if (!begun) return begun.error();
+  if (Error error = opened.write_slot(begun->slots, dirty_now(*begun)); !error.ok()) return opened.poison(error);
   opened.live_word().clear(format::LiveWord::kRecovering);
   return {};
 }
@@ -63,9 +67,7 @@ Error recover(const OpenFile& opened, const Evidence& evidence, bool accept_loss
   if (Error error = opened.check_file_is_whole(); !error.ok()) return error;
   if (Error error = opened.own_blocks(); !error.ok()) return error;
   if (Error error = begin_recovery(opened, evidence); !error.ok()) return error;
-  if (!accept_loss) return {};
-  const auto begun = opened.evidence_under_lock();
-  return begun ? end_recovery(opened, *begun) : begun.error();
+  return accept_loss ? end_recovery(opened) : Error{};
 }
 
 // If the recovery is over already, this changes nothing.

@@ -52,7 +52,7 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
 }
 
 Error later_state(const std::string& path) {
-  return fail(Code::kFeature,
+  return fail(Code::kLater,
               path + ": a later bfstore has it in a state that this one does not know. Use a later bfstore.");
 }
 

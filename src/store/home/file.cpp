@@ -79,7 +79,7 @@ class InFile final : public Home {
     if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
     if ((differing & format::LiveWord::kGone) != 0) return Code::kSuperseded;
     if ((differing & format::LiveWord::kRecovering) != 0) return Code::kRecovering;
-    return (differing & format::LiveWord::kFilling) != 0 ? Code::kFilling : Code::kFeature;
+    return (differing & format::LiveWord::kFilling) != 0 ? Code::kFilling : Code::kLater;
   }
 
   std::unique_ptr<Session> session_;

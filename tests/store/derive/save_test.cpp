@@ -981,7 +981,7 @@ TEST_CASE("bytes of a file that was not clean are refused with the code of its s
   CHECK(code_with(format::LiveWord::kFilling) == Code::kFilling);
   CHECK(code_with(format::LiveWord::kNever) == Code::kLiveWord);
   CHECK(code_with(std::uint64_t{1} << 16) == Code::kLiveWord);
-  CHECK(code_with(std::uint64_t{1} << 6) == Code::kFeature);
+  CHECK(code_with(std::uint64_t{1} << 6) == Code::kLater);
   Bytes syncing = bytes_of(dir.file());  // left by a closing process that was killed
   base::store(syncing.data() + format::kLivePageOffset + format::kSyncingField.offset, std::uint64_t{1});
   CHECK(code_of(Filter::load(syncing)) == Code::kOk);

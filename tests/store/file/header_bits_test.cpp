@@ -38,7 +38,7 @@ Code expected_code(std::size_t bit) {
   if (live == 1) return Code::kPoisoned;
   if (live == 3) return Code::kRecovering;
   if (live == 4) return Code::kSuperseded;
-  if (live >= 6 && live <= 14) return Code::kFeature;
+  if (live >= 6 && live <= 14) return Code::kLater;
   if (live == kSyncingBit) return Code::kUnclean;
   return live < 64 ? Code::kLiveWord : Code::kReserved;
 }

@@ -67,7 +67,7 @@ const std::vector<Damage>& damages() {
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | format::LiveWord::kNever); }},
       {"a state of a later version is set",
        [](const std::string& path) { set_live_word(path, look_at(path).live_word | std::uint64_t{1} << 14); },
-       Code::kFeature},
+       Code::kLater},
       {"the end word is zeroed", [](const std::string& path) { set_word(path, end_of(path), 0); }},
       {"the end word is overwritten", [](const std::string& path) { write_bytes(path, end_of(path), "nonsense"); }},
       {"one bit of the end word is flipped",

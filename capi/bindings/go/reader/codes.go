@@ -36,6 +36,7 @@ const (
 	cENOTSEALED   int32 = -108
 	cEDAMAGED     int32 = -109
 	cEFILLING     int32 = -110
+	cELATER       int32 = -111
 	cENOTREGULAR  int32 = -200
 	cESYMLINK     int32 = -201
 	cEMALFORMED   int32 = -202
@@ -77,6 +78,7 @@ var names = map[int32]string{
 	cENOTSEALED:   "BFS_ENOTSEALED",
 	cEDAMAGED:     "BFS_EDAMAGED",
 	cEFILLING:     "BFS_EFILLING",
+	cELATER:       "BFS_ELATER",
 	cENOTREGULAR:  "BFS_ENOTREGULAR",
 	cESYMLINK:     "BFS_ESYMLINK",
 	cEMALFORMED:   "BFS_EMALFORMED",

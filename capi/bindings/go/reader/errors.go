@@ -69,7 +69,7 @@ var (
 	badLayout   = kind{code: cEFEATURE, words: "a layout that this reader does not read"}
 	badHash     = kind{code: cEFEATURE, words: "a hash that this reader does not have"}
 	badCritical = kind{code: cEFEATURE, words: "needs a parameter that this reader does not know"}
-	laterState  = kind{code: cEFEATURE, words: "a later version of bfstore set a state that this reader does not know"}
+	laterState  = kind{code: cELATER, words: "a later version of bfstore set a state that this reader does not know"}
 	aPart       = kind{code: cEFEATURE, words: "one part of a filter, which this reader does not read"}
 	badProbes   = malformed(12, "the number of probes is not in 1..64")
 	badBits     = malformed(13, "the number of bits is impossible")

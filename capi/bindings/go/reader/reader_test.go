@@ -483,7 +483,7 @@ func TestAFileThatIsReplacedIsDoubt(t *testing.T) {
 func TestEverySignInALiveWordIsDoubt(t *testing.T) {
 	names := map[int]string{1: "BFS_EPOISONED", 2: "BFS_ESUPERSEDED", 3: "BFS_ERECOVERING", 4: "BFS_ESUPERSEDED", 5: "BFS_EFILLING"}
 	for bit := 6; bit < 15; bit++ {
-		names[bit] = "BFS_EFEATURE"
+		names[bit] = "BFS_ELATER"
 	}
 	for _, bit := range []int{0, 15, 16, 31, 37, 48, 63} {
 		names[bit] = "BFS_ELOST"

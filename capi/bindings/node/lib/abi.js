@@ -36,6 +36,7 @@ export const BFS = Object.freeze({
   ENOTSEALED: -108,
   EDAMAGED: -109,
   EFILLING: -110,
+  ELATER: -111,
   ENOTREGULAR: -200,
   ESYMLINK: -201,
   EMALFORMED: -202,
@@ -116,7 +117,7 @@ export const BFS = Object.freeze({
  * "BFS_EDIGESTONLY" | "BFS_EUNSUPPORTED" | "BFS_EFORKED" | "BFS_ESHUT" | "BFS_EKEYONLY" | "BFS_EPART" | "BFS_ESIZING" |
  * "BFS_ESECRET" | "BFS_EMISMATCH" | "BFS_EUNCLEAN" | "BFS_EPOISONED" | "BFS_ELOST" | "BFS_ERECOVERING" |
  * "BFS_ESUPERSEDED" | "BFS_EFULL" | "BFS_EFAULT" | "BFS_ESEALED" | "BFS_ENOTSEALED" | "BFS_EDAMAGED" | "BFS_EFILLING" |
- * "BFS_ENOTREGULAR" | "BFS_ESYMLINK" | "BFS_EMALFORMED" | "BFS_EVERSION" | "BFS_EFEATURE"} CodeName */
+ * "BFS_ELATER" | "BFS_ENOTREGULAR" | "BFS_ESYMLINK" | "BFS_EMALFORMED" | "BFS_EVERSION" | "BFS_EFEATURE"} CodeName */
 
 /** A number: so many bytes. bfs_...: a struct in the struct.
  * @typedef {"u32" | "i32" | "u64" | "f64" | "pointer" | `bfs_${string}` | number} Kind */

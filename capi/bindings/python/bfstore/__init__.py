@@ -177,8 +177,8 @@ _CLASSES = {
     _bfstore.EFILESYSTEM: FilesystemError, _bfstore.ESECRET: SecretError, _bfstore.ESHUT: ClosedError,
     _bfstore.EMISMATCH: MismatchError, _bfstore.EUNCLEAN: RecoveryError, _bfstore.EPOISONED: RecoveryError,
     _bfstore.ERECOVERING: RecoveryError, _bfstore.ELOST: DoubtError, _bfstore.ESUPERSEDED: DoubtError,
-    _bfstore.EFAULT: DoubtError, _bfstore.EFULL: FullError, _bfstore.ESEALED: SealedError,
-    _bfstore.ENOTSEALED: SealedError, _bfstore.EDAMAGED: DamagedError, _bfstore.EFILLING: FillingError,
+    _bfstore.EFAULT: DoubtError, _bfstore.ELATER: DoubtError, _bfstore.EFULL: FullError,
+    _bfstore.ESEALED: SealedError, _bfstore.ENOTSEALED: SealedError, _bfstore.EDAMAGED: DamagedError, _bfstore.EFILLING: FillingError,
 }
 
 # The option or the call that is the way out, after the library's words.

@@ -38,6 +38,7 @@ pub const BFS_ESEALED: i32 = -107;
 pub const BFS_ENOTSEALED: i32 = -108;
 pub const BFS_EDAMAGED: i32 = -109;
 pub const BFS_EFILLING: i32 = -110;
+pub const BFS_ELATER: i32 = -111;
 pub const BFS_ENOTREGULAR: i32 = -200;
 pub const BFS_ESYMLINK: i32 = -201;
 pub const BFS_EMALFORMED: i32 = -202;

@@ -112,9 +112,9 @@ errors! {
     Filling: BFS_EFILLING;
     /// What is at the path is not a good filter file.  [`rule`](Error::rule) is the broken rule of the format.
     Malformed: BFS_ENOTREGULAR BFS_ESYMLINK BFS_EMALFORMED;
-    /// The file needs a later version of the library: it has another major version of the format, or a feature, layout or
-    /// hash that this library does not know.
-    TooNew: BFS_EVERSION BFS_EFEATURE;
+    /// The file needs a later version of the library: it has another major version of the format, or a feature, layout,
+    /// hash or state that this library does not know.
+    TooNew: BFS_EVERSION BFS_EFEATURE BFS_ELATER;
     /// A bug in bfstore.
     Internal: BFS_EINTERNAL;
     /// Another error of the call, or of the system.

@@ -39,6 +39,7 @@ final class Abi {
   static final int ENOTSEALED = -108;
   static final int EDAMAGED = -109;
   static final int EFILLING = -110;
+  static final int ELATER = -111;
   static final int ENOTREGULAR = -200;
   static final int ESYMLINK = -201;
   static final int EMALFORMED = -202;

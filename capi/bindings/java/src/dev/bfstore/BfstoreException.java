@@ -159,6 +159,7 @@ public class BfstoreException extends RuntimeException {
       case Abi.ELOST:
       case Abi.ESUPERSEDED:
       case Abi.EFAULT:
+      case Abi.ELATER:
         return new DoubtException(code, errno, message);
       case Abi.EFULL:
         return new FullException(code, errno, message);

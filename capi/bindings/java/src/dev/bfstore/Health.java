@@ -14,6 +14,8 @@ public enum Health {
   RECOVERING(Abi.ERECOVERING),
   /** Not every key was added yet. */
   FILLING(Abi.EFILLING),
+  /** A later bfstore set a state that this one does not know. */
+  LATER(Abi.ELATER),
   /** A page could not be read, or the file was truncated. */
   FAULT(Abi.EFAULT),
   /** The filter was closed. */
