@@ -81,10 +81,11 @@ Error ask_for_writers(const region::File& file, Evidence& evidence) {
 
 }  // namespace
 
-void read_state(const HeaderBytes& header, const format::FileId& file_id, Evidence& evidence) noexcept {
-  evidence.slots = slots_of(header, file_id);
-  evidence.live_word = live_word_of(header);
-  evidence.syncing = syncing_in(header);
+Evidence evidence_in(const HeaderBytes& header, const format::FileId& file_id) noexcept {
+  return {.slots = slots_of(header, file_id),
+          .live_word = live_word_of(header),
+          .syncing = syncing_in(header),
+          .place = {}};
 }
 
 bool same_place(const Evidence& evidence) noexcept {
@@ -151,9 +152,8 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto before = read_header(file);
     if (!before) return before.error();
     if (header != nullptr) *header = *before;
-    Evidence evidence;
+    Evidence evidence = evidence_in(*before, file_id);
     evidence.place = place.value_or(format::Place{});
-    read_state(*before, file_id, evidence);
     if (judge(evidence) == FileState::kClean) return evidence;  // no process need be asked
     if (!place) {
       const auto found = place_of(file);

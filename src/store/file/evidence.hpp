@@ -34,8 +34,8 @@ bool same_place(const Evidence& evidence) noexcept;
 // True if the recoverers that hold the writers' lock were let in.
 bool recovering_here(const Evidence& evidence) noexcept;
 
-// Takes the slots, the live word and *syncing* from a header.
-void read_state(const HeaderBytes& header, const format::FileId& file_id, Evidence& evidence) noexcept;
+// Returns what a header says: slots, live word and *syncing*.
+Evidence evidence_in(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 
 // Returns a slot that says dirty, here and now, with the newest slot's marks.
 format::Slot dirty_now(const Evidence& evidence) noexcept;

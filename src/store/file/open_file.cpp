@@ -25,8 +25,7 @@ Error lost(const File& file) {
 
 // Not inlined: the evidence is large, and what comes after this needs the stack, which may be small.
 [[gnu::noinline]] bool says_clean(const CheckedHeader& header) {
-  Evidence evidence;
-  read_state(header.bytes, header.identity.file_id, evidence);
+  const Evidence evidence = evidence_in(header.bytes, header.identity.file_id);
   return evidence.live_word.is_understood(header.identity.file_id) && judge(evidence) == FileState::kClean;
 }
 
@@ -81,8 +80,7 @@ Result<Evidence> OpenFile::evidence_under_lock() const {
   if (!place) return place.error();
   const auto header = read_header(file_);
   if (!header) return header.error();
-  Evidence evidence;
-  read_state(*header, identity_.file_id, evidence);
+  Evidence evidence = evidence_in(*header, identity_.file_id);
   evidence.place = *place;
   return evidence;
 }
@@ -189,7 +187,9 @@ void OpenFile::gather_counters() const noexcept {
 // The flag may be lost with its page, if the system drops what it could not write. So the slot loses its place, too:
 // without it no process adopts the file or believes that it was synced. If the slot cannot be written either, this
 // handle at least keeps a page of its own that says *poisoned*.
-Error OpenFile::poison(const Error& cause) const {
+//
+// Not inlined: the evidence is large, and the callers have their own on a stack that may be small.
+[[gnu::noinline]] Error OpenFile::poison(const Error& cause) const {
   live_word().set(format::LiveWord::kPoisoned);
   bool kept = false;
   if (const auto evidence = evidence_under_lock(); evidence && evidence->slots.newest() != nullptr) {

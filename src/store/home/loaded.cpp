@@ -85,8 +85,7 @@ bool says_it_is_a_file(Bytes bytes) noexcept {
 // Judges the state that the file was in when its bytes were read, as a process does that finds no writer, and not this
 // place. An error unless it was clean.
 [[gnu::noinline]] Result<Evidence> clean_evidence(const HeaderBytes& header, const format::FileId& file_id) {
-  Evidence evidence;
-  read_state(header, file_id, evidence);
+  Evidence evidence = evidence_in(header, file_id);
   const FileState state = judge(evidence);
   if (state == FileState::kClean && evidence.live_word.is_understood(file_id)) return evidence;
   return refused(kName, file_id, state, evidence);

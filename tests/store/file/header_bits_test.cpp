@@ -16,10 +16,10 @@ constexpr std::size_t kLiveWordBit = 8 * (format::kLivePageOffset + format::kLiv
 
 enum class State { kClean, kAdoptable };
 
-// Returns why the bit does not matter, or nullptr if it must be refused.
 constexpr std::size_t kFillingBit = 5;
 constexpr std::size_t kSyncingBit = 64;  // of the next word
 
+// Returns why the bit does not matter, or nullptr if it must be refused.
 const char* does_not_matter(std::size_t bit, State state) {
   if (bit == kLiveWordBit + 2) return "superseded, and its replacer is gone: whoever opens it lets it go on";
   if (bit == kLiveWordBit + kFillingBit) return "filling, and the slot says that it is over: maybe until the next sync";
