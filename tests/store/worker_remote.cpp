@@ -70,7 +70,8 @@ class RemoteFilter {
 
   std::string open(const std::string& mode) {
     filter_.reset();
-    if (mode == "recover") return take(Filter::open(path_, OpenMode::kWrite, {.recover = true, .writeback_check_ms = kNeverAsks}));
+    if (mode == "recover")
+      return take(Filter::open(path_, OpenMode::kWrite, {.recover = true, .writeback_check_ms = kNeverAsks}));
     const auto wanted = mode == "read" ? OpenMode::kRead : mode == "write" ? OpenMode::kWrite : OpenMode::kExclusive;
     return take(Filter::open(path_, wanted, {.writeback_check_ms = kNeverAsks}));
   }
