@@ -6,9 +6,7 @@
 namespace bfstore::format {
 namespace {
 
-std::uint64_t salt_of(const Identity& identity) noexcept {
-  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(identity.file_id.data()));
-}
+std::uint64_t salt_of(const Identity& identity) noexcept { return id_hash(identity.file_id); }
 
 }  // namespace
 

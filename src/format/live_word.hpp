@@ -8,10 +8,15 @@
 
 #include "base/bytes.hpp"
 #include "base/shared_word.hpp"
+#include "hash/hash.hpp"
 
 namespace bfstore::format {
 
 using bfstore::FileId;
+
+// A number that depends on every bit of the id, so that ids which are counters differ in it, too. The live word has its
+// upper bits; slots and sealed bodies have it as the seed of their checksums.
+inline std::uint64_t id_hash(const FileId& file_id) noexcept { return hash::xxh3(file_id.data(), file_id.size(), 0); }
 
 struct LiveWord {
   // States; persisted.
@@ -25,10 +30,12 @@ struct LiveWord {
   static constexpr std::uint64_t kGone = kSuperseded | kReplaced;
   // Bits 6 to 14: a later version may set them as states, in any file. Answers do not count then.
   static constexpr std::uint64_t kLaterStates = 0x7fc0;
-  // Never set in a file's word, and always set in the end word: so the two differ for every file id. A handle that was
-  // shut has a page of its own with this bit (Mapping::replace_page).
+  // Never set in a file's word, and always set in the end word: so the two differ for every file id.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 15;
-  // The bits that the file's id decides. Bit 0 is always set.
+  // Always set. A handle that was shut has a page of its own without it (Mapping::replace_page): with kNever instead, a
+  // lost end word could hide the bit.
+  static constexpr std::uint64_t kAlways = 1;
+  // The bits that the file's id decides.
   static constexpr std::uint64_t kIdBits = ~std::uint64_t{0xffff};
   // The bits that never change in a whole file.
   static constexpr std::uint64_t kFixed = ~(kStates | kLaterStates);
@@ -36,9 +43,7 @@ struct LiveWord {
   std::uint64_t bits = 0;
 
   // The word of a file with this id, in no state.
-  static LiveWord healthy(const FileId& file_id) noexcept {
-    return {(base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data())) & kIdBits) | 1};
-  }
+  static LiveWord healthy(const FileId& file_id) noexcept { return {(id_hash(file_id) & kIdBits) | kAlways}; }
 
   // True if one of these states is set.
   [[nodiscard]] constexpr bool has(std::uint64_t states) const noexcept { return (bits & states) != 0; }
@@ -51,7 +56,7 @@ struct LiveWord {
     return is_own(file_id) && !has(kLaterStates);
   }
   // True if this may be the word of a file with an unknown id. Zeros, for instance, are not.
-  [[nodiscard]] bool is_of_a_file() const noexcept { return (bits & (1 | kNever)) == 1; }
+  [[nodiscard]] bool is_of_a_file() const noexcept { return (bits & (kAlways | kNever)) == kAlways; }
 
   bool operator==(const LiveWord&) const noexcept = default;
 };
@@ -81,7 +86,7 @@ class SharedLiveWord {
 
 // The word at the end of a file, and of an embedded filter, with this id.
 inline std::uint64_t end_word(const FileId& file_id) noexcept {
-  return base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()) + 8) | LiveWord::kNever;
+  return hash::xxh3(file_id.data(), file_id.size(), 1) | LiveWord::kNever;
 }
 
 }  // namespace bfstore::format

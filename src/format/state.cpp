@@ -9,8 +9,7 @@ namespace bfstore::format {
 namespace {
 
 std::uint64_t checksum_of(Bytes page, const FileId& file_id) noexcept {
-  const auto seed = base::load<std::uint64_t>(reinterpret_cast<const std::byte*>(file_id.data()));
-  return hash::xxh3(page.data(), kSlotChecksumField.offset, seed);
+  return hash::xxh3(page.data(), kSlotChecksumField.offset, id_hash(file_id));
 }
 
 bool zero_between(Bytes record, const Field& before, const Field& behind) noexcept {
@@ -27,6 +26,14 @@ bool recovered_is_possible(Bytes slot) noexcept {
 }
 
 bool filling_is_possible(Bytes slot) noexcept { return get<std::uint32_t>(slot, kFillingField) <= 1; }
+
+bool live_page_reserved_is_zero(Bytes page) noexcept {
+  const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
+  bool zero = zero_between(page, kLiveNumSlicesField, kStripesField) && all_zero(page.subspan(stripes_end));
+  for (std::size_t at = kStripesField.offset; at < stripes_end; at += kStripeBytes)
+    zero = zero && all_zero(page.subspan(at + kStripeReserved, kStripeBytes - kStripeReserved));
+  return zero;
+}
 
 // A page that lost its live word is a problem of its own.
 bool live_words_are_possible(Bytes page, const FileId& file_id) noexcept {
@@ -197,20 +204,15 @@ SlotPair decode_slots(Bytes page_a, Bytes page_b, const FileId& file_id) noexcep
 }
 
 bool is_like_a_live_page(Bytes page) noexcept {
+  const LiveWord word{get<std::uint64_t>(page, kLiveWordField)};
   const auto num_slices = get<std::uint64_t>(page, kLiveNumSlicesField);
-  return LiveWord{get<std::uint64_t>(page, kLiveWordField)}.is_of_a_file() &&
-         get<std::uint64_t>(page, kSyncingField) <= 1 && num_slices >= 1 && num_slices <= UINT16_MAX &&
-         zero_between(page, kLiveNumSlicesField, kStripesField);
+  return word.is_of_a_file() && (word.bits & LiveWord::kIdBits) != 0 && get<std::uint64_t>(page, kSyncingField) <= 1 &&
+         num_slices >= 1 && num_slices <= UINT16_MAX && live_page_reserved_is_zero(page);
 }
 
 bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
   const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
-  const std::size_t stripes_end = kStripesField.offset + kStripesField.bytes;
-  bool zero = live_words_are_possible(live, file_id) && zero_between(live, kLiveNumSlicesField, kStripesField) &&
-              all_zero(live.subspan(stripes_end));
-  for (std::size_t at = kStripesField.offset; at < stripes_end; at += kStripeBytes) {
-    zero = zero && all_zero(live.subspan(at + kStripeReserved, kStripeBytes - kStripeReserved));
-  }
+  bool zero = live_words_are_possible(live, file_id) && live_page_reserved_is_zero(live);
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot is a separate problem

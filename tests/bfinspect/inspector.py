@@ -107,7 +107,7 @@ class Bytes:
         return self.put(PAGE - 8, "Q", xxhash.xxh3_64_intdigest(bytes(self.data[:PAGE - 8])))
 
     def seal_slots(self):
-        seed = self.get(88, "Q")
+        seed = xxhash.xxh3_64_intdigest(bytes(self.data[88:104]))
         for start in (SLOT_A, SLOT_B):
             self.put(start + PAGE - 8, "Q", xxhash.xxh3_64_intdigest(bytes(self.data[start:start + PAGE - 8]), seed))
         return self

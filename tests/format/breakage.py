@@ -29,12 +29,12 @@ def seal_identity(data):
 
 def end_word(data):
     """Returns the end word of the filter at the beginning of `data`."""
-    return struct.pack("<Q", number(data, 96, 8) | reader.END_BIT)
+    return struct.pack("<Q", reader.xxh3(bytes(data[88:104]), 1) | reader.END_BIT)
 
 
 def seal_slots(data):
     for start in (PAGE, 2 * PAGE):
-        put(data, start + 4088, "Q", reader.xxh3(bytes(data[start:start + 4088]), number(data, 88, 8)))
+        put(data, start + 4088, "Q", reader.xxh3(bytes(data[start:start + 4088]), reader.xxh3(bytes(data[88:104]), 0)))
 
 
 def record(kind, flags, value, length=None, padding=b"\0"):
@@ -286,6 +286,13 @@ def later(data):
     seal_identity(data)
 
 
+def right_words(data):
+    """Makes the live word and the end word those of the file_id."""
+    file_id = bytes(data[88:104])
+    put(data, 3 * PAGE, "Q", reader.xxh3(file_id, 0) & ~0xffff | 1)
+    put(data, len(data) - 8, "Q", reader.xxh3(file_id, 1) | reader.END_BIT)
+
+
 def live_word(function):
     return lambda data: put(data, 3 * PAGE, "Q", function(number(data, 3 * PAGE, 8)))
 
@@ -305,7 +312,9 @@ STATE = {
     "both slots with words of a later minor version": (both(slots(both(
         field(12, "I", 2), field(80, "Q", 2**64 - 1), field(88, "Q", 7), field(96, "Q", 9), fill(104, b"later"), field(4080, "Q", 3))), later),
         None),
-    "the slots of another file": (both(flipped(88), seal_identity), "BFS_ESLOTS"),  # the live word lacks this byte of file_id
+    "the slots of another file": (both(flipped(88), seal_identity, right_words), "BFS_ESLOTS"),
+    "the slots of a file whose id differs in its last byte": (both(flipped(103), seal_identity, right_words), "BFS_ESLOTS"),
+    "the words of another file": (both(flipped(103), seal_identity, seal_slots), "BFS_ELIVEWORD"),
     "live word 0": (live_word(lambda word: 0), "BFS_ELIVEWORD"),
     "live word all ones": (live_word(lambda word: 2**64 - 1), "BFS_ELIVEWORD"),
     "live word, bit 0 clear": (live_word(lambda word: word & ~1), "BFS_ELIVEWORD"),
@@ -347,6 +356,6 @@ END_WORD = {
     "end word, bit 15 clear": (last_word(lambda word: word & ~reader.END_BIT), "BFS_ELIVEWORD"),
     "end word of another filter": (last_word(lambda word: word ^ 1 << 20), "BFS_ELIVEWORD"),
     "end word, bit 0": (last_word(lambda word: word ^ 1), "BFS_ELIVEWORD"),
-    "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", number(d, 90, 6) << 16 | 1), "BFS_ELIVEWORD"),
+    "the live word at the end": (lambda d: put(d, len(d) - 8, "Q", reader.xxh3(bytes(d[88:104]), 0) & ~0xffff | 1), "BFS_ELIVEWORD"),
     "the last page cut and grown again": (without_last_page, "BFS_ELIVEWORD"),
 }

@@ -115,7 +115,7 @@ class FormatDocument(unittest.TestCase):
             all_bits += bits
             told[name.strip("*").replace(" ", "_") or value] = sum(1 << bit for bit in bits)
         self.assertEqual(all_bits, list(range(64)), "each bit is in one row")
-        self.assertEqual(told.pop("1") | told.pop("bytes 2 to 7 of file_id"), 2**64 - 2**16 + 1)
+        self.assertEqual(told.pop("1") | told.pop("those of XXH3(file_id, 0)"), 2**64 - 2**16 + 1)
         told["never"] = told.pop("0; 1 in the end word")
         self.assertEqual(told["never"], 1 << self.told(r"with bit (\d+) set", "A file")[0])
         self.assertEqual(told, self.code.numbers["live"])

@@ -238,12 +238,12 @@ def identity(data, form, limit, secret):
 
 
 def end_word(f):
-    return number(f.file_id[8:]) | END_BIT
+    return xxh3(f.file_id, 1) | END_BIT
 
 
 def healthy_word(f):
-    """Returns the live word without a state: 1 in bits 0 to 15, then bytes 2 to 7 of file_id."""
-    return number(f.file_id[2:8]) << 16 | 1
+    """Returns the live word without a state."""
+    return xxh3(f.file_id, 0) & ~0xffff | 1
 
 
 def check_end(f, word):
@@ -253,7 +253,7 @@ def check_end(f, word):
 def state(f, minor, a, b, live):
     """Reads the two state slots and the live page."""
     slots = [(number(s[:8]), number(s[8:12]), s) for s in (b, a)  # if the sequences are equal, A is the newest
-             if number(s[4088:]) == xxh3(s[:4088], number(f.file_id[:8])) and number(s[8:12]) in (1, 2, 3, 4)]
+             if number(s[4088:]) == xxh3(s[:4088], xxh3(f.file_id, 0)) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
     syncing, epoch, num_slices = struct.unpack_from("<QQQ", live, 8)
     check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
@@ -285,7 +285,7 @@ def open_file(path, secret=None):
 
 def damaged(f):
     """Returns the damaged chunks of a sealed file, and whether its checksums and counters are as they were sealed."""
-    salt = number(f.file_id[:8])
+    salt = xxh3(f.file_id, 0)
     chunks = [f.body[i:i + 65536] for i in range(0, f.body_bytes, 65536)]
     return ([i for i, chunk in enumerate(chunks) if xxh3(chunk, (salt + i) % 2**64) != number(f.sums[8 * i:8 * i + 8])],
             xxh3(f.sums, salt) == f.sums_sum and f.keys_added == f.keys_sealed)

@@ -93,7 +93,7 @@ class Sealed(unittest.TestCase):
                 ranges.append((start, size))
         if f.keys_added != f.keys_sealed:
             ranges.insert(0, (12288 + 64, 2048))
-        if reader.xxh3(f.sums, reader.number(f.file_id[:8])) != f.sums_sum:
+        if reader.xxh3(f.sums, reader.xxh3(f.file_id, 0)) != f.sums_sum:
             end = (f.sums_at, len(f.sums))
             ranges = ranges[:-1] + [(ranges[-1][0], ranges[-1][1] + end[1])] if ranges and sum(ranges[-1]) == end[0] else ranges + [end]
         return ranges

@@ -142,7 +142,7 @@ def place(fd):
 def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, recoveries=0, turned=bytes(24)):
     """`turned`: epoch, turned_at and turned_after_boot."""
     page = struct.pack("<QII48s8xII24s24x1536s2424x", sequence, its_state, slices, its_place, filling, recoveries, turned, lanes)
-    return page + struct.pack("<Q", xxh3(page, number(f.file_id[:8])))
+    return page + struct.pack("<Q", xxh3(page, xxh3(f.file_id, 0)))
 
 
 def raised(lanes, owner, mark, epoch):
@@ -237,7 +237,7 @@ class Writer:
     def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False):
         """Returns whether the slot says filling."""
         pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
-        valid = [number(page[4088:]) == xxh3(page[:4088], number(self.f.file_id[:8])) for page in pages]
+        valid = [number(page[4088:]) == xxh3(page[:4088], xxh3(self.f.file_id, 0)) for page in pages]
         newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
         old, sequence = pages[newest], number(pages[newest][:8])
         check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
@@ -395,7 +395,7 @@ def seal(path, to, secret=None):
         count, slots = -(-f.body_bytes // CHUNK), f.header[4096:12288]
         w = nameless(to, f, 8 * count)
         w.map[w.f.start:w.f.start + f.body_bytes] = body = os.pread(source.fileno(), f.body_bytes, f.start)
-        salt = number(w.f.file_id[:8])
+        salt = xxh3(w.f.file_id, 0)
         sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
         w.map[w.f.end_at - len(sums):w.f.end_at] = sums
         w.words[KEYS_ADDED] = left = max(f.keys_added - f.keys_removed, 0)

@@ -24,6 +24,12 @@ void put_bytes(std::span<std::byte> header, std::size_t offset, Input bytes) {
   if (!bytes.empty()) std::memcpy(header.data() + offset, bytes.data(), bytes.size());
 }
 
+format::FileId file_id_of(std::span<const std::byte> header) {
+  format::FileId file_id{};
+  std::memcpy(file_id.data(), header.data() + format::kFileIdField.offset, file_id.size());
+  return file_id;
+}
+
 void make_slot_right(std::span<std::byte> header, std::size_t offset, bool checksum, bool is_here, const Here& here) {
   const std::span<std::byte> slot = header.subspan(offset, format::kPageBytes);
   if (is_here) {
@@ -34,9 +40,8 @@ void make_slot_right(std::span<std::byte> header, std::size_t offset, bool check
     format::put(slot, format::kMountField, here.mount);
   }
   if (!checksum) return;
-  const auto seed = bfstore::base::load<std::uint64_t>(header.data() + format::kFileIdField.offset);
   format::put(slot, format::kSlotChecksumField,
-              bfstore::hash::xxh3(slot.data(), format::kSlotChecksumField.offset, seed));
+              bfstore::hash::xxh3(slot.data(), format::kSlotChecksumField.offset, format::id_hash(file_id_of(header))));
 }
 
 Image whole_file(Input input) {
@@ -53,12 +58,6 @@ Damage damage_from(Bytes& bytes) {
   const std::uint64_t low = bytes.u16();
   const std::uint64_t offset = low | std::uint64_t{bytes.u8()} << 16;
   return {offset, static_cast<std::byte>(bytes.u8())};
-}
-
-format::FileId file_id_of(std::span<const std::byte> header) {
-  format::FileId file_id{};
-  std::memcpy(file_id.data(), header.data() + format::kFileIdField.offset, file_id.size());
-  return file_id;
 }
 
 // Puts the end word where it belongs. Lengthens a file that ends with its body or its checksums, so that the word fits.

@@ -113,7 +113,8 @@ Error write_down(const OpenFile& opened, const Error& failed, const Opening& opt
 // name was replaced, and the path is a mount of that file. A file that was replaced and has other names keeps
 // *replaced* for good.
 Error go_on(const OpenFile& opened, Evidence& evidence) {
-  if (!evidence.live_word.has(format::LiveWord::kSuperseded) || !evidence.live_word.is_own(opened.identity().file_id))
+  if (!evidence.live_word.has(format::LiveWord::kSuperseded) ||
+      !evidence.live_word.is_understood(opened.identity().file_id))
     return {};
   const auto facts = opened.file().facts();
   if (!facts) return facts.error();

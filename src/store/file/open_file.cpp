@@ -240,7 +240,7 @@ bool OpenFile::shut_off() const try {
   std::vector<std::byte> page(format::kPageBytes);
   if (header && file_.check_descriptor().ok())
     std::copy_n(header->begin() + format::kLivePageOffset, page.size(), page.begin());
-  base::store(page.data(), base::load<std::uint64_t>(page.data()) | format::LiveWord::kNever);
+  base::store(page.data(), base::load<std::uint64_t>(page.data()) & ~format::LiveWord::kAlways);
   return mapping_.replace_page(format::kLivePageOffset, page);
 } catch (const std::bad_alloc&) {
   return false;

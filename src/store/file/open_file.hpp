@@ -90,11 +90,9 @@ class OpenFile {
   [[nodiscard]] Result<Evidence> look() const;
   // Reads slots and live word under the state lock, which the caller holds: they cannot change meanwhile.
   [[nodiscard]] Result<Evidence> evidence_under_lock() const;
-  // Reads the header of the file as it is now. kLost if live word or end word are not the file's own, kFeature in a
-  // state of a later version.
+  // Reads the header of the file as it is now. kLost if live word or end word are not the file's own.
   [[nodiscard]] Result<HeaderBytes> whole_header() const;
-  // kLost if the file is no longer whole, kFault if a page of it could not be read, kFeature in a state of a later
-  // version.
+  // kLost if the file is no longer whole, kFault if a page of it could not be read.
   [[nodiscard]] Error check_file_is_whole() const;
   // kLost if the live word or the end word is no longer the file's own. Called before a store to the live page after a
   // wait: the store would be SIGBUS if the file was cut meanwhile. Needs no memory while both words are the file's own.

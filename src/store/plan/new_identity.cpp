@@ -160,8 +160,8 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = size_of(*row, *hash_row, options, body_bytes);
   if (!size) return size.error();
-  if (Error error = check_positions(*row, *hash_row, size->num_bits, size->num_probes); !error.ok()) return error;
-  if (Error error = check_reached(*hash_row, options, size->num_bits); !error.ok()) return error;
+  if (Error error = check_hash_takes(*row, *hash_row, options, size->num_bits, size->num_probes); !error.ok())
+    return error;
   Shape shape{row->info.layout, hash,      size->num_probes,        size->num_bits,
               size->capacity,   size->fpr, options.seed.value_or(0)};
   const bool needs_seed = hash::row_of(hash).info.takes_seed && !options.seed && !options.bare;
@@ -249,6 +249,12 @@ Result<Parameters> parameters_of(const Options& options) {
 }
 
 }  // namespace
+
+Error check_hash_takes(const layout::Row& row, const hash::Row& hash, const Options& options, std::uint64_t num_bits,
+                       std::uint32_t num_probes) {
+  if (Error error = check_positions(row, hash, num_bits, num_probes); !error.ok()) return error;
+  return check_reached(hash, options, num_bits);
+}
 
 std::uint64_t file_body_budget(std::uint64_t max_bytes) noexcept {
   const std::uint64_t pages = base::round_down(left_of(max_bytes, format::kEndWordBytes), format::kPageBytes);

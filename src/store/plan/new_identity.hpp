@@ -5,6 +5,8 @@
 #include <bfstore/options.hpp>
 
 #include "format/identity.hpp"
+#include "hash/hash.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::store {
 
@@ -21,6 +23,10 @@ struct OwnOptions : Options {
 
 // Makes the identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
 Result<format::Identity> new_identity(const Options& options, format::Form form);
+
+// Checks that a filter of this layout, m and k can have the hash. `options` say whether m was given or computed.
+Error check_hash_takes(const layout::Row& row, const hash::Row& hash, const Options& options, std::uint64_t num_bits,
+                       std::uint32_t num_probes);
 
 // Returns the number of bytes that a file of `max_bytes` has for the body.
 std::uint64_t file_body_budget(std::uint64_t max_bytes) noexcept;

@@ -60,6 +60,8 @@ Result<Plan> plan(const PlanRequest& request) {
     return sizing::complete(*row, reached, store::file_body_budget(request.max_bytes));
   });
   if (!size) return size.error();
+  if (Error error = store::check_hash_takes(*row, *hash, options, size->num_bits, size->num_probes); !error.ok())
+    return error;
   const auto keys = static_cast<double>(size->capacity);
   Plan plan;
   plan.layout = row->info;

@@ -129,6 +129,37 @@ TEST_CASE("after any damage to an open file every form of lookup answers maybe, 
   }
 }
 
+// Ids that a caller counts differ in one byte, and every comparison of the two words notices it.
+TEST_CASE("another filter that is copied over an open one is noticed, whichever bit of the file_id differs") {
+  for (std::size_t byte = 0; byte < sizeof(FileId); ++byte) {
+    CAPTURE(byte);
+    TempDir dir;
+    Options options = small_options();
+    options.file_id = FileId{1};
+    Filter writer = created(dir.file(), options);
+    add_keys(writer, 1, 0, kSome);
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    (*options.file_id)[byte] ^= 2;
+    CHECK(created(dir.file("other"), options).close().ok());
+    write_bytes(dir.file(), 0, read_bytes(dir.file("other")));
+    check_all_maybe(reader, Code::kLost);
+    check_all_maybe(writer, Code::kLost);
+    CHECK(writer.sync({.owner = 1, .mark = 1}).code == Code::kLost);
+    CHECK(writer.close().code == Code::kLost);
+    CHECK(read_bytes(dir.file()) == read_bytes(dir.file("other")));
+  }
+}
+
+TEST_CASE("a file in a later state is refused as it is, even if the process that superseded it was killed") {
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  set_live_word(dir.file(), look_at(dir.file()).live_word | format::LiveWord::kSuperseded | std::uint64_t{1} << 6);
+  const std::string before = read_bytes(dir.file());
+  for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive})
+    CHECK(open_code(dir.file(), mode) == Code::kLater);
+  CHECK(read_bytes(dir.file()) == before);
+}
+
 TEST_CASE("after any damage to an open file every form of add is refused and changes nothing") {
   for (const Damage& damage : damages()) {
     CAPTURE(damage.name);

@@ -199,6 +199,27 @@ TEST_CASE("a file that is no filter is replaced without being touched, and a fol
   CHECK(code_of(Filter::create(dir.path(), replacing())) == Code::kNotRegular);
 }
 
+// Small numbers of 64 bits, where a filter has its live page.
+TEST_CASE("a file of numbers that look like a live word, but for their other bytes, is not written to") {
+  const std::array<std::array<std::uint64_t, 4>, 3> pages{{{21, 1, 99, 7}, {0x10001, 0, 0, 1}, {0x10001, 1, 0, 1}}};
+  for (const auto& page : pages) {
+    TempDir dir;
+    std::ofstream(dir.file()) << std::string(40'000, '\0');
+    for (std::size_t i = 0; i < page.size(); ++i) set_word(dir.file(), format::kLivePageOffset + 8 * i, page[i]);
+    set_word(dir.file(), format::kLivePageOffset + format::kPageBytes - 8, 5);
+    const std::string before = read_bytes(dir.file());
+    {
+      Filter fresh = created(dir.file(), replacing_later());
+      CHECK(fresh.supersede().ok());
+      CHECK(read_bytes(dir.file()) == before);
+    }
+    CHECK(read_bytes(dir.file()) == before);
+    std::filesystem::create_hard_link(dir.file(), dir.file("other"));
+    CHECK(created(dir.file(), replacing()).close().ok());
+    CHECK(read_bytes(dir.file("other")) == before);
+  }
+}
+
 TEST_CASE("only a filter that is to replace a file supersedes it") {
   TempDir dir;
   Filter filter = created(dir.file());

@@ -179,6 +179,22 @@ TEST_CASE("a reader that is shut, of a mapping, of a copy or of a range, answers
   CHECK(read_bytes(path) == before);
 }
 
+TEST_CASE("a handle that was shut answers maybe whatever happens to the end of its file") {
+  TempDir dir;
+  const std::string path = filled(dir);
+  const std::uint64_t end = std::filesystem::file_size(path) - 8;
+  const std::uint64_t own = format::end_word(look_at(path).file_id);
+  Filter reader = opened(Filter::open(path, OpenMode::kRead));
+  CHECK(reader.shut().ok());
+  for (const std::uint64_t word : {std::uint64_t{0}, own ^ format::LiveWord::kNever, ~own}) {
+    set_word(path, end, word);
+    check_is_shut(reader);
+  }
+  REQUIRE(truncate(path.c_str(), format::kFileHeaderBytes) == 0);
+  REQUIRE(truncate(path.c_str(), static_cast<off_t>(end + 8)) == 0);
+  check_is_shut(reader);
+}
+
 TEST_CASE("a range that is shut answers maybe") {
   TempDir dir;
   std::vector<std::byte> memory(*Filter::required_bytes(small_options()) + 64);

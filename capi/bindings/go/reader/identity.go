@@ -52,9 +52,9 @@ type seal struct {
 	chunks, sumsAt, sumsSum uint64
 }
 
-func (i *identity) salt() uint64     { return u64(i.fileID[:8]) }
-func (i *identity) endWord() uint64  { return u64(i.fileID[8:]) | endBit }
-func (i *identity) liveWord() uint64 { return u64(i.fileID[:])&^0xffff | 1 } // without a state
+func (i *identity) salt() uint64     { return xxh3.HashSeed(i.fileID[:], 0) }
+func (i *identity) endWord() uint64  { return xxh3.HashSeed(i.fileID[:], 1) | endBit }
+func (i *identity) liveWord() uint64 { return i.salt()&^0xffff | 1 } // without a state
 
 type check struct {
 	holds bool
