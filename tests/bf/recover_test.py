@@ -22,12 +22,12 @@ class Recover(BfCase):
     def edit_slots(self, name, change):
         """Changes both slots' bytes and seals them again (FORMAT.md, "State slots")."""
         data = bytearray(self.read(name))
-        file_id = struct.unpack_from("<Q", data, 88)[0]
+        seed = xxhash.xxh3_64_intdigest(bytes(data[88:104]))
         for at in SLOTS:
             slot = data[at:at + 4088]
             change(slot)
             data[at:at + 4088] = slot
-            struct.pack_into("<Q", data, at + 4088, xxhash.xxh3_64_intdigest(bytes(slot), file_id))
+            struct.pack_into("<Q", data, at + 4088, xxhash.xxh3_64_intdigest(bytes(slot), seed))
         self.write(name, data)
 
     def unclean(self, *owners, epoch=0):

@@ -21,7 +21,9 @@ __extension__ using Wide = unsigned __int128;
 
 std::uint64_t up(std::uint64_t number, std::uint64_t unit) { return (number + unit - 1) / unit * unit; }
 
-std::uint64_t salt_of(Span header) { return format::get<std::uint64_t>(header, format::kFileIdField); }
+std::uint64_t salt_of(Span header) {
+  return bfstore::hash::xxh3(header.data() + format::kFileIdField.offset, format::kFileIdField.bytes, 0);
+}
 
 std::uint64_t counted(Span header) {
   constexpr std::size_t kStripes = 32;

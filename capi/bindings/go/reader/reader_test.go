@@ -190,7 +190,7 @@ func patched(t testing.TB, path string, again bool, change func(data []byte) []b
 	if again && len(data) >= headerBytes {
 		binary.LittleEndian.PutUint64(data[page-8:], xxh3.HashSeed(data[:page-8], 0))
 		for _, at := range []int{page, 2 * page} {
-			binary.LittleEndian.PutUint64(data[at+page-8:], xxh3.HashSeed(data[at:at+page-8], u64(data[88:])))
+			binary.LittleEndian.PutUint64(data[at+page-8:], xxh3.HashSeed(data[at:at+page-8], xxh3.HashSeed(data[88:104], 0)))
 		}
 	}
 	other := filepath.Join(t.TempDir(), "patched")

@@ -268,7 +268,9 @@ class Marks(Case):
     def go_down(self):
         """Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot."""
         data = bytearray(self.path.read_bytes())
-        with bfstore.create(self.folder / "xxh3", capacity=1, seed=struct.unpack_from("<Q", data, 88)[0]) as hash_:
+        with bfstore.create(self.folder / "unseeded", capacity=1, seed=0) as hash_:
+            seed = hash_.digest(data[88:104])
+        with bfstore.create(self.folder / "xxh3", capacity=1, seed=seed) as hash_:
             for at in (4096, 8192):
                 struct.pack_into("<I", data, at + 8, 2)
                 data[at + 16:at + 32] = os.urandom(16)

@@ -368,7 +368,7 @@ fn marks() {
 /// Leaves the file as a machine does that went down (FORMAT.md, "State slots"): dirty, in another boot.
 fn go_down(folder: &Folder) {
     let mut data = fs::read(folder.filter()).unwrap();
-    let seed = u64::from_le_bytes(data[88..96].try_into().unwrap());
+    let seed = small().seed(0).create(folder.join("unseeded")).unwrap().digest(&data[88..104]).unwrap();
     let hash = small().seed(seed).replace(true).create(folder.join("hash")).unwrap();
     for at in [4096, 8192] {
         data[at + 8..at + 12].copy_from_slice(&2u32.to_le_bytes());
