@@ -172,12 +172,6 @@ std::uint64_t Ask::count(std::uint64_t digest) const noexcept {
   return early || layout::in_doubt(target.sentinel) ? layout::Counters::kMost : found;
 }
 
-Code Ask::was_changed(std::uint64_t compared) const noexcept {
-  if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
-    return home->why_in_doubt(target.sentinel, compared);
-  return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
-}
-
 // Another writer may have been let in since the lock was lost. The plain stores of a writer that adds alone may have
 // erased bits of that writer, so every process must doubt. Otherwise the live word of the file stays as it is, because
 // the other writers have their locks, and miss no key.

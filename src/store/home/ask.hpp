@@ -92,7 +92,11 @@ struct Ask {
   // kOk, or why the last add, or remove, does not count.
   [[nodiscard]] Code was_added() const noexcept { return was_changed(adds_compare); }
   [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
-  [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept;
+  [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept {
+    if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
+      return home->why_in_doubt(target.sentinel, compared);
+    return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
+  }
   // Ends the adds of a handle that lost its lock. Always returns an error.
   [[nodiscard]] Code lost_lock(bool stored) const noexcept;
   [[nodiscard]] bool full() const noexcept { return keys_left() >= shape.capacity; }
