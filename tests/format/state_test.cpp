@@ -53,7 +53,10 @@ SlotPage torn(const SlotPage& old, const SlotPage& next, unsigned landed) {
 TEST_CASE("a slot comes back from its bytes as it was") {
   for (const SlotState state : kStates) {
     for (std::uint64_t sequence = 0; sequence < 500; ++sequence) {
-      const Slot slot = slot_of(mix(sequence), state);
+      Slot slot = slot_of(mix(sequence), state);
+      slot.epoch = mix(sequence + 700);  // of a later layout
+      slot.turned_at = mix(sequence + 701);
+      slot.turned_after_boot = mix(sequence + 702);
       REQUIRE(format::decode_slot(format::encode_slot(slot, kId), kId) == slot);
     }
   }

@@ -345,6 +345,16 @@ TEST_CASE("handles of a file whose first page is damaged, or of a later version,
   }
 }
 
+TEST_CASE("handles of a file of a later layout, whose first page is damaged, learn that it is replaced") {
+  TempDir dir;
+  const Filter writer = created(dir.file());
+  set_word(dir.file(), format::kLivePageOffset + format::kLiveEpochField.offset, 3'000'000'000);
+  set_word(dir.file(), format::kLivePageOffset + format::kLiveNumSlicesField.offset, 8);
+  write_bytes(dir.file(), 0, std::string(format::kPageBytes, '\0'));
+  CHECK(created(dir.file(), replacing()).close().ok());
+  check_superseded(writer);
+}
+
 TEST_CASE("a file with a damaged first page continues after it was superseded and not replaced") {
   for (const FirstPage& page : bad_first_pages()) {
     CAPTURE(page.name);
