@@ -98,6 +98,19 @@ TEST_CASE("a filter in doubt is not exported, and the array says maybe") {
   check_not_exported(filter, Code::kShut);
 }
 
+TEST_CASE("a filter whose slot says poisoned is not exported, though the live page was dropped") {
+  const faults::Scope scope;
+  TempDir dir;
+  Filter writer = make(dir.file(), classic());
+  const std::uint64_t healthy = look_at(dir.file()).live_word;
+  faults::on_sync = [synced = false](int) mutable { return std::exchange(synced, true) ? 0 : EIO; };
+  REQUIRE(writer.sync({.owner = 1, .mark = 1}).code == Code::kPoisoned);
+  faults::on_sync = nullptr;
+  set_live_word(dir.file(), healthy);
+  set_syncing(dir.file(), false);
+  check_not_exported(writer, Code::kPoisoned);
+}
+
 TEST_CASE("a filter that comes into doubt while it is exported, or cannot be read, is not exported") {
   const faults::Scope scope;
   TempDir dir;
