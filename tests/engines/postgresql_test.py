@@ -133,8 +133,10 @@ class Cluster:
         return [self.server.process.pid, *children]
 
     def backends(self):
-        """Returns the processes of clients. A process closes its files after it has left pg_stat_activity."""
-        return [pid for pid in self.pids() if "[local]" in title_of(pid)]
+        """Returns the processes of clients, with those that end: a process closes its files after it has left pg_stat_activity,
+        and has lost its title."""
+        titles = ((pid, title_of(pid)) for pid in self.pids())
+        return [pid for pid, title in titles if "[local]" in title or not title]
 
     def kill_all(self):
         """Kills the server, which stops first, so that it starts no child meanwhile. Returns when its children have ended, too:
@@ -146,7 +148,7 @@ class Cluster:
         for pid in children:
             kill(pid)
         self.server.kill()
-        engines.wait_until(lambda: not any(map(title_of, children)), "the end of a server's children")
+        engines.wait_until(lambda: all(map(has_ended, children)), "the end of a server's children")
 
 
 def status_of(pid, field):
@@ -155,6 +157,11 @@ def status_of(pid, field):
         return re.search(rf"^{field}:\s+(.*)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1]
     except (FileNotFoundError, ProcessLookupError):
         return ""
+
+
+def has_ended(pid):
+    """A process that is ending has lost its title before its memory is released; a zombie has released all."""
+    return status_of(pid, "State")[:1] in ("", "Z", "X")
 
 
 def title_of(pid):
