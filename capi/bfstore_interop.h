@@ -48,6 +48,21 @@ extern "C" {
  * third higher at k = 10 (more with more probes), and the filter has up to 1.5 % more keys than estimated. */
 #define BFS_HASH_JAYBIRD 7
 #define BFS_HASH_PYBLOOM_LIVE 8 /* of version 4 or later */
+/* These, too, have no digests, and are for filters that other programs made or are to read.  Strangers who choose keys
+ * can fill such a filter.  FORMAT.md ("Hashes") has the exact positions. */
+#define BFS_HASH_DCSO 9             /* DCSO's bloom, flor, fleur and poppy: FNV-1 and a generator */
+#define BFS_HASH_GUAVA 10           /* Guava's BloomFilter (MURMUR128_MITZ_64) */
+#define BFS_HASH_GUAVA_32 11        /* Guava's older strategy (MURMUR128_MITZ_32) */
+#define BFS_HASH_REDISBLOOM 12      /* RedisBloom's BF commands (MurmurHash64A twice) */
+#define BFS_HASH_PYBLOOMFILTER 13   /* pybloomfiltermmap3 (MurmurHash3_x64_128 with listed seeds) */
+#define BFS_HASH_LEVELDB 14         /* LevelDB's built-in filter */
+#define BFS_HASH_ROCKSDB 15         /* RocksDB's filter of format_version 5: XXPH3 and one cache line */
+#define BFS_HASH_PARQUET 16         /* Parquet's split-block filter: XXH64 and one block of 32 bytes */
+#define BFS_HASH_BITS_AND_BLOOMS 17 /* the Go module bits-and-blooms/bloom */
+#define BFS_HASH_LIBBLOOM 18        /* the C library libbloom (murmurhash2) */
+#define BFS_HASH_RBLOOM 19          /* rbloom with the hash function of its documentation (SHA-256) */
+#define BFS_HASH_FASTBLOOM 20       /* the Rust crate fastbloom */
+#define BFS_HASH_JAVA_BYTES 21      /* ByteBufferBloomFilter of tutorials in Java */
 
 #define BFS_TUTORIAL_SIZING 0x10000000ull
 /* Making, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2). Both

@@ -176,6 +176,18 @@ class Filter {
   static Result<Filter> import_foreign(const std::string& path, std::span<const std::byte> bytes,
                                        const ForeignForm& form, const Options& options);
 
+  // Asks a file of another program in place, without making a file of it: it is mapped, shared with every process that
+  // opens it, and only read. `options` says what the bytes do not, as in import_foreign(); of `opening` the call takes
+  // `map`, `any_filesystem`, `no_follow` and `descriptor`. If the file has several filters, a key is in it if one of
+  // them has it, unless the form names one. Such a file has no live word. So a lookup that would answer "no" asks the
+  // system first whether the file has still the same bytes: inode, length and times. After a change every answer is
+  // "maybe", and health() is kLost, for good. A page that cannot be read is "maybe", too (MapOptions::guard is always
+  // on). A change by a process that writes through a mapping shows late or never: take a copy (MapOptions::copy) of a
+  // file whose writers are not known. Bits after the last one of the array are not looked at.
+  // save() makes a file of it, and copies, comparisons and merges read it, unless it has several filters.
+  static Result<Filter> open_foreign(const std::string& path, const ForeignForm& form, const Options& options = {},
+                                     const OpenOptions& opening = {});
+
   // Writes the filter for another program into memory at any address. It needs exported_bytes(). The bytes have every
   // key whose add returned before the call. A filter in doubt is an error, as in save(). kUnsupported if the format has
   // no such filter. On an error every byte of the buffer is 0xff. `bytes` becomes the number of bytes needed, even if

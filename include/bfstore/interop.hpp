@@ -23,6 +23,7 @@ struct ForeignFormat {
   Layout layout = Layout::kClassic;
   bool needs_size = false;         // the bytes do not say m and k, so the caller gives them, or `like`
   bool needs_order = false;        // the bytes do not say which bit of a byte comes first
+  bool needs_column = false;       // a file has filters of several columns, and the caller names one
   bool tells_capacity = false;     // the bytes say n; otherwise the caller may give it
   std::span<const Hash> hashes{};  // those that a filter of the format can have; empty: any, and the caller gives it
 };
@@ -41,6 +42,9 @@ struct ForeignForm {
   std::string format;               // ForeignFormat::name
   std::optional<BitOrder> order{};  // given if, and only if, the format needs it (to inspect, it never does)
   std::string name{};               // a name of the bytes for messages, for example a path
+  std::string column{};             // for a format whose file has filters of several columns: the one that is meant
+  // For a file of several filters: the number of the only one that is meant, from 0.
+  std::optional<std::uint32_t> member{};
 };
 
 // The facts that the bytes of a foreign filter say. 0 or an empty value: the bytes do not say it.
@@ -52,7 +56,8 @@ struct ForeignFilter {
   std::uint64_t capacity = 0;         // n
   double fpr = 0;                     // p at n keys
   std::optional<std::uint64_t> keys;  // the number that the other program counted
-  std::uint64_t bytes = 0;            // the length that all of the bytes must have
+  std::uint64_t bytes = 0;            // the length that all of the bytes must have; 0 also if there are several filters
+  std::uint32_t filters = 1;          // how many the bytes have: a key is in them if one of them has it
 };
 
 // Reads what the first bytes of a foreign filter, or all of its bytes, say. Makes no file. With `options` it reports

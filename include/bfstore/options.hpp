@@ -37,6 +37,20 @@ enum class Hash : std::uint16_t {
   // Do not use them either for keys that strangers choose.
   kJaybird = 7,
   kPybloomLive = 8,  // of version 4 or later
+  // Positions as other programs compute them (FORMAT.md, "Hashes"). They are for filters of those programs.
+  kDcso = 9,            // DCSO's bloom, flor, fleur and poppy: FNV-1 and a generator
+  kGuava = 10,          // Guava's BloomFilter (MURMUR128_MITZ_64)
+  kGuava32 = 11,        // Guava's older strategy (MURMUR128_MITZ_32)
+  kRedisBloom = 12,     // RedisBloom's BF commands (MurmurHash64A twice)
+  kPybloomfilter = 13,  // pybloomfiltermmap3 (MurmurHash3_x64_128 with listed seeds)
+  kLevelDb = 14,        // LevelDB's built-in filter
+  kRocksDb = 15,        // RocksDB's filter of format_version 5: XXPH3 and one cache line
+  kParquet = 16,        // Parquet's split-block filter: XXH64 and one block of 32 bytes
+  kBitsAndBlooms = 17,  // the Go module bits-and-blooms/bloom
+  kLibbloom = 18,       // the C library libbloom (murmurhash2)
+  kRbloom = 19,         // rbloom with the hash function of its documentation (SHA-256)
+  kFastbloom = 20,      // the Rust crate fastbloom
+  kJavaBytes = 21,      // ByteBufferBloomFilter of tutorials in Java
 };
 
 // The bit of a byte that comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in

@@ -210,9 +210,9 @@ class Checker {
     good_bits_ = id_.num_bits >= 1 && id_.num_bits <= most && id_.num_bits % unit == 0;
     if (good_bits_ && hash_ != nullptr && !hash_->reaches(id_.num_bits, std::max(id_.num_probes, 1U))) {
       good_bits_ = false;
-      broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", and that of " + hash_->info.name +
-                              " is at most " + std::to_string(hash_->most_bits) +
-                              (hash_->slices ? ", and a multiple of k" : ""));
+      broken(hash_->only_probes != 0 && id_.num_probes != hash_->only_probes ? Code::kProbes : Code::kBits,
+             "m is " + std::to_string(id_.num_bits) + " and k is " + std::to_string(id_.num_probes) +
+                 ", and those of " + hash_->info.name + " are " + hash_->limits());
     } else if (!good_bits_) {
       broken(Code::kBits, "m is " + std::to_string(id_.num_bits) + ", not from 1 to 2^" +
                               std::to_string(std::countr_zero(most)) +

@@ -1,16 +1,12 @@
 // The table of hashes, and the canary of each.
 #include "hash/hash.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
 
-#include "hash/jaybird.hpp"
-#include "hash/murmur3.hpp"
 #include "hash/positions.hpp"
 #include "hash/siphash.hpp"
-#include "hash/utf16.hpp"
 
 namespace bfstore::hash {
 namespace {
@@ -21,79 +17,27 @@ std::uint64_t siphash_for_all(const void* data, std::size_t bytes, std::uint64_t
   return siphash(data, bytes, counting);
 }
 
-// Computes Python's %: the remainder has the sign of the divisor.
-std::uint64_t floored_remainder(std::int64_t number, std::uint64_t divisor) noexcept {
-  const std::int64_t rest = number % static_cast<std::int64_t>(divisor);
-  return static_cast<std::uint64_t>(rest) + (rest < 0 ? divisor : 0);
-}
-
-void murmur3_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
-    const auto hash = static_cast<std::int32_t>(murmur3_x86_32(key, numbers.seeds[i]));
-    positions[i] = floored_remainder(hash, numbers.num_bits);
-  }
-}
-
-void murmur3_unsigned_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i)
-    positions[i] = murmur3_x86_32(key, numbers.seeds[i]) % numbers.num_bits;
-}
-
-// SimpleHash of the tutorials: `result = seed * result + value.charAt(i)` of Java's int, and then `(cap - 1) & result`.
-// Only the low 32 bits of a product matter, so the numbers here may be longer.
-void java_polynomial_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  const std::uint32_t count = numbers.num_probes;
-  std::fill_n(positions, count, std::uint64_t{0});
-  each_utf16_unit(key, [&](std::uint16_t unit) {
-    for (std::uint32_t i = 0; i < count; ++i) positions[i] = positions[i] * numbers.seeds[i] + unit;
-  });
-  for (std::uint32_t i = 0; i < count; ++i) positions[i] &= numbers.num_bits - 1;
-}
-
-// `and` with m - 1 lets through any combination of its set bits: all numbers below m only if m is a power of two.
-std::uint64_t java_polynomial_reached(std::uint64_t num_bits) noexcept {
-  return num_bits == 0 ? 0 : std::uint64_t{1} << std::popcount(num_bits - 1);
-}
-
-constexpr HashInfo seeded(Hash hash, const char* name) noexcept {
-  return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = true, .gives_positions = true};
-}
-
-constexpr Row sliced(Hash hash, const char* name, decltype(Row::positions) positions) noexcept {
-  return {.info = {.hash = hash, .name = name, .takes_keys = true, .gives_positions = true},
-          .known_digest = nullptr,
-          .positions = positions,
-          .slices = true};
-}
-
-// The number of positions that a hash of 32 bits reaches.
-constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
-
-// Java's largest int.
-constexpr std::uint64_t kMostInJava = INT32_MAX;
+constexpr Row kXxh3Row{{Hash::kXxh3, "xxh3", true, true, false, true}, xxh3};
+constexpr Row kExternalRow{{Hash::kExternal, "external", false, false, false, true}};
+constexpr Row kSipHashRow{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all};
 
 // All hashes, in the order of their numbers.
-constexpr std::array kRows{
-    Row{{Hash::kXxh3, "xxh3", true, true, false, true}, xxh3},
-    Row{{Hash::kExternal, "external", false, false, false, true}, nullptr},
-    Row{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all},
-    Row{seeded(Hash::kMurmur3, "murmur3"), nullptr, murmur3_positions, kMost32},
-    Row{seeded(Hash::kMurmur3Unsigned, "murmur3-unsigned"), nullptr, murmur3_unsigned_positions, kMost32},
-    Row{.info = seeded(Hash::kJavaPolynomial, "java-polynomial"),
-        .known_digest = nullptr,
-        .positions = java_polynomial_positions,
-        .most_bits = kMostInJava,
-        .counts_seeds = false,
-        .num_reached = java_polynomial_reached},
-    sliced(Hash::kJaybird, "jaybird", jaybird_positions<Salted<Md5>>),
-    sliced(Hash::kPybloomLive, "pybloom-live", jaybird_positions<SaltedXxh128>),
-};
+constexpr std::array kRows{&kXxh3Row,           &kExternalRow, &kSipHashRow,    &kMurmur3Row, &kMurmur3UnsignedRow,
+                           &kJavaPolynomialRow, &kJaybirdRow,  &kPybloomLiveRow};
 
 }  // namespace
 
+std::string Row::limits() const {
+  std::string text = "an m of at most " + std::to_string(most_bits);
+  if (slices) text += " that is a multiple of k";
+  if (unit_bits > 1) text += " that is a multiple of " + std::to_string(unit_bits);
+  if (only_probes != 0) text += ", and a k of " + std::to_string(only_probes);
+  return text;
+}
+
 const Row* find(std::uint16_t number) noexcept {
-  for (const Row& row : kRows) {
-    if (static_cast<std::uint16_t>(row.info.hash) == number) return &row;
+  for (const Row* const row : kRows) {
+    if (static_cast<std::uint16_t>(row->info.hash) == number) return row;
   }
   return nullptr;
 }
@@ -125,7 +69,7 @@ namespace bfstore {
 
 std::vector<HashInfo> hashes() {
   std::vector<HashInfo> all;
-  for (const hash::Row& row : hash::kRows) all.push_back(row.info);
+  for (const hash::Row* const row : hash::kRows) all.push_back(row->info);
   return all;
 }
 
@@ -135,8 +79,8 @@ std::optional<HashInfo> hash_of(Hash hash) noexcept {
 }
 
 std::optional<HashInfo> hash_named(std::string_view name) noexcept {
-  for (const hash::Row& row : hash::kRows) {
-    if (name == row.info.name) return row.info;
+  for (const hash::Row* const row : hash::kRows) {
+    if (name == row->info.name) return row->info;
   }
   return std::nullopt;
 }

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace bfstore::hash {
@@ -34,21 +35,40 @@ constexpr std::uint64_t every_bit(std::uint64_t num_bits) noexcept { return num_
 struct Row {
   HashInfo info;  // number, name, what it takes and gives
   // The digest of a public key, with a public secret, for the canary. nullptr if the hash takes no keys.
-  std::uint64_t (*known_digest)(const void* data, std::size_t bytes, std::uint64_t seed) noexcept;
+  std::uint64_t (*known_digest)(const void* data, std::size_t bytes, std::uint64_t seed) noexcept = nullptr;
   // Writes the positions of the key's bits, num_probes numbers below num_bits. nullptr if the hash gives digests.
   void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
   // The largest m that the hash has positions for.
   std::uint64_t most_bits = kMaxBits;
-  bool counts_seeds = true;  // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed
-  bool slices = false;       // m is k slices of one length, and a key has one bit in each
+  bool counts_seeds = true;       // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed
+  bool slices = false;            // m is k slices of one length, and a key has one bit in each
+  std::uint64_t unit_bits = 1;    // m is a multiple of this
+  std::uint32_t only_probes = 0;  // the only k; 0: any
   // The number of different positions that keys have in m bits. Rates and estimates are those of so many bits.
   std::uint64_t (*num_reached)(std::uint64_t num_bits) noexcept = every_bit;
 
+  // What m is a multiple of. `num_probes` is not 0.
+  [[nodiscard]] std::uint64_t unit(std::uint32_t num_probes) const noexcept { return slices ? num_probes : unit_bits; }
   // True if the hash has positions for this m and k. `num_probes` is not 0.
   [[nodiscard]] bool reaches(std::uint64_t num_bits, std::uint32_t num_probes) const noexcept {
-    return num_bits <= most_bits && (!slices || num_bits % num_probes == 0);
+    const bool good_probes = only_probes == 0 || num_probes == only_probes;
+    return good_probes && num_bits <= most_bits && num_bits % unit(num_probes) == 0;
   }
+  // Those in words: "an m of at most 4294967296".
+  [[nodiscard]] std::string limits() const;
 };
+
+// The info of a hash that gives positions, those of another program.
+constexpr HashInfo gives_positions(Hash hash, const char* name, bool takes_seeds = false) noexcept {
+  return {.hash = hash, .name = name, .takes_keys = true, .takes_seeds = takes_seeds, .gives_positions = true};
+}
+
+// Hashes of other programs have their rows in files of their own.
+extern const Row kMurmur3Row;
+extern const Row kMurmur3UnsignedRow;
+extern const Row kJavaPolynomialRow;
+extern const Row kJaybirdRow;
+extern const Row kPybloomLiveRow;
 
 // Returns nullptr if no such hash exists.
 const Row* find(std::uint16_t number) noexcept;

@@ -11,23 +11,16 @@
 #include <span>
 
 #include "base/bytes.hpp"
+#include "layout/turn.hpp"
 
 namespace bfstore::interop {
 
-// Converts a little-endian word of the array to a word of the filter, and back: each conversion is its own inverse.
-using Turn = std::uint64_t (*)(std::uint64_t word) noexcept;
+using layout::kAsItIs;
+using layout::kBigEndianWords;
+using layout::kHighestBitFirst;
+using layout::Turn;
 
-inline std::uint64_t as_it_is(std::uint64_t word) noexcept { return word; }
-
-// Exchanges neighbors, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
-inline std::uint64_t with_bytes_reversed(std::uint64_t word) noexcept {
-  constexpr std::uint64_t kBits = 0x5555555555555555, kPairs = 0x3333333333333333, kHalves = 0x0f0f0f0f0f0f0f0f;
-  word = (word >> 1 & kBits) | (word & kBits) << 1;
-  word = (word >> 2 & kPairs) | (word & kPairs) << 2;
-  return (word >> 4 & kHalves) | (word & kHalves) << 4;
-}
-
-inline Turn turn_of(BitOrder order) noexcept { return order == BitOrder::kBig ? with_bytes_reversed : as_it_is; }
+inline constexpr Turn turn_of(BitOrder order) noexcept { return order == BitOrder::kBig ? kHighestBitFirst : kAsItIs; }
 
 constexpr std::uint64_t array_bytes(std::uint64_t num_bits) noexcept { return num_bits / 8 + (num_bits % 8 != 0); }
 

@@ -30,6 +30,9 @@ Error foreign_fail(Code code, const ForeignForm& form, const std::string& what) 
   return fail(code, name_of(form) + ": " + what);
 }
 
+// Every header ends within as many bytes.
+constexpr std::uint64_t kMostHeaderBytes = 65536;
+
 // The code for bits that do not fit their number: the caller (kInvalid) or the bytes (kBody) gave the wrong number.
 Code wrong_bits(const Row& row) noexcept { return row.info.needs_size ? Code::kInvalid : Code::kBody; }
 
@@ -123,6 +126,39 @@ Result<Told> read(const Row& row, std::span<const std::byte> first, const Foreig
   return told;
 }
 
+Error SourceInMemory::read(std::span<std::byte> into, std::uint64_t offset) const {
+  if (offset > bytes_.size() || into.size() > bytes_.size() - offset)
+    return fail(Code::kTooShort, "ends after " + std::to_string(bytes_.size()) + " bytes, within a filter.");
+  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), into.size(), into.begin());
+  return {};
+}
+
+Result<std::vector<Told>> find(const Row& row, const Source& source, const ForeignForm& form) {
+  if (row.find != nullptr) {
+    auto found = row.find(source, form);
+    if (!found) return foreign_fail(found.error().code, form, found.error().message);
+    return found;
+  }
+  std::vector<std::byte> first(std::min(source.size(), kMostHeaderBytes));
+  if (Error error = source.read(first, 0); !error.ok()) return foreign_fail(error.code, form, error.message);
+  auto told = read(row, first, form);
+  if (!told) return told.error();
+  return std::vector<Told>{std::move(*told)};
+}
+
+Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& form) {
+  const std::string number = std::to_string(found.size());
+  if (!form.member && found.size() == 1) return std::move(found.front());
+  if (!form.member) {
+    return foreign_fail(Code::kInvalid, form,
+                        "has " + number + " filters in the format " + row.info.name +
+                            ", and a file of bfstore has one. Give the number of one of them, from 0, or ask all of "
+                            "them in place.");
+  }
+  if (*form.member < found.size()) return std::move(found[*form.member]);
+  return foreign_fail(Code::kInvalid, form, "has " + number + " filters. Give a number below that.");
+}
+
 Error complete(const Row& row, const Told& told, const ForeignForm& form, Options& options) {
   if (Error error = check_order(row, form); !error.ok()) return error;
   if (Error error = check_not_given(row, form, options); !error.ok()) return error;
@@ -155,10 +191,19 @@ Error check_length(const Row& row, std::uint64_t bytes, std::uint64_t expected, 
                           " bytes.");
 }
 
+Error check_place(const Row& row, const Told& told, std::uint64_t bytes, std::uint64_t num_bits,
+                  const ForeignForm& form) {
+  const std::uint64_t whole = whole_bytes(told, num_bits);
+  if (row.find == nullptr) return check_length(row, bytes, whole, num_bits, form);
+  if (told.offset <= bytes && whole - told.offset <= bytes - told.offset) return {};
+  return foreign_fail(Code::kTooShort, form,
+                      "has " + std::to_string(bytes) + " bytes, and a filter of " + std::to_string(num_bits) +
+                          " bits begins at byte " + std::to_string(told.offset) + ".");
+}
+
 Result<Array> array_in(const Row& row, const Told& told, std::span<const std::byte> bytes, std::uint64_t num_bits,
                        const ForeignForm& form) {
-  if (Error error = check_length(row, bytes.size(), whole_bytes(told, num_bits), num_bits, form); !error.ok())
-    return error;
+  if (Error error = check_place(row, told, bytes.size(), num_bits, form); !error.ok()) return error;
   const Array array(bytes.subspan(told.offset, array_bytes(num_bits)), told.turn);
   if (!array.has_spare_bits(num_bits)) return array;
   return foreign_fail(wrong_bits(row), form,
@@ -183,6 +228,10 @@ Error check_shape(const Row& row, const Shape& shape, const std::string& name) {
 Result<Outline> outline_of(const Row& row, const Saying& filter, const ForeignForm& form, const std::string& name) {
   if (Error error = check_order(row, form); !error.ok()) return error;
   if (Error error = check_shape(row, filter.shape, name); !error.ok()) return error;
+  if (row.write == nullptr) {
+    return fail(Code::kUnsupported,
+                name + ": nothing is written in the format " + row.info.name + ", which is only read.");
+  }
   auto outline = row.write(filter, form);
   if (!outline) return fail(outline.error().code, name + ": " + outline.error().message);
   return outline;

@@ -18,7 +18,30 @@
 
 namespace bfstore::interop {
 
-// The facts in the first bytes. 0 or an empty value: the bytes do not say it.
+// All bytes of a foreign file, wherever they are.
+class Source {
+ public:
+  Source() = default;
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+  virtual ~Source() = default;
+  [[nodiscard]] virtual std::uint64_t size() const noexcept = 0;
+  // Reads as many bytes as `into` has. kTooShort if there are fewer. The message does not begin with a name.
+  [[nodiscard]] virtual Error read(std::span<std::byte> into, std::uint64_t offset) const = 0;
+};
+
+// Those in memory.
+class SourceInMemory final : public Source {
+ public:
+  explicit SourceInMemory(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
+  [[nodiscard]] std::uint64_t size() const noexcept override { return bytes_.size(); }
+  [[nodiscard]] Error read(std::span<std::byte> into, std::uint64_t offset) const override;
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+// The facts in the bytes about one filter. 0 or an empty value: the bytes do not say it.
 struct Told {
   std::optional<Hash> hash{};
   // The reason why the bytes do not tell the hash, if the format knows the possible ones.
@@ -33,7 +56,7 @@ struct Told {
   std::optional<std::uint64_t> keys{};
   std::uint64_t offset = 0;      // of the array of bits
   std::uint64_t tail_bytes = 0;  // after the array
-  Turn turn = as_it_is;          // for a word of the array
+  Turn turn{};
 };
 
 // The facts of a filter, for another program.
@@ -47,7 +70,7 @@ struct Saying {
 struct Outline {
   std::vector<std::byte> head{};
   std::vector<std::byte> tail{};
-  Turn turn = as_it_is;
+  Turn turn{};
 
   [[nodiscard]] std::uint64_t bytes(std::uint64_t num_bits) const noexcept {
     return head.size() + array_bytes(num_bits) + tail.size();
@@ -58,7 +81,11 @@ struct Row {
   ForeignFormat info;
   // kTooShort if these bytes end before the end of the header. The messages of both functions do not begin with a name.
   Result<Told> (*read)(std::span<const std::byte> first, const ForeignForm& form);
+  // nullptr: the format is only read.
   Result<Outline> (*write)(const Saying& filter, const ForeignForm& form);
+  // Finds the filters of a file that may have several, each with its offset in the file: the file has a key if one of
+  // them has it. At least one. nullptr: a file is one filter, which read() knows by its first bytes.
+  Result<std::vector<Told>> (*find)(const Source& source, const ForeignForm& form) = nullptr;
 };
 
 extern const Row kBitArrayRow;
@@ -74,6 +101,12 @@ Result<const Row*> row_of(const ForeignForm& form);
 // Reads the facts in the bytes, and checks all of them.
 Result<Told> read(const Row& row, std::span<const std::byte> first, const ForeignForm& form);
 
+// Finds the filters in all bytes of a file. Their arrays may still be outside of the file: see array_in().
+Result<std::vector<Told>> find(const Row& row, const Source& source, const ForeignForm& form);
+
+// Chooses the filter that the form names, or the only one. kInvalid if there are several, or no such one.
+Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& form);
+
 // Completes the caller's options for the new filter with the shape that the bytes tell. kInvalid for an option that the
 // bytes contradict, and for one that is missing: a default instead would be another filter, and make a wrong "no".
 Error complete(const Row& row, const Told& told, const ForeignForm& form, Options& options);
@@ -85,7 +118,12 @@ std::uint64_t whole_bytes(const Told& told, std::uint64_t num_bits) noexcept;
 Error check_length(const Row& row, std::uint64_t bytes, std::uint64_t expected, std::uint64_t num_bits,
                    const ForeignForm& form);
 
-// Returns the array of bits in all of the bytes, whose length must be exactly that of a filter of `num_bits` bits.
+// Checks that the file has the filter's array: that the file is as long as it, or in a format of several filters, that
+// it is long enough.
+Error check_place(const Row& row, const Told& told, std::uint64_t bytes, std::uint64_t num_bits,
+                  const ForeignForm& form);
+
+// Returns the filter's array of bits in all of the bytes.
 Result<Array> array_in(const Row& row, const Told& told, std::span<const std::byte> bytes, std::uint64_t num_bits,
                        const ForeignForm& form);
 

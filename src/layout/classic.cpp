@@ -14,14 +14,18 @@ namespace {
 using Kernel = Scalar<Classic>;
 #include "layout/functions.inc"
 
-bool contains_positions(const std::uint64_t* words, ByPosition::Positions positions) noexcept {
+bool has_all(const std::uint64_t* words, ByPosition::Positions positions) noexcept {
   return std::all_of(positions.begin(), positions.end(), [words](std::uint64_t bit) { return test_bit(words, bit); });
+}
+
+bool contains_positions(const std::byte* words, ByPosition::Positions positions) noexcept {
+  return has_all(reinterpret_cast<const std::uint64_t*>(words), positions);
 }
 
 // Tests first, as add() does.
 template <class How>
 bool add_positions(std::uint64_t* words, ByPosition::Positions positions) noexcept {
-  if (contains_positions(words, positions)) return false;
+  if (has_all(words, positions)) return false;
   for (const std::uint64_t bit : positions) How::set_bit(words, bit);
   return true;
 }

@@ -78,10 +78,10 @@ struct Unaligned {
 };
 
 // Functions for hashes that give the positions of a key's bits instead of a digest. An add returns true if a bit was
-// missing.
+// missing. A lookup gets the words as bytes, like the bits of other programs, which are at any address.
 struct ByPosition {
   using Positions = std::span<const std::uint64_t>;
-  bool (*contains)(const std::uint64_t* words, Positions positions) noexcept = nullptr;
+  bool (*contains)(const std::byte* words, Positions positions) noexcept = nullptr;
   bool (*add)(std::uint64_t* words, Positions positions) noexcept = nullptr;
   bool (*add_alone)(std::uint64_t* words, Positions positions) noexcept = nullptr;
 };

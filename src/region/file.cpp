@@ -320,15 +320,31 @@ Error File::check_folder() const {
                                      "Open it again.");
 }
 
-Result<FileFacts> File::facts() const {
+namespace {
+
+std::int64_t nanoseconds(const timespec& time) noexcept {
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+}  // namespace
+
+std::optional<FileFacts> File::facts_now() const noexcept {
   struct stat facts {};
-  if (fstat(descriptor(), &facts) != 0) return fail_errno(errno, path_, "asking for its size");
+  if (fstat(descriptor(), &facts) != 0) return std::nullopt;
   return FileFacts{S_ISREG(facts.st_mode),
                    static_cast<std::uint64_t>(facts.st_size),
                    static_cast<std::uint64_t>(facts.st_blocks) * 512,
                    static_cast<std::uint64_t>(facts.st_dev),
                    static_cast<std::uint64_t>(facts.st_ino),
-                   static_cast<std::uint64_t>(facts.st_nlink)};
+                   static_cast<std::uint64_t>(facts.st_nlink),
+                   nanoseconds(facts.st_mtim),
+                   nanoseconds(facts.st_ctim)};
+}
+
+Result<FileFacts> File::facts() const {
+  const auto found = facts_now();
+  if (!found) return fail_errno(errno, path_, "asking for its size");
+  return *found;
 }
 
 Result<Sharing> File::sharing() const {

@@ -33,6 +33,14 @@ struct FileFacts {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t links = 0;
+  std::int64_t modified_ns = 0;  // since 1970: the last change of its bytes through a call
+  std::int64_t changed_ns = 0;   // since 1970: the last change of its bytes, names or rights; no program can set it
+
+  // True if no call has changed the bytes in between.
+  [[nodiscard]] bool has_bytes_of(const FileFacts& other) const noexcept {
+    return device == other.device && inode == other.inode && bytes == other.bytes && modified_ns == other.modified_ns &&
+           changed_ns == other.changed_ns;
+  }
 };
 
 // A part of a file.
@@ -91,6 +99,8 @@ class File {
   [[nodiscard]] const ForkMark& born() const noexcept { return born_; }
 
   [[nodiscard]] Result<FileFacts> facts() const;
+  // The same without an error's message, for a call that lookups make.
+  [[nodiscard]] std::optional<FileFacts> facts_now() const noexcept;
   [[nodiscard]] Result<Sharing> sharing() const;
   // True if this file still has its name, in the folder that its path led to. A file opened by descriptor: if it still
   // has any name, or had none then.

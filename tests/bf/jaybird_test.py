@@ -158,7 +158,7 @@ class Filters(BfCase):
 
     def test_slices_have_one_length_and_take_no_seeds(self):
         for name in SMALLEST:
-            self.refused("create", "f", "--hash", name, "--bits", "1000", "--probes", "7", says=[name, "1000 is not a multiple of 7"])
+            self.refused("create", "f", "--hash", name, "--bits", "1000", "--probes", "7", says=[name, "1000", "a multiple of k"])
             self.refused("create", "f", "--hash", name, "--bits", "1000", "--probes", "5", "--seeds", "1..5", says="takes none")
             self.refused("create", "f", "--hash", name, "--bits", "1000", "--probes", "5", "--seed", "1", says="seed")
             self.refused("create", "f", "--hash", name, "--bits", "1024", "--probes", "4", "--layout", "blocked", says="classic")

@@ -2,6 +2,7 @@
 //   field TABLE NAME OFFSET BYTES     (BYTES 0: of any length; OFFSET -8: counted from the end)
 //   number KIND NAME VALUE
 //   record NAME TYPE CRITICAL LEAST MOST REPEATS IN_FILE IN_EMBEDDED EXPECTED     (EXPECTED 1: under a condition)
+#include <bfstore/hashes.hpp>
 #include <bfstore/layouts.hpp>
 
 #include <cstdio>
@@ -57,11 +58,9 @@ void print_enums() {
   print_enum("hash", "XXH3-64", Hash::kXxh3);
   print_enum("hash", "external", Hash::kExternal);
   print_enum("hash", "SipHash-2-4", Hash::kSipHash);
-  print_enum("hash", "murmur3", Hash::kMurmur3);
-  print_enum("hash", "murmur3-unsigned", Hash::kMurmur3Unsigned);
-  print_enum("hash", "java-polynomial", Hash::kJavaPolynomial);
-  print_enum("hash", "jaybird", Hash::kJaybird);
-  print_enum("hash", "pybloom-live", Hash::kPybloomLive);
+  for (const HashInfo& row : hashes()) {
+    if (row.gives_positions) print_enum("hash", row.name, row.hash);
+  }
   print_enum("state", "clean", format::SlotState::kClean);
   print_enum("state", "dirty", format::SlotState::kDirty);
   print_enum("state", "recovering", format::SlotState::kRecovering);

@@ -20,7 +20,7 @@ Options raw_options() {
 const ForeignForm kRaw = form("raw", BitOrder::kLittle);
 
 // A later format: first m and k, then words in the other byte order, then seeds, and no n.
-std::uint64_t swapped(std::uint64_t word) noexcept { return __builtin_bswap64(word); }
+constexpr interop::Turn kSwapped = interop::kBigEndianWords;
 
 constexpr std::size_t kHead = 2, kTail = 4;
 
@@ -33,14 +33,14 @@ Result<interop::Told> read_later(std::span<const std::byte> first, const Foreign
                        .seeds = {7, 9},
                        .offset = kHead,
                        .tail_bytes = kTail,
-                       .turn = swapped};
+                       .turn = kSwapped};
 }
 
 Result<interop::Outline> write_later(const interop::Saying& filter, const ForeignForm& /*form*/) {
   if (filter.seeds.size() != 2) return Error{Code::kUnsupported, 0, "has other seeds."};
   return interop::Outline{.head = {static_cast<std::byte>(filter.shape.num_bits / 64), std::byte{2}},
                           .tail = {std::byte{7}, std::byte{0}, std::byte{9}, std::byte{0}},
-                          .turn = swapped};
+                          .turn = kSwapped};
 }
 
 constexpr std::array kLaterHashes{Hash::kMurmur3};
@@ -177,19 +177,19 @@ TEST_CASE("a word of an array turns as its format says, and its last one may be 
   const Bytes bytes = of_hex(
       "0000000000000001"
       "8000000000000000");
-  const interop::Array array(bytes, swapped);
+  const interop::Array array(bytes, kSwapped);
   CHECK(array.num_words() == 2);
   CHECK(array.word(0) == 1);
   CHECK(array.word(1) == std::uint64_t{1} << 63);
   CHECK_FALSE(array.has_spare_bits(128));
   CHECK(array.has_spare_bits(127));
   Bytes out(16);
-  interop::put_word(out, 0, array.word(0), swapped);
-  interop::put_word(out, 1, array.word(1), swapped);
+  interop::put_word(out, 0, array.word(0), kSwapped);
+  interop::put_word(out, 1, array.word(1), kSwapped);
   CHECK(out == bytes);
-  const interop::Array cut(std::span<const std::byte>(bytes).first(9), interop::as_it_is);
+  const interop::Array cut(std::span<const std::byte>(bytes).first(9), interop::kAsItIs);
   CHECK(cut.word(1) == 0x80);
   Bytes small(9);
-  interop::put_word(small, 1, 0x1234, interop::as_it_is);
+  interop::put_word(small, 1, 0x1234, interop::kAsItIs);
   CHECK(small[8] == std::byte{0x34});
 }

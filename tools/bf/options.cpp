@@ -35,6 +35,14 @@ bfstore::Hash parse_hash(const std::string& option, const std::string& text, boo
   return info->hash;
 }
 
+// "xxh3 (default), siphash, ..."
+std::string names_of_hashes() {
+  std::string names;
+  for (const bfstore::HashInfo& info : bfstore::hashes())
+    names += (names.empty() ? "" : ", ") + std::string(info.name) + (names.empty() ? " (default)" : "");
+  return names;
+}
+
 bfstore::Part parse_part(const std::string& option, const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos)
@@ -135,10 +143,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--layout",
                "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
                take_layout),
-      add_text(app, "--hash",
-               "xxh3 (default), siphash, external, murmur3, murmur3-unsigned, java-polynomial, jaybird, "
-               "pybloom-live",
-               "H", take_hash),
+      add_text(app, "--hash", names_of_hashes(), "H", take_hash),
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 

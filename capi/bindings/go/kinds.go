@@ -35,6 +35,19 @@ const (
 	JavaPolynomial  Hash = C.BFS_HASH_JAVA_POLYNOMIAL  // the hash of tutorials in Java: its seeds must be given
 	Jaybird         Hash = C.BFS_HASH_JAYBIRD          // the hash of Jay Baird's python-bloomfilter
 	PybloomLive     Hash = C.BFS_HASH_PYBLOOM_LIVE     // the hash of pybloom-live 4 or later
+	Dcso            Hash = C.BFS_HASH_DCSO             // DCSO's bloom, flor, fleur and poppy: FNV-1 and a generator
+	Guava           Hash = C.BFS_HASH_GUAVA            // Guava's BloomFilter (MURMUR128_MITZ_64)
+	Guava32         Hash = C.BFS_HASH_GUAVA_32         // Guava's older strategy (MURMUR128_MITZ_32)
+	RedisBloom      Hash = C.BFS_HASH_REDISBLOOM       // RedisBloom's BF commands (MurmurHash64A twice)
+	Pybloomfilter   Hash = C.BFS_HASH_PYBLOOMFILTER    // pybloomfiltermmap3 (MurmurHash3_x64_128 with listed seeds)
+	LevelDb         Hash = C.BFS_HASH_LEVELDB          // LevelDB's built-in filter
+	RocksDb         Hash = C.BFS_HASH_ROCKSDB          // RocksDB's filter of format_version 5: XXPH3 and one cache line
+	Parquet         Hash = C.BFS_HASH_PARQUET          // Parquet's split-block filter: XXH64 and one block of 32 bytes
+	BitsAndBlooms   Hash = C.BFS_HASH_BITS_AND_BLOOMS  // the Go module bits-and-blooms/bloom
+	Libbloom        Hash = C.BFS_HASH_LIBBLOOM         // the C library libbloom (murmurhash2)
+	Rbloom          Hash = C.BFS_HASH_RBLOOM           // rbloom with the hash function of its documentation (SHA-256)
+	Fastbloom       Hash = C.BFS_HASH_FASTBLOOM        // the Rust crate fastbloom
+	JavaBytes       Hash = C.BFS_HASH_JAVA_BYTES       // ByteBufferBloomFilter of tutorials in Java
 )
 
 // String returns the hash's name, "xxh3", or the number if the library does not know it.

@@ -18,18 +18,20 @@ class Window {
 
   // The keys [first, first + size()) of the form.
   template <class Form>
-  Window(const hash::PositionSource& position_source, const std::uint64_t* words, const Keys& keys, const Form& form,
-         std::size_t first) noexcept
-      : size_(std::min(kKeys, form.size() - first)) {
+  Window(const PositionedBits& bits, const Keys& keys, const Form& form, std::size_t first) noexcept
+      : size_(size_at(form, first)) {
     for (std::size_t i = 0; i < size_; ++i) {
       is_null_[i] = keys.is_null(first + i);
       if (is_null_[i]) continue;
-      position_source.find(form[first + i], positions_[i]);
-      for (const std::uint64_t position : positions_[i].all()) __builtin_prefetch(words + position / 64);
+      bits.source.find(form[first + i], positions_[i]);
+      for (const std::uint64_t position : positions_[i].all()) __builtin_prefetch(bits.bytes + position / 8);
     }
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  template <class Form>
+  static std::size_t size_at(const Form& form, std::size_t first) noexcept {
+    return std::min(kKeys, form.size() - first);
+  }
 
   // Calls use(number in the window, positions) for each key that is not a null.
   template <class Use>
@@ -48,24 +50,38 @@ class Window {
 // In these functions `keys` says which keys are null, and `form` has the keys. They are not inlined, because a call
 // that makes a digest does not need the stack of a window.
 
+// Looks for the keys of a window in bits, except for those that were found already.
+template <class Form>
+void look_in(const PositionedBits& bits, const Keys& keys, const Form& form, std::size_t first,
+             std::uint8_t* answers) noexcept {
+  const Window window(bits, keys, form, first);
+  window.each([&](std::size_t i, std::span<const std::uint64_t> positions) {
+    if (answers[i] == 0) answers[i] = bits.test(bits.bytes, positions) ? 1 : 0;
+  });
+}
+
+// True if the answers of a lookup that has read its bits are in doubt. Only a "no" can be wrong.
+inline bool is_in_doubt(const Ask& ask, bool has_no) noexcept {
+  return layout::in_doubt(ask.target.sentinel) || (!ask.has_live_word && has_no && !ask.home->is_unchanged());
+}
+
 // `out` takes the answers. No allocation, no lock. A null is answered 0.
 template <class Form, class Out>
 [[gnu::noinline]] Count contains_by_position(const Ask& ask, const Keys& keys, const Form& form, Out out) noexcept {
   std::uint64_t maybes = 0;
   for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
-    const store::Window window(*ask.position_source, ask.words, keys, form, first);
-    maybes += out.take(first, window.size(), [&](std::uint8_t* answers) {
-      std::memset(answers, 0, window.size());
+    const std::size_t size = Window::size_at(form, first);
+    maybes += out.take(first, size, [&](std::uint8_t* answers) {
+      std::memset(answers, 0, size);
       const bool early = ask.too_early();
-      window.each([&](std::size_t i, std::span<const std::uint64_t> positions) {
-        answers[i] = ask.functions.by_position.contains(ask.words, positions) ? 1 : 0;
-      });
-      const bool doubt = early || layout::in_doubt(ask.target.sentinel);
+      for (const PositionedBits& bits : ask.positioned) look_in(bits, keys, form, first, answers);
+      const bool has_no = std::memchr(answers, 0, size) != nullptr;
+      const bool doubt = early || is_in_doubt(ask, has_no);
       std::size_t found = 0;
-      window.each([&](std::size_t i, std::span<const std::uint64_t>) {
-        if (doubt) answers[i] = 1;  // in doubt: every key of this window may be there
+      for (std::size_t i = 0; i < size; ++i) {
+        if (doubt && !keys.is_null(first + i)) answers[i] = 1;  // every key of this window may be there
         found += answers[i];
-      });
+      }
       return found;
     });
   }
@@ -83,7 +99,7 @@ template <class Form>
   std::uint64_t added = 0;
   for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
     if (const Code code = ask.may_add(first != 0); code != Code::kOk) return code;
-    const store::Window window(*ask.position_source, ask.words, keys, form, first);
+    const store::Window window(ask.positioned.front(), keys, form, first);
     std::uint64_t changed = 0;
     window.each(
         [&](std::size_t, std::span<const std::uint64_t> positions) { changed += add(ask.words, positions) ? 1U : 0U; });

@@ -17,13 +17,12 @@
 #include "base/bytes.hpp"
 #include "base/fail.hpp"
 #include "interop/interop.hpp"
-#include "layout/layout.hpp"
 #include "store/derive/content.hpp"
+#include "store/derive/foreign.hpp"
 #include "store/derive/union.hpp"
 #include "store/home/ask.hpp"
 #include "store/home/fit.hpp"
 #include "store/home/followed.hpp"
-#include "store/plan/new_identity.hpp"
 
 namespace bfstore {
 namespace {
@@ -100,58 +99,10 @@ Result<interop::Outline> outline_for(const store::Ask& ask, const ForeignForm& f
   return interop::outline_of(**row, saying_of(ask), form, ask.home->name("the filter"));
 }
 
-// Wipes the secret in a copy of the caller's options.
-class KeyWiped {
- public:
-  explicit KeyWiped(Options& options) noexcept : options_(options) {}
-  KeyWiped(const KeyWiped&) = delete;
-  KeyWiped& operator=(const KeyWiped&) = delete;
-  ~KeyWiped() {
-    if (options_.secret) explicit_bzero(options_.secret->data(), options_.secret->size());
-  }
-
- private:
-  Options& options_;
-};
-
-// The filter that foreign bytes become with the caller's options.
-struct ForeignPlan {
-  const interop::Row* row;
-  interop::Told told;
-  Shape shape;
-  std::vector<std::uint32_t> seeds;
-};
-
-// Completes the options.
-Result<ForeignPlan> plan_foreign(std::span<const std::byte> first, const ForeignForm& form, Options& options) {
-  const auto row = interop::row_of(form);
-  if (!row) return row.error();
-  auto told = interop::read(**row, first, form);
-  if (!told) return told.error();
-  if (Error error = interop::complete(**row, *told, form, options); !error.ok()) return error;
-  const auto identity = store::new_identity(options, format::Form::kFile);
-  const std::string name = interop::name_of(form);
-  if (!identity && !options.like.empty()) return identity.error();  // the error names that file
-  if (!identity) return fail(identity.error().code, name + ": " + identity.error().message);
-  if (Error error = interop::check_shape(**row, identity->shape, name); !error.ok()) return error;
-  return ForeignPlan{*row, std::move(*told), identity->shape, identity->seeds.value_or(std::vector<std::uint32_t>())};
-}
-
 // True if a key has the same bits in both. Does not compare secrets, because create() did.
 bool has_bits_alike(const Shape& a, const Shape& b) noexcept {
   return a.layout == b.layout && a.hash == b.hash && a.num_bits == b.num_bits && a.num_probes == b.num_probes &&
          a.seed == b.seed;
-}
-
-// Inspects without the caller's options.
-Result<ForeignFilter> told_alone(std::span<const std::byte> first, const ForeignForm& form) {
-  const auto row = interop::row_of(form);
-  if (!row) return row.error();
-  const auto told = interop::read(**row, first, form);
-  if (!told) return told.error();
-  const std::uint64_t bytes = told->num_bits == 0 ? 0 : interop::whole_bytes(*told, told->num_bits);
-  return ForeignFilter{(*row)->info,   told->hash, told->num_bits, told->num_probes,
-                       told->capacity, told->fpr,  told->keys,     bytes};
 }
 
 }  // namespace
@@ -188,19 +139,25 @@ Result<Filter> Filter::import_foreign(const std::string& path, std::span<const s
                                       const ForeignForm& form, const Options& options) {
   if (options.filling)
     return fail(Code::kInvalid, path + ": an imported filter has its keys already. Make it without a filling.");
-  Options all = options;
-  const KeyWiped wiped(all);
-  const auto plan = plan_foreign(bytes, form, all);
-  if (!plan) return plan.error();
+  const auto row = interop::row_of(form);
+  if (!row) return row.error();
+  auto found = interop::find(**row, interop::SourceInMemory(bytes), form);
+  if (!found) return found.error();
+  auto told = interop::choose(**row, std::move(*found), form);
+  if (!told) return told.error();
+  store::CompletedOptions all(options);
+  const auto identity = store::foreign_identity(**row, *told, form, all.options);
+  if (!identity) return identity.error();
   // Checked before a file of this size is made, because the bytes may be hostile.
-  const auto array = interop::array_in(*plan->row, plan->told, bytes, plan->shape.num_bits, form);
+  const auto array = interop::array_in(**row, *told, bytes, identity->shape.num_bits, form);
   if (!array) return array.error();
-  all.unpublished = true;
-  auto made = create(path, all);
+  all.options.unpublished = true;
+  auto made = create(path, all.options);
   if (!made) return made;
   store::Ask& ask = *made->ask_;
-  if (!has_bits_alike(ask.shape, plan->shape) || ask.seeds() != plan->seeds)  // another file is at `like` by now
-    return fail(Code::kBusy, all.like + ": became another filter meanwhile. Import again.");
+  // Another file may be at `like` by now.
+  if (!has_bits_alike(ask.shape, identity->shape) || ask.identity()->seeds != identity->seeds)
+    return fail(Code::kBusy, options.like + ": became another filter meanwhile. Import again.");
   if (Error error = take_in(ask, *array, path); !error.ok()) return error;
   if (options.unpublished) return made;
   if (Error error = made->publish(); !error.ok()) return error;
@@ -229,18 +186,6 @@ Result<std::uint64_t> Filter::exported_bytes(const ForeignForm& form) const {
   const auto outline = outline_for(*ask, form);
   if (!outline) return outline.error();
   return outline->bytes(ask->shape.num_bits);
-}
-
-Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const ForeignForm& form,
-                                      const Options* options) {
-  if (options == nullptr) return told_alone(first, form);
-  Options all = *options;
-  const KeyWiped wiped(all);
-  const auto plan = plan_foreign(first, form, all);
-  if (!plan) return plan.error();
-  const Shape& shape = plan->shape;
-  return ForeignFilter{plan->row->info, shape.hash, shape.num_bits,  shape.num_probes,
-                       shape.capacity,  shape.fpr,  plan->told.keys, interop::whole_bytes(plan->told, shape.num_bits)};
 }
 
 }  // namespace bfstore

@@ -73,16 +73,16 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
   }
 }
 
-void Ask::settle(const format::Identity& identity) {
-  take_position_source(identity);
-  be_part(identity);
-}
+PositionedBits::PositionedBits(const format::Identity& identity, const std::byte* at, Test its_test)
+    : source(identity.shape.hash, identity.shape.num_bits, identity.shape.num_probes,
+             identity.seeds.value_or(std::vector<std::uint32_t>())),
+      bytes(at),
+      test(its_test) {}
 
-void Ask::take_position_source(const format::Identity& identity) {
-  if (!gives_positions) return;
-  const Shape& its = identity.shape;
-  position_source.emplace(its.hash, its.num_bits, its.num_probes,
-                          identity.seeds.value_or(std::vector<std::uint32_t>()));
+void Ask::settle(const format::Identity& identity) {
+  if (gives_positions)
+    positioned.emplace_back(identity, reinterpret_cast<const std::byte*>(words), functions.by_position.contains);
+  be_part(identity);
 }
 
 // A line has the same number in the whole filter and in its part, so the number of a part's first line is not 0. A
@@ -110,7 +110,7 @@ void Ask::be_part(const format::Identity& identity) noexcept {
 
 const std::vector<std::uint32_t>& Ask::seeds() const noexcept {
   static const std::vector<std::uint32_t> kNone;
-  return position_source ? position_source->seeds() : kNone;
+  return positioned.empty() ? kNone : positioned.front().source.seeds();
 }
 
 bool Ask::not_yet(const layout::Target& target) noexcept {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,17 @@ struct BodyWords {
 // Returns the sum of counters, one in each stripe, that other threads and processes change meanwhile.
 std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) noexcept;
 
+// The bits of a filter whose hash gives positions.
+struct PositionedBits {
+  using Test = bool (*)(const std::byte* bytes, layout::ByPosition::Positions positions) noexcept;
+
+  PositionedBits(const format::Identity& identity, const std::byte* at, Test its_test);
+
+  hash::PositionSource source;
+  const std::byte* bytes;
+  Test test;
+};
+
 struct Ask {
   // Makes an Ask that is never in doubt. Each kind of home adds what it looks at.
   Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::unique_ptr<Home> its_home);
@@ -50,8 +62,6 @@ struct Ask {
   static bool not_yet(const layout::Target& target) noexcept;
   // The error if this filter's hash has no digest for a key.
   [[nodiscard]] Code no_digest() const noexcept { return gives_positions ? Code::kKeyOnly : Code::kDigestOnly; }
-  // Makes the source of positions from the file's own numbers, if the hash gives positions.
-  void take_position_source(const format::Identity& identity);
   // Takes from the identity what the shape does not say.
   void settle(const format::Identity& identity);
   [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept;
@@ -130,9 +140,12 @@ struct Ask {
   // For lookups and adds: `words` minus the lines before this part, so that line numbers are those of the whole filter.
   std::uint64_t* lines;
   Shape shape;
-  KeptSecret secret;                                    // Hash::kSipHash only
-  bool gives_positions;                                 // the hash gives positions, and no digests
-  std::optional<hash::PositionSource> position_source;  // if so, except in a handle that follows its path
+  KeptSecret secret;     // Hash::kSipHash only
+  bool gives_positions;  // the hash gives positions, and no digests
+  // If so: a key is in the filter if one of them has it. Several in a file of another program; none in a handle that
+  // follows its path.
+  std::deque<PositionedBits> positioned;
+  bool has_live_word = true;  // otherwise a lookup asks the home before it answers "no"
   std::uint64_t body_bytes;
   // The bits of the sentinel that stop an add: neither a filling nor a recovery by this handle does.
   std::uint64_t adds_compare = kAll;

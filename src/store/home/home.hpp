@@ -1,6 +1,7 @@
-// The place of a filter's bytes, and what only that place can say and do. There are six kinds: a file, a range of a
-// file, a buffer, memory of the handle's own, a path that is followed, and a set of parts. Code outside this folder
-// does not know which kind it has. Every call is a cold one: lookups and adds run through Ask.
+// The place of a filter's bytes, and what only that place can say and do. There are seven kinds: a file, a range of
+// a file, a buffer, memory of the handle's own, a path that is followed, a set of parts, and a file of another program.
+// Code outside this folder does not know which kind it has. Every call is a cold one: lookups and adds run through Ask.
+// Only a place without a live word is asked by lookups, before they answer "no".
 #pragma once
 
 #include <bfstore/filter.hpp>
@@ -50,7 +51,9 @@ class Home {
   [[nodiscard]] Code why_in_doubt(const layout::Sentinel& sentinel, std::uint64_t compared) const noexcept;
   // Does what health() does, but the kernel reads the two words. If the file was cut since its header was read, that is
   // an error, and no signal. If another thread shuts the handle meanwhile, returns kShut.
-  [[nodiscard]] Result<Code> read_health(const layout::Sentinel& sentinel) const;
+  [[nodiscard]] virtual Result<Code> read_health(const layout::Sentinel& sentinel) const;
+  // True if the bytes that a lookup has just read are those that were opened. For a place without a live word.
+  [[nodiscard]] virtual bool is_unchanged() const noexcept { return true; }
   // Returns what the bits mean in which the words differ from what they should be.
   [[nodiscard]] Code why_in_doubt(std::uint64_t differing) const noexcept {
     return differing == 0 ? Code::kOk : meaning_of(differing);

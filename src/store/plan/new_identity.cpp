@@ -105,10 +105,12 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
   if (count > kMaxProbes)
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
   if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
+  if (options.num_probes == 0) options.num_probes = hash.only_probes;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
     return sizing::solve(row, reached, body_bytes,
                          hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
   });
+  if (size && options.num_bits == 0) size->num_bits = base::round_up(size->num_bits, hash.unit_bits);
   if (!size || count == 0 || size->num_probes == count) return size;
   return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
@@ -122,13 +124,10 @@ Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64
                                     " does not take. Use the classic layout.");
   }
   if (hash.reaches(num_bits, num_probes)) return {};
-  if (hash.slices) {
-    return fail(Code::kInvalid, std::string(hash.info.name) + " has one slice of the bits for each probe, and " +
-                                    std::to_string(num_bits) + " is not a multiple of " + std::to_string(num_probes) +
-                                    ". Give a multiple, or capacity and fpr.");
-  }
-  return fail(Code::kSizing, std::string(hash.info.name) + " reaches at most " + std::to_string(hash.most_bits) +
-                                 " bits, and the filter would have " + std::to_string(num_bits) + ". Use xxh3.");
+  return fail(num_bits > hash.most_bits ? Code::kSizing : Code::kInvalid,
+              "a filter with m " + std::to_string(num_bits) + " and k " + std::to_string(num_probes) +
+                  " cannot have the hash " + hash.info.name + ", which needs " + hash.limits() +
+                  ". Give such numbers, or capacity and fpr, or use xxh3.");
 }
 
 // An m that was computed keeps the promise only if keys reach all of its bits. One that was given is as it is.

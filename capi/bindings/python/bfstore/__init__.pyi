@@ -12,7 +12,9 @@ _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Key: TypeAlias = bytes | bytearray | memoryview | str | SupportsIndex
 _Layout: TypeAlias = Literal["blocked", "classic", "counting"]
 _Hash: TypeAlias = Literal[
-    "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live"
+    "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live",
+    "dcso", "guava", "guava-32", "redisbloom", "pybloomfilter", "leveldb", "rocksdb",
+    "parquet", "bits-and-blooms", "libbloom", "rbloom", "fastbloom", "java-bytes"
 ]
 _Order: TypeAlias = Literal["little", "big"]
 

@@ -96,6 +96,32 @@ numbers! {
         Jaybird = BFS_HASH_JAYBIRD,
         /// The hash of pybloom-live 4 or later.
         PybloomLive = BFS_HASH_PYBLOOM_LIVE,
+        /// That of DCSO's bloom, flor, fleur and poppy: FNV-1 and a generator.
+        Dcso = BFS_HASH_DCSO,
+        /// That of Guava's BloomFilter (MURMUR128_MITZ_64).
+        Guava = BFS_HASH_GUAVA,
+        /// That of Guava's older strategy (MURMUR128_MITZ_32).
+        Guava32 = BFS_HASH_GUAVA_32,
+        /// That of RedisBloom's BF commands (MurmurHash64A twice).
+        RedisBloom = BFS_HASH_REDISBLOOM,
+        /// That of pybloomfiltermmap3 (MurmurHash3_x64_128 with listed seeds).
+        Pybloomfilter = BFS_HASH_PYBLOOMFILTER,
+        /// That of LevelDB's built-in filter.
+        LevelDb = BFS_HASH_LEVELDB,
+        /// That of RocksDB's filter of format_version 5: XXPH3 and one cache line.
+        RocksDb = BFS_HASH_ROCKSDB,
+        /// That of Parquet's split-block filter: XXH64 and one block of 32 bytes.
+        Parquet = BFS_HASH_PARQUET,
+        /// That of the Go module bits-and-blooms/bloom.
+        BitsAndBlooms = BFS_HASH_BITS_AND_BLOOMS,
+        /// That of the C library libbloom (murmurhash2).
+        Libbloom = BFS_HASH_LIBBLOOM,
+        /// That of rbloom with the hash function of its documentation (SHA-256).
+        Rbloom = BFS_HASH_RBLOOM,
+        /// That of the Rust crate fastbloom.
+        Fastbloom = BFS_HASH_FASTBLOOM,
+        /// That of ByteBufferBloomFilter of tutorials in Java.
+        JavaBytes = BFS_HASH_JAVA_BYTES,
     }
 }
 
