@@ -22,6 +22,9 @@ namespace {
 
 constexpr std::uint64_t kFlagsOfImport = capi::kFlagsOfCreate & ~BFS_FILLING;
 constexpr std::uint32_t kFieldsOfImport = capi::kMaking & ~capi::kThreads;
+constexpr std::uint64_t kFlagsToLook = BFS_ANY_FILESYSTEM | BFS_NOFOLLOW;
+constexpr std::uint64_t kFlagsOfForeign = kFlagsToLook | capi::kMapFlags | BFS_PRIVATE | BFS_TUTORIAL_SIZING;
+constexpr std::uint32_t kFieldsOfForeign = capi::kRate | capi::kSize | capi::kShape | capi::kSecret | capi::kFd;
 
 // Calls `use` with what the caller's struct says.
 template <class Use>
@@ -32,7 +35,8 @@ auto with_form(const bfs_foreign_form* from, const char* function, bfs_error* er
     if (const char* wrong = capi::read_struct(from, known); wrong != nullptr)
       return report(error, invalid(std::string("bfs_foreign_form") + wrong));
     if (known.format == nullptr) return report(error, invalid(std::string(function) + ": format is null"));
-    bfstore::ForeignForm form{known.format, {}, known.name == nullptr ? "" : known.name};
+    const auto text = [](const char* given) { return given == nullptr ? std::string() : std::string(given); };
+    bfstore::ForeignForm form{known.format, {}, text(known.name), text(known.column), known.member};
     if (known.order != 0) form.order = static_cast<bfstore::BitOrder>(known.order);
     return use(form);
   });
@@ -50,12 +54,14 @@ bfs_foreign foreign_of(const bfstore::ForeignFilter& from, std::uint32_t needs) 
   all.bytes = from.bytes;
   all.num_probes = from.num_probes;
   all.has_keys = from.keys ? 1 : 0;
+  all.filters = from.filters;
   return all;
 }
 
 std::uint32_t needs_of(const bfstore::ForeignFilter& told) noexcept {
   return (told.format.needs_size ? BFS_FOREIGN_NEEDS_SIZE : 0) |
-         (told.format.needs_order ? BFS_FOREIGN_NEEDS_ORDER : 0) | (told.hash ? 0 : BFS_FOREIGN_NEEDS_HASH);
+         (told.format.needs_order ? BFS_FOREIGN_NEEDS_ORDER : 0) | (told.hash ? 0 : BFS_FOREIGN_NEEDS_HASH) |
+         (told.format.needs_column ? BFS_FOREIGN_NEEDS_COLUMN : 0);
 }
 
 }  // namespace
@@ -109,6 +115,33 @@ int32_t bfs_foreign_inspect(const bfs_foreign_form* form, const void* first, uin
                         capi::fill_struct(out, foreign_of(*made, needs));
                         return BFS_OK;
                       });
+  });
+}
+
+int32_t bfs_foreign_recognize(const char* path, uint64_t flags, uint32_t index, const char** name, bfs_error* error) {
+  if (name != nullptr) *name = nullptr;
+  if (path == nullptr || name == nullptr) return invalid(error, "bfs_foreign_recognize: path or name is null");
+  const capi::Taken taken{"bfs_foreign_recognize", kFlagsToLook, capi::kNoFields};
+  return with_given(flags, nullptr, taken, error, [&](const Given& given) {
+    const auto found = bfstore::recognize_foreign(path, given.opening());
+    if (!found) return report(error, found.error());
+    if (index < found->size()) *name = (*found)[index];
+    return BFS_OK;
+  });
+}
+
+int32_t bfs_foreign_open(const char* path, const bfs_foreign_form* form, uint64_t flags, const bfs_options* options,
+                         bfs_filter** out, bfs_error* error) {
+  if (out != nullptr) *out = nullptr;
+  if (out == nullptr) return invalid(error, "bfs_foreign_open: out is null");
+  return with_form(form, "bfs_foreign_open", error, [&](const bfstore::ForeignForm& known) {
+    const capi::Taken taken{"bfs_foreign_open", kFlagsOfForeign, kFieldsOfForeign};
+    return with_given(flags, options, taken, error, [&](const Given& given) {
+      const auto opening = given.opening();
+      if (path == nullptr && !opening.descriptor) return invalid(error, "bfs_foreign_open: path is null");
+      const std::string name = path == nullptr ? "" : path;
+      return capi::hand_out(out, error, [&] { return Filter::open_foreign(name, known, given.making(), opening); });
+    });
   });
 }
 

@@ -102,15 +102,19 @@ typedef struct bfs_foreign_form {
   uint32_t order;        /* BFS_BITS_* where the format needs it (BFS_FOREIGN_NEEDS_ORDER); otherwise 0 */
   const char* format;    /* its name: see bfs_foreign_name */
   const char* name;      /* of the bytes in messages, a path for instance; NULL: "the foreign filter" */
+  const char* column;    /* where the format needs it (BFS_FOREIGN_NEEDS_COLUMN); otherwise NULL */
+  uint32_t member;       /* the only one of several filters that is meant, from 1; 0: all of them */
+  uint32_t zero;         /* 0 */
 } bfs_foreign_form;
 #define BFS_FOREIGN_FORM_INIT \
-  { sizeof(bfs_foreign_form), 0, 0, 0 }
+  { sizeof(bfs_foreign_form), 0, 0, 0, 0, 0, 0 }
 
 /* What the bytes of a foreign filter do not say, so that bfs_foreign_import needs it from its caller: bits of
  * bfs_foreign.needs. */
-#define BFS_FOREIGN_NEEDS_SIZE 0x1u  /* m and k: bfs_options.num_bits and num_probes, or another way to give them */
-#define BFS_FOREIGN_NEEDS_ORDER 0x2u /* bfs_foreign_form.order */
-#define BFS_FOREIGN_NEEDS_HASH 0x4u  /* bfs_options.hash, and its seed or seeds */
+#define BFS_FOREIGN_NEEDS_SIZE 0x1u   /* m and k: bfs_options.num_bits and num_probes, or another way to give them */
+#define BFS_FOREIGN_NEEDS_ORDER 0x2u  /* bfs_foreign_form.order */
+#define BFS_FOREIGN_NEEDS_HASH 0x4u   /* bfs_options.hash, and its seed or seeds */
+#define BFS_FOREIGN_NEEDS_COLUMN 0x8u /* bfs_foreign_form.column */
 
 /* What the bytes of a foreign filter say.  0: they do not say it. */
 typedef struct bfs_foreign {
@@ -122,12 +126,14 @@ typedef struct bfs_foreign {
   uint64_t capacity;     /* n: the keys that it is sized for */
   double fpr;            /* p at n keys */
   uint64_t keys;         /* how many the other program counted, if has_keys */
-  uint64_t bytes;        /* how long all of the bytes have to be */
+  uint64_t bytes;        /* how long all of the bytes have to be; 0 in a format of several filters */
   uint32_t num_probes;   /* k */
   uint32_t has_keys;     /* 1: the bytes say how many keys were added */
+  uint32_t filters;      /* how many the bytes have; the other fields are those of the first one */
+  uint32_t zero;         /* 0 */
 } bfs_foreign;
 #define BFS_FOREIGN_INIT \
-  { sizeof(bfs_foreign), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_foreign), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* The name of foreign format `index`, from 0 on: "raw", "jaybird".  NULL after the last one.  A later version of the
  * library may have more.  Static. */
@@ -147,6 +153,29 @@ BFS_API const char* bfs_foreign_name(uint32_t index);
 BFS_API BFS_CHECK int32_t bfs_foreign_inspect(const bfs_foreign_form* form, const void* first, uint64_t first_bytes,
                                               uint64_t flags, const bfs_options* options, bfs_foreign* out,
                                               bfs_error* error);
+
+/* Sets *name to that of foreign format `index`, from 0 on, of those that all bytes of the file have: a filter whose
+ * header agrees with itself and with the file's length.  NULL after the last one: at once if the file is of no format.
+ * Several mean that the bytes do not tell which.  A format that needs m and k from its caller is never among them.
+ * Static.  Flags: BFS_ANY_FILESYSTEM, BFS_NOFOLLOW.  Codes: ENOMEM, EUNSUPPORTED, system, malformed. */
+BFS_API BFS_CHECK int32_t bfs_foreign_recognize(const char* path, uint64_t flags, uint32_t index, const char** name,
+                                                bfs_error* error);
+
+/* Asks a file of another program in place: maps it, shared with every process that has it open, and makes no file.  The
+ * handle only reads.  The options say what the bytes do not, as in bfs_foreign_import.  If the file has several
+ * filters, a key is in it if one of them has it, unless form->member names one. Such a file has no live word.  So a
+ * lookup that would answer no asks the system before (fstat, once for up to 8 keys of a call) whether the file has
+ * still the bytes that were opened: inode, length and times.  After a change every answer is maybe, and bfs_health is
+ * BFS_ELOST, for good.  So is a page that cannot be read (BFS_GUARD is always on).  A change by a process that writes
+ * through a mapping of its own shows late or never: with BFS_PRIVATE the handle asks a copy of its own, and lookups
+ * make no call.  Right after a change of the file this call waits until a later change would have another time: some
+ * milliseconds, or two seconds on a filesystem that keeps whole seconds. bfs_copy makes a file of it; copies,
+ * comparisons and merges read it, unless it has several filters (EINVAL). *out is NULL on error. Flags: BFS_POPULATE,
+ * BFS_RANDOM, BFS_GUARD, BFS_PRIVATE, BFS_ANY_FILESYSTEM, BFS_NOFOLLOW, BFS_TUTORIAL_SIZING. Options: those that give
+ * size, layout, hash, seed, seeds or like, and fd.  Waits: see above. Codes: ENOENT, EACCES, ETOOSHORT, EBUSY (the file
+ * changed meanwhile), EUNSUPPORTED, EMALFORMED, shape, group open. */
+BFS_API BFS_CHECK int32_t bfs_foreign_open(const char* path, const bfs_foreign_form* form, uint64_t flags,
+                                           const bfs_options* options, bfs_filter** out, bfs_error* error);
 
 /* Makes a new filter file of the bytes of a foreign filter, which are at any address, stay the caller's, and are not
  * used after the call.  The options say what the bytes do not, and how the file is made, as in bfs_create.  What the

@@ -43,8 +43,7 @@ struct ForeignForm {
   std::optional<BitOrder> order{};  // given if, and only if, the format needs it (to inspect, it never does)
   std::string name{};               // a name of the bytes for messages, for example a path
   std::string column{};             // for a format whose file has filters of several columns: the one that is meant
-  // For a file of several filters: the number of the only one that is meant, from 0.
-  std::optional<std::uint32_t> member{};
+  std::uint32_t member = 0;  // of a file of several filters: the number of the only one that is meant, from 1; 0: all
 };
 
 // The facts that the bytes of a foreign filter say. 0 or an empty value: the bytes do not say it.
@@ -65,5 +64,11 @@ struct ForeignFilter {
 // only the options say m. kTooShort if the bytes end within the header. Other errors name what no filter can have.
 [[nodiscard]] Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const ForeignForm& form,
                                                     const Options* options = nullptr);
+
+// Names the formats that all bytes of the file have: a filter whose header agrees with itself and with the file's
+// length. None if there is none, several if the bytes do not tell which. A format whose bytes do not say m and k is
+// never among them. Takes the options that Filter::open_foreign takes.
+[[nodiscard]] Result<std::vector<const char*>> recognize_foreign(const std::string& path,
+                                                                 const OpenOptions& opening = {});
 
 }  // namespace bfstore

@@ -28,10 +28,12 @@ constexpr std::array kRows{&kXxh3Row,           &kExternalRow, &kSipHashRow,    
 }  // namespace
 
 std::string Row::limits() const {
-  std::string text = "an m of at most " + std::to_string(most_bits);
-  if (slices) text += " that is a multiple of k";
-  if (unit_bits > 1) text += " that is a multiple of " + std::to_string(unit_bits);
-  if (only_probes != 0) text += ", and a k of " + std::to_string(only_probes);
+  std::string text;
+  const auto say = [&text](const std::string& limit) { text += (text.empty() ? "" : ", ") + limit; };
+  if (most_bits != kMaxBits) say("an m of at most " + std::to_string(most_bits));
+  if (slices) say("an m that is a multiple of k");
+  if (unit_bits > 1) say("an m that is a multiple of " + std::to_string(unit_bits));
+  if (only_probes != 0) say("a k of " + std::to_string(only_probes));
   return text;
 }
 

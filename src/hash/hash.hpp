@@ -54,7 +54,7 @@ struct Row {
     const bool good_probes = only_probes == 0 || num_probes == only_probes;
     return good_probes && num_bits <= most_bits && num_bits % unit(num_probes) == 0;
   }
-  // Those in words: "an m of at most 4294967296".
+  // What reaches() asks for, in words: "an m that is a multiple of k".
   [[nodiscard]] std::string limits() const;
 };
 

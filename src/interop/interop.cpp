@@ -117,6 +117,12 @@ Result<const Row*> row_of(const ForeignForm& form) {
   if (!row->info.needs_order && form.order) return tells_itself(*row, form);
   if (form.order && *form.order != BitOrder::kLittle && *form.order != BitOrder::kBig)
     return foreign_fail(Code::kInvalid, form, "the order of the bits is neither little nor big. Give one of them.");
+  if (row->info.needs_column == form.column.empty()) {
+    return foreign_fail(Code::kInvalid, form,
+                        row->info.needs_column
+                            ? "no column given, and each has filters of its own. Give the name of one."
+                            : std::string("the format ") + row->info.name + " has no columns. Give none.");
+  }
   return row;
 }
 
@@ -147,16 +153,29 @@ Result<std::vector<Told>> find(const Row& row, const Source& source, const Forei
 }
 
 Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& form) {
-  const std::string number = std::to_string(found.size());
-  if (!form.member && found.size() == 1) return std::move(found.front());
-  if (!form.member) {
+  const std::string filters = std::to_string(found.size()) + " filters";
+  if (form.member == 0 && found.size() == 1) return std::move(found.front());
+  if (form.member == 0) {
     return foreign_fail(Code::kInvalid, form,
-                        "has " + number + " filters in the format " + row.info.name +
-                            ", and a file of bfstore has one. Give the number of one of them, from 0, or ask all of "
+                        "has " + filters + " in the format " + row.info.name +
+                            ", and a file of bfstore has one. Give the number of one of them, from 1, or ask all of "
                             "them in place.");
   }
-  if (*form.member < found.size()) return std::move(found[*form.member]);
-  return foreign_fail(Code::kInvalid, form, "has " + number + " filters. Give a number below that.");
+  if (form.member <= found.size()) return std::move(found[form.member - 1]);
+  return foreign_fail(Code::kInvalid, form, "has " + filters + ", and no number " + std::to_string(form.member) + ".");
+}
+
+std::vector<const char*> recognized(const Source& source) {
+  std::vector<const char*> names;
+  for (const Row* row : kForeignRows) {
+    if (row->info.needs_size) continue;
+    const auto found = find(*row, source, {});
+    const auto is_there = [&](const Told& told) {
+      return check_place(*row, told, source.size(), told.num_bits, {}).ok();
+    };
+    if (found && std::all_of(found->begin(), found->end(), is_there)) names.push_back(row->info.name);
+  }
+  return names;
 }
 
 Error complete(const Row& row, const Told& told, const ForeignForm& form, Options& options) {

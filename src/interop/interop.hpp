@@ -84,7 +84,8 @@ struct Row {
   // nullptr: the format is only read.
   Result<Outline> (*write)(const Saying& filter, const ForeignForm& form);
   // Finds the filters of a file that may have several, each with its offset in the file: the file has a key if one of
-  // them has it. At least one. nullptr: a file is one filter, which read() knows by its first bytes.
+  // them has it. At least one. If the form names no column, those of any. nullptr: a file is one filter, which read()
+  // knows by its first bytes.
   Result<std::vector<Told>> (*find)(const Source& source, const ForeignForm& form) = nullptr;
 };
 
@@ -103,6 +104,9 @@ Result<Told> read(const Row& row, std::span<const std::byte> first, const Foreig
 
 // Finds the filters in all bytes of a file. Their arrays may still be outside of the file: see array_in().
 Result<std::vector<Told>> find(const Row& row, const Source& source, const ForeignForm& form);
+
+// The names of the formats that all of these bytes have.
+std::vector<const char*> recognized(const Source& source);
 
 // Chooses the filter that the form names, or the only one. kInvalid if there are several, or no such one.
 Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& form);

@@ -1,6 +1,8 @@
 // Where other programs have the bits of a filter in their bytes, and the test of a key's bits there.
 #pragma once
 
+#include <bfstore/layout/words.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -38,9 +40,7 @@ inline constexpr Turn kAsItIs{0}, kHighestBitFirst{7}, kBigEndianWords{56}, kBig
 template <std::uint32_t kFlip>
 bool contains_turned(const std::byte* bytes, ByPosition::Positions positions) noexcept {
   for (const std::uint64_t bit : positions) {
-    const std::uint64_t place = bit ^ kFlip;
-    const auto* byte = reinterpret_cast<const unsigned char*>(bytes + place / 8);
-    if ((__atomic_load_n(byte, __ATOMIC_RELAXED) >> place % 8 & 1U) == 0) return false;
+    if (!test_bit(bytes, bit ^ kFlip)) return false;
   }
   return true;
 }

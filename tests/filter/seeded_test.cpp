@@ -502,7 +502,7 @@ TEST_CASE("a filter of slices has a multiple of k as its number of bits, no seed
     CHECK(made.filter.stats({.fill = true}).fill->set_bits == 7);
     check_key_only(made.filter);
     options.num_bits = 1002;
-    check_refused(Filter::required_bytes(options), Code::kInvalid, {"1002", "multiple of 7"});
+    check_refused(Filter::required_bytes(options), Code::kInvalid, {"1002", "k 7", "multiple of k"});
     options.num_bits = 1001;
     options.seeds = {1, 2, 3, 4, 5, 6, 7};
     check_refused(Filter::required_bytes(options), Code::kInvalid, {"list of seeds", hash_of(hash)->name});

@@ -43,10 +43,10 @@ ForeignFilter told_alone(const interop::Row& row, const std::vector<interop::Tol
   return filter;
 }
 
-// The number of each filter that the form means.
+// The filters that the form means.
 Result<std::vector<interop::Told>> meant(const interop::Row& row, std::vector<interop::Told> found,
                                          const ForeignForm& form) {
-  if (!form.member) return found;
+  if (form.member == 0) return found;
   auto one = interop::choose(row, std::move(found), form);
   if (!one) return one.error();
   return std::vector<interop::Told>{std::move(*one)};
@@ -93,6 +93,12 @@ Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const Fo
   filter.fpr = shape.fpr;
   if ((*row)->find == nullptr) filter.bytes = interop::whole_bytes(found->front(), shape.num_bits);
   return filter;
+}
+
+Result<std::vector<const char*>> recognize_foreign(const std::string& path, const OpenOptions& opening) {
+  const auto opened = store::open_foreign_file(path, opening);
+  if (!opened) return opened.error();
+  return interop::recognized(SourceInFile(*opened));
 }
 
 Result<Filter> Filter::open_foreign(const std::string& path, const ForeignForm& form, const Options& options,

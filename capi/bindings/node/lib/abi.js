@@ -123,6 +123,7 @@ export const BFS = Object.freeze({
   FOREIGN_NEEDS_SIZE: 0x1,
   FOREIGN_NEEDS_ORDER: 0x2,
   FOREIGN_NEEDS_HASH: 0x4,
+  FOREIGN_NEEDS_COLUMN: 0x8,
 });
 
 /** The name of a code. @typedef {"BFS_EINVAL" | "BFS_EINTERNAL" | "BFS_ENOMEM" | "BFS_ESYSTEM" | "BFS_EBUSY" |
@@ -333,17 +334,20 @@ export const STRUCTS = {
   },
   bfs_foreign_form: {
     name: "bfs_foreign_form",
-    bytes: 24,
+    bytes: 40,
     fields: {
       struct_bytes: {offset: 0, kind: "u32"},
       order: {offset: 4, kind: "u32"},
       format: {offset: 8, kind: "pointer"},
       name: {offset: 16, kind: "pointer"},
+      column: {offset: 24, kind: "pointer"},
+      member: {offset: 32, kind: "u32"},
+      zero: {offset: 36, kind: "u32"},
     },
   },
   bfs_foreign: {
     name: "bfs_foreign",
-    bytes: 64,
+    bytes: 72,
     fields: {
       struct_bytes: {offset: 0, kind: "u32"},
       needs: {offset: 4, kind: "u32"},
@@ -356,6 +360,8 @@ export const STRUCTS = {
       bytes: {offset: 48, kind: "u64"},
       num_probes: {offset: 56, kind: "u32"},
       has_keys: {offset: 60, kind: "u32"},
+      filters: {offset: 64, kind: "u32"},
+      zero: {offset: 68, kind: "u32"},
     },
   },
 };
@@ -422,6 +428,8 @@ export const FUNCTIONS = {
   bfs_export_bits: ["int32_t", HANDLE, BUFFER, "uint64_t", "uint32_t", BUFFER],
   bfs_foreign_name: ["str", "uint32_t"],
   bfs_foreign_inspect: ["int32_t", BUFFER, BUFFER, "uint64_t", "uint64_t", BUFFER, BUFFER, BUFFER],
+  bfs_foreign_recognize: ["int32_t", BUFFER, "uint64_t", "uint32_t", BUFFER, BUFFER],
+  bfs_foreign_open: ["int32_t", BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],
   bfs_foreign_import: ["int32_t", BUFFER, BUFFER, BUFFER, "uint64_t", "uint64_t", BUFFER, BUFFER, BUFFER],
   bfs_foreign_export: ["int64_t", HANDLE, BUFFER, BUFFER, "uint64_t", BUFFER],
 };

@@ -124,6 +124,7 @@ static const Number numbers[] = {
     {"FOREIGN_NEEDS_SIZE", BFS_FOREIGN_NEEDS_SIZE},
     {"FOREIGN_NEEDS_ORDER", BFS_FOREIGN_NEEDS_ORDER},
     {"FOREIGN_NEEDS_HASH", BFS_FOREIGN_NEEDS_HASH},
+    {"FOREIGN_NEEDS_COLUMN", BFS_FOREIGN_NEEDS_COLUMN},
 };
 
 static const Field bfs_options_fields[] = {
@@ -243,5 +244,7 @@ static const Field bfs_foreign_fields[] = {
     {"bytes", UINT64, offsetof(bfs_foreign, bytes), 0},
     {"num_probes", UINT32, offsetof(bfs_foreign, num_probes), 0},
     {"has_keys", UINT32, offsetof(bfs_foreign, has_keys), 0},
+    {"filters", UINT32, offsetof(bfs_foreign, filters), 0},
+    {"zero", UINT32, offsetof(bfs_foreign, zero), 0},
     {NULL, END, 0, 0},
 };

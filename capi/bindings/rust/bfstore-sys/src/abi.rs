@@ -125,6 +125,7 @@ pub const BFS_BITS_BIG: u32 = 2;
 pub const BFS_FOREIGN_NEEDS_SIZE: u32 = 0x1;
 pub const BFS_FOREIGN_NEEDS_ORDER: u32 = 0x2;
 pub const BFS_FOREIGN_NEEDS_HASH: u32 = 0x4;
+pub const BFS_FOREIGN_NEEDS_COLUMN: u32 = 0x8;
 
 /// A handle: only its address is known.
 #[repr(C)]
@@ -389,8 +390,11 @@ pub struct bfs_foreign_form {
     pub order: u32,
     pub format: *const c_char,
     pub name: *const c_char,
+    pub column: *const c_char,
+    pub member: u32,
+    pub zero: u32,
 }
-const _: () = assert!(size_of::<bfs_foreign_form>() == 24);
+const _: () = assert!(size_of::<bfs_foreign_form>() == 40);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_foreign_form {
@@ -414,8 +418,10 @@ pub struct bfs_foreign {
     pub bytes: u64,
     pub num_probes: u32,
     pub has_keys: u32,
+    pub filters: u32,
+    pub zero: u32,
 }
-const _: () = assert!(size_of::<bfs_foreign>() == 64);
+const _: () = assert!(size_of::<bfs_foreign>() == 72);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_foreign {
@@ -573,6 +579,21 @@ extern "C" {
         flags: u64,
         options: *const bfs_options,
         out: *mut bfs_foreign,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_foreign_recognize(
+        path: *const c_char,
+        flags: u64,
+        index: u32,
+        name: *mut *const c_char,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_foreign_open(
+        path: *const c_char,
+        form: *const bfs_foreign_form,
+        flags: u64,
+        options: *const bfs_options,
+        out: *mut *mut bfs_filter,
         error: *mut bfs_error,
     ) -> i32;
     pub fn bfs_foreign_import(

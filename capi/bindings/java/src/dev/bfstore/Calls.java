@@ -63,6 +63,8 @@ interface Calls {
   int bfs_export_bits(long filter, long bits, long numBytes, int order, long error);
   long bfs_foreign_name(int index);
   int bfs_foreign_inspect(long form, long first, long firstBytes, long flags, long options, long out, long error);
+  int bfs_foreign_recognize(long path, long flags, int index, long name, long error);
+  int bfs_foreign_open(long path, long form, long flags, long options, long out, long error);
   int bfs_foreign_import(long path, long form, long bytes, long numBytes, long flags, long options, long out,
       long error);
   long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error);

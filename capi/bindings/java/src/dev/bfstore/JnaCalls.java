@@ -66,6 +66,8 @@ abstract class JnaCalls implements Library {
   @Override public native long bfs_foreign_name(int index);
   @Override public native int bfs_foreign_inspect(long form, long first, long firstBytes, long flags, long options,
       long out, long error);
+  @Override public native int bfs_foreign_recognize(long path, long flags, int index, long name, long error);
+  @Override public native int bfs_foreign_open(long path, long form, long flags, long options, long out, long error);
   @Override public native int bfs_foreign_import(long path, long form, long bytes, long numBytes, long flags,
       long options, long out, long error);
   @Override public native long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error);

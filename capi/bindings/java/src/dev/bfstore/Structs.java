@@ -151,13 +151,16 @@ final class Structs {
       .field("cache_lines", 80, 8)
       .field("page_faults", 88, 8);
 
-  static final Struct FOREIGN_FORM = new Struct("bfs_foreign_form", 24)
+  static final Struct FOREIGN_FORM = new Struct("bfs_foreign_form", 40)
       .field("struct_bytes", 0, 4)
       .field("order", 4, 4)
       .field("format", 8, 8)
-      .field("name", 16, 8);
+      .field("name", 16, 8)
+      .field("column", 24, 8)
+      .field("member", 32, 4)
+      .field("zero", 36, 4);
 
-  static final Struct FOREIGN = new Struct("bfs_foreign", 64)
+  static final Struct FOREIGN = new Struct("bfs_foreign", 72)
       .field("struct_bytes", 0, 4)
       .field("needs", 4, 4)
       .field("layout", 8, 4)
@@ -168,7 +171,9 @@ final class Structs {
       .field("keys", 40, 8)
       .field("bytes", 48, 8)
       .field("num_probes", 56, 4)
-      .field("has_keys", 60, 4);
+      .field("has_keys", 60, 4)
+      .field("filters", 64, 4)
+      .field("zero", 68, 4);
 
   private Structs() {}
 }

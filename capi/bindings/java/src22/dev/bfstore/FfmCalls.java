@@ -107,6 +107,10 @@ abstract class FfmCalls implements Library {
   private static final MethodHandle FOREIGN_NAME = Downcall.handle("bfs_foreign_name", JAVA_LONG, JAVA_INT);
   private static final MethodHandle FOREIGN_INSPECT = Downcall.handle("bfs_foreign_inspect", JAVA_INT, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FOREIGN_RECOGNIZE = Downcall.handle("bfs_foreign_recognize", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle FOREIGN_OPEN = Downcall.handle("bfs_foreign_open", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle FOREIGN_IMPORT = Downcall.handle("bfs_foreign_import", JAVA_INT, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle FOREIGN_EXPORT = Downcall.handle("bfs_foreign_export", JAVA_LONG, JAVA_LONG,
@@ -648,6 +652,24 @@ abstract class FfmCalls implements Library {
       long error) {
     try {
       return (int) FOREIGN_INSPECT.invokeExact(form, first, firstBytes, flags, options, out, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_foreign_recognize(long path, long flags, int index, long name, long error) {
+    try {
+      return (int) FOREIGN_RECOGNIZE.invokeExact(path, flags, index, name, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_foreign_open(long path, long form, long flags, long options, long out, long error) {
+    try {
+      return (int) FOREIGN_OPEN.invokeExact(path, form, flags, options, out, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
