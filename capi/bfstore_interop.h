@@ -157,7 +157,7 @@ BFS_API BFS_CHECK int32_t bfs_foreign_inspect(const bfs_foreign_form* form, cons
 /* Sets *name to that of foreign format `index`, from 0 on, of those that all bytes of the file have: a filter whose
  * header agrees with itself and with the file's length.  NULL after the last one: at once if the file is of no format.
  * Several mean that the bytes do not tell which.  A format that needs m and k from its caller is never among them.
- * Static.  Flags: BFS_ANY_FILESYSTEM, BFS_NOFOLLOW.  Codes: ENOMEM, EUNSUPPORTED, system, malformed. */
+ * Static.  Flags: BFS_ANY_FILESYSTEM, BFS_NOFOLLOW.  Codes: EUNSUPPORTED, system, malformed. */
 BFS_API BFS_CHECK int32_t bfs_foreign_recognize(const char* path, uint64_t flags, uint32_t index, const char** name,
                                                 bfs_error* error);
 
@@ -172,8 +172,8 @@ BFS_API BFS_CHECK int32_t bfs_foreign_recognize(const char* path, uint64_t flags
  * milliseconds, or two seconds on a filesystem that keeps whole seconds. bfs_copy makes a file of it; copies,
  * comparisons and merges read it, unless it has several filters (EINVAL). *out is NULL on error. Flags: BFS_POPULATE,
  * BFS_RANDOM, BFS_GUARD, BFS_PRIVATE, BFS_ANY_FILESYSTEM, BFS_NOFOLLOW, BFS_TUTORIAL_SIZING. Options: those that give
- * size, layout, hash, seed, seeds or like, and fd.  Waits: see above. Codes: ENOENT, EACCES, ETOOSHORT, EBUSY (the file
- * changed meanwhile), EUNSUPPORTED, EMALFORMED, shape, group open. */
+ * size, layout, hash, seed, seeds or like, and fd.  Waits: see above.
+ * Codes: EUNSUPPORTED, system (EBUSY: the file changed meanwhile), shape, malformed. */
 BFS_API BFS_CHECK int32_t bfs_foreign_open(const char* path, const bfs_foreign_form* form, uint64_t flags,
                                            const bfs_options* options, bfs_filter** out, bfs_error* error);
 

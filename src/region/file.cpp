@@ -326,19 +326,30 @@ std::int64_t nanoseconds(const timespec& time) noexcept {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
+FileFacts facts_in(const struct stat& facts) noexcept {
+  return {S_ISREG(facts.st_mode),
+          static_cast<std::uint64_t>(facts.st_size),
+          static_cast<std::uint64_t>(facts.st_blocks) * 512,
+          static_cast<std::uint64_t>(facts.st_dev),
+          static_cast<std::uint64_t>(facts.st_ino),
+          static_cast<std::uint64_t>(facts.st_nlink),
+          nanoseconds(facts.st_mtim),
+          nanoseconds(facts.st_ctim)};
+}
+
 }  // namespace
 
 std::optional<FileFacts> File::facts_now() const noexcept {
   struct stat facts {};
   if (fstat(descriptor(), &facts) != 0) return std::nullopt;
-  return FileFacts{S_ISREG(facts.st_mode),
-                   static_cast<std::uint64_t>(facts.st_size),
-                   static_cast<std::uint64_t>(facts.st_blocks) * 512,
-                   static_cast<std::uint64_t>(facts.st_dev),
-                   static_cast<std::uint64_t>(facts.st_ino),
-                   static_cast<std::uint64_t>(facts.st_nlink),
-                   nanoseconds(facts.st_mtim),
-                   nanoseconds(facts.st_ctim)};
+  return facts_in(facts);
+}
+
+std::optional<FileFacts> File::facts_by_name() const noexcept {
+  struct stat facts {};
+  if (folder_ == nullptr || fstatat(folder_->descriptor(), name_.c_str(), &facts, AT_SYMLINK_NOFOLLOW) != 0)
+    return std::nullopt;
+  return facts_in(facts);
 }
 
 Result<FileFacts> File::facts() const {

@@ -101,6 +101,8 @@ class File {
   [[nodiscard]] Result<FileFacts> facts() const;
   // The same without an error's message, for a call that lookups make.
   [[nodiscard]] std::optional<FileFacts> facts_now() const noexcept;
+  // The same of the file that has its name now. None if it was opened by descriptor, or no file has the name.
+  [[nodiscard]] std::optional<FileFacts> facts_by_name() const noexcept;
   [[nodiscard]] Result<Sharing> sharing() const;
   // True if this file still has its name, in the folder that its path led to. A file opened by descriptor: if it still
   // has any name, or had none then.

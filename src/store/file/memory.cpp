@@ -28,11 +28,7 @@ bool is_sealed(const File& file) {
 Error check_sharing(File& file, File::Access access, bool no_write) {
   const auto sharing = file.sharing();
   if (!sharing) return sharing.error();
-  if (*sharing == region::Sharing::kRemote) {
-    return fail(Code::kFilesystem, file.path() +
-                                       ": on a network or FUSE filesystem, where a reader may miss another machine's "
-                                       "writes. Copy it to a local disk, or allow any filesystem.");
-  }
+  if (*sharing == region::Sharing::kRemote) return remote_filesystem(file);
   if (*sharing == region::Sharing::kLocal || access == File::Access::kReadWrite || is_sealed(file)) return {};
   if (no_write || !file.open_again(File::Access::kReadWrite)) {
     return fail(Code::kFilesystem,

@@ -83,6 +83,12 @@ Error superseded(const region::File& file) {
           ": another file replaced it. Open the path again, and add again the keys that are not in the new file.");
 }
 
+Error remote_filesystem(const region::File& file) {
+  return fail(Code::kFilesystem, file.path() +
+                                     ": on a network or FUSE filesystem, where a reader may miss another machine's "
+                                     "writes. Copy it to a local disk, or allow any filesystem.");
+}
+
 Error forked(const std::string& path) {
   return fail(Code::kForked, path + ": opened before a fork. Open it again in the child.");
 }

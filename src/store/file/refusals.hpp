@@ -28,6 +28,7 @@ Error many_files();
 Error unreadable(const region::File& file);
 Error superseded(const region::File& file);
 Error forked(const std::string& path);
+Error remote_filesystem(const region::File& file);
 Error shut(const std::string& path);
 Error writeback_failed(const region::File& file, int os_errno);
 

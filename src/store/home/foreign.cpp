@@ -78,6 +78,7 @@ class InForeignFile final : public Home {
   [[nodiscard]] std::optional<Fill> fill(const Ask& ask) const;
 
   File file_;
+  bool by_name_;
   FileFacts facts_;
   std::vector<ForeignBits> filters_;
   region::Mapping mapping_;  // of the whole file
@@ -92,7 +93,7 @@ bool InForeignFile::is_unchanged() const noexcept {
   std::atomic_thread_fence(std::memory_order_acquire);  // this looks after the bits were read
   bool same = !mapping_.faulted();
   if (same) {
-    const auto now = file_.facts_now();
+    const auto now = by_name_ ? file_.facts_by_name() : file_.facts_now();
     same = now && now->has_bytes_of(facts_);
   }
   if (!same) changed_ = true;
@@ -208,14 +209,15 @@ Result<ForeignFile> open_foreign_file(const std::string& path, const OpenOptions
     return fail(Code::kInvalid, path + ": a file of another program is not followed. Open it again when it changed.");
   auto file = open_for_reading(path, options);
   if (!file) return file.error();
-  if (!options.any_filesystem && !options.map.copy) {
-    if (Error error = check_sharing(*file, File::Access::kRead, true); !error.ok()) return error;
-  }
+  const auto sharing = file->sharing();
+  if (!sharing) return sharing.error();
+  if (*sharing == region::Sharing::kRemote && !options.any_filesystem && !options.map.copy)
+    return remote_filesystem(*file);
   auto facts = settled_facts(*file);
   if (!facts) return facts.error();
   if (!facts->regular) return fail(Code::kNotRegular, path + ": not a regular file. Give the path of a regular file.");
   if (facts->bytes == 0) return fail(Code::kTooShort, path + ": is empty. Give the path of a filter.");
-  return ForeignFile{std::move(*file), *facts};
+  return ForeignFile{std::move(*file), *facts, *sharing == region::Sharing::kOverlay && !options.descriptor};
 }
 
 Result<std::unique_ptr<Ask>> ask_foreign(ForeignFile opened, std::vector<ForeignBits> filters,

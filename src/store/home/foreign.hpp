@@ -27,6 +27,8 @@ struct ForeignBits {
 struct ForeignFile {
   region::File file;
   region::FileFacts facts;
+  // On an overlay the first writer gets a copy of the file, under its name: the descriptor keeps the old one.
+  bool by_name;
 };
 
 // Opens the file, and waits until a later change would show in its times: up to two seconds for a file that was just

@@ -1,0 +1,247 @@
+// Files of other programs, asked in place: they answer as their import does, and nothing that happens to the file makes
+// a wrong "no".
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "foreign.hpp"
+
+using namespace foreign;
+
+namespace {
+
+constexpr std::uint64_t kBits = 100'003;
+const ForeignForm kRaw = form("raw", BitOrder::kBig);
+
+Options raw_options() {
+  Options options;
+  options.hash = Hash::kMurmur3;
+  options.num_bits = kBits;
+  options.num_probes = 5;
+  options.seeds = {41, 42, 43, 44, 45};
+  return options;
+}
+
+std::string key_of(const char* prefix, int number) { return prefix + std::to_string(number); }
+
+Bytes content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto* const first = reinterpret_cast<const std::byte*>(text.data());
+  return {first, first + text.size()};
+}
+
+void write(const std::string& path, std::span<const std::byte> bytes) {
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+// The array of a filter of 8,000 keys, in a file of a directory of its own.
+class ForeignArray {
+ public:
+  ForeignArray() {
+    InMemory made = InMemory::make(raw_options());
+    for (int i = 0; i < kKeys; ++i) CHECK(made.filter.add(key_of("key ", i)).ok());
+    bytes = exported(made.filter, kRaw);
+    write(path, bytes);
+  }
+
+  [[nodiscard]] Result<Filter> open(const OpenOptions& opening = {}) const {
+    return Filter::open_foreign(path, kRaw, raw_options(), opening);
+  }
+
+  static constexpr int kKeys = 8000;
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("array");
+  Bytes bytes;
+};
+
+bool has_its_keys(const Filter& filter) {
+  for (int i = 0; i < ForeignArray::kKeys; ++i) {
+    if (!filter.contains(key_of("key ", i))) return false;
+  }
+  return true;
+}
+
+// A filter in doubt answers every question with "maybe", for one key and for many.
+void check_in_doubt(const Filter& filter, Code code) {
+  CHECK(filter.contains("absent 1"));
+  CHECK(filter.contains("absent 2"));
+  const std::array<std::string_view, 12> keys{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+  std::array<std::uint8_t, 12> answers{};
+  CHECK(filter.contains_keys(Keys::views(keys), answers).keys() == 12);
+  CHECK(filter.health() == code);
+}
+
+}  // namespace
+
+TEST_CASE("a file in place answers, counts and is copied as its import") {
+  const ForeignArray array;
+  const Filter there = must(array.open());
+  const Filter file = must(imported(array.bytes, kRaw, raw_options()));
+  CHECK(has_its_keys(there));
+  int false_positives = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::string key = key_of("absent ", i);
+    const bool is_maybe = there.contains(key);
+    if (is_maybe != file.contains(key)) FAIL(key);
+    false_positives += is_maybe ? 1 : 0;
+  }
+  CHECK(false_positives > 100);
+  CHECK(there.seeds() == raw_options().seeds);
+  CHECK(there.stats({.fill = true}).fill->set_bits == file.stats({.fill = true}).fill->set_bits);
+  CHECK(there.stats({.fill = true}).fill->estimated_keys == doctest::Approx(ForeignArray::kKeys).epsilon(0.05));
+  CHECK(there.stats().shape.num_bits == kBits);
+  CHECK(exported(there, kRaw) == array.bytes);
+  CHECK(must(there.compare(file)).equal);
+  must(there.save(array.directory.file("saved")));
+  const Filter saved = must(Filter::open(array.directory.file("saved"), OpenMode::kRead));
+  CHECK(saved.seeds() == raw_options().seeds);
+  CHECK(exported(saved, kRaw) == array.bytes);
+  CHECK(has_its_keys(saved));
+}
+
+TEST_CASE("a file in place is only read") {
+  const ForeignArray array;
+  Filter there = must(array.open());
+  CHECK(there.add("key").code() == Code::kReadOnly);
+  CHECK(there.sync().code != Code::kOk);
+  CHECK(content_of(array.path) == array.bytes);
+  must(there.close());
+}
+
+TEST_CASE("after a change of the file every answer is maybe, for good") {
+  const auto check = [](const char* what, auto change, auto change_back, Code code = Code::kLost) {
+    CAPTURE(what);
+    const ForeignArray array;
+    const Filter there = must(array.open());
+    const Filter late = must(array.open());
+    CHECK_FALSE(there.contains("absent 1"));
+    CHECK(there.health() == Code::kOk);
+    CHECK(must(there.is_current()));
+    change(array);
+    check_in_doubt(there, code);
+    CHECK_FALSE(must(there.is_current()));
+    change_back(array);
+    check_in_doubt(there, code);
+    check_in_doubt(late, code);  // the first look of this handle
+  };
+  const auto nothing = [](const ForeignArray&) {};
+  check(
+      "zeroed in place", [](const ForeignArray& array) { write(array.path, Bytes(array.bytes.size())); },
+      [](const ForeignArray& array) { write(array.path, array.bytes); });
+  check(
+      "one byte changed",
+      [](const ForeignArray& array) {
+        std::fstream file(array.path, std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(100).put('x');
+      },
+      nothing);
+  check(
+      "truncated", [](const ForeignArray& array) { CHECK(truncate(array.path.c_str(), 5000) == 0); }, nothing);
+  check(
+      "grown", [](const ForeignArray& array) { CHECK(truncate(array.path.c_str(), 50'000) == 0); }, nothing);
+  check(
+      "removed", [](const ForeignArray& array) { CHECK(unlink(array.path.c_str()) == 0); }, nothing);
+  check(
+      "replaced",
+      [](const ForeignArray& array) {
+        const std::string other = array.directory.file("other");
+        write(other, array.bytes);
+        CHECK(rename(other.c_str(), array.path.c_str()) == 0);
+      },
+      nothing);
+  check(
+      "with its old time",
+      [](const ForeignArray& array) {
+        struct stat before {};
+        CHECK(stat(array.path.c_str(), &before) == 0);
+        write(array.path, Bytes(array.bytes.size()));
+        const std::array<timespec, 2> times{before.st_atim, before.st_mtim};
+        CHECK(utimensat(AT_FDCWD, array.path.c_str(), times.data(), 0) == 0);
+      },
+      nothing);
+}
+
+TEST_CASE("a page that cannot be read is maybe, and no signal") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("array");
+  Options options = raw_options();
+  options.num_bits = std::uint64_t{1} << 23;
+  write(path, Bytes(1 << 20));
+  const Filter there = must(Filter::open_foreign(path, kRaw, options));
+  CHECK_FALSE(there.contains("absent"));
+  CHECK(truncate(path.c_str(), 0) == 0);
+  check_in_doubt(there, Code::kFault);
+}
+
+TEST_CASE("a copy keeps its answers, whatever becomes of the file") {
+  const ForeignArray array;
+  OpenOptions copy;
+  copy.map.copy = true;
+  const Filter there = must(array.open(copy));
+  write(array.path, Bytes(array.bytes.size()));
+  CHECK(has_its_keys(there));
+  CHECK_FALSE(there.contains("absent 1"));
+  CHECK(there.health() == Code::kOk);
+  CHECK_FALSE(must(there.is_current()));
+  CHECK(truncate(array.path.c_str(), 0) == 0);
+  CHECK(has_its_keys(there));
+}
+
+TEST_CASE("a handle that was shut answers maybe") {
+  const ForeignArray array;
+  Filter there = must(array.open());
+  CHECK_FALSE(there.contains("absent 1"));
+  must(there.shut());
+  check_in_doubt(there, Code::kShut);
+}
+
+TEST_CASE("a file that is no such filter is refused") {
+  const ForeignArray array;
+  const auto refused = [&](const std::string& path, Code code, std::initializer_list<const char*> words) {
+    check_refused(Filter::open_foreign(path, kRaw, raw_options()), code, words);
+  };
+  refused(array.directory.file("nothing"), Code::kNotFound, {"nothing"});
+  refused(array.directory.file("."), Code::kNotRegular, {"regular file"});
+  const std::string other = array.directory.file("other");
+  write(other, {});
+  refused(other, Code::kTooShort, {"is empty"});
+  write(other, std::span(array.bytes).first(array.bytes.size() - 1));
+  refused(other, Code::kInvalid, {"other: has 12500 bytes", "exactly 12501"});
+  CHECK(mkfifo(array.directory.file("fifo").c_str(), 0600) == 0);
+  refused(array.directory.file("fifo"), Code::kNotRegular, {"regular file"});
+  check_refused(Filter::open_foreign(array.path, form("raw"), raw_options()), Code::kInvalid, {"order"});
+  check_refused(Filter::open_foreign(array.path, kRaw), Code::kInvalid, {"hash"});
+  OpenOptions follow;
+  follow.follow = true;
+  check_refused(array.open(follow), Code::kInvalid, {"not followed"});
+  ForeignForm second = kRaw;
+  second.member = 2;
+  check_refused(Filter::open_foreign(array.path, second, raw_options()), Code::kInvalid, {"no number 2"});
+  ForeignForm column = kRaw;
+  column.column = "id";
+  check_refused(Filter::open_foreign(array.path, column, raw_options()), Code::kInvalid, {"no columns"});
+}
+
+TEST_CASE("a file is recognized by its bytes, or not at all") {
+  const ForeignArray array;
+  CHECK(must(recognize_foreign(array.path)).empty());  // any bytes may be a bit array
+  Options options;
+  options.hash = Hash::kJaybird;
+  options.capacity = 1000;
+  options.fpr = 0.001;
+  InMemory made = InMemory::make(options);
+  CHECK(made.filter.add("key").ok());
+  const Bytes bytes = exported(made.filter, form("jaybird"));
+  const std::string path = array.directory.file("jaybird");
+  write(path, bytes);
+  const auto names = must(recognize_foreign(path));
+  REQUIRE(names.size() == 1);
+  CHECK(names[0] == std::string("jaybird"));
+  CHECK(must(Filter::open_foreign(path, form("jaybird"))).contains("key"));
+  CHECK_FALSE(must(Filter::open_foreign(path, form("jaybird"))).contains("absent"));
+  write(path, std::span(bytes).first(bytes.size() - 1));
+  CHECK(must(recognize_foreign(path)).empty());
+}
