@@ -3,10 +3,13 @@
 
 #include <bfstore/interop.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 
 #include "handle.hpp"
+#include "keys.hpp"
 #include "options.hpp"
 #include "structs.hpp"
 
@@ -14,6 +17,8 @@ using capi::Filter;
 using capi::Given;
 using capi::guarded;
 using capi::invalid;
+using capi::key_of;
+using capi::null_keys;
 using capi::possible;
 using capi::report;
 using capi::with_given;
@@ -175,4 +180,26 @@ int64_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* for
     const std::int32_t code = report(error, filter->filter.export_foreign(to, known, &bytes));
     return code < 0 ? code : static_cast<std::int64_t>(bytes);
   });
+}
+
+int32_t bfs_contains_any(const bfs_filter* const* filters, size_t count, const void* key, size_t key_bytes,
+                         uint8_t* which) {
+  if (count > PTRDIFF_MAX / sizeof(filters) || null_keys(filters, count) || null_keys(key, key_bytes))
+    return BFS_EINVAL;
+  const std::span given(filters, count);
+  if (which != nullptr) std::memset(which, 1, count);
+  if (std::find(given.begin(), given.end(), nullptr) != given.end()) return BFS_EINVAL;
+  std::array<const Filter*, 64> some;  // no allocation, however many there are
+  std::uint64_t maybes = 0;
+  for (std::size_t first = 0; first < count; first += some.size()) {
+    const std::size_t size = std::min(some.size(), count - first);
+    std::transform(&given[first], &given[first] + size, some.begin(),
+                   [](const bfs_filter* one) { return &one->filter; });
+    const std::span<std::uint8_t> answers(which == nullptr ? nullptr : which + first, which == nullptr ? 0 : size);
+    const bfstore::Count found = Filter::contains_any({some.data(), size}, key_of(key, key_bytes), answers);
+    if (!found.ok()) return static_cast<std::int32_t>(found.code());
+    maybes += found.keys();
+    if (which == nullptr && maybes != 0) break;
+  }
+  return static_cast<std::int32_t>(std::min<std::uint64_t>(maybes, INT32_MAX));
 }

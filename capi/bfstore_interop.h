@@ -204,6 +204,16 @@ BFS_API BFS_CHECK int32_t bfs_foreign_import(const char* path, const bfs_foreign
 BFS_API BFS_CHECK int64_t bfs_foreign_export(const bfs_filter* filter, const bfs_foreign_form* form, void* buffer,
                                              uint64_t buffer_bytes, bfs_error* error);
 
+/* --- Any of several ----------------------------------------------------------------------------------------------- */
+
+/* Asks `count` filters about one key: lists from several sources, of this library or of other programs.  Returns how
+ * many of them may have it.  Only 0 is a no, of each of them.  The key is hashed once for all neighbors in `filters`
+ * with the same hash and the same seed or secret, and their cache misses are under way together.
+ * which: NULL, and the call ends at the first maybe and returns 1; or `count` answers, 1 for maybe.
+ * Below 0 each filter may have the key, and the answers that are not known are 1.  Codes: EDIGESTONLY, EPART. */
+BFS_API int32_t bfs_contains_any(const bfs_filter* const* filters, size_t count, const void* key, size_t key_bytes,
+                                 uint8_t* which);
+
 #ifdef __cplusplus
 }
 #endif

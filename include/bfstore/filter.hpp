@@ -256,6 +256,14 @@ class Filter {
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
   [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
 
+  // Asks several filters about one key: lists from several sources, say. keys() is how many of them may have it; 0 is a
+  // certain no of each. The key is hashed once for all neighbors in `filters` with the same hash and seed or secret.
+  // which[i] is the answer of filter i: 1 maybe, 0 no. Without `which` the call ends at the first maybe, and keys() is
+  // 1 then. An error of one filter (kDigestOnly, kPart) is that of the call, and makes every answer 1 that is not
+  // known.
+  static Count contains_any(std::span<const Filter* const> filters, std::string_view key,
+                            std::span<std::uint8_t> which = {}) noexcept;
+
   // contains() as a number, which the C ABI returns as it is: 1 maybe, 0 a certain no, kDigestOnly for Hash::kExternal.
   // (With a hash that gives positions, every digest is maybe.)
   [[nodiscard]] std::int32_t answer(std::string_view key) const noexcept;

@@ -432,4 +432,5 @@ export const FUNCTIONS = {
   bfs_foreign_open: ["int32_t", BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER, BUFFER],
   bfs_foreign_import: ["int32_t", BUFFER, BUFFER, BUFFER, "uint64_t", "uint64_t", BUFFER, BUFFER, BUFFER],
   bfs_foreign_export: ["int64_t", HANDLE, BUFFER, BUFFER, "uint64_t", BUFFER],
+  bfs_contains_any: ["int32_t", BUFFER, "size_t", ADDRESS, "size_t", BUFFER],
 };

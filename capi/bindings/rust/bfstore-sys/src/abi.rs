@@ -613,4 +613,11 @@ extern "C" {
         buffer_bytes: u64,
         error: *mut bfs_error,
     ) -> i64;
+    pub fn bfs_contains_any(
+        filters: *const *const bfs_filter,
+        count: usize,
+        key: *const c_void,
+        key_bytes: usize,
+        which: *mut u8,
+    ) -> i32;
 }

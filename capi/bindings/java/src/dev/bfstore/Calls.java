@@ -68,4 +68,6 @@ interface Calls {
   int bfs_foreign_import(long path, long form, long bytes, long numBytes, long flags, long options, long out,
       long error);
   long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error);
+  int bfs_contains_any(long filters, long count, long key, long keyBytes, long which);
+  int bfs_contains_any(long filters, long count, byte[] key, long keyBytes, long which);
 }

@@ -71,4 +71,6 @@ abstract class JnaCalls implements Library {
   @Override public native int bfs_foreign_import(long path, long form, long bytes, long numBytes, long flags,
       long options, long out, long error);
   @Override public native long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error);
+  @Override public native int bfs_contains_any(long filters, long count, long key, long keyBytes, long which);
+  @Override public native int bfs_contains_any(long filters, long count, byte[] key, long keyBytes, long which);
 }

@@ -115,6 +115,10 @@ abstract class FfmCalls implements Library {
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle FOREIGN_EXPORT = Downcall.handle("bfs_foreign_export", JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle CONTAINS_ANY = Downcall.handle("bfs_contains_any", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle CONTAINS_ANY_ON_HEAP = Downcall.critical("bfs_contains_any", JAVA_INT, JAVA_LONG,
+      JAVA_LONG, ADDRESS, JAVA_LONG, JAVA_LONG);
 
   @Override
   public long bfs_strerror(int code) {
@@ -689,6 +693,24 @@ abstract class FfmCalls implements Library {
   public long bfs_foreign_export(long filter, long form, long buffer, long bufferBytes, long error) {
     try {
       return (long) FOREIGN_EXPORT.invokeExact(filter, form, buffer, bufferBytes, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_contains_any(long filters, long count, long key, long keyBytes, long which) {
+    try {
+      return (int) CONTAINS_ANY.invokeExact(filters, count, key, keyBytes, which);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_contains_any(long filters, long count, byte[] key, long keyBytes, long which) {
+    try {
+      return (int) CONTAINS_ANY_ON_HEAP.invokeExact(filters, count, MemorySegment.ofArray(key), keyBytes, which);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }
