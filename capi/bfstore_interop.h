@@ -104,7 +104,7 @@ typedef struct bfs_foreign_form {
   const char* name;      /* of the bytes in messages, a path for instance; NULL: "the foreign filter" */
   const char* column;    /* where the format needs it (BFS_FOREIGN_NEEDS_COLUMN); otherwise NULL */
   uint32_t member;       /* the only one of several filters that is meant, from 1; 0: all of them */
-  uint32_t zero;         /* 0 */
+  uint32_t reserved;     /* 0 */
 } bfs_foreign_form;
 #define BFS_FOREIGN_FORM_INIT \
   { sizeof(bfs_foreign_form), 0, 0, 0, 0, 0, 0 }
@@ -130,7 +130,7 @@ typedef struct bfs_foreign {
   uint32_t num_probes;   /* k */
   uint32_t has_keys;     /* 1: the bytes say how many keys were added */
   uint32_t filters;      /* how many the bytes have; the other fields are those of the first one */
-  uint32_t zero;         /* 0 */
+  uint32_t reserved;     /* 0 */
 } bfs_foreign;
 #define BFS_FOREIGN_INIT \
   { sizeof(bfs_foreign), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }

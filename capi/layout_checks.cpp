@@ -163,7 +163,7 @@ static_assert(offsetof(bfs_foreign_form, format) == 8);
 static_assert(offsetof(bfs_foreign_form, name) == 16);
 static_assert(offsetof(bfs_foreign_form, column) == 24);
 static_assert(offsetof(bfs_foreign_form, member) == 32);
-static_assert(offsetof(bfs_foreign_form, zero) == 36);
+static_assert(offsetof(bfs_foreign_form, reserved) == 36);
 static_assert(sizeof(bfs_foreign_form) == 40);
 
 static_assert(offsetof(bfs_foreign, struct_bytes) == 0);
@@ -178,5 +178,5 @@ static_assert(offsetof(bfs_foreign, bytes) == 48);
 static_assert(offsetof(bfs_foreign, num_probes) == 56);
 static_assert(offsetof(bfs_foreign, has_keys) == 60);
 static_assert(offsetof(bfs_foreign, filters) == 64);
-static_assert(offsetof(bfs_foreign, zero) == 68);
+static_assert(offsetof(bfs_foreign, reserved) == 68);
 static_assert(sizeof(bfs_foreign) == 72);

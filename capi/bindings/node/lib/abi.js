@@ -342,7 +342,7 @@ export const STRUCTS = {
       name: {offset: 16, kind: "pointer"},
       column: {offset: 24, kind: "pointer"},
       member: {offset: 32, kind: "u32"},
-      zero: {offset: 36, kind: "u32"},
+      reserved: {offset: 36, kind: "u32"},
     },
   },
   bfs_foreign: {
@@ -361,7 +361,7 @@ export const STRUCTS = {
       num_probes: {offset: 56, kind: "u32"},
       has_keys: {offset: 60, kind: "u32"},
       filters: {offset: 64, kind: "u32"},
-      zero: {offset: 68, kind: "u32"},
+      reserved: {offset: 68, kind: "u32"},
     },
   },
 };

@@ -245,6 +245,5 @@ static const Field bfs_foreign_fields[] = {
     {"num_probes", UINT32, offsetof(bfs_foreign, num_probes), 0},
     {"has_keys", UINT32, offsetof(bfs_foreign, has_keys), 0},
     {"filters", UINT32, offsetof(bfs_foreign, filters), 0},
-    {"zero", UINT32, offsetof(bfs_foreign, zero), 0},
     {NULL, END, 0, 0},
 };

@@ -392,7 +392,7 @@ pub struct bfs_foreign_form {
     pub name: *const c_char,
     pub column: *const c_char,
     pub member: u32,
-    pub zero: u32,
+    pub reserved: u32,
 }
 const _: () = assert!(size_of::<bfs_foreign_form>() == 40);
 
@@ -419,7 +419,7 @@ pub struct bfs_foreign {
     pub num_probes: u32,
     pub has_keys: u32,
     pub filters: u32,
-    pub zero: u32,
+    pub reserved: u32,
 }
 const _: () = assert!(size_of::<bfs_foreign>() == 72);
 

@@ -158,7 +158,7 @@ final class Structs {
       .field("name", 16, 8)
       .field("column", 24, 8)
       .field("member", 32, 4)
-      .field("zero", 36, 4);
+      .field("reserved", 36, 4);
 
   static final Struct FOREIGN = new Struct("bfs_foreign", 72)
       .field("struct_bytes", 0, 4)
@@ -173,7 +173,7 @@ final class Structs {
       .field("num_probes", 56, 4)
       .field("has_keys", 60, 4)
       .field("filters", 64, 4)
-      .field("zero", 68, 4);
+      .field("reserved", 68, 4);
 
   private Structs() {}
 }
