@@ -154,6 +154,12 @@ TEST_CASE("after a change of the file every answer is maybe, for good") {
       },
       nothing);
   check(
+      "with other rights", [](const ForeignArray& array) { CHECK(chmod(array.path.c_str(), 0600) == 0); }, nothing);
+  check(
+      "renamed",
+      [](const ForeignArray& array) { CHECK(rename(array.path.c_str(), array.directory.file("r").c_str()) == 0); },
+      nothing);
+  check(
       "with its old time",
       [](const ForeignArray& array) {
         struct stat before {};
