@@ -20,11 +20,11 @@ class Examples(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def run_program(self, *command, status=0):
+    def run_program(self, *command, status=0, text=None):
         env = {**os.environ, "BFSTORE_LIBRARY": LIBRARY}
         if command[0] != sys.executable:  # LD_PRELOAD is for Python; a program has its own sanitizer
             env.pop("LD_PRELOAD", None)
-        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600, env=env)
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=600, env=env, input=text)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stdout if status == 0 else done.stderr
 
@@ -32,8 +32,10 @@ class Examples(unittest.TestCase):
         sources = {name.removesuffix(".c").replace(".", "_") for name in os.listdir(FOLDER) if name.endswith((".c", ".cpp"))}
         self.assertEqual(sources, set(PROGRAMS))
         scripts = sorted(name for name in os.listdir(FOLDER) if name.endswith(".py"))
-        self.assertEqual(scripts, ["dask_parts.py", "quickstart.py", "spark_parts.py", "spread.py"])
-        for name in scripts:  # Dask's runs in tests/engines, and Spark's by hand
+        self.assertEqual(scripts, ["cache_penetration.py", "crawler.py", "dask_parts.py", "quickstart.py", "spam_list.py", "spark_parts.py",
+                                   "spread.py", "unseen_articles.py"])
+        # Those that use the package run in tests/bindings, Dask's in tests/engines, and Spark's by hand.
+        for name in scripts:
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
                 compile(file.read(), name, "exec")
 
@@ -71,6 +73,13 @@ class Examples(unittest.TestCase):
             for one in running:
                 self.assertEqual((*one.communicate(timeout=600), one.returncode), (QUICKSTART, "", 0))
         self.assertEqual(len(os.listdir(self.folder)), 40)
+
+    def test_a_spell_checker_prints_the_words_that_are_in_no_dictionary(self):
+        words = "".join(f"{word}\n" for word in ("Apple", "banana", "don't", "na\u00efve", "x" * 64))
+        self.assertEqual(self.run_program(PROGRAMS["spell_check"], "build", "words.bf", text=words), "")
+        text = "An apple, 'BANANA'; bannana don't -- naive na\u00efve' " + "x" * 100
+        self.assertEqual(self.run_program(PROGRAMS["spell_check"], "words.bf", text=text), "an\nbannana\nnaive\n")
+        self.assertIn("other.bf", self.run_program(PROGRAMS["spell_check"], "other.bf", status=2))
 
     def test_batch(self):
         self.assertEqual(self.run_program(PROGRAMS["batch"], "some.bf"),
