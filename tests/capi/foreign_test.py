@@ -57,6 +57,74 @@ class Foreign(Case):
         self.assertEqual(LIBRARY.bfs_add(again, b"carol", 5), 1)
         self.close(again)
 
+    def write(self, data):
+        path = os.path.join(self.folder, b"foreign")
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def asked(self, handle, key):
+        return LIBRARY.bfs_contains(handle, key, len(key))
+
+    def test_a_file_of_another_program_is_asked_in_place(self):
+        path = self.write(JAYBIRD)
+        self.assertEqual(bfs.recognized(LIBRARY, path), [b"jaybird"])
+        for flags in (0, bfs.PRIVATE, bfs.POPULATE | bfs.NOFOLLOW):
+            handle = bfs.foreign_open(LIBRARY, path, self.jaybird, flags)
+            self.assertEqual([self.asked(handle, key) for key in [*KEYS, b"carol"]], [1, 1, 1, 0])
+            self.assertEqual(LIBRARY.bfs_add(handle, b"carol", 5), CODES["BFS_EREADONLY"])
+            self.assertEqual(bfs.foreign_export(LIBRARY, handle, self.jaybird), JAYBIRD)
+            self.close(handle)
+        handle, other = (bfs.foreign_open(LIBRARY, path, self.jaybird, flags) for flags in (0, bfs.PRIVATE))
+        self.write(bytes(len(JAYBIRD)))
+        self.assertEqual((self.asked(handle, b"carol"), LIBRARY.bfs_health(handle)), (1, CODES["BFS_ELOST"]))
+        self.assertEqual((self.asked(other, b"carol"), LIBRARY.bfs_health(other)), (0, 0))
+        self.close(handle)
+        self.close(other)
+
+    def test_what_the_bytes_do_not_say_is_given_in_place_too(self):
+        path, options = self.write(BITS), self.options()
+        self.assertEqual(bfs.recognized(LIBRARY, path), [])
+        handle = bfs.foreign_open(LIBRARY, path, self.raw, 0, options)
+        self.assertEqual(bfs.statistics(LIBRARY, handle).num_bits, 124)
+        self.close(handle)
+        opens = lambda *rest: self.fails("BFS_EINVAL", LIBRARY.bfs_foreign_open, *rest)
+        self.assertIn("hash", opens(path, self.raw, 0, None))
+        self.assertIn("no columns", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, column=b"id"), 0, options))
+        self.assertIn("no number 2", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, member=2), 0, options))
+        self.assertIn("flag", opens(path, self.raw, bfs.REPLACE, options))
+        self.assertIn("path is null", opens(None, self.raw, 0, options))
+        self.fails("BFS_ENOENT", LIBRARY.bfs_foreign_open, path + b"2", self.raw, 0, options)
+
+    def test_a_descriptor_is_asked_in_place(self):
+        with open(self.write(JAYBIRD), "rb") as file:
+            handle = bfs.foreign_open(LIBRARY, None, self.jaybird, 0, bfs.options(fd=file.fileno()))
+        self.assertEqual([self.asked(handle, key) for key in [*KEYS, b"carol"]], [1, 1, 1, 0])
+        self.close(handle)
+
+    def test_several_filters_are_asked_at_once(self):
+        there = bfs.foreign_open(LIBRARY, self.write(JAYBIRD), self.jaybird)
+        handles = [bfs.create(LIBRARY, os.path.join(self.folder, b"%d" % number), capacity=1000, seed=number % 2) for number in range(100)]
+        for number, handle in enumerate(handles):
+            self.assertEqual(LIBRARY.bfs_add(handle, b"key", 3), 1)
+            name = b"in %d" % number
+            self.assertEqual(LIBRARY.bfs_add(handle, name, len(name)), 1)
+        handles.insert(70, there)
+        array, which = (ctypes.c_void_p * 101)(*handles), (ctypes.c_uint8 * 101)(*[7] * 101)
+        ask = lambda key, which=None: LIBRARY.bfs_contains_any(array, 101, key, len(key), which)
+        self.assertEqual((ask(b"key", which), sum(which), which[70]), (100, 100, 0))
+        self.assertEqual((ask(b"key"), ask(b"alice"), ask(b"absent")), (1, 1, 0))
+        self.assertEqual((ask(b"alice", which), list(which).index(1)), (1, 70))
+        for number in (0, 63, 64, 99):
+            self.assertEqual((ask(b"in %d" % number, which) >= 1, which[number + (number >= 70)]), (True, 1))
+        array[80] = None
+        self.assertEqual((ask(b"absent", which), sum(which)), (EINVAL, 101))
+        self.assertEqual(LIBRARY.bfs_contains_any(None, 2, b"key", 3, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_contains_any(array, 2, None, 3, None), EINVAL)
+        self.assertEqual(LIBRARY.bfs_contains_any(None, 0, b"key", 3, None), 0)
+        for handle in handles:
+            self.close(handle)
+
     def test_unpublished_it_is_asked_and_added_to_first(self):
         handle = self.imported(self.raw, BITS, self.options(), bfs.UNPUBLISHED)
         self.assertEqual(os.listdir(self.folder), [])

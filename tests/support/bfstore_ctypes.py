@@ -256,8 +256,22 @@ def dump(library, handle, flags=0):
     return data.raw[:_checked(library.bfs_dump(handle, data, len(data), flags, byref(error)), error)]
 
 
-def foreign_form(format_name, order=0, name=None):
-    return ForeignForm(struct_bytes=ctypes.sizeof(ForeignForm), order=order, format=format_name, name=name)
+def foreign_form(format_name, order=0, name=None, column=None, member=0):
+    return ForeignForm(struct_bytes=ctypes.sizeof(ForeignForm), order=order, format=format_name, name=name, column=column, member=member)
+
+
+def foreign_open(library, path, form, flags=0, given=None):
+    return call(library.bfs_foreign_open, path, form, flags, given)
+
+
+def recognized(library, path, flags=0):
+    """The names of the formats that the file has."""
+    names, name, error = [], c_char_p(), new_error()
+    while True:
+        _checked(library.bfs_foreign_recognize(path, flags, len(names), byref(name), byref(error)), error)
+        if name.value is None:
+            return names
+        names.append(name.value)
 
 
 def foreign_inspect(library, form, data, flags=0, given=None):
