@@ -2,6 +2,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "store/file/refusals.hpp"
 
 namespace bfstore::store {
 

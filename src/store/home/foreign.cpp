@@ -51,6 +51,7 @@ class InForeignFile final : public Home {
  public:
   InForeignFile(ForeignFile opened, std::vector<ForeignBits> filters, region::Mapping mapping)
       : file_(std::move(opened.file)),
+        by_name_(opened.by_name),
         facts_(opened.facts),
         filters_(std::move(filters)),
         mapping_(std::move(mapping)) {}
