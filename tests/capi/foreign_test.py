@@ -89,11 +89,11 @@ class Foreign(Case):
         self.assertEqual(bfs.statistics(LIBRARY, handle).num_bits, 124)
         self.close(handle)
         opens = lambda *rest: self.fails("BFS_EINVAL", LIBRARY.bfs_foreign_open, *rest)
-        self.assertIn("hash", opens(path, self.raw, 0, None))
-        self.assertIn("no columns", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, column=b"id"), 0, options))
-        self.assertIn("no number 2", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, member=2), 0, options))
-        self.assertIn("flag", opens(path, self.raw, bfs.REPLACE, options))
-        self.assertIn("path is null", opens(None, self.raw, 0, options))
+        self.assertIn(b"hash", opens(path, self.raw, 0, None))
+        self.assertIn(b"no columns", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, column=b"id"), 0, options))
+        self.assertIn(b"no number 2", opens(path, bfs.foreign_form(b"raw", bfs.BITS_BIG, member=2), 0, options))
+        self.assertIn(b"flag", opens(path, self.raw, bfs.REPLACE, options))
+        self.assertIn(b"path is null", opens(None, self.raw, 0, options))
         self.fails("BFS_ENOENT", LIBRARY.bfs_foreign_open, path + b"2", self.raw, 0, options)
 
     def test_a_descriptor_is_asked_in_place(self):

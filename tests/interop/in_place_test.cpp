@@ -98,6 +98,7 @@ TEST_CASE("a file in place answers, counts and is copied as its import") {
   must(there.save(array.directory.file("saved")));
   const Filter saved = must(Filter::open(array.directory.file("saved"), OpenMode::kRead));
   CHECK(saved.seeds() == raw_options().seeds);
+  CHECK(saved.stats().keys_added == file.stats().keys_added);
   CHECK(exported(saved, kRaw) == array.bytes);
   CHECK(has_its_keys(saved));
 }

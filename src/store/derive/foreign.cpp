@@ -120,7 +120,7 @@ Result<Filter> Filter::open_foreign(const std::string& path, const ForeignForm& 
     if (Error error = interop::check_place(**row, told, opened->facts.bytes, identity->shape.num_bits, named);
         !error.ok())
       return error;
-    filters.push_back({std::move(*identity), told.offset, told.turn});
+    filters.push_back({std::move(*identity), told.offset, told.turn, told.keys});
   }
   return made_of(store::ask_foreign(std::move(*opened), std::move(filters), opening));
 }

@@ -124,7 +124,7 @@ struct Ask {
   // The first check comes after one pause: opening the file has just checked.
   void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;
-  [[nodiscard]] std::uint64_t keys_added() const noexcept { return sum_in(format::kKeysAddedInStripe); }
+  [[nodiscard]] std::uint64_t keys_added() const noexcept { return keys_told + sum_in(format::kKeysAddedInStripe); }
   [[nodiscard]] std::uint64_t keys_removed() const noexcept { return sum_in(format::kKeysRemovedInStripe); }
   [[nodiscard]] std::uint64_t keys_left() const noexcept { return format::keys_left(keys_added(), keys_removed()); }
   [[nodiscard]] std::uint64_t sum_in(std::size_t in_stripe) const noexcept {
@@ -160,6 +160,7 @@ struct Ask {
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
+  std::uint64_t keys_told = 0;                        // by another program, which counts no more of them
   std::uint64_t own_word = 0;
   bool is_written_back = false;  // by the kernel, which is asked for errors
   bool moves = false;            // calls use it through Pinned (followed.hpp)

@@ -75,14 +75,16 @@ class InForeignFile final : public Home {
 
  private:
   [[nodiscard]] Error read_words(const ForeignBits& filter, std::span<std::byte> into, std::uint64_t offset) const;
-  [[nodiscard]] std::optional<Fill> fill_of(const Ask& ask, const ForeignBits& filter) const;
-  [[nodiscard]] std::optional<Fill> fill(const Ask& ask) const;
+  [[nodiscard]] std::optional<Fill> fill_of(const ForeignBits& filter) const;
+  [[nodiscard]] std::optional<Fill> fill() const;
 
   File file_;
   bool by_name_;
   FileFacts facts_;
   std::vector<ForeignBits> filters_;
   region::Mapping mapping_;  // of the whole file
+  static constexpr std::uint64_t kNotCounted = UINT64_MAX;
+  mutable std::atomic<std::uint64_t> keys_{kNotCounted};  // an estimate
   mutable std::atomic<bool> changed_{false};
   std::atomic<bool> shut_{false};
 };
@@ -117,7 +119,17 @@ Result<bool> InForeignFile::is_current() {
 
 Result<Moment> InForeignFile::moment() const {
   if (filters_.size() > 1) return many_files();
-  return Moment{};
+  Moment moment;
+  moment.keys_added = filters_.front().keys.value_or(0);
+  if (filters_.front().keys) return moment;
+  // A copy is as full as its bits say. It asks twice, and the file does not change.
+  if (keys_.load() == kNotCounted) {
+    const auto counted = fill_of(filters_.front());
+    if (!counted) return fail(Code::kFault, file_.path() + ": cannot be read. Copy it to a disk that works.");
+    keys_ = static_cast<std::uint64_t>(std::min(counted->estimated_keys, 0x1p48));
+  }
+  moment.keys_added = keys_.load();
+  return moment;
 }
 
 // The bytes may end in the middle of a word.
@@ -131,9 +143,10 @@ Error InForeignFile::read_words(const ForeignBits& filter, std::span<std::byte> 
   return {};
 }
 
-std::optional<Fill> InForeignFile::fill_of(const Ask& ask, const ForeignBits& filter) const {
+std::optional<Fill> InForeignFile::fill_of(const ForeignBits& filter) const {
   const Shape& shape = filter.identity.shape;
-  const auto counter = std::make_unique<layout::FillCounter>(ask.row, geometry_of(shape));  // stacks are small
+  const auto counter =
+      std::make_unique<layout::FillCounter>(layout::row_of(shape.layout), geometry_of(shape));  // stacks are small
   std::vector<std::uint64_t> words(std::min<std::uint64_t>(filter.identity.body_bytes / 8, 1 << 15));
   for (std::uint64_t done = 0; done < filter.identity.body_bytes;) {
     const std::uint64_t now = std::min<std::uint64_t>(words.size() * 8, filter.identity.body_bytes - done);
@@ -146,12 +159,12 @@ std::optional<Fill> InForeignFile::fill_of(const Ask& ask, const ForeignBits& fi
 }
 
 // A key is absent if it is absent from each of the filters.
-std::optional<Fill> InForeignFile::fill(const Ask& ask) const {
+std::optional<Fill> InForeignFile::fill() const {
   Fill all;
   double absent = 1;
   std::uint64_t num_bits = 0;
   for (const ForeignBits& filter : filters_) {
-    const auto one = fill_of(ask, filter);
+    const auto one = fill_of(filter);
     if (!one) return std::nullopt;
     if (filters_.size() == 1) return one;
     all.set_bits += one->set_bits;
@@ -169,7 +182,7 @@ std::optional<Fill> InForeignFile::fill(const Ask& ask) const {
 Stats InForeignFile::stats(const Ask& ask, StatsWish wish) const {
   Stats stats = Home::stats(ask, {.fill = false, .memory = wish.memory});
   if (wish.fill) {
-    if (const auto counted = fill(ask)) stats.fill = *counted;
+    if (const auto counted = fill()) stats.fill = *counted;
   }
   return stats;
 }
@@ -240,6 +253,7 @@ Result<std::unique_ptr<Ask>> ask_foreign(ForeignFile opened, std::vector<Foreign
   for (const ForeignBits& filter : filters)
     ask->positioned.emplace_back(filter.identity, start + filter.offset, layout::test_of(filter.turn));
   ask->has_live_word = false;
+  for (const ForeignBits& filter : filters) ask->keys_told += filter.keys.value_or(0);
   return ask;
 }
 

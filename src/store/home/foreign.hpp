@@ -7,6 +7,7 @@
 #include <bfstore/filter.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct ForeignBits {
   format::Identity identity;  // of the file that its import would make
   std::uint64_t offset = 0;   // of its array in the file
   layout::Turn turn{};
+  std::optional<std::uint64_t> keys{};  // as the other program counted them
 };
 
 // A file that is open, and what the system said of it before the first of its bytes was read.
