@@ -69,6 +69,11 @@ extern const Row kMurmur3UnsignedRow;
 extern const Row kJavaPolynomialRow;
 extern const Row kJaybirdRow;
 extern const Row kPybloomLiveRow;
+extern const Row kDcsoRow;
+extern const Row kGuavaRow;
+extern const Row kGuava32Row;
+extern const Row kRedisBloomRow;
+extern const Row kBitsAndBloomsRow;
 
 // Returns nullptr if no such hash exists.
 const Row* find(std::uint16_t number) noexcept;

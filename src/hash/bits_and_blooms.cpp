@@ -1,0 +1,24 @@
+// The positions of the Go module bits-and-blooms/bloom: combinations of four numbers, those of MurmurHash3_x64_128 of
+// the key and of the key with a byte 1 after it.
+#include "hash/hash.hpp"
+#include "hash/murmur3_128.hpp"
+#include "hash/remainder.hpp"
+
+namespace bfstore::hash {
+namespace {
+
+void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  const Remainder remainder(numbers.num_bits);
+  const auto [of_key, of_longer] = murmur3_x64_128_and_longer(key);
+  const std::uint64_t starts[] = {of_key.first, of_key.second};
+  // The steps of probes 0 to 3, and so on.
+  const std::uint64_t steps[] = {of_longer.first, of_longer.second, of_longer.second, of_longer.first};
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) positions[i] = remainder(starts[i % 2] + i * steps[i % 4]);
+}
+
+}  // namespace
+
+constinit const Row kBitsAndBloomsRow{.info = gives_positions(Hash::kBitsAndBlooms, "bits-and-blooms"),
+                                      .positions = positions_of};
+
+}  // namespace bfstore::hash

@@ -1,0 +1,35 @@
+// The positions of DCSO's bloom (in Go; flor, fleur and poppy in other languages): FNV-1 of 64 bits is the first state
+// of a multiplicative generator, and each next state modulo m is a position.
+#include "hash/hash.hpp"
+#include "hash/remainder.hpp"
+
+namespace bfstore::hash {
+namespace {
+
+constexpr std::uint64_t kPrime = 18446744073709551557U;  // the largest one below 2^64
+constexpr std::uint64_t kMultiplier = 18446744073709550147U;
+
+constexpr std::uint64_t below_prime(std::uint64_t number) noexcept {
+  return number >= kPrime ? number - kPrime : number;
+}
+
+std::uint64_t fnv1(std::string_view key) noexcept {
+  std::uint64_t h = 0xcbf29ce484222325U;
+  for (const char c : key) h = h * 0x100000001b3U ^ static_cast<unsigned char>(c);
+  return h;
+}
+
+void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+  const Remainder remainder(numbers.num_bits);
+  std::uint64_t state = below_prime(fnv1(key));
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
+    state = below_prime(state * kMultiplier);  // the product is cut to 64 bits first
+    positions[i] = remainder(state);
+  }
+}
+
+}  // namespace
+
+constinit const Row kDcsoRow{.info = gives_positions(Hash::kDcso, "dcso"), .positions = positions_of};
+
+}  // namespace bfstore::hash
