@@ -22,9 +22,11 @@ constexpr Row kExternalRow{{Hash::kExternal, "external", false, false, false, tr
 constexpr Row kSipHashRow{{Hash::kSipHash, "siphash", true, false, true, false}, siphash_for_all};
 
 // All hashes, in the order of their numbers.
-constexpr std::array kRows{&kXxh3Row,           &kExternalRow,   &kSipHashRow,      &kMurmur3Row, &kMurmur3UnsignedRow,
-                           &kJavaPolynomialRow, &kJaybirdRow,    &kPybloomLiveRow,  &kDcsoRow,    &kGuavaRow,
-                           &kGuava32Row,        &kRedisBloomRow, &kBitsAndBloomsRow};
+constexpr std::array kRows{
+    &kXxh3Row,           &kExternalRow,      &kSipHashRow,       &kMurmur3Row, &kMurmur3UnsignedRow,
+    &kJavaPolynomialRow, &kJaybirdRow,       &kPybloomLiveRow,   &kDcsoRow,    &kGuavaRow,
+    &kGuava32Row,        &kRedisBloomRow,    &kPybloomfilterRow, &kLevelDbRow, &kRocksDbRow,
+    &kParquetRow,        &kBitsAndBloomsRow, &kLibbloomRow,      &kRbloomRow,  &kJavaBytesRow};
 
 }  // namespace
 

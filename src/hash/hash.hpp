@@ -74,6 +74,13 @@ extern const Row kGuavaRow;
 extern const Row kGuava32Row;
 extern const Row kRedisBloomRow;
 extern const Row kBitsAndBloomsRow;
+extern const Row kPybloomfilterRow;
+extern const Row kLevelDbRow;
+extern const Row kRocksDbRow;
+extern const Row kParquetRow;
+extern const Row kLibbloomRow;
+extern const Row kRbloomRow;
+extern const Row kJavaBytesRow;
 
 // Returns nullptr if no such hash exists.
 const Row* find(std::uint16_t number) noexcept;

@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import programs  # found only now
 
 programs.need_module("xxhash", "python3-xxhash")
-from xxhash import xxh3_64_intdigest as xxh3, xxh128
+from xxhash import xxh3_64_intdigest as xxh3, xxh64_intdigest as xxh64, xxh128
 
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING = (1 << bit for bit in range(1, 6))  # of the live word
 STATES = POISONED | SUPERSEDED | RECOVERING | REPLACED | FILLING
@@ -97,8 +97,174 @@ def in_slices(key, smallest, m, k):
         yield part * i + number(stream[i * size:(i + 1) * size]) % part
 
 
+def murmur3_128(data, seed):
+    """Computes MurmurHash3_x64_128 as its author's code does: two words of 64 bits."""
+    rotate = lambda x, bits: (x << bits | x >> 64 - bits) % 2**64
+    first, second = 0x87C37B91114253D5, 0x4CF5AD432745937F
+    mixed_1 = lambda word: rotate(word * first % 2**64, 31) * second % 2**64
+    mixed_2 = lambda word: rotate(word * second % 2**64, 33) * first % 2**64
+    h1 = h2 = seed
+    whole = len(data) // 16 * 16
+    for a, b in struct.iter_unpack("<QQ", data[:whole]):
+        h1 = ((rotate(h1 ^ mixed_1(a), 27) + h2) * 5 + 0x52DCE729) % 2**64
+        h2 = ((rotate(h2 ^ mixed_2(b), 31) + h1) * 5 + 0x38495AB5) % 2**64
+    h1 ^= mixed_1(number(data[whole:whole + 8])) ^ len(data)
+    h2 ^= mixed_2(number(data[whole + 8:])) ^ len(data)
+
+    def finished(h):
+        h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD % 2**64
+        h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 % 2**64
+        return h ^ h >> 33
+
+    h1, h2 = (h1 + h2) % 2**64, (h1 + 2 * h2) % 2**64
+    h1, h2 = finished(h1), finished(h2)
+    return (h1 + h2) % 2**64, (h1 + 2 * h2) % 2**64
+
+
+def leveldb(key):
+    h, whole = 0xBC9F1D34 ^ len(key) * 0xC6A4A793 % 2**32, len(key) // 4 * 4
+    for word, in struct.iter_unpack("<I", key[:whole]):
+        h = (h + word) * 0xC6A4A793 % 2**32
+        h ^= h >> 16
+    if len(key) > whole:
+        h = (h + number(key[whole:])) * 0xC6A4A793 % 2**32
+        h ^= h >> 24
+    return h
+
+
+XXPH3_SECRET = bytes.fromhex(
+    "b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db7240a4a4b7b3671fcb79e64eccc0e578825ad07dccff7221"
+    "b8084674f743248ee03590e6813a264c3c2852bb91c300cb88d0658b1b532ea371644897a20df94e3819ef46a9deacd8"
+    "a8fa763fe39c343ff9dcbbc7c70b4f1d8a51e04bcdb45931c89f7ec9d9787364eac5ac8334d3ebc3c581a0fffa1363eb"
+    "170ddd51b7f0da49d316552629d4689e2b16be587d47a1fc8ff8b8d17ad031ce45cb3a8f95160428afd7fbcabb4b407e")
+P1, P2, P3, P4, P5 = (0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63,
+                      0x27D4EB2F165667C5)
+S1, S2, S3 = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
+
+
+def xxph3(key):
+    size = len(key)
+    word = lambda data, at: number(data[at:at + 8])
+    secret = lambda at: word(XXPH3_SECRET, at)
+    fold = lambda a, b: a * b % 2**64 ^ a * b >> 64
+    pair = lambda at, s: fold(word(key, at) ^ secret(s), word(key, at + 8) ^ secret(s + 8))
+
+    def end(h):
+        h = (h ^ h % 2**64 >> 37) % 2**64 * P3 % 2**64
+        return h ^ h >> 32
+
+    if size == 0:
+        return fold(secret(0), P2)
+    if size <= 3:
+        bytes_of_key = bytes([key[0], key[size // 2], key[-1], size])
+        return end((number(bytes_of_key) ^ secret(0) % 2**32) * P1 % 2**64)
+    if size <= 8:
+        keyed = number(key[:4] + key[-4:]) ^ secret(0)
+        mixed = (size + (keyed ^ keyed >> 51) * S1) % 2**64
+        return end((mixed ^ mixed >> 47) * P2 % 2**64)
+    if size <= 16:
+        low, high = word(key, 0) ^ secret(0), word(key, size - 8) ^ secret(8)
+        return end((size + low + high + fold(low, high)) % 2**64)
+    if size <= 128:
+        pairs = range((size + 31) // 32)
+        return end((size * P1 + sum(pair(16 * i, 32 * i) + pair(size - 16 * (i + 1), 32 * i + 16) for i in pairs)) % 2**64)
+    if size <= 240:
+        first = end((size * P1 + sum(pair(16 * i, 16 * i) for i in range(8))) % 2**64)
+        return end((first + sum(pair(16 * i, 16 * (i - 8) + 3) for i in range(8, size // 16)) + pair(size - 16, 119)) % 2**64)
+    lanes = [S3, P1, P2, P3, P4, S2, P5, S1]
+
+    def add(at, s):
+        for i in range(8):
+            data = word(key, at + 8 * i)
+            keyed = data ^ secret(s + 8 * i)
+            lanes[i] = (lanes[i] + data + keyed % 2**32 * (keyed >> 32)) % 2**64
+
+    for stripe in range(size // 64):
+        add(64 * stripe, stripe % 16 * 8)
+        if stripe % 16 == 15:
+            lanes = [(lane ^ lane >> 47 ^ secret(128 + 8 * i)) * S1 % 2**64 for i, lane in enumerate(lanes)]
+    if size % 64:
+        add(size - 64, 121)
+    return end((size * P1 + sum(fold(lanes[i] ^ secret(11 + 8 * i), lanes[i + 1] ^ secret(19 + 8 * i)) for i in range(0, 8, 2))) % 2**64)
+
+
+def murmur2(data, seed):
+    """Computes MurmurHash2 as its author's code does."""
+    by, whole = 0x5BD1E995, len(data) // 4 * 4
+    h = seed ^ len(data)
+    for word, in struct.iter_unpack("<I", data[:whole]):
+        word = word * by % 2**32
+        h = h * by % 2**32 ^ (word ^ word >> 24) * by % 2**32
+    if len(data) > whole:
+        h = (h ^ number(data[whole:])) * by % 2**32
+    h = (h ^ h >> 13) * by % 2**32
+    return h ^ h >> 15
+
+
+def of_pybloomfilter(key, m, seeds):
+    for first, second in (murmur3_128(key, seed) for seed in seeds):
+        yield (first ^ second) % m
+
+
+def of_leveldb(key, m, seeds):
+    h = leveldb(key)
+    step = (h >> 17 | h << 15) % 2**32
+    return ((h + i * step) % 2**32 % m for i in range(len(seeds)))
+
+
+def of_rocksdb(key, m, seeds):
+    digest = xxph3(key)
+    line, h = digest % 2**32 * (m // 512) >> 32, digest >> 32
+    for _ in seeds:
+        yield 512 * line + (h >> 23)
+        h = h * 0x9E3779B9 % 2**32
+
+
+def of_parquet(key, m, seeds):
+    digest = xxh64(key)
+    block = (digest >> 32) * (m // 256) >> 32
+    salts = 0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31
+    return (256 * block + 32 * i + (digest % 2**32 * salt % 2**32 >> 27) for i, salt in enumerate(salts))
+
+
+def of_libbloom(key, m, seeds):
+    a = murmur2(key, 0x9747B28C)
+    b = murmur2(key, a)
+    return ((a + i * b) % m for i in range(len(seeds)))
+
+
+def of_rbloom(key, m, seeds):
+    state = int.from_bytes(hashlib.sha256(key).digest()[:16], "big")
+    for _ in seeds:
+        state = (state * 47026247687942121848144207491837418733 + 1) % 2**128
+        yield (state >> 32) % 2**64 % m
+
+
+def of_java_bytes(key, m, seeds):
+    units = [unit for unit, in struct.iter_unpack("<H", key.decode("utf-8", "replace").encode("utf-16-le"))]
+    for i, seed in enumerate((33, 53, 79, 97, 113, 137, 163, 181)):
+        h = functools.reduce(lambda h, unit: (seed * h + unit) % 2**32, units, 5381)
+        yield 8 * (((h ^ h >> 16) & 2**31 - 1) % (m // 8)) + i
+
+
+# {number of the hash: (its positions, m is at most this, a multiple of this, and k is this or any)}
+FOREIGN = {
+    13: (of_pybloomfilter, 2**48, 1, 0),
+    14: (of_leveldb, 2**32, 8, 0),
+    15: (of_rocksdb, 2**35 - 512, 512, 0),
+    16: (of_parquet, 2**34 - 256, 256, 8),
+    18: (of_libbloom, 2**38, 1, 0),
+    19: (of_rbloom, 2**48, 8, 0),
+    21: (of_java_bytes, 2**34 - 8, 8, 8),
+}
+WITH_SEEDS = 4, 5, 6, 13
+
+
 def positions(key, hash_number, m, seeds):
     """`seeds` has k numbers, also where the hash takes none."""
+    if hash_number in FOREIGN:
+        yield from FOREIGN[hash_number][0](key, m, seeds)
+        return
     if hash_number > 6:
         yield from in_slices(key, hashlib.md5 if hash_number == 7 else xxh128, m, len(seeds))
         return
@@ -193,9 +359,10 @@ def identity(data, form, limit, secret):
            (size in ([4096] if form == 1 else range(192, 65537, 64)) and size <= limit, "BFS_EHEADERSIZE"),
            (xxh3(data[:size - 8], 0) == number(data[size - 8:size]), "BFS_ECHECKSUM"),
            (minor > 0 or not (a or b or c or any(data[128 + records:size - 8])), "BFS_ERESERVED"),
-           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in range(1, 9), "BFS_EHASH"),
+           (incompat == 0, "BFS_EFEATURE"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in {*range(1, 9), *FOREIGN}, "BFS_EHASH"),
            (f.hash < 3 or f.seed == 0, "BFS_EHASH"), (f.hash < 4 or f.layout == 2, "BFS_EHASH"), (1 <= f.k <= 64, "BFS_EPROBES"), (1 <= f.m <= 2**48 // LAYOUTS.get(f.layout, (1, 1))[1] and f.m % LAYOUTS.get(f.layout, (1,))[0] == 0 and (f.hash not in (4, 5) or f.m <= 2**32), "BFS_EBITS"),
-           (f.hash != 6 or f.m < 2**31, "BFS_EBITS"), (f.hash < 7 or f.m % (f.k or 1) == 0, "BFS_EBITS"),
+           (f.hash != 6 or f.m < 2**31, "BFS_EBITS"), (f.hash not in (7, 8) or f.m % (f.k or 1) == 0, "BFS_EBITS"),
+           (f.hash not in FOREIGN or FOREIGN[f.hash][3] in (0, f.k), "BFS_EPROBES"), (f.hash not in FOREIGN or f.m <= FOREIGN[f.hash][1] and f.m % FOREIGN[f.hash][2] == 0, "BFS_EBITS"),
            (1 <= f.n < 2**63 and 0 < f.p <= 1, "BFS_ECAPACITY"),
            (f.layout in LAYOUTS and f.body_bytes == body_bytes(f.layout, f.m), "BFS_EBODY"),
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
@@ -215,7 +382,7 @@ def identity(data, form, limit, secret):
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
-           ((f.seeds is not None) == (f.hash in (4, 5, 6)) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
+           ((f.seeds is not None) == (f.hash in WITH_SEEDS) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
     if f.part_of:
         part, parts, capacity = struct.unpack("<IIQ", f.part_of)
         unit, bits = LAYOUTS[f.layout][:2]

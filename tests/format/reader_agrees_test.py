@@ -60,6 +60,13 @@ SHAPES = [
     ("classic", 7 * 9586, 7, "jaybird", None, b"slices"),
     ("classic", 8 * 9586, 8, "pybloom-live", None, b"slices"),
     ("classic", 10 * 40000, 10, "jaybird", None, None),
+    ("classic", 50021, 7, "pybloomfilter", None, b"two words"),
+    ("classic", 50024, 6, "leveldb", None, None),
+    ("classic", 512 * 99, 6, "rocksdb", None, b"lines"),
+    ("classic", 256 * 211, 8, "parquet", None, b"blocks"),
+    ("classic", 50021, 7, "libbloom", None, None),
+    ("classic", 50024, 6, "rbloom", None, b"a generator"),
+    ("classic", 50024, 8, "java-bytes", None, b"bits of bytes"),
 ]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),
@@ -73,6 +80,8 @@ def options_of(shape, **more):
     secret = SECRET if hash_name == "siphash" else None
     if hash_name == "java-polynomial":
         more["seeds"] = [5, 7, 11, 13, 31, 37, 61][:k]
+    if hash_name == "pybloomfilter":
+        more["seeds"] = [2**32 - 1 - i for i in range(k)]
     return bfs.options(num_bits=m, num_probes=k, layout=layout, hash=hash_name, seed=seed, note=note, secret=secret, **more)
 
 

@@ -51,6 +51,13 @@ SHAPES = [
     ("classic", 7 * 9370, 7, "jaybird", None, b"slices"),
     ("classic", 4 * 9000, 4, "pybloom-live", None, None),
     ("classic", 17 * 32768, 17, "pybloom-live", None, None),
+    ("classic", 99991, 7, "pybloomfilter", None, b"two words"),
+    ("classic", 99992, 6, "leveldb", None, None),
+    ("classic", 512 * 199, 6, "rocksdb", None, b"lines"),
+    ("classic", 256 * 401, 8, "parquet", None, None),
+    ("classic", 99991, 7, "libbloom", None, b"sums"),
+    ("classic", 99992, 6, "rbloom", None, None),
+    ("classic", 99992, 8, "java-bytes", None, None),
     ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
     ("counting", 128 * 32768, 5, "external", None, None),
 ]
@@ -63,7 +70,7 @@ def key_of(shape):
 
 
 def seeds_of(shape):
-    return [41 + i * 0x9E3779B9 & 2**32 - 1 for i in range(shape[2])] if shape[3].startswith(("murmur3", "java")) else None
+    return [41 + i * 0x9E3779B9 & 2**32 - 1 for i in range(shape[2])] if shape[3].startswith(("murmur3", "java-polynomial", "pybloomfilter")) else None
 
 
 def items(shape, keys):
