@@ -17,7 +17,9 @@ namespace {
 using base::fail;
 
 // The plain array first, then by name.
-constexpr std::array kForeignRows{&kBitArrayRow, &kJaybirdRow};
+constexpr std::array kForeignRows{&kBitArrayRow, &kJavaBytesRow, &kJaybirdRow, &kJaybirdScalableRow,
+                                  &kLevelDbRow,  &kLibbloomRow,  &kParquetRow, &kPybloomfilterRow,
+                                  &kRbloomRow,   &kRocksDbRow,   &kSbbfRow};
 
 const Row* find_foreign(std::string_view name) noexcept {
   for (const Row* row : kForeignRows) {
@@ -168,7 +170,7 @@ Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& 
 std::vector<const char*> recognized(const Source& source) {
   std::vector<const char*> names;
   for (const Row* row : kForeignRows) {
-    if (row->info.needs_size) continue;
+    if (row->info.needs_size || !row->has_mark) continue;
     const auto found = find(*row, source, {});
     const auto is_there = [&](const Told& told) {
       return check_place(*row, told, source.size(), told.num_bits, {}).ok();

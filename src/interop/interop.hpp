@@ -79,18 +79,30 @@ struct Outline {
 
 struct Row {
   ForeignFormat info;
-  // kTooShort if these bytes end before the end of the header. The messages of both functions do not begin with a name.
+  // kTooShort if these bytes end before the end of the header. The messages of these functions do not begin with a
+  // name. nullptr if find() reads the bytes.
   Result<Told> (*read)(std::span<const std::byte> first, const ForeignForm& form);
   // nullptr: the format is only read.
   Result<Outline> (*write)(const Saying& filter, const ForeignForm& form);
-  // Finds the filters of a file that may have several, each with its offset in the file: the file has a key if one of
-  // them has it. At least one. If the form names no column, those of any. nullptr: a file is one filter, which read()
-  // knows by its first bytes.
+  // Finds the filters of a file that may have several, or that only all of its bytes tell. Each has its offset in the
+  // file: the file has a key if one of them has it. At least one. If the form names no column, those of any. nullptr: a
+  // file is one filter, which read() knows by its first bytes.
   Result<std::vector<Told>> (*find)(const Source& source, const ForeignForm& form) = nullptr;
+  // The bytes have something that tells the format. Otherwise no file is recognized as one of it.
+  bool has_mark = true;
 };
 
 extern const Row kBitArrayRow;
 extern const Row kJaybirdRow;
+extern const Row kJaybirdScalableRow;
+extern const Row kJavaBytesRow;
+extern const Row kLevelDbRow;
+extern const Row kLibbloomRow;
+extern const Row kParquetRow;
+extern const Row kPybloomfilterRow;
+extern const Row kRbloomRow;
+extern const Row kRocksDbRow;
+extern const Row kSbbfRow;
 
 // The name of the bytes in messages.
 std::string name_of(const ForeignForm& form);

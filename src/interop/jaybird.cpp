@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::array kJaybirdHashes{Hash::kJaybird, Hash::kPybloomLive};
 constexpr std::size_t kJaybirdHeaderBytes = 40;
+// Of a file of several filters. Each has at least twice the room of the one before, so a thousand are too many.
+constexpr std::size_t kCountAt = 28;
+constexpr std::uint32_t kMostFilters = 1000;
 
 struct JaybirdHeader {
   double fpr = 0;
@@ -90,8 +93,7 @@ Result<JaybirdHeader> read_header(std::span<const std::byte> first) {
   if (error.ok()) return header;
   if ((header.fpr > 0 && header.fpr < 1) || !is_scalable(first.data())) return error;
   return base::fail(Code::kUnsupported,
-                    "is a file of a ScalableBloomFilter, which is several filters. Write each of its .filters with "
-                    "tofile(), import them, and ask all of them.");
+                    "is a file of a ScalableBloomFilter, which is several filters. Give the format jaybird-scalable.");
 }
 
 Result<Told> read_jaybird(std::span<const std::byte> first, const ForeignForm& /*form*/) {
@@ -112,6 +114,52 @@ Result<Told> read_jaybird(std::span<const std::byte> first, const ForeignForm& /
     told.hash = Hash::kJaybird;  // both hashes are equal here
   }
   return told;
+}
+
+Result<Told> told_at(const Source& source, std::uint64_t at, std::uint64_t most) {
+  std::array<std::byte, kJaybirdHeaderBytes> header;
+  const std::span first = std::span(header).first(std::min<std::uint64_t>(most, header.size()));
+  if (Error error = source.read(first, at); !error.ok()) return error;
+  auto told = read_jaybird(first, {});
+  if (told) told->offset += at;
+  return told;
+}
+
+Error not_of_scalable(Code code, const std::string& what) {
+  return base::fail(code, "is not a file that ScalableBloomFilter.tofile() of python-bloomfilter wrote: " + what + ".");
+}
+
+Error wrong_length(std::uint64_t number) {
+  return not_of_scalable(Code::kBody,
+                         "filter " + grouped(number) + " has another length than its header says, or is cut off");
+}
+
+// The lengths of the filters are in the file, and each says its own length, too. Both must agree.
+Result<std::vector<Told>> find_scaled(const Source& source, const ForeignForm& /*form*/) {
+  std::array<std::byte, kCountAt + sizeof(std::uint32_t)> header;
+  if (Error error = source.read(header, 0); !error.ok()) return error;
+  if (!is_scalable(header.data()))
+    return not_of_scalable(Code::kCapacity, "its growth, its ratio or its p is none that such a filter has");
+  const auto count = base::load<std::uint32_t>(header.data() + kCountAt);
+  if (count < 1 || count > kMostFilters) {
+    return not_of_tofile(Code::kBody,
+                         "it would have " + grouped(count) + " filters, not from 1 to " + grouped(kMostFilters));
+  }
+  std::vector<std::byte> lengths(count * sizeof(std::uint64_t));
+  if (Error error = source.read(lengths, header.size()); !error.ok()) return error;
+  std::uint64_t at = header.size() + lengths.size();
+  std::vector<Told> found;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto length = base::load<std::uint64_t>(lengths.data() + i * sizeof(std::uint64_t));
+    if (length > source.size() - at) return wrong_length(i + 1);
+    auto told = told_at(source, at, length);
+    if (!told) return told.error();
+    if (length != whole_bytes(*told, told->num_bits) - at) return wrong_length(i + 1);
+    at += length;
+    found.push_back(std::move(*told));
+  }
+  if (at != source.size()) return not_of_scalable(Code::kBody, "it has more bytes than its filters");
+  return found;
 }
 
 std::vector<std::byte> encoded(const JaybirdHeader& header) {
@@ -145,5 +193,13 @@ constinit const Row kJaybirdRow{.info = {.name = "jaybird",
                                          .hashes = kJaybirdHashes},
                                 .read = read_jaybird,
                                 .write = write_jaybird};
+
+constinit const Row kJaybirdScalableRow{.info = {.name = "jaybird-scalable",
+                                                 .about = "the file of python-bloomfilter's ScalableBloomFilter",
+                                                 .tells_capacity = true,
+                                                 .hashes = kJaybirdHashes},
+                                        .read = nullptr,
+                                        .write = nullptr,
+                                        .find = find_scaled};
 
 }  // namespace bfstore::interop

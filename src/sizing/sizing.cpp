@@ -260,6 +260,11 @@ Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint6
   return size_of_bits(row, options, options.capacity, bits_in(row, bytes), 0);
 }
 
+double fpr_or_usual(const Options& options) noexcept {
+  constexpr double kUsual = 0.01;
+  return options.fpr != 0 ? options.fpr : kUsual;
+}
+
 // Computes what most tutorials compute, in their order: both numbers are cut off.
 Result<Size> solve_as_tutorials_do(const Row& row, const Options& options) {
   const auto keys = static_cast<double>(options.capacity);
@@ -287,6 +292,33 @@ Result<Size> solve_as_python_bloomfilter_does(std::uint64_t capacity, double fpr
   }
   return base::fail(Code::kSizing, "python-bloomfilter's sizing gives " + number(probes) + " slices of " +
                                        number(slice_bits) + " bits, which no filter can have. Use another hash.");
+}
+
+// Keeps the rate as it was asked for, because the program's file has it.
+Result<Size> size_of_program(const char* program, const Options& options, double bits, double probes) {
+  if (probes >= 1 && probes <= kMaxProbes && bits >= 1 && bits <= static_cast<double>(kMaxBits)) {
+    return Size{static_cast<std::uint64_t>(bits), static_cast<std::uint32_t>(probes), options.capacity,
+                fpr_or_usual(options)};
+  }
+  return base::fail(Code::kSizing, std::string(program) + "'s sizing gives " + number(bits) + " bits and " +
+                                       number(probes) + " probes, which no filter can have. Use another hash.");
+}
+
+// Computes in the order of pybloomfiltermmap3's BloomFilter._create.
+Result<Size> solve_as_pybloomfilter_does(const Options& options) {
+  const double fpr = fpr_or_usual(options);
+  const double probes = std::max(std::floor(std::log2(1 / fpr)), 1.0);
+  const double bits_per_probe = std::ceil(static_cast<double>(options.capacity) * std::abs(std::log(fpr)) /
+                                          (probes * std::pow(std::log(2.0), 2)));
+  const double bits = std::max(std::ceil(probes * bits_per_probe / 8.0) * 8, 128.0);
+  return size_of_program("pybloomfiltermmap3", options, bits, probes);
+}
+
+// Computes in the order of libbloom's bloom_init2, with the digits of ln 2 that it has.
+Result<Size> solve_as_libbloom_does(const Options& options) {
+  const double bits_per_key = libbloom_bits_per_key(fpr_or_usual(options));
+  const long double bits = std::trunc(static_cast<long double>(options.capacity) * bits_per_key);
+  return size_of_program("libbloom", options, static_cast<double>(bits), std::ceil(0.693147180559945 * bits_per_key));
 }
 
 // If no capacity is given, it is where half of the bits are set: there k is the best for m and n.
@@ -388,9 +420,22 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
   }
   if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
   if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);
-  const double fpr = options.fpr != 0 ? options.fpr : 0.01;
-  if (program == Program::kPythonBloomfilter) return solve_as_python_bloomfilter_does(options.capacity, fpr);
-  return solve_for_rate(row, options.capacity, fpr);
+  switch (program) {
+    case Program::kPythonBloomfilter:
+      return solve_as_python_bloomfilter_does(options.capacity, fpr_or_usual(options));
+    case Program::kPybloomfilter:
+      return solve_as_pybloomfilter_does(options);
+    case Program::kLibbloom:
+      return solve_as_libbloom_does(options);
+    case Program::kTutorials:
+      break;
+  }
+  return solve_for_rate(row, options.capacity, fpr_or_usual(options));
+}
+
+double libbloom_bits_per_key(double fpr) noexcept {
+  constexpr double kSquareOfLn2 = 0.480453013918201;
+  return -std::log(fpr) / kSquareOfLn2;
 }
 
 std::string number(double value) {

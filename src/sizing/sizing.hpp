@@ -46,13 +46,17 @@ Error check_reach(const Row& row, double fpr);
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes = 0);
 
 // The program whose m and k are computed from capacity and fpr. kTutorials: those of most tutorials, but only if
-// Options::tutorial_sizing asks for them. kPythonBloomfilter: always its own, because its slices need that m.
-enum class Program { kTutorials, kPythonBloomfilter };
+// Options::tutorial_sizing asks for them. The others: always their own, because their files have n and p, and the
+// programs make copies of them. kPythonBloomfilter also needs that m for its slices.
+enum class Program { kTutorials, kPythonBloomfilter, kPybloomfilter, kLibbloom };
 
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
 // body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes,
                    Program program = Program::kTutorials);
+
+// The bits of a key in filters of libbloom, which its files have as a number of their own.
+double libbloom_bits_per_key(double fpr) noexcept;
 
 // Formats a number with four digits, for messages.
 std::string number(double value);

@@ -165,7 +165,7 @@ TEST_CASE("the file of a ScalableBloomFilter is refused with a message") {
   base::store(bytes.data() + 4, std::bit_cast<std::uint64_t>(0.9));
   base::store<std::uint64_t>(bytes.data() + 12, 100);
   base::store(bytes.data() + 20, std::bit_cast<std::uint64_t>(0.001));
-  refused(bytes, Code::kUnsupported, {"ScalableBloomFilter", ".filters"});
+  refused(bytes, Code::kUnsupported, {"ScalableBloomFilter", "jaybird-scalable"});
 }
 
 TEST_CASE("options that the file already says are refused") {

@@ -20,7 +20,7 @@ def make(name, prefix, count, **size):
         opened = ScalableBloomFilter.fromfile(file)
     original = "pybloom-live " + version("pybloom-live")
     options = "hash=pybloom-live"
-    print_row(name, "jaybird", options, prefix, count, answers(opened.__contains__), original)
+    print_row(name, "jaybird-scalable", options, prefix, count, answers(opened.__contains__), original)
 
 
 make("jaybird.scalable-2.bloom", "key-", 1000, initial_capacity=100, error_rate=0.01, mode=2)

@@ -60,8 +60,8 @@ def print_answers(name, path, count, original, column="k", filters=None):
     columns = answers(may_have)
     asked = [i for i in range(FEW) if database.execute(PROBE, [path, column, f"absent-{i}"]).fetchone()[0]]
     assert columns[2:] == [str(len(asked)), fold_of(asked)]
-    options = "-" if filters else f"column={column}"
-    print_row(name, "parquet", options, "key-", count, columns, original)
+    form, options = ("sbbf", "-") if filters else ("parquet", f"column={column}")
+    print_row(name, form, options, "key-", count, columns, original)
 
 
 def place_of(name):

@@ -99,6 +99,21 @@ Error check_hash(Hash hash, const Options& options) {
   return check_secret_for(hash, options.secret);
 }
 
+// The program whose sizes filters of this hash have.
+sizing::Program program_of(Hash hash) noexcept {
+  switch (hash) {
+    case Hash::kJaybird:
+    case Hash::kPybloomLive:
+      return sizing::Program::kPythonBloomfilter;
+    case Hash::kPybloomfilter:
+      return sizing::Program::kPybloomfilter;
+    case Hash::kLibbloom:
+      return sizing::Program::kLibbloom;
+    default:
+      return sizing::Program::kTutorials;
+  }
+}
+
 // With seeds, k is their number.
 Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Options options, std::uint64_t body_bytes) {
   const std::size_t count = options.seeds.size();
@@ -107,8 +122,7 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
   if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
   if (options.num_probes == 0) options.num_probes = hash.only_probes;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
-    return sizing::solve(row, reached, body_bytes,
-                         hash.slices ? sizing::Program::kPythonBloomfilter : sizing::Program::kTutorials);
+    return sizing::solve(row, reached, body_bytes, program_of(hash.info.hash));
   });
   if (size && options.num_bits == 0) size->num_bits = base::round_up(size->num_bits, hash.unit_bits);
   if (!size || count == 0 || size->num_probes == count) return size;
