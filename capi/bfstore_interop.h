@@ -8,8 +8,24 @@
  * jaybird  The file that BloomFilter.tofile() of Jay Baird's python-bloomfilter writes (the packages pybloom and
  *          pybloom-live): struct '<dQQQQ' with p, k, the bits of a slice, n and the number of keys; then the bits.
  *          Version 4 of pybloom-live changed the digest of small filters, and the file does not tell the version: such
- *          a filter needs BFS_HASH_JAYBIRD (before it) or BFS_HASH_PYBLOOM_LIVE.  The keys are str(key) in UTF-8.  The
- *          file of a ScalableBloomFilter is several filters, and BFS_EUNSUPPORTED.
+ *          a filter needs BFS_HASH_JAYBIRD (before it) or BFS_HASH_PYBLOOM_LIVE.  The keys are str(key) in UTF-8.
+ * jaybird-scalable
+ *          The file of its ScalableBloomFilter: several filters, the first of p * (1 - 0.9).  Only read.
+ * java-bytes
+ *          The bytes of the class ByteBufferBloomFilter of tutorials in Java.  Their number is m / 8.
+ * leveldb  One filter of LevelDB's built-in policy, as CreateFilter() appends it: the bits, and k in the last byte. The
+ *          keys are what the policy gets: a user's keys, without the 8 bytes that LevelDB adds to them.
+ * libbloom The file of bloom_save() of the C library libbloom, version 2, on a little-endian machine of 64 bits.
+ * Version 1 writes no file, and has other positions. parquet  A whole file of Apache Parquet.  Each row group has a
+ * filter of its own for a column, which bfs_foreign_form.column names ("a.b" in a struct).  If a row group has rows and
+ * no filter of that column, the file is BFS_EUNSUPPORTED.  A key is a value in plain encoding: the bytes of a string,
+ * or a number in 4 or 8 bytes, little-endian.  Only read. sbbf     One split-block filter of Parquet with its header,
+ * as a file of Parquet has it. pybloomfilter The file of BloomFilter of pybloomfiltermmap3 in Python.  The keys are the
+ * UTF-8 of a str, or bytes. rbloom   The file of Bloom.save() of rbloom in Python.  Its hash function is the program's:
+ * BFS_HASH_RBLOOM is for SHA-256, first 16 bytes, big-endian, of the key's bytes.  The function of rbloom's
+ * documentation takes pickle.dumps(object): then the key is that pickle. rocksdb  One full filter of RocksDB's
+ * NewBloomFilterPolicy (format_version 5 or later), as a filter block has it: with its trailer of 5 bytes, without the
+ * block's own.  No Ribbon filter, and none of an older format_version.
  *
  * What the bytes do not say, no program can check: where the caller's m, k, hash, seed or order is another one than the
  * other program's, the filter answers no for keys that are in it.  So import with BFS_UNPUBLISHED, ask for keys
@@ -142,7 +158,7 @@ BFS_API const char* bfs_foreign_name(uint32_t index);
 /* Fills in *out with what the bytes of a foreign filter say.  Makes nothing.  `first` is at any address, may be NULL if
  * first_bytes is 0, and has the first bytes of the filter, as many as the caller likes, or all of them: so a caller
  * reads a pipe, asks here how many bytes the filter has, and reads on.  64 KiB are enough for the header of every
- * format above.
+ * format above that has one; java-bytes, jaybird-scalable, leveldb, parquet, rbloom and rocksdb need all bytes.
  * options: NULL, or those of a bfs_foreign_import that is to follow.  Then *out tells what it would make, or the code
  * says why it would make nothing; `bytes` is known also where the options alone say m.  `needs` is as without them.
  * On an error *out is as it was.

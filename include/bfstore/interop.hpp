@@ -23,6 +23,7 @@ struct ForeignFormat {
   Layout layout = Layout::kClassic;
   bool needs_size = false;         // the bytes do not say m and k, so the caller gives them, or `like`
   bool needs_order = false;        // the bytes do not say which bit of a byte comes first
+  bool needs_all = false;          // only all of the bytes tell what they are; otherwise the first ones do
   bool needs_column = false;       // a file has filters of several columns, and the caller names one
   bool tells_capacity = false;     // the bytes say n; otherwise the caller may give it
   std::span<const Hash> hashes{};  // those that a filter of the format can have; empty: any, and the caller gives it

@@ -21,11 +21,13 @@ Result<Outline> write_bytes(const Saying& /*filter*/, const ForeignForm& /*form*
 
 }  // namespace
 
-constinit const Row kJavaBytesRow{
-    .info = {.name = "java-bytes", .about = "the bytes of a tutorial's ByteBufferBloomFilter", .hashes = kHashes},
-    .read = nullptr,
-    .write = write_bytes,
-    .find = find_filter,
-    .has_mark = false};
+constinit const Row kJavaBytesRow{.info = {.name = "java-bytes",
+                                           .about = "the bytes of a tutorial's ByteBufferBloomFilter",
+                                           .needs_all = true,
+                                           .hashes = kHashes},
+                                  .read = nullptr,
+                                  .write = write_bytes,
+                                  .find = find_filter,
+                                  .has_mark = false};
 
 }  // namespace bfstore::interop

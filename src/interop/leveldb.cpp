@@ -34,11 +34,13 @@ Result<Outline> write_filter(const Saying& filter, const ForeignForm& /*form*/) 
 
 }  // namespace
 
-constinit const Row kLevelDbRow{
-    .info = {.name = "leveldb", .about = "one filter of LevelDB's built-in policy", .hashes = kHashes},
-    .read = nullptr,
-    .write = write_filter,
-    .find = find_filter,
-    .has_mark = false};
+constinit const Row kLevelDbRow{.info = {.name = "leveldb",
+                                         .about = "one filter of LevelDB's built-in policy",
+                                         .needs_all = true,
+                                         .hashes = kHashes},
+                                .read = nullptr,
+                                .write = write_filter,
+                                .find = find_filter,
+                                .has_mark = false};
 
 }  // namespace bfstore::interop

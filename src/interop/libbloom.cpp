@@ -20,6 +20,8 @@ constexpr std::size_t kCapacityAt = kStructAt, kBitsAt = kStructAt + 8, kBytesAt
                       kMajorAt = kStructAt + 41, kBitsPerKeyAt = kStructAt + 48;
 constexpr std::size_t kHeaderBytes = kStructAt + kStructBytes;
 
+std::uint64_t bytes_of(std::uint64_t num_bits) noexcept { return num_bits / 8 + (num_bits % 8 != 0); }
+
 bool is_as_sized(const Told& told) {
   Options options;
   options.capacity = told.capacity;
@@ -46,7 +48,7 @@ Result<Told> read_file(std::span<const std::byte> first, const ForeignForm& /*fo
             .offset = kHeaderBytes};
   if (Error error = check_numbers(kLimits, told.num_bits, told.num_probes); !error.ok()) return error;
   if (Error error = check_promise(kLimits, told.capacity, told.fpr); !error.ok()) return error;
-  if (base::load<std::uint64_t>(at + kBytesAt) != array_bytes(told.num_bits))
+  if (base::load<std::uint64_t>(at + kBytesAt) != bytes_of(told.num_bits))
     return not_of_kind(Code::kBody, kLimits, "its bytes are not as many as its bits need");
   told.sized_by_rate = is_as_sized(told);
   return told;
@@ -63,7 +65,7 @@ Result<Outline> write_file(const Saying& filter, const ForeignForm& /*form*/) {
   base::store(head.data() + kStructBytesAt, kStructBytes);
   base::store(head.data() + kCapacityAt, static_cast<std::uint32_t>(shape.capacity));
   base::store(head.data() + kBitsAt, shape.num_bits);
-  base::store(head.data() + kBytesAt, array_bytes(shape.num_bits));
+  base::store(head.data() + kBytesAt, bytes_of(shape.num_bits));
   head[kProbesAt] = static_cast<std::byte>(shape.num_probes);
   put_double(head.data() + kRateAt, shape.fpr);
   head[kReadyAt] = std::byte{1};

@@ -51,10 +51,12 @@ Result<Outline> write_filter(const Saying& filter, const ForeignForm& /*form*/) 
 
 }  // namespace
 
-constinit const Row kRocksDbRow{
-    .info = {.name = "rocksdb", .about = "one full Bloom filter of RocksDB, format_version 5", .hashes = kHashes},
-    .read = nullptr,
-    .write = write_filter,
-    .find = find_filter};
+constinit const Row kRocksDbRow{.info = {.name = "rocksdb",
+                                         .about = "one full Bloom filter of RocksDB, format_version 5",
+                                         .needs_all = true,
+                                         .hashes = kHashes},
+                                .read = nullptr,
+                                .write = write_filter,
+                                .find = find_filter};
 
 }  // namespace bfstore::interop

@@ -228,7 +228,7 @@ class Files(BfCase):
 
     def test_a_scalable_file_is_refused_in_words(self):
         self.write("raw", struct.pack("<idQd", 4, 0.9, 100, 0.001) + struct.pack("<l", 1) + struct.pack("<Q", len(self.file)) + self.file)
-        self.refused("import", "raw", "f", *self.IMPORT, says=["ScalableBloomFilter", ".filters"])
+        self.refused("import", "raw", "f", *self.IMPORT, says=["ScalableBloomFilter", "jaybird-scalable"])
 
     def test_a_file_of_another_sizing_is_imported_and_not_exported(self):
         twice = Published(1000, 0.01, "jaybird")  # the sizing of the first versions of pybloom

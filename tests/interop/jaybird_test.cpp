@@ -168,6 +168,59 @@ TEST_CASE("the file of a ScalableBloomFilter is refused with a message") {
   refused(bytes, Code::kUnsupported, {"ScalableBloomFilter", "jaybird-scalable"});
 }
 
+TEST_CASE("the file of a ScalableBloomFilter is its filters, and each number in it is checked") {
+  const ForeignForm as = form("jaybird-scalable");
+  const std::vector<Bytes> parts{of_hex(kSmallOf3), Header{.count = 0}.whole(), of_hex(kWhole)};
+  constexpr std::size_t kCount = 28, kLengths = 32;
+  const auto file_of = [&](std::uint32_t count) {
+    Bytes bytes(kLengths + 8 * parts.size());
+    base::store<std::uint32_t>(bytes.data(), 2);
+    base::store(bytes.data() + 4, std::bit_cast<std::uint64_t>(0.9));
+    base::store<std::uint64_t>(bytes.data() + 12, 12);
+    base::store(bytes.data() + 20, std::bit_cast<std::uint64_t>(0.05));
+    base::store(bytes.data() + kCount, count);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      base::store<std::uint64_t>(bytes.data() + kLengths + 8 * i, parts[i].size());
+      bytes.insert(bytes.end(), parts[i].begin(), parts[i].end());
+    }
+    return bytes;
+  };
+  const Bytes good = file_of(3);
+  ForeignForm member = as;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    member.member = i + 1;
+    CHECK(exported(must(imported(good, member, with(Hash::kJaybird))), kJaybird) == parts[i]);
+  }
+  CHECK(inspect_foreign(good, as)->filters == 3);
+  check_refused(imported(good, as, with(Hash::kJaybird)), Code::kInvalid, {"has 3 filters"});
+
+  const auto not_taken = [&](Bytes bytes, Code code, std::initializer_list<const char*> words) {
+    check_refused(inspect_foreign(bytes, as), code, words);
+  };
+  const auto changed = [&](std::size_t at, auto number) {
+    Bytes bytes = good;
+    base::store(bytes.data() + at, number);
+    return bytes;
+  };
+  for (const std::uint32_t count : {0U, 1001U, UINT32_MAX}) not_taken(file_of(count), Code::kBody, {"from 1 to 1,000"});
+  not_taken(file_of(2), Code::kProbes, {"k is"});  // the third length is taken for the first filter
+  not_taken(file_of(1000), Code::kTooShort, {"ends after"});
+  not_taken(changed(0, std::uint32_t{0}), Code::kCapacity, {"growth"});
+  not_taken(changed(20, std::bit_cast<std::uint64_t>(2.0)), Code::kCapacity, {"growth"});
+  for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{39}})
+    not_taken(changed(kLengths, length), Code::kTooShort, {"within the header"});
+  for (const std::uint64_t length : {parts[0].size() - 1, parts[0].size() + 1, good.size()})
+    not_taken(changed(kLengths, length), Code::kBody, {"filter 1"});
+  not_taken(changed(kLengths + 16, UINT64_MAX), Code::kBody, {"filter 3"});
+  not_taken(changed(kLengths + 24 + 16, UINT64_MAX), Code::kBits, {"5 slices"});
+  Bytes longer = good;
+  longer.push_back({});
+  not_taken(longer, Code::kBody, {"more bytes"});
+  for (const std::size_t length : {0U, 31U, 32U, 55U, 56U, 95U})
+    not_taken(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length)),
+              length < 56 ? Code::kTooShort : Code::kBody, {});
+}
+
 TEST_CASE("options that the file already says are refused") {
   const Bytes bytes = of_hex(kWhole);
   const auto not_taken = [&](auto change) {

@@ -21,10 +21,13 @@ struct Program {
 };
 
 constexpr Program kPrograms[] = {
-    {"pybloomfilter", Hash::kPybloomfilter, 1280, 0, 6}, {"libbloom", Hash::kLibbloom, 75, 0, 7},
-    {"rbloom", Hash::kRbloom, 8, 0, 5},                  {"leveldb", Hash::kLevelDb, 0, 1, 6},
-    {"rocksdb", Hash::kRocksDb, 0, 5, 6},                {"java-bytes", Hash::kJavaBytes, 0, 0, 8},
-    {"sbbf", Hash::kParquet, 17, 0, 8},
+    {"pybloomfilter", Hash::kPybloomfilter, 1280, 0, 6},
+    {"libbloom", Hash::kLibbloom, 75, 0, 7},
+    {"rbloom", Hash::kRbloom, 8, 0, 5},
+    {"leveldb", Hash::kLevelDb, 0, 1, 6},
+    {"rocksdb", Hash::kRocksDb, 0, 5, 6},
+    {"java-bytes", Hash::kJavaBytes, 0, 0, 8},
+    {"sbbf", Hash::kParquet, 16, 0, 8},
 };
 
 Options options_of(const Program& program) {
@@ -134,7 +137,8 @@ TEST_CASE("no length of bytes but the right one is a filter") {
     CAPTURE(program.format);
     const Bytes bytes = bytes_of(program);
     const bool any_length = program.hash == Hash::kJavaBytes || program.hash == Hash::kRbloom;
-    for (const std::size_t length : {std::size_t{0}, std::size_t{1}, program.head, bytes.size() - 1, bytes.size() + 1}) {
+    for (const std::size_t length :
+         {std::size_t{0}, std::size_t{1}, program.head, bytes.size() - 1, bytes.size() + 1}) {
       if (any_length && length > program.head) continue;
       if (program.hash == Hash::kLevelDb && length > 1) continue;  // any bytes but for the last one are a filter
       CHECK_FALSE(imported(cut(bytes, length), form(program.format), told(program)).ok());

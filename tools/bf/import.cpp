@@ -89,13 +89,17 @@ std::string length_rule(const bfstore::ForeignFilter& expected) {
          grouped(expected.bytes) + " bytes.";
 }
 
-// Reads all of the source. Its first bytes, or the options, say how long it must be. Tries to read one more byte, to
-// detect a longer source.
+// Reads all of the source. Its first bytes, or the options, say how long it must be, unless only all of its bytes do.
+// Tries to read one more byte, to detect a longer source.
 std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignForm& form,
                                const bfstore::Options& options) {
   constexpr std::uint64_t kFirstBytes = 1 << 16;
   const auto in_file = source.bytes();
   std::vector<char> bytes;
+  if (bfstore::foreign_format_named(form.format)->needs_all) {
+    read_until(source, UINT64_MAX, bytes);
+    return bytes;
+  }
   read_until(source, kFirstBytes, bytes);
   if (interrupt::pending()) return {};
   const auto expected = unwrap(bfstore::inspect_foreign(std::as_bytes(std::span(bytes)), form, &options), form.name);
