@@ -5,6 +5,7 @@ Arguments: the folder for the seeds, which gets a folder for each fuzzer.
 """
 import pathlib
 import random
+import re
 import struct
 import sys
 
@@ -275,9 +276,34 @@ def foreign():
         yield f"raw_{number}_longer", bytes([3]) + struct.pack("<HB", number, 65) + b"\x11" * (1 - -number // 8)
 
 
+def hash_number(name):
+    """The number of a hash in the C header; 0 if the bytes tell the hash."""
+    text = (DATA.parent.parent / "capi" / "bfstore_interop.h").read_text("utf-8")
+    found = re.search(rf"#define BFS_HASH_{name.upper().replace('-', '_')} (\d+)", text)
+    return int(found[1]) if found else 0
+
+
+def originals():
+    """Yields the files that other programs made: whole, cut, and with bytes of their headers and trailers changed."""
+    rows = (DATA / "foreign" / "files.tsv").read_text("utf-8").splitlines()
+    for row in rows[1:]:
+        name, form, _, options = row.split("\t")[:4]
+        given = dict(option.split("=") for option in options.split() if "=" in option)
+        begin = bytes([8]) + form.encode() + b"\0" + given.get("column", "").encode() + bytes([0, hash_number(given.get("hash", ""))])
+        data = (DATA / "foreign" / name).read_bytes()
+        yield f"{name}_whole", begin + data
+        for size in (0, 1, 5, 8, 40, len(data) // 2, len(data) - 1):
+            yield f"{name}_of_{size}_bytes", begin + data[:size]
+        for at in (*range(0, min(64, len(data)), 3), *range(-9, 0)):
+            for byte in (0, 0x7F, 0xFF):
+                changed = bytearray(data)
+                changed[at] = byte
+                yield f"{name}_{at}_{byte}", begin + bytes(changed)
+
+
 def main():
     for fuzzer, inputs in (("open_file", files), ("inspect", files), ("open_memory", buffers), ("sequence", sequences),
-                           ("foreign", foreign)):
+                           ("foreign", foreign), ("foreign", originals)):
         folder = pathlib.Path(sys.argv[1]) / fuzzer
         folder.mkdir(parents=True, exist_ok=True)
         for name, data in inputs():
