@@ -140,7 +140,8 @@ bfs_filter* opened(const Case& given, const Copy& bytes) {
   fuzz::check_code(bfs_foreign_recognize(path.c_str(), 0, 0, &name, nullptr), "bfs_foreign_recognize");
   bfs_error error = fuzz::no_error();
   bfs_filter* filter = nullptr;
-  fuzz::made(bfs_foreign_open(path.c_str(), &given.form, BFS_PRIVATE, &given.options, &filter, &error), filter, error);
+  const std::int32_t code = bfs_foreign_open(path.c_str(), &given.form, BFS_PRIVATE, &given.options, &filter, &error);
+  fuzz::made(code, filter, error);
   return filter;
 }
 
