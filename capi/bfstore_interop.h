@@ -16,16 +16,45 @@
  * leveldb  One filter of LevelDB's built-in policy, as CreateFilter() appends it: the bits, and k in the last byte. The
  *          keys are what the policy gets: a user's keys, without the 8 bytes that LevelDB adds to them.
  * libbloom The file of bloom_save() of the C library libbloom, version 2, on a little-endian machine of 64 bits.
- * Version 1 writes no file, and has other positions. parquet  A whole file of Apache Parquet.  Each row group has a
- * filter of its own for a column, which bfs_foreign_form.column names ("a.b" in a struct).  If a row group has rows and
- * no filter of that column, the file is BFS_EUNSUPPORTED.  A key is a value in plain encoding: the bytes of a string,
- * or a number in 4 or 8 bytes, little-endian.  Only read. sbbf     One split-block filter of Parquet with its header,
- * as a file of Parquet has it. pybloomfilter The file of BloomFilter of pybloomfiltermmap3 in Python.  The keys are the
- * UTF-8 of a str, or bytes. rbloom   The file of Bloom.save() of rbloom in Python.  Its hash function is the program's:
- * BFS_HASH_RBLOOM is for SHA-256, first 16 bytes, big-endian, of the key's bytes.  The function of rbloom's
- * documentation takes pickle.dumps(object): then the key is that pickle. rocksdb  One full filter of RocksDB's
- * NewBloomFilterPolicy (format_version 5 or later), as a filter block has it: with its trailer of 5 bytes, without the
- * block's own.  No Ribbon filter, and none of an older format_version.
+ *          Version 1 writes no file, and has other positions.
+ * parquet  A whole file of Apache Parquet.  Each row group has a filter of its own for a column, which
+ *          bfs_foreign_form.column names ("a.b" in a struct).  If a row group has rows and no filter of that column,
+ *          the file is BFS_EUNSUPPORTED.  A key is a value in plain encoding: the bytes of a string, or a number in 4
+ *          or 8 bytes, little-endian.  Only read.
+ * sbbf     One split-block filter of Parquet with its header, as a file of Parquet has it.
+ * pybloomfilter
+ *          The file of BloomFilter of pybloomfiltermmap3 in Python.  The keys are the UTF-8 of a str, or bytes.
+ * rbloom   The file of Bloom.save() of rbloom in Python.  Its hash function is the program's: BFS_HASH_RBLOOM is for
+ *          SHA-256, first 16 bytes, big-endian, of the key's bytes.  The function of rbloom's documentation takes
+ *          pickle.dumps(object): then the key is that pickle.
+ * rocksdb  One full filter of RocksDB's NewBloomFilterPolicy (format_version 5 or later), as a filter block has it:
+ *          with its trailer of 5 bytes, without the block's own.  No Ribbon filter, and none of an older
+ *          format_version.
+ * bip37    A filter of Bitcoin's BIP-37 as the message filterload has it: the data after its CompactSize, u32 k, u32
+ *          tweak, u8 flags.  Keys are bytes (hashes, public keys, serialized outpoints), not their hexadecimal text.
+ *          Probe i has the seed i * 0xfba4c795 + tweak of BFS_HASH_MURMUR3_UNSIGNED.  A filter without data or probes
+ *          matches everything, and is refused.  The flags are not kept: an export has 0 (BLOOM_UPDATE_NONE).
+ * bits-and-blooms
+ *          What WriteTo() and MarshalBinary() of the Go module bits-and-blooms/bloom (version 3) write: m, k and the
+ *          length of the bit set, u64 big-endian; then its words, u64 big-endian.
+ * bits-and-blooms-json
+ *          What its MarshalJSON() writes: one object with m, k, and b, the bit set in base64.  It is imported, and not
+ *          exported or asked in place.
+ * dcso     The file of DCSO's bloom (Go), which flor, fleur and poppy share: u64 1, n, f64 p, u64 k, m, the number of
+ *          keys; then the bits in words of 64; then any bytes of its owner, which are not kept.  What the keys are is
+ *          not in the file: those of CIRCL's hashlookup-full.bloom are SHA-1 digests as upper-case hexadecimal text.
+ *          Where m is a power of two, that program's positions depend on each other, and its filters have many times
+ *          the false positives that they were sized for; they do here, too.
+ * guava    What BloomFilter.writeTo() of Google's Guava writes: u8 strategy, u8 k, i32 number of longs, the longs, all
+ *          big-endian.  Its funnel made bytes of the keys, and is not in the file.  Give bytes as they are for
+ *          stringFunnel(UTF_8) and byteArrayFunnel(), UTF-16 with the low byte first for unencodedCharsFunnel(), and 4
+ *          or 8 bytes with the low byte first for integerFunnel() and longFunnel().
+ * guava-32 The same of the older strategy MURMUR128_MITZ_32, whose number is 0.
+ * redisbloom
+ *          The chunks of BF.SCANDUMP of RedisBloom, one after the other: the header, then the data.  A chain that grew
+ *          is several filters.  A dump of the oldest versions, with a hash of 32 bits, is BFS_EUNSUPPORTED.  An export
+ *          is a chain of one filter: BF.LOADCHUNK takes its first 73 bytes with the iterator 1, and then the others,
+ *          at most 16 MiB at a time, with 1 + the number of bytes of this and all chunks of data before.
  *
  * What the bytes do not say, no program can check: where the caller's m, k, hash, seed or order is another one than the
  * other program's, the filter answers no for keys that are in it.  So import with BFS_UNPUBLISHED, ask for keys
@@ -198,8 +227,8 @@ BFS_API BFS_CHECK int32_t bfs_foreign_open(const char* path, const bfs_foreign_f
  * bytes say themselves is not given: a size, a layout or a seed is BFS_EINVAL then.  The complete, durable, clean file
  * appears under its name with every bit, or nothing does, also if the process is killed or the power is cut.  The
  * handle only reads then.  With BFS_UNPUBLISHED it asks and adds, and the file appears with bfs_publish.
- * The file has no marks.  Its count of keys is an estimate from the bits.  Where n is not known, it is where half of
- * the bits are set.
+ * The file has no marks.  Its count of keys is what the bytes say, or an estimate from the bits.  Where n is not known,
+ * it is where half of the bits are set.
  * *out is NULL on error.
  * Flags and options: those of bfs_create, but BFS_FILLING.  Waits: as bfs_create.
  * Codes: as bfs_create, EMALFORMED (the bytes are no such filter, or not as long as they say), ELOST, ESUPERSEDED,

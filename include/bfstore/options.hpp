@@ -209,6 +209,9 @@ struct Options {
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;
+  // With num_bits and num_probes: p of the header instead of the rate that these lead to, 0 < p <= 1. For filters that
+  // another program sized for that rate.
+  double stated_fpr = 0;
   // The new filter is this part of the filter that the numbers above describe. m is rounded up so that the number of
   // parts divides the lines. If `like` is a part, the new filter is the same part, or, if a part is given here, that
   // part of the whole filter. A digest of another part is kPart: neither added nor answered. The part's n is its share

@@ -22,8 +22,6 @@ using layout::Turn;
 
 inline constexpr Turn turn_of(BitOrder order) noexcept { return order == BitOrder::kBig ? kHighestBitFirst : kAsItIs; }
 
-constexpr std::uint64_t array_bytes(std::uint64_t num_bits) noexcept { return num_bits / 8 + (num_bits % 8 != 0); }
-
 // The bits of the last word that are bits of the filter.
 constexpr std::uint64_t last_mask(std::uint64_t num_bits) noexcept {
   return num_bits % 64 == 0 ? ~std::uint64_t{0} : (std::uint64_t{1} << num_bits % 64) - 1;

@@ -17,9 +17,10 @@ namespace {
 using base::fail;
 
 // The plain array first, then by name.
-constexpr std::array kForeignRows{&kBitArrayRow, &kJavaBytesRow, &kJaybirdRow, &kJaybirdScalableRow,
-                                  &kLevelDbRow,  &kLibbloomRow,  &kParquetRow, &kPybloomfilterRow,
-                                  &kRbloomRow,   &kRocksDbRow,   &kSbbfRow};
+constexpr std::array kForeignRows{
+    &kBitArrayRow, &kBip37Row,         &kBitsAndBloomsRow, &kBitsAndBloomsJsonRow, &kDcsoRow,    &kGuavaRow,
+    &kGuava32Row,  &kJavaBytesRow,     &kJaybirdRow,       &kJaybirdScalableRow,   &kLevelDbRow, &kLibbloomRow,
+    &kParquetRow,  &kPybloomfilterRow, &kRbloomRow,        &kRedisBloomRow,        &kRocksDbRow, &kSbbfRow};
 
 const Row* find_foreign(std::string_view name) noexcept {
   for (const Row* row : kForeignRows) {
@@ -195,12 +196,13 @@ Error complete(const Row& row, const Told& told, const ForeignForm& form, Option
   } else {
     options.num_bits = told.num_bits;
     options.num_probes = told.num_probes;
+    if (told.keeps_rate) options.stated_fpr = told.fpr;
   }
   return {};
 }
 
 std::uint64_t whole_bytes(const Told& told, std::uint64_t num_bits) noexcept {
-  return told.offset + array_bytes(num_bits) + told.tail_bytes;
+  return told.offset + told.turn.bytes(num_bits) + told.tail_bytes;
 }
 
 Error check_length(const Row& row, std::uint64_t bytes, std::uint64_t expected, std::uint64_t num_bits,
@@ -212,8 +214,17 @@ Error check_length(const Row& row, std::uint64_t bytes, std::uint64_t expected, 
                           " bytes.");
 }
 
+namespace {
+
+Error check_decoded(const Row& row, const Told& told, std::uint64_t num_bits, const ForeignForm& form) {
+  return check_length(row, told.decoded.size(), told.turn.bytes(num_bits), num_bits, form);
+}
+
+}  // namespace
+
 Error check_place(const Row& row, const Told& told, std::uint64_t bytes, std::uint64_t num_bits,
                   const ForeignForm& form) {
+  if (!told.decoded.empty()) return check_decoded(row, told, num_bits, form);
   const std::uint64_t whole = whole_bytes(told, num_bits);
   if (row.find == nullptr) return check_length(row, bytes, whole, num_bits, form);
   if (told.offset <= bytes && whole - told.offset <= bytes - told.offset) return {};
@@ -225,7 +236,9 @@ Error check_place(const Row& row, const Told& told, std::uint64_t bytes, std::ui
 Result<Array> array_in(const Row& row, const Told& told, std::span<const std::byte> bytes, std::uint64_t num_bits,
                        const ForeignForm& form) {
   if (Error error = check_place(row, told, bytes.size(), num_bits, form); !error.ok()) return error;
-  const Array array(bytes.subspan(told.offset, array_bytes(num_bits)), told.turn);
+  const std::span<const std::byte> place =
+      told.decoded.empty() ? bytes.subspan(told.offset, told.turn.bytes(num_bits)) : told.decoded;
+  const Array array(place, told.turn);
   if (!array.has_spare_bits(num_bits)) return array;
   return foreign_fail(wrong_bits(row), form,
                       "has bits after the last one of " + std::to_string(num_bits) +

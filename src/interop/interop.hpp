@@ -50,13 +50,18 @@ struct Told {
   std::uint32_t num_probes = 0;
   std::uint64_t capacity = 0;
   double fpr = 0;
-  // Options with this capacity and rate lead to this m and k. Otherwise the rate is computed from m, k and n.
+  // Options with this capacity and rate lead to this m and k.
   bool sized_by_rate = false;
+  // The rate belongs to the filter, whatever m and k are: the other program was asked for it. Otherwise it is computed
+  // from m, k and n, unless sized_by_rate.
+  bool keeps_rate = false;
   std::vector<std::uint32_t> seeds{};
   std::optional<std::uint64_t> keys{};
   std::uint64_t offset = 0;      // of the array of bits
   std::uint64_t tail_bytes = 0;  // after the array
   Turn turn{};
+  // The array itself, if the bytes have it as text: no such file is asked in place.
+  std::vector<std::byte> decoded{};
 };
 
 // The facts of a filter, for another program.
@@ -73,7 +78,7 @@ struct Outline {
   Turn turn{};
 
   [[nodiscard]] std::uint64_t bytes(std::uint64_t num_bits) const noexcept {
-    return head.size() + array_bytes(num_bits) + tail.size();
+    return head.size() + turn.bytes(num_bits) + tail.size();
   }
 };
 
@@ -103,6 +108,13 @@ extern const Row kPybloomfilterRow;
 extern const Row kRbloomRow;
 extern const Row kRocksDbRow;
 extern const Row kSbbfRow;
+extern const Row kBip37Row;
+extern const Row kBitsAndBloomsRow;
+extern const Row kBitsAndBloomsJsonRow;
+extern const Row kDcsoRow;
+extern const Row kGuavaRow;
+extern const Row kGuava32Row;
+extern const Row kRedisBloomRow;
 
 // The name of the bytes in messages.
 std::string name_of(const ForeignForm& form);

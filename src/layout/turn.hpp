@@ -18,12 +18,18 @@ struct Turn {
 
   // Converts a little-endian word of the bytes to a word of the filter, and back: each conversion is its own inverse.
   [[nodiscard]] constexpr std::uint64_t operator()(std::uint64_t word) const noexcept {
-    constexpr std::uint32_t kInByte = 7, kBytes = 56;
     if ((flip & kInByte) != 0) word = with_bytes_reversed(word);
     return (flip & kBytes) != 0 ? __builtin_bswap64(word) : word;
   }
 
+  // The length of the bytes that have so many bits: whole words if a word's bytes are in another order.
+  [[nodiscard]] constexpr std::uint64_t bytes(std::uint64_t num_bits) const noexcept {
+    return (flip & kBytes) != 0 ? (num_bits / 64 + (num_bits % 64 != 0)) * 8 : num_bits / 8 + (num_bits % 8 != 0);
+  }
+
  private:
+  static constexpr std::uint32_t kInByte = 7, kBytes = 56;
+
   // Exchanges neighbors, pairs and halves: the classic way without a table (Warren, "Hacker's Delight", 7-1).
   static constexpr std::uint64_t with_bytes_reversed(std::uint64_t word) noexcept {
     constexpr std::uint64_t kBits = 0x5555555555555555, kPairs = 0x3333333333333333, kHalves = 0x0f0f0f0f0f0f0f0f;

@@ -237,7 +237,8 @@ Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t 
   size.num_probes = num_probes != 0 ? num_probes : best_probes(row, capacity, size.num_bits);
   size.capacity = capacity;
   if (options.bare) return size;  // the bare form keeps no rate
-  size.fpr = false_positive_rate(row, capacity, size.num_bits, size.num_probes);
+  size.fpr =
+      options.stated_fpr != 0 ? options.stated_fpr : false_positive_rate(row, capacity, size.num_bits, size.num_probes);
   return size;
 }
 
@@ -337,6 +338,10 @@ Error check_ranges(const Options& options) {
   if (std::isnan(options.fpr) || std::signbit(options.fpr) || options.fpr >= 1) {
     return out_of_range("false-positive rate " + number(options.fpr) +
                         " is not between 0 and 1. Give one such as 0.01.");
+  }
+  if (!(options.stated_fpr >= 0 && options.stated_fpr <= 1) || (options.stated_fpr != 0 && options.num_bits == 0)) {
+    return out_of_range("stated_fpr " + number(options.stated_fpr) +
+                        " is not between 0 and 1, or was given without num_bits. Give both.");
   }
   if (!std::isfinite(options.bits_per_key) || std::signbit(options.bits_per_key)) {
     return out_of_range("bits per key " + number(options.bits_per_key) +

@@ -247,12 +247,59 @@ def of_java_bytes(key, m, seeds):
         yield 8 * (((h ^ h >> 16) & 2**31 - 1) % (m // 8)) + i
 
 
+def murmur64a(data, seed):
+    """Computes MurmurHash64A as its author's code does."""
+    c, whole = 0xC6A4A7935BD1E995, len(data) // 8 * 8
+    mixed = lambda word: word ^ word >> 47
+    h = seed ^ len(data) * c % 2**64
+    for word, in struct.iter_unpack("<Q", data[:whole]):
+        h = (h ^ mixed(word * c % 2**64) * c % 2**64) * c % 2**64
+    if len(data) > whole:
+        h = (h ^ number(data[whole:])) * c % 2**64
+    return mixed(mixed(h) * c % 2**64)
+
+
+def of_dcso(key, m, seeds):
+    p, g = 18446744073709551557, 18446744073709550147
+    x = functools.reduce(lambda h, byte: h * 0x100000001B3 % 2**64 ^ byte, key, 0xCBF29CE484222325) % p
+    for _ in seeds:
+        x = x * g % 2**64 % p
+        yield x % m
+
+
+def of_guava(key, m, seeds):
+    h1, h2 = murmur3_128(key, 0)
+    return ((h1 + i * h2) % 2**63 % m for i in range(len(seeds)))
+
+
+def of_guava_32(key, m, seeds):
+    h1, _ = murmur3_128(key, 0)
+    sums = ((h1 + (i + 1) * (h1 >> 32)) % 2**32 for i in range(len(seeds)))
+    return ((2**32 - 1 - c if c >= 2**31 else c) % m for c in sums)
+
+
+def of_redisbloom(key, m, seeds):
+    a = murmur64a(key, 0xC6A4A7935BD1E995)
+    b = murmur64a(key, a)
+    return ((a + i * b) % 2**64 % m for i in range(len(seeds)))
+
+
+def of_bits_and_blooms(key, m, seeds):
+    h, longer = murmur3_128(key, 0), murmur3_128(key + b"\1", 0)
+    return ((h[i % 2] + i * longer[0 if i % 4 in (0, 3) else 1]) % 2**64 % m for i in range(len(seeds)))
+
+
 # {number of the hash: (its positions, m is at most this, a multiple of this, and k is this or any)}
 FOREIGN = {
+    9: (of_dcso, 2**48, 1, 0),
+    10: (of_guava, 64 * (2**31 - 1), 64, 0),
+    11: (of_guava_32, 2**31, 64, 0),
+    12: (of_redisbloom, 2**48, 64, 0),
     13: (of_pybloomfilter, 2**48, 1, 0),
     14: (of_leveldb, 2**32, 8, 0),
     15: (of_rocksdb, 2**35 - 512, 512, 0),
     16: (of_parquet, 2**34 - 256, 256, 8),
+    17: (of_bits_and_blooms, 2**48, 1, 0),
     18: (of_libbloom, 2**38, 1, 0),
     19: (of_rbloom, 2**48, 8, 0),
     21: (of_java_bytes, 2**34 - 8, 8, 8),

@@ -67,6 +67,12 @@ SHAPES = [
     ("classic", 50021, 7, "libbloom", None, None),
     ("classic", 50024, 6, "rbloom", None, b"a generator"),
     ("classic", 50024, 8, "java-bytes", None, b"bits of bytes"),
+    ("classic", 9585, 7, "dcso", None, b"a generator"),
+    ("classic", 8192, 7, "dcso", None, b"a generator that a power of two breaks"),
+    ("classic", 9600, 7, "guava", None, b"two numbers"),
+    ("classic", 9600, 64, "guava-32", None, None),
+    ("classic", 11072, 8, "redisbloom", None, b"two hashes"),
+    ("classic", 9586, 7, "bits-and-blooms", None, b"four numbers"),
 ]
 BARE_SHAPES = [
     ("blocked", 512, 3, "xxh3"), ("blocked", 512 * 77, 8, "external"), ("blocked", 512 * 5, 64, "xxh3"),

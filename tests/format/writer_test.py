@@ -58,6 +58,11 @@ SHAPES = [
     ("classic", 99991, 7, "libbloom", None, b"sums"),
     ("classic", 99992, 6, "rbloom", None, None),
     ("classic", 99992, 8, "java-bytes", None, None),
+    ("classic", 14379, 7, "dcso", None, b"a generator"),
+    ("classic", 14400, 7, "guava", None, None),
+    ("classic", 14400, 7, "guava-32", None, None),
+    ("classic", 16384, 8, "redisbloom", None, None),
+    ("classic", 14379, 7, "bits-and-blooms", None, None),
     ("counting", 128 * 1025, 6, "xxh3", 4, b"counters"),
     ("counting", 128 * 32768, 5, "external", None, None),
 ]

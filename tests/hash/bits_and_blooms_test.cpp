@@ -1,5 +1,5 @@
 // Positions that Locations() of bits-and-blooms/bloom 3.7.1 gave: modulo 9,586, and the numbers themselves.
-#include "positions.hpp"
+#include "known_positions.hpp"
 
 using namespace positions_test;
 

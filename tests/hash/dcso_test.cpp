@@ -1,7 +1,7 @@
 // Positions that Fingerprint() of DCSO's bloom 0.2.4 gave.
 #include <map>
 
-#include "positions.hpp"
+#include "known_positions.hpp"
 
 using namespace positions_test;
 

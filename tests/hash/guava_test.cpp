@@ -1,5 +1,5 @@
 // Bits that BloomFilter of Guava 33.4.8 sets for one key, by both strategies, with 9,600 bits and 7 probes.
-#include "positions.hpp"
+#include "known_positions.hpp"
 
 using namespace positions_test;
 

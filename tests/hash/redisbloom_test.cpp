@@ -1,7 +1,7 @@
 // Numbers of RedisBloom's MurmurHash64A, and the bits that its filters set for one key: with 11,072 bits and 8 probes,
 // and with 16,384 bits and 7 probes, as its first versions rounded m.
 #include "hash/murmur2_64.hpp"
-#include "positions.hpp"
+#include "known_positions.hpp"
 
 using namespace positions_test;
 

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,9 @@ class OnesUnlessWhole {
   bool whole_ = false;
 };
 
-// Adds to the filter the bits that are set in the array, which is as long as the filter's.
-Error take_in(store::Ask& into, const Array& array, const std::string& name) {
+// Adds to the filter the bits that are set in the array, which is as long as the filter's. Counts as many keys as the
+// bytes say, or an estimate from the bits.
+Error take_in(store::Ask& into, const Array& array, const std::string& name, std::optional<std::uint64_t> keys = {}) {
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
   const auto united = std::make_unique<store::Union>(into);  // on the heap, as stacks are small
   std::vector<std::uint64_t> words;
@@ -82,7 +84,8 @@ Error take_in(store::Ask& into, const Array& array, const std::string& name) {
     united->take(first, words);
   }
   // If all bits are set, counts as many keys as there are bits: the filter is above its capacity.
-  into.count_keys(united->new_keys(into.shape.num_bits));
+  // A key that was counted set a bit.
+  into.count_keys(keys ? std::min(*keys, into.shape.num_bits) : united->new_keys(into.shape.num_bits));
   return store::not_united(into.was_added(), name);
 }
 
@@ -90,7 +93,7 @@ Error take_in(store::Ask& into, const Array& array, const std::string& name) {
 Error write_foreign(const store::Ask& ask, std::span<std::byte> bytes, const interop::Outline& outline) {
   std::copy(outline.head.begin(), outline.head.end(), bytes.begin());
   std::copy(outline.tail.begin(), outline.tail.end(), bytes.end() - std::ssize(outline.tail));
-  return copy_bits(ask, bytes.subspan(outline.head.size(), interop::array_bytes(ask.shape.num_bits)), outline.turn);
+  return copy_bits(ask, bytes.subspan(outline.head.size(), outline.turn.bytes(ask.shape.num_bits)), outline.turn);
 }
 
 Result<interop::Outline> outline_for(const store::Ask& ask, const ForeignForm& form) {
@@ -158,7 +161,7 @@ Result<Filter> Filter::import_foreign(const std::string& path, std::span<const s
   // Another file may be at `like` by now.
   if (!has_bits_alike(ask.shape, identity->shape) || ask.identity()->seeds != identity->seeds)
     return fail(Code::kBusy, options.like + ": became another filter meanwhile. Import again.");
-  if (Error error = take_in(ask, *array, path); !error.ok()) return error;
+  if (Error error = take_in(ask, *array, path, told->keys); !error.ok()) return error;
   if (options.unpublished) return made;
   if (Error error = made->publish(); !error.ok()) return error;
   return made;

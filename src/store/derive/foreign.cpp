@@ -120,6 +120,10 @@ Result<Filter> Filter::open_foreign(const std::string& path, const ForeignForm& 
     if (Error error = interop::check_place(**row, told, opened->facts.bytes, identity->shape.num_bits, named);
         !error.ok())
       return error;
+    if (!told.decoded.empty()) {
+      return fail(Code::kUnsupported, named.name + ": a file in the format " + named.format +
+                                          " has its bits as text, and is not asked in place. Import it.");
+    }
     filters.push_back({std::move(*identity), told.offset, told.turn, told.keys});
   }
   return made_of(store::ask_foreign(std::move(*opened), std::move(filters), opening));

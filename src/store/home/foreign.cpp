@@ -134,7 +134,7 @@ Result<Moment> InForeignFile::moment() const {
 
 // The bytes may end in the middle of a word.
 Error InForeignFile::read_words(const ForeignBits& filter, std::span<std::byte> into, std::uint64_t offset) const {
-  const std::uint64_t array_bytes = (filter.identity.shape.num_bits + 7) / 8;
+  const std::uint64_t array_bytes = filter.turn.bytes(filter.identity.shape.num_bits);
   const std::size_t there = std::min<std::uint64_t>(into.size(), array_bytes - std::min(offset, array_bytes));
   std::fill(into.begin() + static_cast<std::ptrdiff_t>(there), into.end(), std::byte{0});
   if (Error error = mapping_.read(into.first(there), filter.offset + offset); !error.ok()) return error;
