@@ -166,6 +166,14 @@ void check_in_place(const Line& line, const ForeignForm& as, const Options& opti
   check_answers(line, false, [&](const std::string& key) { return in_place.contains(key); });
 }
 
+// A handle in place is copied and exported as its import.
+void check_bits_in_place(const std::string& name, const ForeignForm& as, const Options& options, const Filter& import) {
+  const ForeignForm raw = form("raw", BitOrder::kLittle);
+  const Filter in_place = must(Filter::open_foreign(folder() + "/" + name, as, options, {.any_filesystem = true}));
+  CHECK(exported(in_place, raw) == exported(import, raw));
+  CHECK(in_place.stats({.fill = true}).fill->set_bits == import.stats({.fill = true}).fill->set_bits);
+}
+
 void check_file(const Line& line) {
   const std::string& name = line.at("file");
   ForeignForm as = form_of(line);
@@ -188,6 +196,7 @@ void check_file(const Line& line) {
     return std::any_of(filters.begin(), filters.end(), [&](const Filter& filter) { return filter.contains(key); });
   });
   as.member = 0;
+  if (told.filters == 1 && kTexts.count(as.format) == 0) check_bits_in_place(name, as, options, filters.front());
   const bool is_written = filters.front().exported_bytes(as).ok();
   if (told.filters == 1 && is_written) check_export(name, bytes, filters.front(), as, options);
 }

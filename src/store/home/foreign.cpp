@@ -132,14 +132,20 @@ Result<Moment> InForeignFile::moment() const {
   return moment;
 }
 
-// The bytes may end in the middle of a word.
+// The bytes may end in the middle of a word. Bits after the last one are not the filter's, and no other place has them.
 Error InForeignFile::read_words(const ForeignBits& filter, std::span<std::byte> into, std::uint64_t offset) const {
-  const std::uint64_t array_bytes = filter.turn.bytes(filter.identity.shape.num_bits);
+  constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+  const std::uint64_t num_bits = filter.identity.shape.num_bits;
+  const std::uint64_t array_bytes = filter.turn.bytes(num_bits);
   const std::size_t there = std::min<std::uint64_t>(into.size(), array_bytes - std::min(offset, array_bytes));
   std::fill(into.begin() + static_cast<std::ptrdiff_t>(there), into.end(), std::byte{0});
   if (Error error = mapping_.read(into.first(there), filter.offset + offset); !error.ok()) return error;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= into.size(); at += sizeof(std::uint64_t))
-    base::store(into.data() + at, filter.turn(base::load<std::uint64_t>(into.data() + at)));
+  for (std::size_t at = 0; at + kWordBytes <= into.size(); at += kWordBytes) {
+    std::uint64_t word = filter.turn(base::load<std::uint64_t>(into.data() + at));
+    const std::uint64_t first_bit = 8 * (offset + at);
+    if (num_bits - first_bit < 64) word &= (std::uint64_t{1} << (num_bits - first_bit)) - 1;
+    base::store(into.data() + at, word);
+  }
   return {};
 }
 
