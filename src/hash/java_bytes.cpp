@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hash/hash.hpp"
+#include "hash/remainder.hpp"
 #include "hash/utf16.hpp"
 
 namespace bfstore::hash {
@@ -17,11 +18,9 @@ void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64
   each_utf16_unit(key, [&](std::uint16_t unit) {
     for (std::size_t i = 0; i < kSeeds.size(); ++i) hashes[i] = hashes[i] * kSeeds[i] + unit;
   });
-  const auto bytes = static_cast<std::uint32_t>(numbers.num_bits / 8);
-  for (std::size_t i = 0; i < kSeeds.size(); ++i) {
-    const std::uint32_t byte = ((hashes[i] ^ hashes[i] >> 16) & 0x7fffffff) % bytes;
-    positions[i] = std::uint64_t{8} * byte + i;
-  }
+  const Remainder remainder(numbers.num_bits / 8);
+  for (std::size_t i = 0; i < kSeeds.size(); ++i)
+    positions[i] = 8 * remainder((hashes[i] ^ hashes[i] >> 16) & 0x7fffffff) + i;
 }
 
 // Java's largest array.
