@@ -218,7 +218,8 @@ BFS_API BFS_CHECK int32_t bfs_foreign_recognize(const char* path, uint64_t flags
  * comparisons and merges read it, unless it has several filters (EINVAL). *out is NULL on error. Flags: BFS_POPULATE,
  * BFS_RANDOM, BFS_GUARD, BFS_PRIVATE, BFS_ANY_FILESYSTEM, BFS_NOFOLLOW, BFS_TUTORIAL_SIZING. Options: those that give
  * size, layout, hash, seed, seeds or like, and fd.  Waits: see above.
- * Codes: EUNSUPPORTED, system (EBUSY: the file changed meanwhile), shape, malformed. */
+ * Codes: EUNSUPPORTED (also a hash that makes digests, such as xxh3), system (EBUSY: the file changed meanwhile),
+ * shape, malformed. */
 BFS_API BFS_CHECK int32_t bfs_foreign_open(const char* path, const bfs_foreign_form* form, uint64_t flags,
                                            const bfs_options* options, bfs_filter** out, bfs_error* error);
 

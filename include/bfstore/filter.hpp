@@ -183,7 +183,7 @@ class Filter {
   // system first whether the file has still the same bytes: inode, length and times. After a change every answer is
   // "maybe", and health() is kLost, for good. A page that cannot be read is "maybe", too (MapOptions::guard is always
   // on). A change by a process that writes through a mapping shows late or never: take a copy (MapOptions::copy) of a
-  // file whose writers are not known. Bits after the last one of the array are not looked at.
+  // file whose writers are not known. Bits after the last one are not looked at. A hash with digests is kUnsupported.
   // save() makes a file of it, and copies, comparisons and merges read it, unless it has several filters.
   static Result<Filter> open_foreign(const std::string& path, const ForeignForm& form, const Options& options = {},
                                      const OpenOptions& opening = {});

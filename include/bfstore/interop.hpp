@@ -27,6 +27,7 @@ struct ForeignFormat {
   bool needs_column = false;       // a file has filters of several columns, and the caller names one
   bool tells_capacity = false;     // the bytes say n; otherwise the caller may give it
   std::span<const Hash> hashes{};  // those that a filter of the format can have; empty: any, and the caller gives it
+  const char* keys = nullptr;      // a few words about how the other program makes bytes of a key, if there is one way
 };
 
 // All formats: the plain array first, then by name.
@@ -65,6 +66,11 @@ struct ForeignFilter {
 // only the options say m. kTooShort if the bytes end within the header. Other errors name what no filter can have.
 [[nodiscard]] Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const ForeignForm& form,
                                                     const Options* options = nullptr);
+
+// Reads what a file of another program says, and checks that its arrays are in it. Takes the options that
+// Filter::open_foreign takes.
+[[nodiscard]] Result<ForeignFilter> inspect_foreign_file(const std::string& path, const ForeignForm& form,
+                                                         const OpenOptions& opening = {});
 
 // Names the formats that all bytes of the file have: a filter whose header agrees with itself and with the file's
 // length. None if there is none, several if the bytes do not tell which. A format whose bytes do not say m and k is

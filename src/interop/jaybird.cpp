@@ -190,7 +190,8 @@ Result<Outline> write_jaybird(const Saying& filter, const ForeignForm& /*form*/)
 constinit const Row kJaybirdRow{.info = {.name = "jaybird",
                                          .about = "the file of python-bloomfilter's BloomFilter",
                                          .tells_capacity = true,
-                                         .hashes = kJaybirdHashes},
+                                         .hashes = kJaybirdHashes,
+                                         .keys = "str(key) in UTF-8"},
                                 .read = read_jaybird,
                                 .write = write_jaybird};
 

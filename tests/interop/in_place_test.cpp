@@ -103,6 +103,57 @@ TEST_CASE("a file in place answers, counts and is copied as its import") {
   CHECK(has_its_keys(saved));
 }
 
+TEST_CASE("a file says what its bytes say, and a cut or a longer one is refused") {
+  Options options;
+  options.hash = Hash::kJaybird;
+  options.capacity = 1000;
+  options.fpr = 0.001;
+  const InMemory made = InMemory::make(options);
+  const ForeignForm jaybird = form("jaybird");
+  const Bytes bytes = exported(made.filter, jaybird);
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("file");
+  write(path, bytes);
+  const ForeignFilter told = must(inspect_foreign_file(path, jaybird));
+  CHECK(told.num_bits == must(inspect_foreign(bytes, jaybird)).num_bits);
+  CHECK(told.capacity == 1000);
+  CHECK(told.keys == 0);
+  CHECK(told.bytes == bytes.size());
+  CHECK(told.filters == 1);
+  CHECK(must(inspect_foreign_file(path, kRaw)).num_bits == 0);
+  const auto code_of = [&](const ForeignForm& asked) { return inspect_foreign_file(path, asked).error().code; };
+  ForeignForm second = jaybird;
+  second.member = 2;
+  CHECK(code_of(second) == Code::kInvalid);
+  write(path, std::span(bytes).first(bytes.size() - 1));
+  CHECK(code_of(jaybird) == Code::kBody);
+  CHECK(inspect_foreign_file(path, jaybird).error().message.starts_with(path + ": has "));
+  write(path, std::span(bytes).first(20));
+  CHECK(code_of(jaybird) == Code::kTooShort);
+  Bytes longer = bytes;
+  longer.emplace_back();
+  write(path, longer);
+  CHECK(code_of(jaybird) == Code::kBody);
+  CHECK(inspect_foreign_file(directory.file("none"), jaybird).error().code == Code::kNotFound);
+}
+
+// Once a lookup crashed: the kernels of digests got no words.
+TEST_CASE("a filter with a hash that makes digests is not asked in place") {
+  Options options;
+  options.hash = Hash::kXxh3;
+  options.seed = 5;
+  options.layout = Layout::kClassic;
+  options.num_bits = 4096;
+  options.num_probes = 5;
+  const InMemory made = InMemory::make(options);
+  const TemporaryDirectory directory;
+  write(directory.file("array"), exported(made.filter, kRaw));
+  const auto there = Filter::open_foreign(directory.file("array"), kRaw, options);
+  REQUIRE_FALSE(there);
+  CHECK(there.error().code == Code::kUnsupported);
+  CHECK(there.error().message.find("xxh3") != std::string::npos);
+}
+
 TEST_CASE("a file in place is only read") {
   const ForeignArray array;
   Filter there = must(array.open());

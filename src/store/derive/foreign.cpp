@@ -43,11 +43,12 @@ ForeignFilter told_alone(const interop::Row& row, const std::vector<interop::Tol
   return filter;
 }
 
-// The filters that the form means.
-Result<std::vector<interop::Told>> meant(const interop::Row& row, std::vector<interop::Told> found,
-                                         const ForeignForm& form) {
-  if (form.member == 0) return found;
-  auto one = interop::choose(row, std::move(found), form);
+// Finds the filters that the form means.
+Result<std::vector<interop::Told>> find_meant(const interop::Row& row, const interop::Source& source,
+                                              const ForeignForm& form) {
+  auto found = interop::find(row, source, form);
+  if (!found || form.member == 0) return found;
+  auto one = interop::choose(row, std::move(*found), form);
   if (!one) return one.error();
   return std::vector<interop::Told>{std::move(*one)};
 }
@@ -77,8 +78,7 @@ Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const Fo
                                       const Options* options) {
   const auto row = interop::row_of(form);
   if (!row) return row.error();
-  auto found = interop::find(**row, interop::SourceInMemory(first), form);
-  if (found) found = meant(**row, std::move(*found), form);
+  const auto found = find_meant(**row, interop::SourceInMemory(first), form);
   if (!found) return found.error();
   ForeignFilter filter = told_alone(**row, *found);
   if (options == nullptr) return filter;
@@ -95,6 +95,25 @@ Result<ForeignFilter> inspect_foreign(std::span<const std::byte> first, const Fo
   return filter;
 }
 
+Result<ForeignFilter> inspect_foreign_file(const std::string& path, const ForeignForm& form,
+                                           const OpenOptions& opening) {
+  ForeignForm named = form;
+  if (named.name.empty()) named.name = path;
+  const auto row = interop::row_of(named);
+  if (!row) return row.error();
+  const auto opened = store::open_foreign_file(path, opening);
+  if (!opened) return opened.error();
+  const auto found = find_meant(**row, SourceInFile(*opened), named);
+  if (!found) return found.error();
+  if (!(*row)->info.needs_size) {
+    for (const interop::Told& told : *found) {
+      if (Error error = interop::check_place(**row, told, opened->facts.bytes, told.num_bits, named); !error.ok())
+        return error;
+    }
+  }
+  return told_alone(**row, *found);
+}
+
 Result<std::vector<const char*>> recognize_foreign(const std::string& path, const OpenOptions& opening) {
   const auto opened = store::open_foreign_file(path, opening);
   if (!opened) return opened.error();
@@ -109,8 +128,7 @@ Result<Filter> Filter::open_foreign(const std::string& path, const ForeignForm& 
   if (!row) return row.error();
   auto opened = store::open_foreign_file(path, opening);
   if (!opened) return opened.error();
-  auto found = interop::find(**row, SourceInFile(*opened), named);
-  if (found) found = meant(**row, std::move(*found), named);
+  const auto found = find_meant(**row, SourceInFile(*opened), named);
   if (!found) return found.error();
   std::vector<store::ForeignBits> filters;
   for (const interop::Told& told : *found) {

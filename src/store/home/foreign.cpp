@@ -9,6 +9,7 @@
 
 #include "base/bytes.hpp"
 #include "base/fail.hpp"
+#include "hash/hash.hpp"
 #include "store/file/memory.hpp"
 #include "store/file/reached.hpp"
 #include "store/file/refusals.hpp"
@@ -240,8 +241,21 @@ Result<ForeignFile> open_foreign_file(const std::string& path, const OpenOptions
   return ForeignFile{std::move(*file), *facts, *sharing == region::Sharing::kOverlay && !options.descriptor};
 }
 
+namespace {
+
+// A kernel that looks for a digest reads aligned words of bfstore's own order.
+Error check_hash(const ForeignFile& opened, const ForeignBits& filter) {
+  const HashInfo& hash = hash::row_of(filter.identity.shape.hash).info;
+  if (hash.gives_positions) return {};
+  return fail(Code::kUnsupported, opened.file.path() + ": a filter with the hash " + hash.name +
+                                      " is not asked where it is. Make a filter file of it (bf import).");
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Ask>> ask_foreign(ForeignFile opened, std::vector<ForeignBits> filters,
                                          const OpenOptions& options) {
+  if (Error error = check_hash(opened, filters.front()); !error.ok()) return error;
   auto mapping = map_whole(opened, options.map);
   if (!mapping) return mapping.error();
   const auto now = opened.file.facts();
