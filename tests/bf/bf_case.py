@@ -33,10 +33,12 @@ def header(path):
     assert page[:8] == b"\x89BFS\r\n\x1a\n", page[:8]
     layout, hash_, k, m, n, p, seed = struct.unpack_from("<HHIQQdQ", page, 32)
     records_bytes = struct.unpack_from("<I", page, 112)[0]
-    note = b""
-    if records_bytes:
-        value_bytes = struct.unpack_from("<I", page, 132)[0]
-        note = page[136:136 + value_bytes]
+    note, at = b"", 128
+    while at < 128 + records_bytes:
+        kind, _, value_bytes = struct.unpack_from("<HHI", page, at)
+        if kind == NOTE:
+            note = page[at + 8:at + 8 + value_bytes]
+        at += 8 + -(-value_bytes // 8) * 8
     slots = [struct.unpack_from("<QI", page, at) for at in (4096, 8192)]
     added = sum(struct.unpack_from("<Q", page, 12288 + 64 + 64 * i)[0] for i in range(32))
     return {"layout": layout, "hash": hash_, "k": k, "m": m, "n": n, "p": p, "seed": seed, "note": note,
@@ -44,6 +46,7 @@ def header(path):
 
 
 CLEAN, DIRTY = 1, 2
+NOTE = 1  # the type of a record
 
 
 def heed_signals():

@@ -44,6 +44,10 @@ class Examples(BfCase):
                         self.good("add", name, "-q", "alice", "urls.txt 1")
                 if command == "verify":
                     self.good("seal", "users.bf", "users.sealed.bf", "-q")
+                if command == "contains":
+                    self.good("create", "words.bf", "-q", "--hash", "pybloom-live", "--capacity", "100", "--fpr", "0.01")
+                    self.good("add", "words.bf", "-q", "alice")
+                    self.good("export", "words.bf", "words.jay", "-q", "--format", "jaybird")
                 for line in self.examples(command):
                     self.assertIn(f"bf {command} ", line)
                     self.type(line)

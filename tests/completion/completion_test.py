@@ -28,12 +28,14 @@ CASES = (
     ("bf create new.bf --like=filt", "filters.bf"), ("bf create new.bf --capacity filt", None),
     ("bf create new.bf --capacity 5 filt", None), ("bf import bits filt", "filters.bf"),
     ("bf import bits f.bf --order li", "little"), ("bf import bits f.bf --format jay", "jaybird"),
+    ("bf contains f.jay --format jay", "jaybird"), ("bf contains f.bf --key-form utf", "utf16le"),
     ("bf contains filt", "filters.bf"), ("bf contains filters.bf filt", None), ("bf contains filters.bf --from filt", "filters.bf"),
     ("bf contains --secret-file k filt", "filters.bf"), ("bf contains filters.bf -- --may", None),
     ("bf merge out.bf in.bf in2.bf filt", "filters.bf"), ("bf verify filters.bf filt", None),
     ("bf add f.bf --lock-timeout fore", "forever"), ("bf add f.bf --cre", "--create"),
     ("bf add f.bf --create --layout cl", "classic"), ("bf add f.bf --create --like filt", "filters.bf"), ("bf plan --layout cou", "counting"), ("bf plan --js", "--json"),
     ("bf verify --js", None), ("bf count create --nu", "--null"),
+    ("bfinspect --format jay", "jaybird"), ("bfinspect --format jaybird filt", "filters.bf"),
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
 )
 

@@ -22,6 +22,7 @@ void declare_add(CLI::App& app, Arguments& arguments) {
                        "       bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
+  add_key_form(app, arguments);
   add_secret_file(app, arguments);
   add_lock_timeout(app, arguments, "5000; exclusive: 60000");
   add_any_filesystem(app, arguments);
@@ -115,7 +116,7 @@ int add(const Arguments& arguments) {
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   const std::string making = created ? "created, " + shape_words(filter.stats()) + "; " : "";
-  Loader loader(filter, arguments.file);
+  Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);
   } else {

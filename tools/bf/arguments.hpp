@@ -1,6 +1,7 @@
 // The command line, with all checks that need no file.
 #pragma once
 
+#include "key_form.hpp"
 #include "list_format.hpp"
 
 #include <bfstore/interop.hpp>
@@ -22,11 +23,12 @@ enum class Answers { kAll, kMaybe, kAbsent, kCount };
 struct Arguments {
   const Command* command = nullptr;
   std::string file;
-  bfstore::Options options;       // create, build, add, seal, merge, copy, fold, intersect, clear
+  bfstore::Options options;       // create, build, add, seal, merge, copy, fold, intersect, clear, import, contains
   bool create = false;            // add: make the file if there is none
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, remove, count, contains, recover: used instead of `from`, if any
   ListFormat list;
+  std::optional<KeyForm> key_form;  // add, count, contains, import: if it was given
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys
   bool all_owners = false;             // recover
@@ -54,10 +56,10 @@ struct Arguments {
   std::uint32_t spools = 0;  // build, digest: the number of parts whose digests are kept apart
   std::string spool_prefix;  // digest: the prefix of the names of their files
 
-  // import, export
-  std::string raw;                             // the other program's filter, or "-"
-  bfstore::ForeignForm form{.format = "raw"};  // the form of its bytes
-  std::string check;                           // import: keys that must be present, a path or "-", or empty
+  // import, export, contains
+  std::string raw;            // the other program's filter, or "-"
+  bfstore::ForeignForm form;  // the form of its bytes; contains: without a format, `file` is a bfstore file
+  std::string check;          // import: keys that must be present, a path or "-", or empty
 
   // create, build, add: true if the size is known without counting the keys.
   [[nodiscard]] bool is_sized() const {

@@ -119,12 +119,13 @@ class Hasher {
 
 // Reads a source that cannot be read twice, in one pass.
 template <class Kept>
-void keep_digests(KeySource& source, const Hasher& hasher, Kept& kept) {
+void keep_digests(KeySource& source, const Hasher& hasher, const KeyForm& form, Kept& kept) {
+  KeyMaker maker(form, source.name());
   std::vector<std::uint64_t> digests;
   Progress progress("reading " + source.name(), std::nullopt, !source.is_terminal());
-  read_keys(source, std::nullopt, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
+  read_keys(source, std::nullopt, [&](std::span<const std::string_view> lines, std::uint64_t bytes) {
     digests.clear();
-    for (const std::string_view key : keys) digests.push_back(hasher(key));
+    for (const std::string_view key : maker.keys_of(lines)) digests.push_back(hasher(key));
     kept.append(digests);
     progress.show(kept.count(), bytes);
     return true;
@@ -136,7 +137,8 @@ class Input {
  public:
   explicit Input(const Arguments& arguments)
       : source_(arguments.from, arguments.digests ? ListFormat{.any_bytes = true} : arguments.list),
-        digests_(arguments.digests) {}
+        digests_(arguments.digests),
+        form_(form_of_keys(arguments.options.note, std::nullopt, arguments.file)) {}
 
   [[nodiscard]] const KeySource& source() const noexcept { return source_; }
 
@@ -152,7 +154,7 @@ class Input {
       throw Failure(source_.name() + ": can be read only once, and " + bfstore::hash_of(*options.hash)->name +
                     " has no digests to keep. Give --capacity or --bits, or a file.");
     }
-    keep_digests(source_, hasher(arguments, options), kept_.emplace());
+    keep_digests(source_, hasher(arguments, options), form_, kept_.emplace());
     return kept_->count();
   }
 
@@ -165,7 +167,7 @@ class Input {
         return !interrupt::pending();
       });
     } else {
-      keep_digests(source_, hasher(arguments, options), *sorted_);
+      keep_digests(source_, hasher(arguments, options), form_, *sorted_);
     }
   }
 
@@ -203,6 +205,7 @@ class Input {
 
   KeySource source_;
   bool digests_;
+  KeyForm form_;
   std::optional<std::uint64_t> bytes_before_ = source_.bytes();  // if the source is a file
   std::optional<KeptDigests> kept_;
   std::optional<SortedDigests> sorted_;

@@ -1,6 +1,7 @@
 // bf contains: says which keys may be in a filter, and which are certainly absent.
 #include "failure.hpp"
 #include "filter_use.hpp"
+#include "foreign.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
@@ -8,7 +9,9 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bf {
@@ -18,10 +21,13 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
-      "       bf contains --set FILE [KEY... | --from PATH] ...");
+      "       bf contains --set FILE [KEY... | --from PATH] ...\n"
+      "       bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
+      "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...");
   add_file(app, arguments, "the filter");
   app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
   add_keys(app, arguments);
+  add_key_form(app, arguments);
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
@@ -41,21 +47,32 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
       choice("--count", Answers::kCount, "print only how many keys may be present, and how many are absent");
   maybe->excludes(absent, count);
   absent->excludes(count);
+  CLI::Option* const format = add_format(app, arguments, "");
+  const std::size_t first = app.get_options().size();
+  add_order(app, arguments);
+  add_choice(app, arguments);
+  add_unsaid(app, arguments, format, first);
   app.footer(
       std::string(kAboutKeys) +
       "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
       "present, 1 if all are certainly absent, 2 on an error.\n"
       "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
       "part that is not listed may be present.\n"
+      "With --format, FILE is another program's filter, which is asked where it is: no file is made, and the options\n"
+      "from --order on say what its bytes do not (see bf import). A key is in a file of several filters if one of "
+      "them\n"
+      "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n"
       "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
-      "  bf contains --set parts.set alice");
+      "  bf contains --set parts.set alice\n  bf contains words.jay --format jaybird --hash pybloom-live alice");
 }
 
 class Asker {
  public:
-  Asker(const bfstore::Filter& filter, const Arguments& arguments) : filter_(filter), arguments_(arguments) {}
+  // `list` is the name of the list of keys.
+  Asker(const bfstore::Filter& filter, const KeyForm& form, const std::string& list, const Arguments& arguments)
+      : filter_(filter), maker_(form, list), arguments_(arguments) {}
 
-  void ask(std::span<const std::string_view> keys);
+  void ask(std::span<const std::string_view> lines);
   void finish();
   void flush() { output_.flush(); }
 
@@ -63,12 +80,13 @@ class Asker {
   [[nodiscard]] bool any_maybe() const noexcept { return maybe_ > 0; }
 
  private:
-  void ask_batch(std::span<const std::string_view> keys);
-  void print(std::string_view key, bool maybe);
+  void ask_batch(std::span<const std::string_view> lines);
+  void print(std::string_view line, bool maybe);
   // A filter in doubt answers "maybe" for every key: true, but useless, so the user should learn why.
   void check_health(bfstore::Code code);
 
   const bfstore::Filter& filter_;
+  KeyMaker maker_;
   const Arguments& arguments_;
   Output output_;
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers_{};
@@ -76,37 +94,40 @@ class Asker {
   std::uint64_t absent_ = 0;
 };
 
-void Asker::ask(std::span<const std::string_view> keys) {
-  while (!keys.empty()) {
-    const auto batch = keys.first(std::min(keys.size(), answers_.size()));
+void Asker::ask(std::span<const std::string_view> lines) {
+  while (!lines.empty()) {
+    const auto batch = lines.first(std::min(lines.size(), answers_.size()));
     ask_batch(batch);
-    keys = keys.subspan(batch.size());
+    lines = lines.subspan(batch.size());
   }
 }
 
-void Asker::ask_batch(std::span<const std::string_view> keys) {
+void Asker::ask_batch(std::span<const std::string_view> lines) {
+  const auto keys = maker_.keys_of(lines);
   const bfstore::Count count = filter_.contains_keys(bfstore::Keys::views(keys), answers_);
   check_health(count.ok() ? filter_.health() : count.code());
   maybe_ += count.keys();
   absent_ += keys.size() - count.keys();
   if (arguments_.answers == Answers::kCount) return;
-  for (std::size_t i = 0; i < keys.size(); ++i) print(keys[i], answers_[i] != 0);
+  for (std::size_t i = 0; i < lines.size(); ++i) print(lines[i], answers_[i] != 0);
 }
 
-void Asker::print(std::string_view key, bool maybe) {
+void Asker::print(std::string_view line, bool maybe) {
   if (arguments_.answers == Answers::kAll) {
     output_.append(maybe ? "maybe\t" : "absent\t");
   } else if (maybe != (arguments_.answers == Answers::kMaybe)) {
     return;
   }
-  output_.append(key);
+  output_.append(line);
   output_.append({&arguments_.list.separator, 1});
 }
 
 void Asker::check_health(bfstore::Code code) {
   if (code == bfstore::Code::kOk) return;
   output_.flush();
-  throw Failure(arguments_.file + ": no answers after " + key_words(keys_asked()) + ": " + bfstore::code_text(code));
+  const bool foreign = !arguments_.form.format.empty();
+  throw Failure(arguments_.file + ": no answers after " + key_words(keys_asked()) + ": " + bfstore::code_text(code) +
+                (foreign ? ". Ask it while no program writes to it, or ask a copy of it (--copy)." : ""));
 }
 
 void Asker::finish() {
@@ -116,8 +137,7 @@ void Asker::finish() {
   output_.flush();
 }
 
-void ask_all(Asker& asker, const Arguments& arguments) {
-  KeySource source(arguments.from, arguments.list);
+void ask_all(Asker& asker, KeySource& source) {
   KeyReader reader(source);
   const bool terminal_is_free = ::isatty(STDOUT_FILENO) != 1 && !source.is_terminal();
   Progress progress("asking " + source.name(), source.bytes(), terminal_is_free);
@@ -129,9 +149,9 @@ void ask_all(Asker& asker, const Arguments& arguments) {
   }
 }
 
-void ask_list(Asker& asker, const Arguments& arguments) {
+void ask_list(Asker& asker, KeySource& source) {
   try {
-    ask_all(asker, arguments);
+    ask_all(asker, source);
   } catch (const BadList& bad) {
     asker.finish();
     if (asker.keys_asked() == 0) throw;
@@ -140,21 +160,49 @@ void ask_list(Asker& asker, const Arguments& arguments) {
   }
 }
 
-// For a set, the library's message says which file does not exist.
+bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {
+  auto own = open_filter(arguments, bfstore::OpenMode::kRead, options);
+  const bool is_other =
+      !own && (own.error().code == bfstore::Code::kMagic || own.error().code == bfstore::Code::kTooShort);
+  if (is_other) refuse_foreign(arguments.file, arguments);
+  return own;
+}
+
+// For a set and for another program's filter, the library's message says which file does not exist.
 bfstore::Filter opened(const Arguments& arguments, const bfstore::OpenOptions& options) {
-  if (!arguments.set) return filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead, options), arguments.file);
-  bfstore::Filter set = unwrap(open_set(arguments, options), arguments.file);
-  refuse_external(set, arguments.file);
-  return set;
+  const bool foreign = !arguments.form.format.empty();
+  if (!arguments.set && !foreign) return filter_of_keys(open_own(arguments, options), arguments.file);
+  bfstore::Filter filter =
+      unwrap(foreign ? open_foreign(arguments, options) : open_set(arguments, options), arguments.file);
+  refuse_external(filter, arguments.file);
+  return filter;
+}
+
+// Throws Failure for an option that has no meaning for another program's filter.
+void check_contains(Arguments& arguments) {
+  if (arguments.form.format.empty()) return;
+  const auto refuse = [](bool given, const char* option, const char* why) {
+    if (given) throw Failure("contains: " + std::string(option) + " " + why + ". Leave it or --format out.");
+  };
+  refuse(arguments.set, "--set", "is for parts of bfstore filters, and --format for one file of another program");
+  refuse(arguments.verify, "--verify", "is for sealed bfstore filters, and another program's file has no checksums");
+  refuse(arguments.tolerate_damage, "--tolerate-damage",
+         "is for sealed bfstore filters, and another program's file has no checksums");
+  refuse(!arguments.secret_file.empty(), "--secret-file", "is for siphash, and no file with it is asked where it is");
+  check_foreign(arguments);
 }
 
 int contains(const Arguments& arguments) {
   bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
   options.map.copy = arguments.copy;
   const bfstore::Filter filter = opened(arguments, options);
-  Asker asker(filter, arguments);
-  if (arguments.keys.empty()) {
-    ask_list(asker, arguments);
+  const std::string note = arguments.form.format.empty() ? filter.note() : note_of_like(arguments);
+  const KeyForm form = form_of_keys(note, arguments.key_form, arguments.file);
+  std::optional<KeySource> source;
+  if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
+  Asker asker(filter, form, source ? source->name() : "KEY", arguments);
+  if (source) {
+    ask_list(asker, *source);
   } else {
     asker.ask(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
@@ -165,6 +213,6 @@ int contains(const Arguments& arguments) {
 }  // namespace
 
 const Command kContains{"contains", "Ask whether keys may be in a filter, or certainly are not", declare_contains,
-                        contains};
+                        contains, check_contains};
 
 }  // namespace bf

@@ -12,6 +12,7 @@ void declare_count(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--secret-file PATH]");
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
+  add_key_form(app, arguments);
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
@@ -27,9 +28,9 @@ int count(const Arguments& arguments) {
   refuse_layout(filter, arguments.file, "does not count keys");
   Output output;
   bool any = false;
-  each_batch(arguments, [&](Batch keys, const KeyReader*) {
-    for (const std::string_view key : keys) {
-      const bfstore::Count counted = filter.count(key);
+  each_batch(filter, arguments, [&](Batch lines, Batch keys, const KeyReader*) {
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const bfstore::Count counted = filter.count(keys[i]);
       const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
       if (code != bfstore::Code::kOk) {
         output.flush();
@@ -38,7 +39,7 @@ int count(const Arguments& arguments) {
       const std::uint64_t times = counted.keys();
       any = any || times != 0;
       output.append(std::to_string(times) + (times == 15 ? "+\t" : "\t"));
-      output.append(key);
+      output.append(lines[i]);
       output.append({&arguments.list.separator, 1});
     }
   });

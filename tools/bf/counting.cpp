@@ -10,9 +10,13 @@
 
 namespace bf {
 
-void each_batch(const Arguments& arguments, const std::function<void(Batch, const KeyReader*)>& take) {
+void each_batch(const bfstore::Filter& filter, const Arguments& arguments,
+                const std::function<void(Batch, Batch, const KeyReader*)>& take) {
+  const KeyForm form = form_of_keys(filter.note(), arguments.key_form, arguments.file);
   if (!arguments.keys.empty()) {
-    take(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()), nullptr);
+    const std::vector<std::string_view> lines(arguments.keys.begin(), arguments.keys.end());
+    KeyMaker maker(form, "KEY");
+    take(lines, maker.keys_of(lines), nullptr);
     return;
   }
   KeySource source(arguments.from, arguments.list);
@@ -20,8 +24,9 @@ void each_batch(const Arguments& arguments, const std::function<void(Batch, cons
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
   KeyReader reader(source);
-  std::vector<std::string_view> keys;
-  while (reader.next(keys) && !interrupt::pending()) take(keys, &reader);
+  KeyMaker maker(form, source.name());
+  std::vector<std::string_view> lines;
+  while (reader.next(lines) && !interrupt::pending()) take(lines, maker.keys_of(lines), &reader);
 }
 
 void refuse_layout(const bfstore::Filter& filter, const std::string& file, const char* what) {

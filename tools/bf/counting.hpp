@@ -15,9 +15,10 @@ namespace bf {
 
 using Batch = std::span<const std::string_view>;
 
-// Calls take() with some keys at a time: those of the command line, with nullptr, or those of the source until an
-// interrupt, with the reader.
-void each_batch(const Arguments& arguments, const std::function<void(Batch, const KeyReader*)>& take);
+// Calls take() with some lines and their keys at a time: those of the command line, with nullptr, or those of the
+// source until an interrupt, with the reader. The keys have the form that the filter's note names, or that was given.
+void each_batch(const bfstore::Filter& filter, const Arguments& arguments,
+                const std::function<void(Batch lines, Batch keys, const KeyReader*)>& take);
 
 // Throws Failure for a filter of another layout. `what` says what such a filter cannot do: "removes no keys".
 void refuse_layout(const bfstore::Filter& filter, const std::string& file, const char* what);

@@ -15,13 +15,12 @@ namespace bf {
 namespace {
 
 void declare_export(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf export FILE RAW (--order little|big | --format jaybird) [--secret-file PATH] [--mode MODE]\n"
-                       "                 [--force] [-q]");
+  add_help_and_version(
+      app, "bf export FILE RAW (--order little|big | --format F) [--secret-file PATH] [--mode MODE] [--force] [-q]");
   add_file(app, arguments, "the filter, of the classic layout; it stays as it is, and may be in use");
   add_raw(app, arguments, "the file to make; it appears when it is complete; - is standard output");
   add_order(app, arguments);
-  add_format(app, arguments);
+  add_format(app, arguments, kUsualFormat);
   add_new_file(app, arguments, "replace RAW if it exists");
   app.footer(
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
@@ -29,6 +28,11 @@ void declare_export(CLI::App& app, Arguments& arguments) {
       "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
       "made with --hash jaybird or pybloom-live, --capacity and --fpr, or imported from a file of that size.\n"
       "\nExample:\n  bf export words.bf words.bits --order big");
+}
+
+void check_export(Arguments& arguments) {
+  take_usual_format(arguments);
+  check_order(arguments);
 }
 
 int export_array(const Arguments& arguments) {
@@ -55,6 +59,7 @@ int export_array(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kExport{"export", "Write a filter's bits for another program", declare_export, export_array, check_order};
+const Command kExport{"export", "Write a filter's bits for another program", declare_export, export_array,
+                      check_export};
 
 }  // namespace bf

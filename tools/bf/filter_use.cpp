@@ -56,6 +56,21 @@ bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const A
   return bfstore::Filter::open(path, mode, options);
 }
 
+bfstore::Result<bfstore::Filter> open_foreign(const Arguments& arguments, bfstore::OpenOptions options) {
+  const SecretWiper wiper(options.secret);
+  complete(options, arguments);
+  return with_new_options(arguments, arguments.options, [&](const bfstore::Options& unsaid) {
+    return bfstore::Filter::open_foreign(arguments.file, arguments.form, unsaid, options);
+  });
+}
+
+// The library says what is wrong with a file that cannot be read.
+std::string note_of_like(const Arguments& arguments) {
+  if (arguments.options.like.empty()) return {};
+  const auto report = bfstore::inspect(arguments.options.like, false);
+  return report && report->identity ? report->identity->note.value_or("") : std::string();
+}
+
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                                      bool* created) {
   bfstore::OpenOptions opening;
@@ -167,14 +182,17 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
   }
 }
 
-Loader::Loader(bfstore::Filter& filter, std::string file)
+Loader::Loader(bfstore::Filter& filter, std::string file, const std::optional<KeyForm>& form)
     : filter_(filter),
       file_(std::move(file)),
+      form_(form_of_keys(filter.note(), form, file_)),
       keys_before_(keys_left(filter.stats())),
       most_keys_(keys_within_promise(filter.shape())),
       counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
-void Loader::add(std::span<const std::string_view> keys) {
+void Loader::add(std::span<const std::string_view> lines) { add_keys(KeyMaker(form_, "KEY").keys_of(lines)); }
+
+void Loader::add_keys(std::span<const std::string_view> keys) {
   take(filter_.add_keys(bfstore::Keys::views(keys)), keys.size());
 }
 
@@ -189,6 +207,7 @@ void Loader::take(bfstore::Count count, std::size_t keys) {
 
 void Loader::add_all(KeySource& source) {
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
+  if (!form_.is_text()) return add_part(source, std::nullopt, &progress);  // in order, so that each line has a number
   in_parallel(source, [&](std::optional<Range> part, std::size_t number) {
     try {
       add_part(source, part, number == 0 ? &progress : nullptr);
@@ -235,14 +254,16 @@ void Loader::add_digests(std::span<const std::uint64_t> digests) {
 void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* progress) {
   std::vector<std::uint64_t> digests;
   std::uint64_t before = 0;
+  KeyMaker maker(form_, source.name());
   const bool has_digests = !bfstore::hash_of(filter_.shape().hash)->gives_positions;
-  read_keys(source, part, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-    if (!read_a_byte_) read_a_byte_ = !std::all_of(keys.begin(), keys.end(), is_blank);
+  read_keys(source, part, [&](std::span<const std::string_view> lines, std::uint64_t bytes) {
+    if (!read_a_byte_) read_a_byte_ = !std::all_of(lines.begin(), lines.end(), is_blank);
+    const auto keys = maker.keys_of(lines);
     if (has_digests && (part || leaves_out_)) {
       for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
       if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
     } else {
-      add(keys);
+      add_keys(keys);
     }
     bytes_read_ += bytes - before;
     before = bytes;

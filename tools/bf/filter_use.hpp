@@ -41,6 +41,12 @@ bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore
 bfstore::Result<bfstore::Filter> open_filter_at(const std::string& path, const Arguments& arguments,
                                                 bfstore::OpenMode mode, bfstore::OpenOptions options = {});
 
+// Opens the file of the command line, which has another program's filter, in place.
+bfstore::Result<bfstore::Filter> open_foreign(const Arguments& arguments, bfstore::OpenOptions options);
+
+// The note of the filter that --like names, or an empty one.
+std::string note_of_like(const Arguments& arguments);
+
 // Opens the file for writing, or makes it by arguments.options if there is none; *created says which.
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode, bool* created);
 
@@ -103,9 +109,11 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
 // file of keys.
 class Loader {
  public:
-  Loader(bfstore::Filter& filter, std::string file);
+  // The keys have the form that the filter's note names, or `form`.
+  Loader(bfstore::Filter& filter, std::string file, const std::optional<KeyForm>& form = std::nullopt);
 
-  void add(std::span<const std::string_view> keys);
+  // Adds the keys of the command line.
+  void add(std::span<const std::string_view> lines);
   // Adds every key of the source, until an interrupt.
   void add_all(KeySource& source);
   // Adds keys by their digests, until an interrupt.
@@ -126,6 +134,7 @@ class Loader {
 
  private:
   void add_part(KeySource& source, std::optional<Range> part, Progress* progress);
+  void add_keys(std::span<const std::string_view> keys);
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
@@ -134,6 +143,7 @@ class Loader {
 
   bfstore::Filter& filter_;
   std::string file_;
+  KeyForm form_;
   std::uint64_t keys_before_;
   bool leaves_out_ = false;
   std::uint64_t most_keys_;  // within the promise

@@ -3,9 +3,22 @@
 
 #include "commands.hpp"
 #include "failure.hpp"
-#include "words.hpp"
+#include "numbers.hpp"
+#include "options.hpp"
+
+#include <bfstore/hashes.hpp>
+
+#include <limits>
+#include <vector>
 
 namespace bf {
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) names.emplace_back(format.name);
+  return names;
+}
+
 namespace {
 
 bfstore::BitOrder parse_order(const std::string& option, const std::string& text) {
@@ -14,24 +27,34 @@ bfstore::BitOrder parse_order(const std::string& option, const std::string& text
   throw Failure(option + ": '" + text + "' is no order of bits. Give little or big.");
 }
 
-// "raw|jaybird"
-std::string formats(const std::string& between) {
+// "raw or jaybird"
+std::string formats() {
   std::string names;
-  for (const bfstore::ForeignFormat& format : bfstore::foreign_formats())
-    names += (names.empty() ? std::string() : between) + format.name;
+  for (const std::string& name : format_names()) names += (names.empty() ? "" : " or ") + name;
   return names;
 }
 
 // "raw (default): the bits alone; ..."
-std::string about_formats() {
+std::string about_formats(const std::string& usual) {
   std::string about;
   for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) {
     if (!about.empty()) about += "; ";
     about += format.name;
-    if (format.name == Arguments().form.format) about += " (default)";
+    if (format.name == usual) about += " (default)";
     about.append(": ").append(format.about);
   }
   return about;
+}
+
+// The bytes do not tell values that bf would choose by itself in a new filter, so they must be given.
+void check_word(const Arguments& arguments, const bfstore::ForeignFormat& format) {
+  const bfstore::Options& options = arguments.options;
+  if (!format.hashes.empty() || !options.like.empty()) return;
+  const std::string name = arguments.command->name;
+  if (!options.hash)
+    throw Failure(name + ": no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
+  if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
+    throw Failure(name + ": no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
 }
 
 }  // namespace
@@ -47,21 +70,61 @@ void add_order(CLI::App& app, Arguments& arguments) {
            [&](const std::string& name, const std::string& text) { arguments.form.order = parse_order(name, text); });
 }
 
-void add_format(CLI::App& app, Arguments& arguments) {
-  add_text(app, "--format", about_formats(), formats("|"), [&](const std::string& name, const std::string& text) {
+CLI::Option* add_format(CLI::App& app, Arguments& arguments, const std::string& usual) {
+  return add_text(app, "--format", about_formats(usual), "F", [&](const std::string& name, const std::string& text) {
     if (!bfstore::foreign_format_named(text))
-      throw Failure(name + ": '" + text + "' is not a format. Give " + formats(" or ") + ".");
+      throw Failure(name + ": '" + text + "' is not a format. Give " + formats() + ".");
     arguments.form.format = text;
   });
+}
+
+void add_choice(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--column", "the column that is meant, in a format whose columns have filters of their own", "C",
+           [&](const std::string& name, const std::string& text) {
+             if (text.empty()) throw Failure(name + ": the name is empty. Give the name of a column.");
+             arguments.form.column = text;
+           });
+  add_text(app, "--member", "the only filter that is meant of a file of several, from 1", "N",
+           [&](const std::string& name, const std::string& text) {
+             arguments.form.member = parse_small(name, text, std::numeric_limits<std::uint32_t>::max());
+           });
+}
+
+void take_usual_format(Arguments& arguments) {
+  if (arguments.form.format.empty()) arguments.form.format = kUsualFormat;
 }
 
 bfstore::ForeignFormat format_of(const Arguments& arguments) {
   return *bfstore::foreign_format_named(arguments.form.format);
 }
 
-void check_order(Arguments& arguments) {
+void check_order(const Arguments& arguments) {
   if (format_of(arguments).needs_order && !arguments.form.order)
     throw Failure(std::string(arguments.command->name) + ": no order of the bits given. Give --order little or big.");
+}
+
+void check_foreign(const Arguments& arguments) {
+  const bfstore::ForeignFormat format = format_of(arguments);
+  check_bits(arguments);
+  if (!arguments.is_sized() && format.needs_size) fail_unsized(arguments);
+  check_hash(arguments);
+  check_word(arguments, format);
+  if (format.needs_column && arguments.form.column.empty())
+    throw Failure(std::string(arguments.command->name) + ": no column given. Give the one that is meant, --column C.");
+  check_order(arguments);
+}
+
+void refuse_foreign(const std::string& file, const Arguments& arguments) {
+  const auto found = bfstore::recognize_foreign(file, {.any_filesystem = arguments.any_filesystem});
+  if (!found || found->empty()) return;
+  std::string names;
+  bool has_columns = false;
+  for (const char* const name : *found) {
+    names += (names.empty() ? "" : " or ") + std::string(name);
+    has_columns = has_columns || bfstore::foreign_format_named(name)->needs_column;
+  }
+  throw Failure(file + ": is no bfstore filter. It looks like one of the format " + names + ": give --format " +
+                (found->size() == 1 ? names : "and the right one") + (has_columns ? ", and --column" : "") + ".");
 }
 
 }  // namespace bf

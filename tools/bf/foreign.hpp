@@ -1,4 +1,4 @@
-// Code of import and export: the options for the bytes of another program's filter.
+// Code of import, export and contains: the options for the bytes of another program's filter.
 #pragma once
 
 #include "arguments.hpp"
@@ -6,17 +6,36 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 namespace bf {
 
+// The format of import and export if none is given.
+inline constexpr const char* kUsualFormat = "raw";
+
+std::vector<std::string> format_names();
+
 void add_raw(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_order(CLI::App& app, Arguments& arguments);
-void add_format(CLI::App& app, Arguments& arguments);
+// `usual`: the format that is taken if none is given, or empty.
+CLI::Option* add_format(CLI::App& app, Arguments& arguments, const std::string& usual);
+// Adds --column and --member, which choose one of several filters.
+void add_choice(CLI::App& app, Arguments& arguments);
 
-// The format that was given; raw if none was.
+// Takes the usual format if none was given.
+void take_usual_format(Arguments& arguments);
+
+// The format that was given.
 bfstore::ForeignFormat format_of(const Arguments& arguments);
 
 // Throws Failure if the order of the bits is not known.
-void check_order(Arguments& arguments);
+void check_order(const Arguments& arguments);
+
+// Throws Failure if something is not given that the bytes to read do not say.
+void check_foreign(const Arguments& arguments);
+
+// Throws Failure if the file, which is not a bfstore file, looks like a filter of another program. The message has the
+// option to give.
+void refuse_foreign(const std::string& file, const Arguments& arguments);
 
 }  // namespace bf

@@ -25,16 +25,18 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       app,
       "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
       "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
-      "       bf import RAW FILE --format jaybird [--hash H] [--check KEYS]\n"
-      "       options of all: [-0] [--capacity N]\n       " +
+      "       bf import RAW FILE --format F [--column C] [--member N] [--hash H] [--check KEYS]\n"
+      "       options of all: [-0] [--key-form FORM] [--capacity N]\n       " +
           std::string(kShapeUsage));
   add_raw(app, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_order(app, arguments);
-  add_format(app, arguments);
+  add_format(app, arguments, kUsualFormat);
+  add_choice(app, arguments);
   add_path(app, "--check", "keys that must all be in the bits, one a line; - is standard input", "KEYS",
            arguments.check);
   add_separator(app, arguments);
+  add_key_form(app, arguments);
   add_shape(app, arguments, false);
   app.footer(
       "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
@@ -45,29 +47,19 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       "A file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: small\n"
       "filters need --hash pybloom-live if version 4 of pybloom-live or a later one made them, and otherwise\n"
       "--hash jaybird. Its keys are str(key): in Python 3 the key b\"x\" is the text b'x'.\n"
+      "A file of bfstore has one filter: of a file of several, name one with --member, or ask all of them where they\n"
+      "are (bf contains --format).\n"
+      "--key-form is for other keys than text. The note of the new file keeps it, as the line key-form: FORM, and bf\n"
+      "contains, bf add and the others make the keys of that file in that form, too.\n"
       "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
 
-// The bytes do not tell values that bf would choose by itself in a new filter, so they must be given.
-void check_word(const Arguments& arguments, const bfstore::ForeignFormat& format) {
-  const bfstore::Options& options = arguments.options;
-  if (!format.hashes.empty() || !options.like.empty()) return;
-  if (!options.hash)
-    throw Failure("import: no hash given. Give the one that the bits are of, --hash H, or --like OTHER.");
-  if (bfstore::hash_of(*options.hash)->takes_seed && !options.seed)
-    throw Failure("import: no seed given. Give the one that the bits are of, --seed S, or --like OTHER.");
-}
-
 void check_import(Arguments& arguments) {
-  const bfstore::ForeignFormat format = format_of(arguments);
-  check_bits(arguments);
-  if (!arguments.is_sized() && format.needs_size) fail_unsized(arguments);
-  check_hash(arguments);
-  check_word(arguments, format);
+  take_usual_format(arguments);
   if (arguments.raw == "-" && arguments.check == "-")
     throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");
-  check_order(arguments);
+  check_foreign(arguments);
 }
 
 // Reads more until `bytes` has `wanted` bytes, or the source ends.
@@ -113,6 +105,17 @@ std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignFo
   return bytes;
 }
 
+// The note that keeps the form of the keys: the one that was given, or that the filter of --like has.
+std::string note_of(const Arguments& arguments) {
+  const std::string& note = arguments.options.note;
+  const std::string like = note_of_like(arguments);
+  const std::string& file = arguments.options.like;
+  if (!arguments.key_form && !form_in_note(like, file)) return note;
+  const KeyForm form = form_of_keys(like, arguments.key_form, file);
+  form_of_keys(note, form, "--note");
+  return form_in_note(note, "--note") ? note : with_form(note, form);
+}
+
 // Makes the filter, without a name yet. Returns nothing after an interrupt.
 std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bool replace) {
   const KeySource source(arguments.raw, "the bits");
@@ -123,6 +126,7 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
   bfstore::Options options = arguments.options;
   options.replace = replace;
   options.unpublished = true;
+  options.note = note_of(arguments);
   return with_new_options(arguments, options, [&](const bfstore::Options& all) -> std::optional<bfstore::Filter> {
     const std::vector<char> bytes = read_foreign(source, form, all);
     if (interrupt::pending()) return std::nullopt;
@@ -133,8 +137,8 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
 
 [[noreturn]] void fail_absent(const Arguments& arguments, std::string_view key, std::uint64_t number) {
   throw Failure(arguments.raw + ": key " + grouped(number) + " of " + arguments.check + " ('" + std::string(key) +
-                "') is not in these bits. Their number, their order, the hash or the seeds are other ones, or the key "
-                "was never added. Nothing was made.");
+                "') is not in these bits. Their number, their order, the hash, the seeds or the form of the keys are "
+                "other ones, or the key was never added. Nothing was made.");
 }
 
 // Checks each key that the user knows to be in the array.
@@ -143,14 +147,16 @@ void check_keys(const bfstore::Filter& filter, const Arguments& arguments) {
   if (source.is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys to check. Name another file.");
   KeyReader reader(source);
+  KeyMaker maker(form_of_keys(filter.note(), std::nullopt, arguments.file), source.name());
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
-  std::vector<std::string_view> keys;
+  std::vector<std::string_view> lines;
   std::uint64_t asked = 0;
-  while (reader.next(keys)) {
+  while (reader.next(lines)) {
+    const auto keys = maker.keys_of(lines);
     const bfstore::Count maybes = filter.contains_keys(bfstore::Keys::views(keys), answers);
     if (!maybes.ok()) throw Failure(arguments.file + ": cannot be asked: " + bfstore::code_text(maybes.code()));
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      if (answers[i] == 0) fail_absent(arguments, keys[i], asked + i + 1);
+      if (answers[i] == 0) fail_absent(arguments, lines[i], asked + i + 1);
     }
     asked += keys.size();
   }

@@ -2,6 +2,7 @@
 #include "options.hpp"
 
 #include "failure.hpp"
+#include "foreign.hpp"
 #include "numbers.hpp"
 
 #include <bfstore/bfstore.hpp>
@@ -147,6 +148,12 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 
+// The options from number `first` on need `option`.
+void need(CLI::App& app, CLI::Option* option, std::size_t first) {
+  const auto all = app.get_options();
+  for (std::size_t i = first; i < all.size(); ++i) all[i]->needs(option);
+}
+
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--note", "words of your own to keep in the file, at most 1024 bytes", "TEXT",
            [&](const std::string& name, const std::string& text) {
@@ -205,6 +212,14 @@ void add_separator(CLI::App& app, Arguments& arguments) {
                "the keys are any bytes: no list is refused or decompressed, and no CR is left out");
 }
 
+void add_key_form(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--key-form",
+           "what the lines are, and so which bytes the keys have: " + about_key_steps() +
+               "; several are applied in order: lower,hex",
+           "FORM",
+           [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
+}
+
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
   if (const auto info = bfstore::layout_named(text)) return info->layout;
   refuse_name(option, text, "a layout", bfstore::layouts());
@@ -261,8 +276,13 @@ void add_create(CLI::App& app, Arguments& arguments) {
   add_note_and_mode(app, arguments.options);
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
-  const auto all = app.get_options();
-  for (std::size_t i = before; i < all.size(); ++i) all[i]->needs(create);
+  need(app, create, before);
+}
+
+void add_unsaid(CLI::App& app, Arguments& arguments, CLI::Option* format, std::size_t first) {
+  add_size(app, arguments, false);
+  add_layout_hash_and_seed(app, arguments.options, true);
+  need(app, format, first);
 }
 
 void add_keys(CLI::App& app, Arguments& arguments) {
@@ -312,6 +332,8 @@ void check_hash(const Arguments& arguments) {
 tools::Words known_words() {
   return {{"--layout", names_of(bfstore::layouts())},
           {"--hash", names_of(bfstore::hashes())},
+          {"--format", format_names()},
+          {"--key-form", key_step_names()},
           {"--lock-timeout", {"none", "forever"}}};
 }
 

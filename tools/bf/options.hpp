@@ -5,6 +5,7 @@
 #include "description.hpp"
 #include "words.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -30,6 +31,7 @@ inline constexpr const char* kAboutKeys =
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end
 void add_separator(CLI::App& app, Arguments& arguments);
+void add_key_form(CLI::App& app, Arguments& arguments);
 void add_sources(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_secret_file(CLI::App& app, Arguments& arguments);
 void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually = "default: 5000");
@@ -46,6 +48,10 @@ void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force)
 // Adds the options for the shape and the file of a new filter. `counted`: bf counts the keys, so --capacity may be left
 // out.
 void add_shape(CLI::App& app, Arguments& arguments, bool counted);
+
+// Adds the options for what another program's bytes do not say of their filter: its size, hash and seeds. They need
+// `format`, and so do the options from number `first` on.
+void add_unsaid(CLI::App& app, Arguments& arguments, CLI::Option* format, std::size_t first);
 
 // Adds --create, and the options for the shape and the file of the new filter, which need it.
 void add_create(CLI::App& app, Arguments& arguments);

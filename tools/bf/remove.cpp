@@ -49,13 +49,13 @@ void refuse_doubt(const KeyReader& reader) {
 
 // Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly from
 // those that were added. All other keys of such a list may be wrong, too.
-void refuse_absent(const bfstore::Filter& filter, Batch keys, const KeyReader& reader) {
+void refuse_absent(const bfstore::Filter& filter, Batch lines, Batch keys, const KeyReader& reader) {
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
   const bfstore::Count there = filter.contains_keys(bfstore::Keys::views(keys), answers);
   if (!there.ok()) throw Failure(bfstore::code_text(there.code()));
   if (there.keys() == keys.size()) return;
   const auto absent = std::find(answers.begin(), answers.end(), 0) - answers.begin();
-  throw BadList(reader.name() + ": the key '" + std::string(keys[static_cast<std::size_t>(absent)]) +
+  throw BadList(reader.name() + ": the key '" + std::string(lines[static_cast<std::size_t>(absent)]) +
                 "' is certainly absent, so these are not the keys that were added. Correct the list. If some of its "
                 "keys may be absent: --skip-absent.");
 }
@@ -112,9 +112,9 @@ int remove(const Arguments& arguments) {
   refuse_layout(filter, arguments.file, "removes no keys");
   Remover remover(filter, arguments.file);
   try {
-    each_batch(arguments, [&](Batch keys, const KeyReader* reader) {
+    each_batch(filter, arguments, [&](Batch lines, Batch keys, const KeyReader* reader) {
       if (reader != nullptr) refuse_doubt(*reader);
-      if (reader != nullptr && !arguments.skip_absent) refuse_absent(filter, keys, *reader);
+      if (reader != nullptr && !arguments.skip_absent) refuse_absent(filter, lines, keys, *reader);
       remover.remove(keys);
     });
   } catch (const Failure& failure) {

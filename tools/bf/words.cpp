@@ -16,6 +16,20 @@ namespace {
 // Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
 constexpr char kMask = '\0';
 
+// Breaks a long text into lines at spaces.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t kColumns = 100;
+  std::string lines;
+  std::size_t begin = 0;
+  while (text.size() - begin > kColumns) {
+    const std::size_t space = text.rfind(' ', begin + kColumns);
+    if (space == std::string::npos || space <= begin) break;
+    lines += text.substr(begin, space - begin) + "\n";
+    begin = space + 1;
+  }
+  return lines + text.substr(begin);
+}
+
 // Help without CLI11's lists of options that exclude each other: the usage line says it better.
 class Help : public CLI::Formatter {
  public:
@@ -26,6 +40,7 @@ class Help : public CLI::Formatter {
     const std::string type = option->get_type_name();
     return type.empty() ? "" : " " + type;
   }
+  std::string make_option_desc(const CLI::Option* option) const override { return wrapped(option->get_description()); }
 
  private:
   std::string usage_;

@@ -1,0 +1,128 @@
+"""bf contains --format asks a file of another program where it is: it answers as the filter that bf import makes of the file,
+takes no word that the bytes say themselves, and ends with an error when the file changes. Without --format it says which
+format the file may have. And: bf import of one filter of a file.
+"""
+import os
+
+from bf_case import BfCase, main
+from jaybird_test import Published, lines, words
+from raw_test import SEEDS_0_TO_3, bits_of
+
+JAYBIRD = ["--format", "jaybird", "--hash", "jaybird"]
+
+
+class InPlace(BfCase):
+    def setUp(self):
+        super().setUp()
+        bloom = Published(1000, 0.01, "jaybird")
+        self.keys = words(1, 900)
+        for key in self.keys:
+            bloom.add(key)
+        self.file = bloom.to_bytes()
+        self.write("raw", self.file)
+        self.write("keys", lines(self.keys))
+        self.write("asked", lines(words(2, 3000)))
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_every_answer_is_that_of_the_import_in_every_output(self):
+        self.good("import", "raw", "f", "-q", *JAYBIRD, "--check", "keys")
+        for ways in ([], ["--maybe"], ["--absent"], ["--count"]):
+            for source in (["--from", "asked"], ["--from", "keys"], ["--", self.keys[0]], ["--", "nobody at all", "nor this"]):
+                with self.subTest(ways=ways, source=source):
+                    there, file = (self.run_bf("contains", *one, *ways, *source) for one in (["raw", *JAYBIRD], ["f"]))
+                    self.assertEqual((there.returncode, there.stdout, there.stderr), (file.returncode, file.stdout, file.stderr))
+        self.assertIn(b"maybe", self.run_bf("contains", "f", "--from", "asked").stdout)  # false positives, too
+        self.assertEqual(self.good("contains", "raw", *JAYBIRD, "--count", "--from", "keys"), b"maybe\t%d\nabsent\t0\n" % len(self.keys))
+        self.assertEqual(self.good("contains", "raw", *JAYBIRD, "--absent", "nobody", code=1), b"nobody\n")
+        self.assertEqual(self.good("contains", "raw", *JAYBIRD, "-0", input=self.keys[5].encode() + b"\0"), b"maybe\t" + self.keys[5].encode() + b"\0")
+        self.assertEqual(self.read("raw"), self.file)
+        self.assertEqual(self.files(), ["asked", "f", "keys", "raw"])
+
+    def test_a_plain_array_is_asked_with_all_that_its_bytes_do_not_say(self):
+        self.good("create", "f", "-q", "--hash", "murmur3", "--bits", "10007", "--seeds", "41..47")
+        self.good("add", "f", "-q", "--from", "keys", "--binary")
+        for order in ("little", "big"):
+            self.good("export", "f", "bits", "--force", "-q", "--order", order)
+            said = ["--format", "raw", "--order", order]
+            expected = self.run_bf("contains", "f", "--from", "asked")
+            for unsaid in (["--hash", "murmur3", "--bits", "10007", "--seeds", "41..47"], ["--like", "f"]):
+                there = self.run_bf("contains", "bits", *said, *unsaid, "--from", "asked")
+                self.assertEqual((there.returncode, there.stdout, there.stderr), (expected.returncode, expected.stdout, b""))
+
+    def test_a_hash_that_makes_digests_is_imported_first(self):
+        self.good("create", "f", "-q", "--hash", "xxh3", "--seed", "5", "--layout", "classic", "--bits", "20032", "--probes", "7")
+        self.good("export", "f", "bits", "-q", "--order", "little")
+        for unsaid in (["--hash", "xxh3", "--seed", "5", "--bits", "20032", "--probes", "7"], ["--like", "f"]):
+            self.refused("contains", "bits", "--format", "raw", "--order", "little", *unsaid, "alice", says=["bits", "xxh3", "bf import"])
+        os.chmod(self.write("secret", bytes(range(16))), 0o600)
+        self.refused("contains", "raw", *JAYBIRD, "--secret-file", "secret", "alice", says=["contains: --secret-file", "siphash"])
+
+    def test_a_file_without_its_format_is_recognized(self):
+        says = ["raw: is no bfstore filter", "looks like one of the format jaybird", "give --format jaybird."]
+        self.refused("contains", "raw", "alice", says=says)
+        self.refused("contains", "raw", "--from", "keys", says=says)
+        self.write("short", Published(1, 0.5, "jaybird").to_bytes())
+        self.assertLess(os.path.getsize(self.path("short")), 4096)
+        self.refused("contains", "short", "alice", says="--format jaybird")
+        self.write("large", Published(100_000, 0.01, "jaybird").to_bytes())
+        self.refused("contains", "large", "alice", says="--format jaybird")
+        for name, data in (("text", b"alice\n" * 1000), ("empty", b""), ("cut", self.file[:-1]), ("longer", self.file + b"\0"), ("zeros", bytes(5000))):
+            self.write(name, data)
+            said = self.refused("contains", name, "alice", says=name)
+            self.assertNotIn(b"--format", said)
+        self.refused("contains", "nothing", "alice", says="no such file. Create one")
+        self.refused("contains", "nothing", *JAYBIRD, "alice", says="nothing")
+
+    def test_what_the_bytes_do_not_say_has_to_be_said_and_nothing_else(self):
+        self.refused("contains", "raw", "--format", "jaybird", "alice", says=["MD5", "pybloom-live"])
+        self.refused("contains", "raw", "--format", "pickle", "alice", says=["'pickle' is not a format", "jaybird"])
+        self.refused("contains", "raw", *JAYBIRD, "--bits", "70", "--probes", "7", "alice", says="tells its size")
+        self.refused("contains", "raw", *JAYBIRD, "--order", "big", "alice", says="tells its size")
+        self.refused("contains", "raw", *JAYBIRD, "--column", "users", "alice", says="no columns")
+        self.write("bits", bits_of({3}, 124, "big"))
+        for options, says in ((SEEDS_0_TO_3, "--order"), (["--order", "big", "--bits", "124", "--probes", "4"], "no hash given"),
+                              (["--order", "big", "--hash", "murmur3"], "no size given"),
+                              (["--order", "big", "--hash", "xxh3", "--bits", "124", "--probes", "4"], "no seed given"),
+                              (["--order", "big", "--hash", "murmur3", "--bits", "133", "--probes", "4"], "17")):
+            self.refused("contains", "bits", "--format", "raw", *options, "alice", says=says)
+        for option, value in (("--order", "big"), ("--hash", "murmur3"), ("--bits", "5"), ("--member", "1"), ("--column", "c"), ("--like", "raw")):
+            self.refused("contains", "raw", option, value, "alice", says=[option, "--format"])
+
+    def test_options_that_are_for_bfstore_files_are_refused(self):
+        for option in ("--set", "--verify", "--tolerate-damage"):
+            self.refused("contains", "raw", *JAYBIRD, option, "alice", says=["contains: " + option, "Leave it or --format out"])
+
+    def test_one_filter_of_a_file_has_a_number(self):
+        self.good("contains", "raw", *JAYBIRD, "--member", "1", "--", self.keys[0])
+        self.good("import", "raw", "f", "-q", *JAYBIRD, "--member", "1", "--check", "keys")
+        for command in (["contains", "raw"], ["import", "raw", "g"]):
+            self.refused(*command, *JAYBIRD, "--member", "2", says=["raw: has 1 filter", "no number 2"])
+            self.refused(*command, *JAYBIRD, "--member", "0", says="--member")
+            self.refused(*command, *JAYBIRD, "--column", "c", says="no columns")
+            self.refused(*command, *JAYBIRD, "--column", "", says="--column")
+        self.assertEqual(self.files(), ["asked", "f", "keys", "raw"])
+
+    def ask(self, process, key):
+        process.stdin.write(key + b"\n")
+        process.stdin.flush()
+        return process.stdout.readline()
+
+    def test_a_change_ends_the_answers_and_a_copy_does_not_see_it(self):
+        process = self.spawn("contains", "raw", *JAYBIRD)
+        copy = self.spawn("contains", "raw", *JAYBIRD, "--copy")
+        for one in (process, copy):
+            self.assertEqual(self.ask(one, b"nobody"), b"absent\tnobody\n")
+        self.write("raw", bytes(len(self.file)))
+        out, said = process.communicate(b"nor this\n")
+        self.assert_complaint(said, ["raw: no answers after 1 key", "--copy"])
+        self.assertEqual((process.returncode, out), (2, b""))
+        self.assertEqual(self.ask(copy, b"nor this"), b"absent\tnor this\n")
+        self.assertEqual(copy.communicate(self.keys[0].encode() + b"\n"), (b"maybe\t" + self.keys[0].encode() + b"\n", b""))
+        self.assertEqual(copy.returncode, 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,166 @@
+"""--key-form says what the lines of a list are, and so which bytes the keys have. A line that has no such form is named. bf
+import keeps the form in the note of the new file, and the commands that read keys follow it.
+"""
+import struct
+
+from bf_case import SURE, BfCase, header, main
+
+# A form, a line, and the key's bytes.
+CASES = [
+    ("text", "Ab\u00e9", "Ab\u00e9".encode()),
+    ("upper", "da39a3e\u00e9/z", "DA39A3E\u00e9/Z".encode()),
+    ("lower", "DA39A3E\u00c9/Z", "da39a3e\u00c9/z".encode()),
+    ("hex", "00ff7F0a", b"\x00\xff\x7f\x0a"), ("hex", "", b""),
+    ("json", '"a\\n\\u00e9\\ud83d\\ude00\\u0000"', "a\n\u00e9\U0001f600\0".encode()), ("json", ' "x" ', b"x"), ("json", " 1.50 ", b"1.50"),
+    ("json", '{"b": 1, "a": [null]}', b'{"b": 1, "a": [null]}'),
+    ("utf16le", "a\u00e9\u4e16\U0001f600", "a\u00e9\u4e16\U0001f600".encode("utf-16-le")), ("utf16le", "", b""),
+    ("int32le", "-2", struct.pack("<i", -2)), ("int32le", "2147483647", struct.pack("<i", 2**31 - 1)), ("int32le", "-2147483648", struct.pack("<i", -2**31)),
+    ("int64le", "007", struct.pack("<q", 7)), ("int64le", "-9223372036854775808", struct.pack("<q", -2**63)),
+    ("double", "-1.5e3", struct.pack("<d", -1500)), ("double", "0.1", struct.pack("<d", 0.1)),
+    ("lower,hex", "FF00", b"\xff\x00"), ("json,upper", '"\\u0061"', b"A"), ("hex,text,lower", "4142", b"ab"),
+]
+# A form, and lines that do not have it.
+BAD = [
+    ("hex", ["0", "0g", "g0", "0x00", " 00", "00 "]),
+    ("json", ["", "a", '"a', "1 2", '"\\ud800"', "'a'", '{"a":}']),
+    ("utf16le", [b"\xff", b"a\xc3", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xf8\x88\x80\x80\x80", b"\xe0\x80\x80", b"\x80"]),
+    ("int32le", ["", "2147483648", "-2147483649", "1.0", "+1", " 1", "1 ", "0x1", "one"]),
+    ("int64le", ["9223372036854775808", "", "1e3"]),
+    ("double", ["", "nan", "-nan", "1e999", "1,5", "0x1p3x", "1 "]),
+    ("json,int32le", ['"x"', "2147483648"]),
+    ("upper,hex", ["xy"]),
+]
+RAW = ["--order", "little", "--hash", "murmur3", "--bits", "100000", "--probes", "10"]
+
+
+def line_of(text):
+    return text if isinstance(text, bytes) else text.encode()
+
+
+class Forms(BfCase):
+    def test_a_line_becomes_the_bytes_that_its_form_says(self):
+        for form, line, key in CASES:
+            with self.subTest(form=form, line=line):
+                self.good("create", "f", "--force", "-q", *SURE)
+                self.good("add", "f", "-q", "-0", "--binary", input=key + b"\0" if b"\0" not in key else b"")
+                if b"\0" in key:  # no list has such a key
+                    self.good("add", "f", "-q", "--key-form", "hex", key.hex())
+                self.assertEqual(self.good("contains", "f", "--key-form", form, input=line_of(line) + b"\n"), b"maybe\t" + line_of(line) + b"\n")
+                self.assertEqual(self.good("contains", "f", "--key-form", form, "--", line), b"maybe\t" + line_of(line) + b"\n")
+                if line_of(line) != key:
+                    self.good("contains", "f", "--", line, code=1)
+                self.good("create", "g", "--force", "-q", *SURE, "--layout", "counting")
+                self.good("add", "g", "-q", "--key-form", form, "--", line)
+                self.assertEqual(self.good("count", "g", "--key-form", form, "--", line), b"1\t" + line_of(line) + b"\n")
+                self.good("contains", "g", "--key-form", "hex", key.hex())
+
+    def test_a_line_that_has_no_such_form_is_named(self):
+        self.good("create", "f", "-q", *SURE)
+        good = {"hex": b"00", "json": b"1", "utf16le": b"a", "int32le": b"1", "int64le": b"1", "double": b"1", "json,int32le": b"1", "upper,hex": b"00"}
+        for form, bad in BAD:
+            for line in map(line_of, bad):
+                with self.subTest(form=form, line=line):
+                    self.write("keys", good[form] + b"\n" + good[form] + b"\n" + line + b"\n")
+                    for command in (["contains", "f"], ["add", "f"]):
+                        done = self.run_bf(*command, "--key-form", form, "--from", "keys")
+                        self.assertEqual((done.returncode, done.stdout), (2, b""), done)
+                        self.assert_complaint(done.stderr, ["keys: key 3 ('", "has not the form " + form.split(",")[-1]])
+                        self.refused(*command, "--key-form", form, "--", line, says="KEY: key 1 ('")
+        self.good("contains", "f", "--key-form", "hex", "00", code=1)
+
+    def test_lines_before_a_bad_one_are_numbered_over_batches_and_answered(self):
+        self.good("create", "f", "-q", *SURE)
+        self.write("keys", b"00\n" * 10_000 + b"xy\n")
+        done = self.run_bf("contains", "f", "--key-form", "hex", "--from", "keys", "--count")
+        self.assert_complaint(done.stderr, ["keys: key 10001 ('xy')", "Only the first 8,192 keys of it got an answer"])
+        self.assertEqual((done.returncode, done.stdout), (2, b"maybe\t0\nabsent\t8192\n"))
+        done = self.run_bf("add", "f", "--key-form", "hex", "--from", "keys")
+        self.assert_complaint(done.stderr, ["keys: key 10001 ('xy')", "8,192 keys of it were added"])
+
+    def test_a_form_that_does_not_exist_is_refused(self):
+        self.good("create", "f", "-q", *SURE)
+        for form in ("rot13", "", "lower,", ",hex", "lower;hex", "Hex"):
+            self.refused("contains", "f", "--key-form", form, "alice", says=["--key-form: '" + form + "' is not a form", "utf16le"])
+
+
+class Notes(BfCase):
+    """The bits of a program whose keys are upper-case digests."""
+
+    def setUp(self):
+        super().setUp()
+        self.good("create", "other", "-q", "--hash", "murmur3", "--bits", "100000", "--probes", "10")
+        self.good("add", "other", "-q", "DA39A3EE", "0BEEC7B5")
+        self.good("export", "other", "bits", "-q", "--order", "little")
+        self.write("keys", b"da39a3ee\n0beec7b5\n")
+
+    def imported(self, name, *options):
+        self.good("import", "bits", name, "-q", *RAW, *options)
+        return header(self.path(name))["note"].decode()
+
+    def test_import_checks_and_keeps_the_form_and_the_others_follow_it(self):
+        self.refused("import", "bits", "f", *RAW, "--check", "keys", says=["'da39a3ee'", "form of the keys"])
+        self.assertEqual(self.imported("f", "--key-form", "upper", "--check", "keys"), "key-form: upper")
+        self.assertEqual(self.good("contains", "f", "da39a3ee", "dA39A3eE", "nobody"), b"maybe\tda39a3ee\nmaybe\tdA39A3eE\nabsent\tnobody\n")
+        self.good("contains", "f", "--key-form", "upper", "da39a3ee")
+        self.good("add", "f", "-q", "alice")
+        self.good("add", "f", "-q", "--from", "keys")
+        self.good("contains", "f", "ALICE", "alIce")
+        self.good("export", "f", "more", "-q", "--order", "little")
+        self.assertEqual(self.good("contains", "more", "--format", "raw", *RAW, "ALICE", "alice"), b"maybe\tALICE\nabsent\talice\n")
+        self.assertEqual(self.good("contains", "more", "--format", "raw", *RAW, "--key-form", "upper", "alice"), b"maybe\talice\n")
+        self.good("recover", "f", "-q", "carol")
+        self.good("contains", "f", "CAROL")
+
+    def test_another_form_than_that_of_the_file_is_refused(self):
+        self.imported("f", "--key-form", "upper")
+        self.refused("contains", "f", "--key-form", "text", "alice", says=["f: its keys have the form upper", "the form text would make"])
+        self.refused("add", "f", "--key-form", "lower", "alice", says="its keys have the form upper")
+        self.refused("import", "bits", "g", "--order", "little", "--like", "f", "--key-form", "text", says="f: its keys have the form upper")
+        self.assertEqual(self.imported("t", "--key-form", "text"), "key-form: text")
+        self.refused("contains", "t", "--key-form", "upper", "alice", says="t: its keys have the form text")
+
+    def test_like_passes_the_form_on(self):
+        self.imported("f", "--key-form", "upper", "--note", "of the first one")
+        self.good("import", "bits", "g", "-q", "--order", "little", "--like", "f", "--check", "keys")
+        self.assertEqual(header(self.path("g"))["note"], b"key-form: upper")
+        self.good("contains", "bits", "--format", "raw", "--order", "little", "--like", "f", "da39a3ee")
+        self.refused("contains", "bits", "--format", "raw", "--order", "little", "--like", "f", "--key-form", "text", "da39a3ee", says="form upper")
+
+    def test_the_form_has_a_line_of_its_own_after_the_note(self):
+        self.assertEqual(self.imported("f", "--key-form", "lower,hex", "--note", "mine"), "mine\nkey-form: lower,hex")
+        self.assertEqual(self.imported("g", "--key-form", "text,upper", "--note", "mine\n"), "mine\nkey-form: upper")
+        self.assertEqual(self.imported("h", "--note", "my key-form: upper"), "my key-form: upper")
+        self.good("contains", "h", "da39a3ee", code=1)
+        self.assertEqual(self.imported("i", "--key-form", "upper", "--note", "key-form: upper"), "key-form: upper")
+        self.refused("import", "bits", "j", *RAW, "--key-form", "lower", "--note", "key-form: upper", says="--note: its keys have the form upper")
+        room = 1024 - len("\nkey-form: upper")
+        self.imported("k", "--key-form", "upper", "--note", "n" * room)
+        self.refused("import", "bits", "l", *RAW, "--key-form", "upper", "--note", "n" * (room + 1), says=["--note", "1025 bytes", "at most 1024"])
+        self.good("contains", "k", "da39a3ee")
+
+    def test_a_form_of_a_later_bf_is_refused(self):
+        self.imported("f", "--note", "x")
+        self.refused("import", "bits", "g", *RAW, "--note", "key-form: rot13", "--check", "keys", says="does not know")
+        self.good("create", "h", "-q", *SURE, "--note", "key-form: rot13")
+        for command in (["contains", "h", "a"], ["add", "h", "a"], ["contains", "h", "--key-form", "text", "a"]):
+            self.refused(*command, says=["h: its note", "'rot13'", "does not know"])
+
+    def test_a_build_follows_its_note_from_a_file_and_from_a_pipe(self):
+        note = ["--note", "key-form: upper", "-q", "--fpr", "0.0000001"]
+        self.good("build", "f", *note, "--from", "keys")
+        self.good("build", "g", *note, "--from", "-", input=b"da39a3ee\n0beec7b5\n")
+        for name in "fg":
+            self.good("contains", name, "DA39A3EE", "da39a3ee")
+            self.assertEqual(self.good("contains", name, "--count", "--from", "keys"), b"maybe\t2\nabsent\t0\n")
+
+    def test_count_and_remove_follow_the_note(self):
+        self.good("create", "f", "-q", *SURE, "--layout", "counting", "--note", "key-form: hex")
+        self.good("add", "f", "-q", "ff00", "FF00")
+        self.assertEqual(self.good("count", "f", "fF00", "00"), b"2\tfF00\n0\t00\n")
+        self.write("removed", b"ff00\nFf00\n")
+        self.good("remove", "f", "-q", "--from", "removed")
+        self.good("contains", "f", "ff00", code=1)
+
+
+if __name__ == "__main__":
+    main()
