@@ -1,5 +1,5 @@
-// bfinspect's report about the processes that have a file open. It never says "no process" if there may be one that it
-// cannot see.
+// bfinspect's report about the processes that have a file open, which never says "no process" if there may be one that
+// it cannot see; and about files of other programs that may have several formats, columns or filters.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -25,6 +25,20 @@ Facts clean_filter(Openers openers) {
 
 bool page_says(const Facts& facts, const std::string& words) {
   return page_of(facts, Style{}).find(words) != std::string::npos;
+}
+
+Facts foreign_filter(std::vector<bfstore::ForeignFormat> formats, std::uint32_t filters) {
+  Facts facts;
+  facts.report.path = "f";
+  facts.kind = FileKind::kRegular;
+  facts.foreign = Foreign{std::move(formats), std::nullopt};
+  if (filters != 0) {
+    facts.foreign->filter.emplace();
+    facts.foreign->filter->filters = filters;
+    facts.report.identity.emplace();
+  }
+  facts.verdict = verdict_of(*facts.foreign, facts.report, facts.overfull);
+  return facts;
 }
 
 nlohmann::json json_says(const Facts& facts) { return nlohmann::json::parse(json_of(facts)); }
@@ -98,4 +112,34 @@ TEST_CASE("unknown openers are null in JSON, and the page does not say no proces
   CHECK_FALSE(page_says(facts, "no process"));
   CHECK(json_says(facts)["open_by"].is_null());
   CHECK(json_says(facts)["processes_not_looked_at"].is_null());
+}
+
+TEST_CASE("a file that may have several formats lists them and needs attention") {
+  const Facts facts =
+      foreign_filter({{.name = "one", .about = "of a program"}, {.name = "two", .about = "of another"}}, 0);
+  CHECK(facts.verdict == Verdict::kNeedsAttention);
+  CHECK(page_says(facts, "perhaps another program's filter"));
+  CHECK(page_says(facts, "one: of a program"));
+  CHECK(page_says(facts, "two: of another"));
+  CHECK(page_says(facts, "Find out which program made it"));
+  CHECK(json_says(facts)["foreign_formats"] == nlohmann::json({"one", "two"}));
+  CHECK(json_says(facts)["looks_like"] == "a filter in the format one or two");
+  CHECK(json_says(facts)["foreign_filters"].is_null());
+}
+
+TEST_CASE("a file of several columns says that one has to be given") {
+  const Facts facts = foreign_filter({{.name = "one", .about = "of a program", .needs_column = true}}, 0);
+  CHECK(facts.verdict == Verdict::kNeedsAttention);
+  CHECK(page_says(facts, "--format one --column C"));
+}
+
+TEST_CASE("a file of several filters says how many, and has no promise") {
+  const Facts facts = foreign_filter({{.name = "one", .about = "of a program"}}, 3);
+  CHECK(facts.verdict == Verdict::kHealthy);
+  CHECK(page_says(facts, "3: a key is in the file if one of them has it"));
+  CHECK(page_says(facts, "--member N"));
+  CHECK(page_says(facts, "unknown"));
+  CHECK(json_says(facts)["foreign_filters"] == 3);
+  CHECK(json_says(facts)["n"].is_null());
+  CHECK(json_says(facts)["p"].is_null());
 }

@@ -45,7 +45,7 @@ bool Facts::all_openers_seen() const {
          std::any_of(openers->seen.begin(), openers->seen.end(), may_write);
 }
 
-Facts gather(bfstore::Report report, bool counted) {
+Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& wanted) {
   Facts facts;
   facts.report = std::move(report);
   facts.counted = counted;
@@ -53,11 +53,14 @@ Facts gather(bfstore::Report report, bool counted) {
   facts.link_target = target_of(facts.report.path);
   if (stat(facts.report.path.c_str(), &status) == 0) {
     facts.kind = kind_of(status.st_mode);
-    if (facts.kind == FileKind::kRegular) facts.openers = find_openers(status.st_dev, status.st_ino);
+    if (facts.kind == FileKind::kRegular) {
+      facts.openers = find_openers(status.st_dev, status.st_ino);
+      facts.foreign = look_at_foreign(facts.report, wanted, counted);
+    }
   }
   facts.overfull = is_overfull(facts.report);
   facts.remaining_keys = remaining_keys(facts.report);
-  facts.verdict = verdict_of(facts.report);
+  facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull) : verdict_of(facts.report);
   return facts;
 }
 

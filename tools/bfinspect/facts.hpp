@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "foreign.hpp"
 #include "openers.hpp"
 #include "verdict.hpp"
 
@@ -19,6 +20,7 @@ struct Facts {
   FileKind kind = FileKind::kUnknown;
   std::string link_target;         // if the path is a symbolic link, which was followed
   std::optional<Openers> openers;  // of a regular file
+  std::optional<Foreign> foreign;  // of a file of another program; then the report is about its filters
   bool counted = true;             // the command line asked to count the bits
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
@@ -28,6 +30,7 @@ struct Facts {
   [[nodiscard]] bool all_openers_seen() const;
 };
 
-Facts gather(bfstore::Report report, bool counted);
+// `wanted`: with a format, the file is looked at as one of that format.
+Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& wanted = {});
 
 }  // namespace bfinspect

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "key_form_line.hpp"
 #include "text.hpp"
 #include "words.hpp"
 
@@ -41,7 +42,33 @@ Json slot_json(const std::optional<bfstore::ReportedSlot>& slot) {
   return object;
 }
 
-void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id) {
+// An object of a filter of another program has what its bytes say.
+void put_foreign_shape(Json& out, const Facts& facts) {
+  const bfstore::ReportedIdentity& id = *facts.report.identity;
+  const auto said = [](const auto& value) { return value == 0 ? Json() : Json(value); };
+  out["m"] = id.num_bits;
+  out["k"] = id.num_probes;
+  out["n"] = said(id.capacity);
+  out["p"] = said(id.fpr);
+  out["seeds"] = id.seeds ? Json(*id.seeds) : Json();
+  out["layout"] = layout_name(id.layout);
+  out["hash"] = facts.foreign->filter->hash ? Json(hash_name(id.hash)) : Json();
+  out["bits_per_key"] = id.capacity == 0 ? Json() : Json(bits_per_key(id));
+}
+
+void put_foreign(Json& out, const std::optional<Foreign>& foreign) {
+  out["foreign_formats"] = Json::array();
+  if (foreign) {
+    for (const bfstore::ForeignFormat& format : foreign->formats) out["foreign_formats"].push_back(format.name);
+  }
+  const bool known = foreign && foreign->filter;
+  out["foreign_filters"] = known ? Json(foreign->filter->filters) : Json();
+  const char* const keys = known ? foreign->filter->format.keys : nullptr;
+  out["foreign_keys"] = keys != nullptr ? Json(keys) : Json();
+}
+
+void put_identity(Json& out, const Facts& facts) {
+  const std::optional<bfstore::ReportedIdentity>& id = facts.report.identity;
   for (const char* key : {"m",
                           "k",
                           "n",
@@ -70,6 +97,7 @@ void put_identity(Json& out, const std::optional<bfstore::ReportedIdentity>& id)
     out[key] = Json();
   }
   if (!id) return;
+  if (facts.foreign) return put_foreign_shape(out, facts);
   out["m"] = id->num_bits;
   out["k"] = id->num_probes;
   out["n"] = id->capacity;
@@ -171,13 +199,17 @@ Json object_of(const Facts& facts) {
   put_state(out, report);
   out["file_bytes"] = report.file_bytes;
   out["allocated_bytes"] = report.allocated_bytes;
-  put_identity(out, report.identity);
+  put_foreign(out, facts.foreign);
+  put_identity(out, facts);
   put_fill(out, facts);
   out["resident_bytes"] = or_null(report.resident_bytes);
   out["huge_page_bytes"] = or_null(report.huge_page_bytes);
   put_openers(out, facts);
-  put_text(out, "note", report.identity ? report.identity->note : std::nullopt);
-  out["looks_like"] = report.identity ? Json() : Json(likeness(facts));
+  const auto note = report.identity ? report.identity->note : std::nullopt;
+  put_text(out, "note", note);
+  const auto key_form = note ? tools::key_form_in(*note) : std::nullopt;
+  put_text(out, "key_form", key_form ? std::optional(std::string(*key_form)) : std::nullopt);
+  out["looks_like"] = report.identity && !facts.foreign ? Json() : Json(likeness(facts));
   out["first_bytes"] = hex(report.first_bytes);
   put_text(out, "link_target", facts.link_target.empty() ? std::nullopt : std::optional(facts.link_target));
   out["problems"] = Json::array();

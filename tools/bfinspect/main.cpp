@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "description.hpp"
 #include "facts.hpp"
@@ -27,7 +28,8 @@ namespace {
 constexpr const char* kFooter =
     "Exit status:\n"
     "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
-    "  1  needs attention: unclean, recovering, poisoned, filling, or overfull\n"
+    "  1  needs attention: unclean, recovering, poisoned, filling, or overfull; or a\n"
+    "     file of another program that may have several formats, or needs --column\n"
     "  2  not a good filter file: every broken rule is listed\n"
     "  3  bad usage, or the file could not be read\n"
     "\n"
@@ -41,6 +43,7 @@ constexpr const char* kFooter =
 
 struct Arguments {
   std::string path;
+  bfstore::ForeignForm form;  // without a format: any that the file has
   bool json = false;
   bool quick = false;
 };
@@ -73,19 +76,48 @@ std::string with_way_out(const bfstore::Error& error) {
   return error.message + (error.message.ends_with('.') ? " " : ". ") + "bf create makes one.";
 }
 
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) names.emplace_back(format.name);
+  return names;
+}
+
+// Returns what is wrong with the form, or nothing.
+std::string wrong_form(const bfstore::ForeignForm& form) {
+  if (form.format.empty()) return form.column.empty() ? "" : "--column is of no use without --format.";
+  const auto format = bfstore::foreign_format_named(form.format);
+  if (!format) {
+    std::string names;
+    for (const std::string& name : format_names()) names += (names.empty() ? "" : ", ") + name;
+    return "--format: '" + form.format + "' is not a format. Give one of " + names + ".";
+  }
+  const std::string name = std::string("the format ") + format->name;
+  if (format->needs_size) {
+    return name +
+           " is the bits alone, which say nothing of their filter. Ask it (bf contains), or import it (bf "
+           "import).";
+  }
+  if (format->needs_column == form.column.empty())
+    return name + (format->needs_column ? " has filters of several columns. Give one, --column C."
+                                        : " has no columns. Leave --column out.");
+  return "";
+}
+
 int inspect(const Arguments& arguments) {
+  if (const std::string wrong = wrong_form(arguments.form); !wrong.empty()) return complain(wrong);
   const bfstore::Result<bfstore::Report> report = bfstore::inspect(arguments.path, !arguments.quick);
   if (!report) {
     complain(with_way_out(report.error()));
     return finish(arguments.json ? json_of(arguments.path, report.error()) : "", Verdict::kFailed);
   }
-  const Facts facts = gather(*report, !arguments.quick);
+  const Facts facts = gather(*report, !arguments.quick, arguments.form);
   return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
 }
 
 int run(int argc, char** argv) {
   CLI::App app(
-      "Shows all facts about a bfstore filter file, and every rule that it breaks.\n"
+      "Shows all facts about a bfstore filter file, and every rule that it breaks, or\n"
+      "about another program's filter, if its format is known.\n"
       "Writes nothing and takes no lock. Waits 0.1 s for a process that changes the\n"
       "state of the file, no longer.",
       "bfinspect");
@@ -93,10 +125,12 @@ int run(int argc, char** argv) {
   tools::mark_path(app.add_option("FILE", arguments.path, "the filter file"))->required()->type_name("");
   app.add_flag("--json", arguments.json, "one JSON object instead of a page");
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
+  app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
+  app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
   app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
   app.footer(kFooter);
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe)
-    return finish(tools::described(app, {}), Verdict::kHealthy);
+    return finish(tools::described(app, {{"--format", format_names()}}), Verdict::kHealthy);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

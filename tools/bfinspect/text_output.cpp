@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "key_form_line.hpp"
 #include "page.hpp"
 #include "text.hpp"
 #include "words.hpp"
@@ -36,26 +37,33 @@ std::string share_text(std::uint64_t part, std::uint64_t whole) {
   return ", " + percent_text(std::min(share, 1.0)) + " of the body";
 }
 
-void put_shape(Page& page, const ReportedIdentity& id) {
+std::string keys_text(std::uint64_t keys) {
+  if (keys == 0) return "unknown";
+  return count_text(keys) + (keys == 1 ? " key" : " keys");
+}
+
+void put_shape(Page& page, const Facts& facts) {
+  const ReportedIdentity& id = *facts.report.identity;
   page.section("Shape");
   page.row("layout", layout_name(id.layout));
-  page.row("hash", hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
+  page.row("hash", facts.foreign ? hash_names(*facts.foreign)
+                                 : hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
   page.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
   page.row("probes (k)", std::to_string(id.num_probes));
-  page.row("capacity (n)", count_text(id.capacity) + (id.capacity == 1 ? " key" : " keys"));
+  page.row("capacity (n)", keys_text(id.capacity));
   if (id.part) {
     page.row("part", std::to_string(id.part->part.number) + " of " + std::to_string(id.part->part.parts) +
                          " (from 0), of " + count_text(id.part->capacity) +
                          (id.part->capacity == 1 ? " key" : " keys"));
   }
-  const std::string promised = rate_text(id.fpr);
-  page.row("promised (p)", std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
+  const std::string promised = id.fpr == 0 ? "unknown" : rate_text(id.fpr);
+  page.row("promised (p)", id.fpr != 0 && std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
   if (std::isfinite(bits_per_key(id))) page.row("bits per key", fixed_text(bits_per_key(id), 2));
   if (id.secret_check) {
     page.row("secret check", secret_check_text(id.secret_check->tag));
   } else if (id.seeds) {
     page.row("seeds", seeds_text(*id.seeds));
-  } else {
+  } else if (!facts.foreign) {
     page.row("seed", std::to_string(id.seed));
   }
 }
@@ -166,8 +174,8 @@ void put_fill(Page& page, const Facts& facts) {
   put_bar(page, facts, fill.fill_ratio);
   page.row(has_counters(id) ? "counters set" : "bits set",
            count_text(fill.set_bits) + " of " + count_text(id.num_bits));
-  page.row("keys now",
-           "about " + about_text(fill.estimated_keys) + " of " + about_text(static_cast<double>(id.capacity)));
+  page.row("keys now", "about " + about_text(fill.estimated_keys) +
+                           (id.capacity == 0 ? "" : " of " + about_text(static_cast<double>(id.capacity))));
   if (fill.set_bits != 0) {
     const bool ends = std::isfinite(fill.estimated_keys_high);
     page.row("95 of 100 times",
@@ -182,7 +190,8 @@ void put_fill(Page& page, const Facts& facts) {
                       : "about " + about_text(room) + " more keys",
              overfull ? Colour::kBad : Colour::kNone);
   }
-  page.row("false positives", rate_text(fill.estimated_fpr) + " now, " + rate_text(id.fpr) + " promised",
+  page.row("false positives",
+           rate_text(fill.estimated_fpr) + " now" + (id.fpr == 0 ? "" : ", " + rate_text(id.fpr) + " promised"),
            overfull ? Colour::kBad : Colour::kNone);
 }
 
@@ -229,6 +238,8 @@ void put_note(Page& page, const ReportedIdentity& id) {
   if (!id.note || id.note->empty()) return;
   page.section("Note");
   page.paragraph(escaped(*id.note, !page.style().utf8));
+  if (const auto form = tools::key_form_in(*id.note))
+    page.row("key form", escaped(*form, !page.style().utf8) + ": bf makes keys of lines in this form");
 }
 
 void put_problems(Page& page, const Facts& facts) {
@@ -250,10 +261,37 @@ void put_stranger(Page& page, const Facts& facts) {
   if (!facts.report.first_bytes.empty()) page.row("first bytes", '\'' + escaped(facts.report.first_bytes, true) + '\'');
 }
 
+// The formats that the file has, and what its bytes say of more than one filter.
+void put_formats(Page& page, const Facts& facts) {
+  const Foreign& foreign = *facts.foreign;
+  page.section("What it is");
+  for (const bfstore::ForeignFormat& format : foreign.formats)
+    page.row(foreign.formats.size() == 1 ? "format" : "perhaps", std::string(format.name) + ": " + format.about);
+  put_link(page, facts);
+  page.row("length", bytes_text(facts.report.file_bytes));
+  if (!foreign.filter) return;
+  page.row("filters", grouped(foreign.filter->filters) +
+                          (foreign.has_several_filters() ? ": a key is in the file if one of them has it" : ""));
+  if (foreign.filter->keys) page.row("keys added", count_text(*foreign.filter->keys) + " by its own count");
+  if (foreign.filter->format.keys != nullptr) page.row("keys are", foreign.filter->format.keys);
+}
+
+void put_foreign(Page& page, const Facts& facts) {
+  put_formats(page, facts);
+  if (!facts.report.valid()) return put_problems(page, facts);
+  page.row("what to do", way_out(facts));
+  if (facts.report.identity) {
+    put_shape(page, facts);
+    put_fill(page, facts);
+    put_memory(page, facts.report);
+  }
+  put_openers(page, facts);
+}
+
 void put_filter(Page& page, const Facts& facts) {
   const Report& report = facts.report;
   if (!report.valid()) put_problems(page, facts);  // first, where a reader sees it
-  put_shape(page, *report.identity);
+  put_shape(page, facts);
   put_file(page, facts);
   put_state(page, facts);
   put_fill(page, facts);
@@ -267,7 +305,9 @@ void put_filter(Page& page, const Facts& facts) {
 std::string page_of(const Facts& facts, const Style& style) {
   Page page(style);
   page.title(escaped(facts.report.path, !style.utf8), headline(facts), colour_of(facts.verdict));
-  if (facts.report.identity) {
+  if (facts.foreign) {
+    put_foreign(page, facts);
+  } else if (facts.report.identity) {
     put_filter(page, facts);
   } else {
     put_stranger(page, facts);

@@ -13,6 +13,9 @@ namespace {
 using bfstore::FileState;
 using bfstore::Report;
 
+// A filter of another program may have no known capacity.
+bool has_promise(const Report& report) { return report.valid() && report.identity && report.identity->capacity != 0; }
+
 bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) {
   bfstore::PlanRequest request;
   request.layout = static_cast<bfstore::Layout>(id.layout);
@@ -43,7 +46,7 @@ double estimate_deviation(const bfstore::Plan& plan) {
 //   still keep the promise. A filter that was made with m and k alone may have a promise that more keys do not break.
 // The rate alone is not enough: for a blocked filter it varies more by chance than the number of keys does.
 std::optional<bool> is_overfull(const Report& report) {
-  if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
+  if (!has_promise(report) || !report.fill) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
   const auto plan = plan_of(id);
   if (!plan.ok()) return std::nullopt;
@@ -54,7 +57,7 @@ std::optional<bool> is_overfull(const Report& report) {
 }
 
 std::optional<std::uint64_t> remaining_keys(const Report& report) {
-  if (!report.valid() || !report.identity || !report.fill) return std::nullopt;
+  if (!has_promise(report) || !report.fill) return std::nullopt;
   const double there = std::ceil(report.fill->estimated_keys);
   const double room = static_cast<double>(report.identity->capacity) - there;
   if (!(room > 0)) return 0;  // also if the estimate is not a number
@@ -63,7 +66,7 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
 }
 
 std::optional<double> fill_at_capacity(const Report& report) {
-  if (!report.valid() || !report.identity) return std::nullopt;
+  if (!has_promise(report)) return std::nullopt;
   const auto plan = plan_of(*report.identity);
   return plan.ok() ? std::optional(plan->fill_ratio) : std::nullopt;
 }

@@ -130,6 +130,12 @@ std::string superseded_advice(const bfstore::Report& report) {
          "a process opens it for writing. Nothing is lost.";
 }
 
+std::string foreign_headline(const Facts& facts) {
+  if (!facts.report.valid()) return "not a good filter of the format " + format_names(*facts.foreign);
+  if (!facts.foreign->filter) return "perhaps another program's filter";
+  return std::string("another program's filter") + (facts.overfull.value_or(false) ? ", overfull" : "");
+}
+
 }  // namespace
 
 std::string layout_name(std::uint16_t persisted) {
@@ -163,6 +169,7 @@ std::string format_version(const bfstore::ReportedIdentity& identity) {
 
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
+  if (facts.foreign) return foreign_headline(facts);
   if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
   const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "");
   return facts.overfull.value_or(false) ? state + ", overfull" : state;
@@ -199,11 +206,26 @@ std::string state_advice(const Facts& facts) {
 
 std::string likeness(const Facts& facts) {
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return kind_name(facts.kind);
+  if (facts.foreign && facts.report.valid()) return "a filter in the format " + format_names(*facts.foreign);
   if (facts.report.file_bytes == 0) return "an empty file";
   return content_likeness(facts.report.first_bytes);
 }
 
+std::string foreign_way_out(const Facts& facts) {
+  const Foreign& foreign = *facts.foreign;
+  if (!facts.report.valid())
+    return "Do not trust its \"no\". Use a good copy, or give the format that it has (--format).";
+  if (foreign.formats.size() > 1) return "Find out which program made it, and give its format (--format).";
+  const std::string format = std::string("--format ") + foreign.formats.front().name;
+  if (!foreign.filter) return "Give the column that is meant: " + format + " --column C.";
+  if (foreign.has_several_filters())
+    return "Ask all of its filters (bf contains " + format + "), or make a filter file of one (bf import " + format +
+           " --member N).";
+  return "Ask it where it is (bf contains " + format + "), or make a filter file of it (bf import " + format + ").";
+}
+
 std::string way_out(const Facts& facts) {
+  if (facts.foreign) return foreign_way_out(facts);
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
   if (!facts.report.identity) {
     return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";
