@@ -103,9 +103,11 @@ Result<Outline> write_bip37(const Saying& filter, const ForeignForm& /*form*/) {
 
 }  // namespace
 
-constinit const Row kBip37Row{
-    .info = {.name = "bip37", .about = "Bitcoin's filters of BIP-37 on the wire", .hashes = kHashes},
-    .read = read_bip37,
-    .write = write_bip37};
+constinit const Row kBip37Row{.info = {.name = "bip37",
+                                       .about = "Bitcoin's filters of BIP-37 on the wire",
+                                       .hashes = kHashes,
+                                       .keys = "the bytes of a script or a transaction"},
+                              .read = read_bip37,
+                              .write = write_bip37};
 
 }  // namespace bfstore::interop

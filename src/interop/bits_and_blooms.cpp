@@ -91,12 +91,14 @@ Result<std::vector<Told>> find_json(const Source& source, const ForeignForm& for
 
 constinit const Row kBitsAndBloomsRow{.info = {.name = "bits-and-blooms",
                                                .about = "what WriteTo() of Go's bits-and-blooms/bloom writes",
-                                               .hashes = kHashes},
+                                               .hashes = kHashes,
+                                               .keys = "bytes"},
                                       .read = read_bits_and_blooms,
                                       .write = write_bits_and_blooms};
 constinit const Row kBitsAndBloomsJsonRow{.info = {.name = "bits-and-blooms-json",
                                                    .about = "what MarshalJSON() of Go's bits-and-blooms/bloom writes",
-                                                   .hashes = kHashes},
+                                                   .hashes = kHashes,
+                                                   .keys = "bytes"},
                                           .read = nullptr,
                                           .write = nullptr,
                                           .find = find_json};

@@ -64,7 +64,8 @@ Result<Outline> write_dcso(const Saying& filter, const ForeignForm& /*form*/) {
 constinit const Row kDcsoRow{.info = {.name = "dcso",
                                       .about = "the file of DCSO's bloom, flor, fleur and poppy",
                                       .tells_capacity = true,
-                                      .hashes = kHashes},
+                                      .hashes = kHashes,
+                                      .keys = "bytes"},
                              .read = nullptr,
                              .write = write_dcso,
                              .find = find_dcso};

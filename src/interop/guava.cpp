@@ -71,13 +71,17 @@ Result<Outline> write(const Saying& filter, const ForeignForm& /*form*/) {
 
 }  // namespace
 
-constinit const Row kGuavaRow{
-    .info = {.name = "guava", .about = "what BloomFilter.writeTo() of Guava writes", .hashes = kHashes64},
-    .read = read<kMitz64>,
-    .write = write<kMitz64>};
-constinit const Row kGuava32Row{
-    .info = {.name = "guava-32", .about = "the same, of Guava's older strategy", .hashes = kHashes32},
-    .read = read<kMitz32>,
-    .write = write<kMitz32>};
+constinit const Row kGuavaRow{.info = {.name = "guava",
+                                       .about = "what BloomFilter.writeTo() of Guava writes",
+                                       .hashes = kHashes64,
+                                       .keys = "what the funnel writes"},
+                              .read = read<kMitz64>,
+                              .write = write<kMitz64>};
+constinit const Row kGuava32Row{.info = {.name = "guava-32",
+                                         .about = "the same, of Guava's older strategy",
+                                         .hashes = kHashes32,
+                                         .keys = "what the funnel writes"},
+                                .read = read<kMitz32>,
+                                .write = write<kMitz32>};
 
 }  // namespace bfstore::interop

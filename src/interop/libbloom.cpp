@@ -79,7 +79,8 @@ Result<Outline> write_file(const Saying& filter, const ForeignForm& /*form*/) {
 constinit const Row kLibbloomRow{.info = {.name = "libbloom",
                                           .about = "the file of bloom_save() of the C library libbloom 2",
                                           .tells_capacity = true,
-                                          .hashes = kHashes},
+                                          .hashes = kHashes,
+                                          .keys = "bytes"},
                                  .read = read_file,
                                  .write = write_file};
 

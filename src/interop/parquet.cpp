@@ -227,14 +227,17 @@ constinit const Row kParquetRow{.info = {.name = "parquet",
                                          .about = "the filters of one column of a file of Parquet",
                                          .needs_all = true,
                                          .needs_column = true,
-                                         .hashes = kHashes},
+                                         .hashes = kHashes,
+                                         .keys = "the value's plain encoding"},
                                 .read = nullptr,
                                 .write = nullptr,
                                 .find = find_filters};
 
-constinit const Row kSbbfRow{
-    .info = {.name = "sbbf", .about = "one split-block filter of Parquet with its header", .hashes = kHashes},
-    .read = read_filter,
-    .write = write_filter};
+constinit const Row kSbbfRow{.info = {.name = "sbbf",
+                                      .about = "one split-block filter of Parquet with its header",
+                                      .hashes = kHashes,
+                                      .keys = "the value's plain encoding"},
+                             .read = read_filter,
+                             .write = write_filter};
 
 }  // namespace bfstore::interop

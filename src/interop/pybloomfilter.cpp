@@ -77,7 +77,8 @@ Result<Outline> write_file(const Saying& filter, const ForeignForm& /*form*/) {
 constinit const Row kPybloomfilterRow{.info = {.name = "pybloomfilter",
                                                .about = "the file of pybloomfiltermmap3's BloomFilter",
                                                .tells_capacity = true,
-                                               .hashes = kHashes},
+                                               .hashes = kHashes,
+                                               .keys = "the UTF-8 of a str"},
                                       .read = read_file,
                                       .write = write_file};
 

@@ -134,7 +134,8 @@ Result<Outline> write_redisbloom(const Saying& filter, const ForeignForm& /*form
 constinit const Row kRedisBloomRow{.info = {.name = "redisbloom",
                                             .about = "the chunks of BF.SCANDUMP of RedisBloom, one after the other",
                                             .tells_capacity = true,
-                                            .hashes = kHashes},
+                                            .hashes = kHashes,
+                                            .keys = "the bytes of the item"},
                                    .read = nullptr,
                                    .write = write_redisbloom,
                                    .find = find_redisbloom};

@@ -2,12 +2,18 @@
 takes no word that the bytes say themselves, and ends with an error when the file changes. Without --format it says which
 format the file may have. And: bf import of one filter of a file.
 """
+import csv
 import os
+import re
+import shutil
 
 from bf_case import BfCase, main
 from jaybird_test import Published, lines, words
 from raw_test import SEEDS_0_TO_3, bits_of
 
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "foreign")
+OPTIONS = {"hash": "--hash", "column": "--column", "num_bits": "--bits", "num_probes": "--probes", "seeds": "--seeds"}
+FORMS = {"utf8": "text", "utf16le": "utf16le", "int32le": "int32le", "int64le": "int64le"}
 JAYBIRD = ["--format", "jaybird", "--hash", "jaybird"]
 
 
@@ -122,6 +128,85 @@ class InPlace(BfCase):
         self.assertEqual(self.ask(copy, b"nor this"), b"absent\tnor this\n")
         self.assertEqual(copy.communicate(self.keys[0].encode() + b"\n"), (b"maybe\t" + self.keys[0].encode() + b"\n", b""))
         self.assertEqual(copy.returncode, 0)
+
+
+def originals():
+    """The kept files of other programs whose keys bf can make of text."""
+    with open(os.path.join(DATA, "files.tsv"), newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file, delimiter="\t") if row["form"] in FORMS]
+
+
+def unsaid(row):
+    given = [pair.split("=") for pair in row["options"].split()] if row["options"] != "-" else []
+    return ["--format", row["format"], *([] if row["order"] == "-" else ["--order", row["order"]]), *[word for name, value in given for word in (OPTIONS[name], value)]]
+
+
+class Originals(BfCase):
+    """Files that the other programs themselves made (tests/originals)."""
+
+    def test_every_key_is_maybe_and_as_many_absent_ones_as_in_the_program(self):
+        known = re.findall(r"[\w-]+", self.refused("contains", "f", "--format", "none").decode().split(". Give ")[1])
+        asked = 0
+        for row in originals():
+            if row["format"] not in known:
+                continue
+            asked += 1
+            with self.subTest(file=row["file"]):
+                path = os.path.join(DATA, row["file"])
+                form = ["--key-form", FORMS[row["form"]]]
+                count = int(row["keys"])
+                self.write("keys", lines(row["prefix"] + str(i) for i in range(count)))
+                self.assertEqual(self.good("contains", path, *unsaid(row), *form, "--count", "--from", "keys"), b"maybe\t%d\nabsent\t0\n" % count)
+                if row["form"] in ("utf8", "utf16le"):
+                    self.write("asked", lines(f"absent-{i}" for i in range(10_000)))
+                    maybes = int(row["false_positives_of_10000"])
+                    said = self.run_bf("contains", path, *unsaid(row), *form, "--count", "--from", "asked").stdout
+                    self.assertEqual(said, b"maybe\t%d\nabsent\t%d\n" % (maybes, 10_000 - maybes))
+        self.assertGreater(asked, 5)
+
+    def test_one_of_several_filters_is_imported_by_its_number(self):
+        row = next(row for row in originals() if row["file"] == "jaybird.scalable-2.bloom")
+        shutil.copy(os.path.join(DATA, row["file"]), self.path("raw"))
+        self.refused("contains", "raw", "alice", says="one of the format jaybird-scalable: give --format jaybird-scalable.")
+        said = self.refused("import", "raw", "f", *unsaid(row), says=["raw: has", "filters", "number of one"]).decode()
+        filters = int(re.search(r"has (\d+) filters", said).group(1))
+        self.refused("import", "raw", "f", *unsaid(row), "--member", str(filters + 1), says=f"no number {filters + 1}")
+        keys = [row["prefix"] + str(i) for i in range(int(row["keys"]))]
+        found = set()
+        self.write("keys", lines(keys))
+        for member in range(1, filters + 1):
+            done = self.run_bf("import", "raw", f"f{member}", "-q", *unsaid(row), "--member", str(member))
+            self.assertEqual(done.returncode, 0, done)
+            there = self.run_bf("contains", "raw", *unsaid(row), "--member", str(member), "--maybe", "--from", "keys").stdout
+            self.assertEqual(self.run_bf("contains", f"f{member}", "--maybe", "--from", "keys").stdout, there)
+            self.assertLess(there.count(b"\n"), len(keys))
+            found.update(there.split(b"\n"))
+            with open(self.path("raw"), "rb") as pipe:
+                self.run_bf("import", "-", "g", "-q", "--force", *unsaid(row), "--member", str(member), input=pipe.read())
+            self.good("compare", "g", f"f{member}", "-q")
+        self.assertEqual(len(found - {b""}), len(keys))
+
+    def test_a_file_of_several_columns_is_asked_for_one(self):
+        shutil.copy(os.path.join(DATA, "parquet.arrow.parquet"), self.path("raw"))
+        self.refused("contains", "raw", "key-1", says="one of the format parquet: give --format parquet, and --column.")
+        for command in (["contains", "raw"], ["import", "raw", "f"]):
+            self.refused(*command, "--format", "parquet", says=["no column given", "--column C"])
+            self.refused(*command, "--format", "parquet", "--column", "nothing", says="nothing")
+        self.good("contains", "raw", "--format", "parquet", "--column", "k", "key-1")
+        self.refused("import", "raw", "f", "--format", "parquet", "--column", "k", says="filters")
+        self.good("import", "raw", "f", "-q", "--format", "parquet", "--column", "k", "--member", "1")
+
+    def test_what_only_the_last_bytes_say_is_read_in_a_large_file_too(self):
+        self.good("create", "f", "-q", "--hash", "leveldb", "--bits", "1000000", "--probes", "7")
+        self.good("add", "f", "-q", "alice")
+        self.good("export", "f", "raw", "-q", "--format", "leveldb")
+        with open(self.path("raw"), "rb") as file:
+            data = file.read()
+        self.assertGreater(len(data), 100_000)
+        self.good("import", "raw", "g", "-q", "--format", "leveldb")
+        self.good("import", "-", "h", "-q", "--format", "leveldb", input=data)
+        for name in "gh":
+            self.assertEqual(self.good("contains", name, "alice", "bob"), b"maybe\talice\nabsent\tbob\n")
 
 
 if __name__ == "__main__":

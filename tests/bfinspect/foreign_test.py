@@ -11,6 +11,44 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from jaybird_test import HEADER, Published  # found only now
 
 
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "foreign")
+
+
+class Originals(InspectorCase):
+    """Files that the other programs themselves made."""
+
+    def test_a_file_of_several_filters_has_no_promise(self):
+        path = os.path.join(DATA, "jaybird.scalable-2.bloom")
+        found, page = self.json(path), self.text(path)
+        self.assertEqual(found["foreign_formats"], ["jaybird-scalable"])
+        self.assertGreater(found["foreign_filters"], 1)
+        self.assertEqual((found["n"], found["p"], found["overfull"], found["remaining_keys"], found["bits_per_key"]), (None,) * 5)
+        self.assertAlmostEqual(found["estimated_keys"], 1000, delta=60)
+        self.assertAlmostEqual(found["estimated_fpr"], 0.0265, delta=0.005)
+        self.assertRegex(page, rf"filters +{found['foreign_filters']}: a key is in the file if one of them has it")
+        self.assertRegex(page, r"capacity \(n\) +unknown")
+        self.assertIn("--member N", " ".join(page.split()))
+
+    def test_a_file_of_several_columns_needs_one(self):
+        path = os.path.join(DATA, "parquet.arrow.parquet")
+        self.assertEqual((self.json(path, code=1)["foreign_formats"], self.json(path, code=1)["m"]), (["parquet"], None))
+        self.assertIn("--format parquet --column C", " ".join(self.text(path, code=1).split()))
+        done = self.run_inspector(path, "--format", "parquet")
+        self.assertEqual((done.returncode, b"Give one, --column C" in done.stderr), (3, True), done)
+        found = self.json(path, "--format", "parquet", "--column", "k")
+        self.assertEqual((found["hash"], found["foreign_keys"]), ("parquet", "the value's plain encoding"))
+        self.assertAlmostEqual(found["estimated_keys"], 1000, delta=100)
+        self.assertIn("nothing", self.json(path, "--format", "parquet", "--column", "nothing", code=2)["problems"][0]["text"])
+
+    def test_a_file_without_a_mark_is_shown_if_its_format_is_given(self):
+        path = os.path.join(DATA, "leveldb.ten-bits.filter")
+        self.assertEqual(self.json(path, code=2)["foreign_formats"], [])
+        found = self.json(path, "--format", "leveldb")
+        self.assertEqual((found["hash"], found["n"], found["k"]), ("leveldb", None, 6))
+        self.assertAlmostEqual(found["estimated_keys"], 1000, delta=60)
+        self.assertRegex(self.text(path, "--format", "leveldb"), r"false positives +0\.\d+ % now\n")
+
+
 class Foreign(InspectorCase):
     def jaybird(self, capacity=1000, keys=900, error_rate=0.01, name="f.jay"):
         """Writes a file of python-bloomfilter, of which n, p and the count are in the bytes."""

@@ -138,6 +138,7 @@ bool make_utf16(std::string& key) {
   return true;
 }
 
+// Notes of filters keep these names, so no name and no meaning ever changes.
 constexpr KeyStep kText{"text", "the line itself", keep};
 constexpr std::array kSteps{
     kText,
