@@ -168,15 +168,21 @@ Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& 
   return foreign_fail(Code::kInvalid, form, "has " + filters + ", and no number " + std::to_string(form.member) + ".");
 }
 
+static bool is_recognized(const Row& row, const Source& source) {
+  const auto found = find(row, source, {});
+  return found && std::all_of(found->begin(), found->end(), [&](const Told& told) {
+           return check_place(row, told, source.size(), told.num_bits, {}).ok();
+         });
+}
+
+// A weak mark counts only where no other one is.
 std::vector<const char*> recognized(const Source& source) {
   std::vector<const char*> names;
-  for (const Row* row : kForeignRows) {
-    if (row->info.needs_size || !row->has_mark) continue;
-    const auto found = find(*row, source, {});
-    const auto is_there = [&](const Told& told) {
-      return check_place(*row, told, source.size(), told.num_bits, {}).ok();
-    };
-    if (found && std::all_of(found->begin(), found->end(), is_there)) names.push_back(row->info.name);
+  for (const Mark mark : {Mark::kStrong, Mark::kWeak}) {
+    for (const Row* row : kForeignRows) {
+      if (row->mark == mark && !row->info.needs_size && is_recognized(*row, source)) names.push_back(row->info.name);
+    }
+    if (!names.empty()) break;
   }
   return names;
 }

@@ -82,6 +82,10 @@ struct Outline {
   }
 };
 
+// How well the bytes of a format tell that they are of it: not at all; by one small number, which other files have,
+// too; or by more.
+enum class Mark { kNone, kWeak, kStrong };
+
 struct Row {
   ForeignFormat info;
   // kTooShort if these bytes end before the end of the header. The messages of these functions do not begin with a
@@ -93,8 +97,7 @@ struct Row {
   // file: the file has a key if one of them has it. At least one. If the form names no column, those of any. nullptr: a
   // file is one filter, which read() knows by its first bytes.
   Result<std::vector<Told>> (*find)(const Source& source, const ForeignForm& form) = nullptr;
-  // The bytes have something that tells the format. Otherwise no file is recognized as one of it.
-  bool has_mark = true;
+  Mark mark = Mark::kStrong;
 };
 
 extern const Row kBitArrayRow;

@@ -29,6 +29,6 @@ constinit const Row kJavaBytesRow{.info = {.name = "java-bytes",
                                   .read = nullptr,
                                   .write = write_bytes,
                                   .find = find_filter,
-                                  .has_mark = false};
+                                  .mark = Mark::kNone};
 
 }  // namespace bfstore::interop

@@ -42,6 +42,6 @@ constinit const Row kLevelDbRow{.info = {.name = "leveldb",
                                 .read = nullptr,
                                 .write = write_filter,
                                 .find = find_filter,
-                                .has_mark = false};
+                                .mark = Mark::kNone};
 
 }  // namespace bfstore::interop

@@ -33,6 +33,7 @@ constinit const Row kRbloomRow{
     .info = {.name = "rbloom", .about = "the file of rbloom's Bloom", .needs_all = true, .hashes = kHashes},
     .read = nullptr,
     .write = write_file,
-    .find = find_filter};
+    .find = find_filter,
+    .mark = Mark::kWeak};
 
 }  // namespace bfstore::interop

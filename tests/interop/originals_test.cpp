@@ -20,6 +20,9 @@ namespace {
 // An export has the usual values there.
 const std::set<std::string> kSayMore{"bip37.tweak-0.bloom", "dcso.data.bloom", "redisbloom.no-scaling.dump"};
 
+// Nothing in their bytes tells the format.
+const std::set<std::string> kUnmarked{"java-bytes", "leveldb", "raw"};
+
 // Their files have the bits as text.
 const std::set<std::string> kTexts{"bits-and-blooms-json"};
 
@@ -185,6 +188,14 @@ void check_file(const Line& line) {
                   Code::kUnsupported, {name.c_str(), "Import it"});
   } else {
     check_in_place(line, as, options);
+  }
+
+  const auto names = must(recognize_foreign(folder() + "/" + name, {.any_filesystem = true}));
+  if (kUnmarked.count(as.format) == 0) {
+    REQUIRE(names.size() == 1);
+    CHECK(names[0] == as.format);
+  } else {
+    CHECK(names.empty());
   }
 
   std::vector<Filter> filters;
