@@ -90,6 +90,7 @@ def parts():
         "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
                           "tests/layout/meson.build", "tests/store/meson.build", *PYTHON_SUPPORT], 1),
         "model": Part(["tests/model/*"], 1),
+        "deep": Part(["tests/model/*"], 1),
         "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/description/*", "tools/meson.build"], 1),
         "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tests/bindings/*.py", "capi/examples/quickstart.py",
                        *PYTHON_SUPPORT], 1),
