@@ -106,8 +106,7 @@ extern "C" {
 #define BFS_HASH_BITS_AND_BLOOMS 17 /* the Go module bits-and-blooms/bloom */
 #define BFS_HASH_LIBBLOOM 18        /* the C library libbloom (murmurhash2) */
 #define BFS_HASH_RBLOOM 19          /* rbloom with the hash function of its documentation (SHA-256) */
-#define BFS_HASH_FASTBLOOM 20       /* the Rust crate fastbloom */
-#define BFS_HASH_JAVA_BYTES 21      /* ByteBufferBloomFilter of tutorials in Java */
+#define BFS_HASH_JAVA_BYTES 20      /* ByteBufferBloomFilter of tutorials in Java */
 
 #define BFS_TUTORIAL_SIZING 0x10000000ull
 /* Making, with capacity and fpr.  The m and k of most tutorials: m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2). Both

@@ -49,8 +49,7 @@ enum class Hash : std::uint16_t {
   kBitsAndBlooms = 17,  // the Go module bits-and-blooms/bloom
   kLibbloom = 18,       // the C library libbloom (murmurhash2)
   kRbloom = 19,         // rbloom with the hash function of its documentation (SHA-256)
-  kFastbloom = 20,      // the Rust crate fastbloom
-  kJavaBytes = 21,      // ByteBufferBloomFilter of tutorials in Java
+  kJavaBytes = 20,      // ByteBufferBloomFilter of tutorials in Java
 };
 
 // The bit of a byte that comes first in a bit array: the lowest one (as in most programs in C, in Java's BitSet, and in

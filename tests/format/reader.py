@@ -302,7 +302,7 @@ FOREIGN = {
     17: (of_bits_and_blooms, 2**48, 1, 0),
     18: (of_libbloom, 2**38, 1, 0),
     19: (of_rbloom, 2**48, 8, 0),
-    21: (of_java_bytes, 2**34 - 8, 8, 8),
+    20: (of_java_bytes, 2**34 - 8, 8, 8),
 }
 WITH_SEEDS = 4, 5, 6, 13
 

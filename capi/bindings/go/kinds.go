@@ -46,7 +46,6 @@ const (
 	BitsAndBlooms   Hash = C.BFS_HASH_BITS_AND_BLOOMS  // the Go module bits-and-blooms/bloom
 	Libbloom        Hash = C.BFS_HASH_LIBBLOOM         // the C library libbloom (murmurhash2)
 	Rbloom          Hash = C.BFS_HASH_RBLOOM           // rbloom with the hash function of its documentation (SHA-256)
-	Fastbloom       Hash = C.BFS_HASH_FASTBLOOM        // the Rust crate fastbloom
 	JavaBytes       Hash = C.BFS_HASH_JAVA_BYTES       // ByteBufferBloomFilter of tutorials in Java
 )
 

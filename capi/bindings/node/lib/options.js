@@ -10,7 +10,7 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 /** "siphash" has a secret; "external" takes only digests; the last five are hashes of other programs.
  * @typedef {"xxh3" | "siphash" | "external" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live" |
  *   "dcso" | "guava" | "guava-32" | "redisbloom" | "pybloomfilter" | "leveldb" | "rocksdb" |
- *   "parquet" | "bits-and-blooms" | "libbloom" | "rbloom" | "fastbloom" | "java-bytes"} Hash */
+ *   "parquet" | "bits-and-blooms" | "libbloom" | "rbloom" | "java-bytes"} Hash */
 /** The bit of a byte that comes first. @typedef {"little" | "big"} BitOrder */
 
 /** The size of the filter, and the places of its bits.

@@ -14,7 +14,7 @@ _Layout: TypeAlias = Literal["blocked", "classic", "counting"]
 _Hash: TypeAlias = Literal[
     "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live",
     "dcso", "guava", "guava-32", "redisbloom", "pybloomfilter", "leveldb", "rocksdb",
-    "parquet", "bits-and-blooms", "libbloom", "rbloom", "fastbloom", "java-bytes"
+    "parquet", "bits-and-blooms", "libbloom", "rbloom", "java-bytes"
 ]
 _Order: TypeAlias = Literal["little", "big"]
 

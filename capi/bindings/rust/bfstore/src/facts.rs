@@ -118,8 +118,6 @@ numbers! {
         Libbloom = BFS_HASH_LIBBLOOM,
         /// That of rbloom with the hash function of its documentation (SHA-256).
         Rbloom = BFS_HASH_RBLOOM,
-        /// That of the Rust crate fastbloom.
-        Fastbloom = BFS_HASH_FASTBLOOM,
         /// That of ByteBufferBloomFilter of tutorials in Java.
         JavaBytes = BFS_HASH_JAVA_BYTES,
     }

@@ -118,8 +118,7 @@ final class Abi {
   static final int HASH_BITS_AND_BLOOMS = 17;
   static final int HASH_LIBBLOOM = 18;
   static final int HASH_RBLOOM = 19;
-  static final int HASH_FASTBLOOM = 20;
-  static final int HASH_JAVA_BYTES = 21;
+  static final int HASH_JAVA_BYTES = 20;
   static final long TUTORIAL_SIZING = 0x10000000L;
   static final int BITS_LITTLE = 1;
   static final int BITS_BIG = 2;

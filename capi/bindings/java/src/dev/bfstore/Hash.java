@@ -40,8 +40,6 @@ public enum Hash {
   LIBBLOOM(Abi.HASH_LIBBLOOM),
   /** That of rbloom with the hash function of its documentation (SHA-256). */
   RBLOOM(Abi.HASH_RBLOOM),
-  /** That of the Rust crate fastbloom. */
-  FASTBLOOM(Abi.HASH_FASTBLOOM),
   /** That of ByteBufferBloomFilter of tutorials in Java. */
   JAVA_BYTES(Abi.HASH_JAVA_BYTES),
   /** A hash that this release does not know. It is never an argument. */
