@@ -45,11 +45,11 @@
  *          not in the file: those of CIRCL's hashlookup-full.bloom are SHA-1 digests as upper-case hexadecimal text.
  *          Where m is a power of two, that program's positions depend on each other, and its filters have many times
  *          the false positives that they were sized for; they do here, too.
- * guava    What BloomFilter.writeTo() of Google's Guava writes: u8 strategy, u8 k, i32 number of longs, the longs, all
- *          big-endian.  Its funnel made bytes of the keys, and is not in the file.  Give bytes as they are for
- *          stringFunnel(UTF_8) and byteArrayFunnel(), UTF-16 with the low byte first for unencodedCharsFunnel(), and 4
- *          or 8 bytes with the low byte first for integerFunnel() and longFunnel().
- * guava-32 The same of the older strategy MURMUR128_MITZ_32, whose number is 0.
+ * guava    What BloomFilter.writeTo() of Google's Guava writes: u8 strategy (1: BFS_HASH_GUAVA; 0, the older one:
+ *          BFS_HASH_GUAVA_32), u8 k, i32 number of longs, the longs, all big-endian.  Its funnel made bytes of the
+ *          keys, and is not in the file.  Give bytes as they are for stringFunnel(UTF_8) and byteArrayFunnel(), UTF-16
+ *          with the low byte first for unencodedCharsFunnel(), and 4 or 8 bytes with the low byte first for
+ *          integerFunnel() and longFunnel().
  * redisbloom
  *          The chunks of BF.SCANDUMP of RedisBloom, one after the other: the header, then the data.  A chain that grew
  *          is several filters.  A dump of the oldest versions, with a hash of 32 bits, is BFS_EUNSUPPORTED.  An export

@@ -7,15 +7,15 @@
 
 namespace bfstore::hash {
 
-// The quotient by the reciprocal is too small by 0, 1 or 2.
+// The reciprocal is (2^64 - 1 - e) / divisor with e < divisor. So the quotient by it is less than the exact one by
+// number / divisor * (1 + e) / 2^64, which is less than 1: after rounding down it is at most 1 too small.
 class Remainder {
  public:
   explicit Remainder(std::uint64_t divisor) noexcept : divisor_(divisor), reciprocal_(UINT64_MAX / divisor) {}
 
   std::uint64_t operator()(std::uint64_t number) const noexcept {
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64);
-    std::uint64_t rest = number - quotient * divisor_;
-    if (rest >= divisor_) rest -= divisor_;
+    const std::uint64_t rest = number - quotient * divisor_;
     return rest >= divisor_ ? rest - divisor_ : rest;
   }
 

@@ -41,6 +41,7 @@ Result<Outline> write_bits_and_blooms(const Saying& filter, const ForeignForm& /
 }
 
 constexpr const char* kWhoseJson = "a filter that bits-and-blooms wrote as JSON";
+constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 
 Result<std::string> text_of(const Source& source) {
@@ -48,7 +49,9 @@ Result<std::string> text_of(const Source& source) {
   if (source.size() == 0) return ends_in_header(0);
   if (Error error = source.read({&first, 1}, 0); !error.ok()) return error;
   if (first != std::byte{'{'}) return not_of(Code::kMagic, kWhoseJson, "it does not begin with {");
-  std::string text(source.size(), '\0');
+  if (source.size() > kMostText)
+    return base::fail(Code::kUnsupported, "is a text of more than 1 GiB. Write the filter with WriteTo().");
+  std::string text(static_cast<std::size_t>(source.size()), '\0');
   if (Error error = source.read(std::as_writable_bytes(std::span(text)), 0); !error.ok()) return error;
   return text;
 }
@@ -97,6 +100,7 @@ constinit const Row kBitsAndBloomsRow{.info = {.name = "bits-and-blooms",
                                       .write = write_bits_and_blooms};
 constinit const Row kBitsAndBloomsJsonRow{.info = {.name = "bits-and-blooms-json",
                                                    .about = "what MarshalJSON() of Go's bits-and-blooms/bloom writes",
+                                                   .needs_all = true,
                                                    .hashes = kHashes,
                                                    .keys = "bytes"},
                                           .read = nullptr,

@@ -18,9 +18,9 @@ using base::fail;
 
 // The plain array first, then by name.
 constexpr std::array kForeignRows{
-    &kBitArrayRow, &kBip37Row,         &kBitsAndBloomsRow, &kBitsAndBloomsJsonRow, &kDcsoRow,    &kGuavaRow,
-    &kGuava32Row,  &kJavaBytesRow,     &kJaybirdRow,       &kJaybirdScalableRow,   &kLevelDbRow, &kLibbloomRow,
-    &kParquetRow,  &kPybloomfilterRow, &kRbloomRow,        &kRedisBloomRow,        &kRocksDbRow, &kSbbfRow};
+    &kBitArrayRow,      &kBip37Row,   &kBitsAndBloomsRow,   &kBitsAndBloomsJsonRow, &kDcsoRow,     &kGuavaRow,
+    &kJavaBytesRow,     &kJaybirdRow, &kJaybirdScalableRow, &kLevelDbRow,           &kLibbloomRow, &kParquetRow,
+    &kPybloomfilterRow, &kRbloomRow,  &kRedisBloomRow,      &kRocksDbRow,           &kSbbfRow};
 
 const Row* find_foreign(std::string_view name) noexcept {
   for (const Row* row : kForeignRows) {
@@ -80,6 +80,10 @@ Error check_order(const Row& row, const ForeignForm& form) {
 Error check_hash(const Row& row, const Told& told, const ForeignForm& form, const Options& given) {
   const auto& known = row.info.hashes;
   if (given.hash) {
+    if (told.hash && *told.hash != *given.hash && !told.hashes_agree) {
+      return foreign_fail(Code::kInvalid, form,
+                          std::string("its bytes say the hash ") + hash::row_of(*told.hash).info.name + ". Give none.");
+    }
     if (known.empty() || std::find(known.begin(), known.end(), *given.hash) != known.end()) return {};
     return foreign_fail(Code::kInvalid, form,
                         std::string("filters in the format ") + row.info.name + " have the hash " + names_of(known) +

@@ -44,6 +44,7 @@ class SourceInMemory final : public Source {
 // The facts in the bytes about one filter. 0 or an empty value: the bytes do not say it.
 struct Told {
   std::optional<Hash> hash{};
+  bool hashes_agree = false;  // all hashes of the format are equal in this filter, so that the caller may give another
   // The reason why the bytes do not tell the hash, if the format knows the possible ones.
   std::string doubt{};
   std::uint64_t num_bits = 0;
@@ -116,7 +117,6 @@ extern const Row kBitsAndBloomsRow;
 extern const Row kBitsAndBloomsJsonRow;
 extern const Row kDcsoRow;
 extern const Row kGuavaRow;
-extern const Row kGuava32Row;
 extern const Row kRedisBloomRow;
 
 // The name of the bytes in messages.

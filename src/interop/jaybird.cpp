@@ -111,7 +111,8 @@ Result<Told> read_jaybird(std::span<const std::byte> first, const ForeignForm& /
         "its bits are those of MD5, or of XXH3-128 if pybloom-live 4 or later made them, and the file does not tell "
         "which";
   } else {
-    told.hash = Hash::kJaybird;  // both hashes are equal here
+    told.hash = Hash::kJaybird;
+    told.hashes_agree = true;
   }
   return told;
 }

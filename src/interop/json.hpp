@@ -27,7 +27,9 @@ class FlatJson {
       const auto value = json.next() == '"' ? json.quoted() : json.digits();
       if (!value || !values.emplace(*name, *value).second) return std::nullopt;
     } while (json.take(','));
-    if (!json.take('}') || json.next() != '\0') return std::nullopt;
+    if (!json.take('}')) return std::nullopt;
+    json.next();
+    if (!json.left_.empty()) return std::nullopt;
     return values;
   }
 

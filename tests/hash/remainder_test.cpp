@@ -5,7 +5,7 @@
 
 using namespace rooms;
 
-TEST_CASE("remainders are those of the division, also where the quotient by the reciprocal is two too small") {
+TEST_CASE("remainders are those of the division, also where the quotient by the reciprocal is one too small") {
   std::vector<std::uint64_t> edges;
   for (unsigned bit = 0; bit < 64; ++bit) {
     const std::uint64_t power = std::uint64_t{1} << bit;

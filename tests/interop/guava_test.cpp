@@ -1,4 +1,4 @@
-// The formats guava and guava-32: each number of the header, and every kind of bad bytes. originals_test.cpp has
+// The format guava: each number of the header, and every kind of bad bytes. originals_test.cpp has
 // Guava's own files.
 #include "foreign.hpp"
 
@@ -6,7 +6,7 @@ using namespace foreign;
 
 namespace {
 
-const ForeignForm kGuava = form("guava"), kGuava32 = form("guava-32");
+const ForeignForm kGuava = form("guava");
 
 Bytes whole(const char* header, std::size_t longs) {
   Bytes bytes = of_hex(header);
@@ -17,9 +17,8 @@ Bytes whole(const char* header, std::size_t longs) {
 }  // namespace
 
 TEST_CASE("an inspection reports the header's numbers, from the header alone") {
-  for (const auto& [as, header, hash] :
-       {std::tuple{kGuava, "010700000002", Hash::kGuava}, {kGuava32, "000700000002", Hash::kGuava32}}) {
-    const ForeignFilter told = must(inspect_foreign(of_hex(header), as));
+  for (const auto& [header, hash] : {std::pair{"010700000002", Hash::kGuava}, {"000700000002", Hash::kGuava32}}) {
+    const ForeignFilter told = must(inspect_foreign(of_hex(header), kGuava));
     CHECK(told.hash == hash);
     CHECK(told.num_bits == 128);
     CHECK(told.num_probes == 7);
@@ -30,8 +29,6 @@ TEST_CASE("an inspection reports the header's numbers, from the header alone") {
 }
 
 TEST_CASE("each number of the header is checked") {
-  check_refused(imported(whole("000700000002", 2), kGuava, {}), Code::kHash, {"other strategy", "format guava-32"});
-  check_refused(imported(whole("010700000002", 2), kGuava32, {}), Code::kHash, {"other strategy", "format guava."});
   for (const char* header : {"020700000002", "ff0700000002"})
     check_refused(imported(whole(header, 2), kGuava, {}), Code::kMagic, {"not 0 or 1"});
   for (const char* header : {"010000000002", "014100000002", "01ff00000002"})
@@ -39,7 +36,7 @@ TEST_CASE("each number of the header is checked") {
   check_refused(imported(whole("010700000000", 0), kGuava, {}), Code::kBits, {"m is 0"});
   for (const char* header : {"010780000000", "0107ffffffff"})  // Java's numbers below 0
     check_refused(imported(whole(header, 2), kGuava, {}), Code::kBits, {"too many"});
-  check_refused(imported(whole("000702000001", 2), kGuava32, {}), Code::kBits, {"too many"});
+  check_refused(imported(whole("000702000001", 2), kGuava, {}), Code::kBits, {"too many"});
   check_refused(imported(whole("01077fffffff", 2), kGuava, {}), Code::kBody, {"has 22 bytes"});
 }
 
@@ -86,4 +83,16 @@ TEST_CASE("m of a new filter is a multiple of 64, whatever it is computed from")
   options.num_bits = 1000;
   options.num_probes = 7;
   check_refused(Filter::create(TemporaryDirectory().file("f"), options), Code::kInvalid, {"multiple of 64"});
+}
+
+TEST_CASE("the strategy says the hash, and the caller cannot give the other one") {
+  for (const auto& [header, hash, other] :
+       {std::tuple{"010700000002", Hash::kGuava, Hash::kGuava32}, {"000700000002", Hash::kGuava32, Hash::kGuava}}) {
+    Options options;
+    options.hash = hash;
+    const Bytes bytes = whole(header, 2);
+    CHECK(exported(must(imported(bytes, kGuava, options)), kGuava) == bytes);
+    options.hash = other;
+    check_refused(imported(bytes, kGuava, options), Code::kInvalid, {"its bytes say the hash", "Give none"});
+  }
 }

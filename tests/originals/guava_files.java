@@ -67,7 +67,7 @@ class Originals {
     }
     try (InputStream in = Files.newInputStream(path)) {
       BloomFilter<T> opened = BloomFilter.readFrom(in, funnel);
-      printRow(name, strategy.endsWith("64") ? "guava" : "guava-32", prefix, count, form, opened::mightContain, absent);
+      printRow(name, "guava", prefix, count, form, opened::mightContain, absent);
     }
   }
 

@@ -24,7 +24,7 @@ struct Foreign {
 // its problems.
 std::optional<Foreign> look_at_foreign(bfstore::Report& report, const bfstore::ForeignForm& wanted, bool count_bits);
 
-// The formats: "guava or guava-32".
+// The formats: "rbloom or sbbf".
 std::string format_names(const Foreign& foreign);
 
 // The hash, or those that it may be: "jaybird or pybloom-live".
