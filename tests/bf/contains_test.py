@@ -48,6 +48,27 @@ class Contains(BfCase):
         self.assertEqual(self.good("contains", "f", "--count", input=b"one\nthree\ntwo\n"), b"maybe\t2\nabsent\t1\n")
         self.assertEqual(self.good("contains", "f", "--count", input=b"", code=1), b"maybe\t0\nabsent\t0\n")
 
+    def test_several_filters_are_asked_and_those_that_may_have_a_key_are_named(self):
+        self.good("create", "g", "-q", "--like", "f")
+        self.good("create", "h", "-q", "--hash", "murmur3", "--bits", "10000", "--probes", "9")
+        self.good("add", "g", "-q", "two", "three")
+        self.good("add", "h", "-q", "four", "two")
+        both, keys = ["--any", "g", "--any", "h"], b"one\ntwo\nthree\nfour\nfive\n"
+        self.assertEqual(self.good("contains", "f", *both, input=keys),
+                         b"maybe\tone\tf\nmaybe\ttwo\tf\tg\th\nmaybe\tthree\tg\nmaybe\tfour\th\nabsent\tfive\n")
+        self.assertEqual(self.good("contains", "f", *both, "--maybe", input=keys), b"one\ntwo\nthree\nfour\n")
+        self.assertEqual(self.good("contains", "f", *both, "--count", input=keys), b"maybe\t4\nabsent\t1\n")
+        self.assertEqual(self.good("contains", "f", "--any", "g", "five", code=1), b"absent\tfive\n")
+        self.refused("contains", "f", "--any", "missing", "one", says=["missing: no such file"])
+        self.refused("contains", "--set", "f", "--any", "g", "one", says=["--any", "--set"])
+        self.refused("contains", "f", "--format", "raw", "--any", "g", "one", says=["--any"])
+
+    def test_several_filters_whose_keys_have_different_forms_are_not_asked_at_once(self):
+        self.good("create", "u", "-q", *SURE, "--note", "key-form: upper")
+        self.refused("contains", "f", "--any", "u", "one", says=["u: ", "upper", "text"])
+        self.refused("contains", "u", "--any", "f", "one", says=["f: ", "upper", "text"])
+        self.good("contains", "u", "--any", "u", "one", code=1)
+
     def test_choices_exclude_each_other(self):
         for a, b in [("--maybe", "--absent"), ("--absent", "--count"), ("--count", "--maybe")]:
             self.refused("contains", "f", a, b, "one", says=[a, b])

@@ -38,7 +38,7 @@ struct Arguments {
   bool accept_loss = false;            // recover: recover without keys
   std::string target;                  // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
   std::uint64_t key_bytes = 24;        // plan: average length of a hash set's keys
-  std::vector<std::string> sources;    // merge, intersect, join: the filters to read
+  std::vector<std::string> sources;    // merge, intersect, join: the filters to read; contains: those of --any
   bool into = false;                   // merge: `file` exists
   bool json = false;                   // compare, plan
   bool verify = false;                 // contains

@@ -21,11 +21,13 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
+      "       bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
       "       bf contains --set FILE [KEY... | --from PATH] ...\n"
       "       bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
       "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...");
   add_file(app, arguments, "the filter");
-  app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
+  CLI::Option* const set = app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
+  add_any(app, arguments)->excludes(set);
   add_keys(app, arguments);
   add_key_form(app, arguments);
   add_secret_file(app, arguments);
@@ -56,6 +58,9 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
       std::string(kAboutKeys) +
       "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
       "present, 1 if all are certainly absent, 2 on an error.\n"
+      "With --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with one "
+      "hash\n"
+      "and seed (bf create --like) hash it once.\n"
       "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
       "part that is not listed may be present.\n"
       "With --format, FILE is another program's filter, which is asked where it is: no file is made, and the options\n"
@@ -63,14 +68,18 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
       "them\n"
       "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n"
       "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
+      "  bf contains spam.bf --any phishing.bf --any own.bf mallory@example.org\n"
       "  bf contains --set parts.set alice\n  bf contains words.jay --format jaybird --hash pybloom-live alice");
 }
 
 class Asker {
  public:
   // `list` is the name of the list of keys.
-  Asker(const bfstore::Filter& filter, const KeyForm& form, const std::string& list, const Arguments& arguments)
-      : filter_(filter), maker_(form, list), arguments_(arguments) {}
+  Asker(std::span<const bfstore::Filter> filters, const KeyForm& form, const std::string& list,
+        const Arguments& arguments)
+      : filter_(filters.front()), maker_(form, list), arguments_(arguments), which_(filters.size()) {
+    for (const bfstore::Filter& filter : filters) filters_.push_back(&filter);
+  }
 
   void ask(std::span<const std::string_view> lines);
   void finish();
@@ -81,15 +90,20 @@ class Asker {
 
  private:
   void ask_batch(std::span<const std::string_view> lines);
+  // Asks several filters.
+  void ask_any(std::string_view line, std::string_view key);
   void print(std::string_view line, bool maybe);
+  void print_which();
   // A filter in doubt answers "maybe" for every key: true, but useless, so the user should learn why.
   void check_health(bfstore::Code code);
 
   const bfstore::Filter& filter_;
+  std::vector<const bfstore::Filter*> filters_;  // that one, and those of --any
   KeyMaker maker_;
   const Arguments& arguments_;
   Output output_;
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers_{};
+  std::vector<std::uint8_t> which_;  // the answer of each filter
   std::uint64_t maybe_ = 0;
   std::uint64_t absent_ = 0;
 };
@@ -104,12 +118,33 @@ void Asker::ask(std::span<const std::string_view> lines) {
 
 void Asker::ask_batch(std::span<const std::string_view> lines) {
   const auto keys = maker_.keys_of(lines);
+  if (filters_.size() > 1) {
+    for (std::size_t i = 0; i < lines.size(); ++i) ask_any(lines[i], keys[i]);
+    return;
+  }
   const bfstore::Count count = filter_.contains_keys(bfstore::Keys::views(keys), answers_);
   check_health(count.ok() ? filter_.health() : count.code());
   maybe_ += count.keys();
   absent_ += keys.size() - count.keys();
   if (arguments_.answers == Answers::kCount) return;
   for (std::size_t i = 0; i < lines.size(); ++i) print(lines[i], answers_[i] != 0);
+}
+
+void Asker::ask_any(std::string_view line, std::string_view key) {
+  const bfstore::Count maybes = bfstore::Filter::contains_any(filters_, key, which_);
+  if (!maybes.ok()) check_health(maybes.code());
+  for (const bfstore::Filter* const filter : filters_) check_health(filter->health());
+  const bool maybe = maybes.keys() != 0;
+  ++(maybe ? maybe_ : absent_);
+  if (arguments_.answers != Answers::kCount) print(line, maybe);
+}
+
+void Asker::print_which() {
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    if (which_[i] == 0) continue;
+    output_.append("\t");
+    output_.append(i == 0 ? arguments_.file : arguments_.sources[i - 1]);
+  }
 }
 
 void Asker::print(std::string_view line, bool maybe) {
@@ -119,6 +154,7 @@ void Asker::print(std::string_view line, bool maybe) {
     return;
   }
   output_.append(line);
+  if (filters_.size() > 1 && maybe && arguments_.answers == Answers::kAll) print_which();
   output_.append({&arguments_.list.separator, 1});
 }
 
@@ -184,6 +220,7 @@ void check_contains(Arguments& arguments) {
   const auto refuse = [](bool given, const char* option, const char* why) {
     if (given) throw Failure("contains: " + std::string(option) + " " + why + ". Leave it or --format out.");
   };
+  refuse(!arguments.sources.empty(), "--any", "is for bfstore filters, and --format for one file of another program");
   refuse(arguments.set, "--set", "is for parts of bfstore filters, and --format for one file of another program");
   refuse(arguments.verify, "--verify", "is for sealed bfstore filters, and another program's file has no checksums");
   refuse(arguments.tolerate_damage, "--tolerate-damage",
@@ -192,15 +229,30 @@ void check_contains(Arguments& arguments) {
   check_foreign(arguments);
 }
 
+// Opens the filters of --any. Their keys have the form of the first one's.
+void open_others(const Arguments& arguments, const bfstore::OpenOptions& options, const KeyForm& form,
+                 std::vector<bfstore::Filter>& filters) {
+  for (const std::string& path : arguments.sources) {
+    filters.push_back(filter_of_keys(open_filter_at(path, arguments, bfstore::OpenMode::kRead, options), path));
+    const KeyForm its = form_of_keys(filters.back().note(), arguments.key_form, path);
+    if (its.name() != form.name()) {
+      throw Failure(path + ": its keys have the form " + its.name() + ", and those of " + arguments.file + " " +
+                    form.name() + ". Ask them one by one.");
+    }
+  }
+}
+
 int contains(const Arguments& arguments) {
   bfstore::OpenOptions options{.verify = arguments.verify, .tolerate_damage = arguments.tolerate_damage};
   options.map.copy = arguments.copy;
-  const bfstore::Filter filter = opened(arguments, options);
-  const std::string note = arguments.form.format.empty() ? filter.note() : note_of_like(arguments);
+  std::vector<bfstore::Filter> filters;
+  filters.push_back(opened(arguments, options));
+  const std::string note = arguments.form.format.empty() ? filters.front().note() : note_of_like(arguments);
   const KeyForm form = form_of_keys(note, arguments.key_form, arguments.file);
+  open_others(arguments, options, form, filters);
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
-  Asker asker(filter, form, source ? source->name() : "KEY", arguments);
+  Asker asker(filters, form, source ? source->name() : "KEY", arguments);
   if (source) {
     ask_list(asker, *source);
   } else {

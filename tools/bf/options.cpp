@@ -306,15 +306,29 @@ void add_keys(CLI::App& app, Arguments& arguments) {
   add_separator(app, arguments);
 }
 
-void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
-  const auto take = [&](const CLI::results_t& results) {
+// Adds an option, or a positional one, that takes several paths to `sources`.
+CLI::Option* add_paths(CLI::App& app, const std::string& name, const std::string& help, Arguments& arguments) {
+  const auto take = [name, &arguments](const CLI::results_t& results) {
     for (const std::string& word : results) {
       arguments.sources.push_back(unmasked(word));
-      if (arguments.sources.back().empty()) throw Failure("IN: the name is empty. Give a path.");
+      if (arguments.sources.back().empty()) throw Failure(name + ": the name is empty. Give a path.");
     }
     return true;
   };
-  tools::mark_path(app.add_option("IN", take, help))
+  return tools::mark_path(app.add_option(name, take, help));
+}
+
+CLI::Option* add_any(CLI::App& app, Arguments& arguments) {
+  return add_paths(app, "--any", "another filter: ask FILE and each of them, and say which may have the key", arguments)
+      ->type_name("OTHER")
+      ->type_size(1)
+      ->expected(-1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_sources(CLI::App& app, Arguments& arguments, const std::string& help) {
+  add_paths(app, "IN", help, arguments)
       ->type_name("")
       ->type_size(1)
       ->expected(-1)

@@ -32,6 +32,7 @@ void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end
 void add_separator(CLI::App& app, Arguments& arguments);
 void add_key_form(CLI::App& app, Arguments& arguments);
+CLI::Option* add_any(CLI::App& app, Arguments& arguments);
 void add_sources(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_secret_file(CLI::App& app, Arguments& arguments);
 void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& usually = "default: 5000");
