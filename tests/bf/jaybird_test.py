@@ -163,7 +163,7 @@ class Filters(BfCase):
             self.refused("create", "f", "--hash", name, "--bits", "1000", "--probes", "5", "--seed", "1", says="seed")
             self.refused("create", "f", "--hash", name, "--bits", "1024", "--probes", "4", "--layout", "blocked", says="classic")
             self.refused("create", "f", "--hash", name, "--capacity", "1000", "--fpr", "1e-20", says="67 slices")
-            self.refused("create", "f", "--hash", name, "--capacity", "1000", "--bits-per-key", "9.5", says="a multiple of k")
+            self.refused("create", "f", "--hash", name, "--capacity", "1000", "--bits-per-key", "9.5", says="an m that is a multiple of k")
             self.good("create", name, "-q", "--hash", name, "--bits", "1001", "--probes", "7")
             self.assertEqual(header(self.path(name))["hash"], {"jaybird": 7, "pybloom-live": 8}[name])
 
