@@ -1,6 +1,8 @@
 """bfinspect on files of other programs: a recognized format, one that is asked for, and damaged files of one. The page and the
 JSON say the same, and nothing is changed by looking.
 """
+import csv
+import json
 import os
 import struct
 import sys
@@ -16,6 +18,28 @@ DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "f
 
 class Originals(InspectorCase):
     """Files that the other programs themselves made."""
+
+    def test_every_one_is_shown_if_its_format_is_given_and_most_are_recognized(self):
+        with open(os.path.join(DATA, "files.tsv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, delimiter="\t"))
+        recognized = 0
+        for row in rows:
+            with self.subTest(file=row["file"]):
+                path = os.path.join(DATA, row["file"])
+                column = ["--column", "k"] if "column=k" in row["options"] else []
+                done = self.run_inspector("--json", "--format", row["format"], *column, path)
+                found = json.loads(done.stdout)
+                self.assertIn(done.returncode, (0, 1), done)
+                self.assertEqual((found["problems"], found["foreign_formats"]), ([], [row["format"]]))
+                self.assertGreater(found["m"], 0)
+                if found["set_bits"] is None:  # its bits are text
+                    self.assertIn("its bits are not asked", " ".join(self.text(path, "--format", row["format"]).split()))
+                else:
+                    self.assertAlmostEqual(found["estimated_keys"], int(row["keys"]), delta=0.2 * int(row["keys"]))
+                alone = json.loads(self.run_inspector("--json", path).stdout)["foreign_formats"]
+                self.assertTrue(alone == [] or row["format"] in alone, alone)
+                recognized += alone == [row["format"]]
+        self.assertGreater(recognized, len(rows) // 2)
 
     def test_a_file_of_several_filters_has_no_promise(self):
         path = os.path.join(DATA, "jaybird.scalable-2.bloom")

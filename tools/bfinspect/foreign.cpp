@@ -11,42 +11,52 @@ namespace {
 
 const bfstore::OpenOptions kOpening{.any_filesystem = true};  // a look needs no writes of other processes
 
-bfstore::ReportedIdentity shape_of(const bfstore::Filter& filter, const bfstore::ForeignFilter& told) {
-  const bfstore::Shape shape = filter.shape();
+// What the bytes say of the only filter, or of the first one.
+bfstore::ReportedIdentity shape_of(const bfstore::ForeignFilter& told) {
   bfstore::ReportedIdentity identity;
-  identity.layout = static_cast<std::uint16_t>(shape.layout);
-  identity.hash = static_cast<std::uint16_t>(shape.hash);
-  identity.num_bits = shape.num_bits;
-  identity.num_probes = shape.num_probes;
-  if (told.capacity != 0 && told.filters == 1) {  // several have no promise together
-    identity.capacity = shape.capacity;
-    identity.fpr = shape.fpr;
+  identity.layout = static_cast<std::uint16_t>(told.format.layout);
+  if (told.hash) identity.hash = static_cast<std::uint16_t>(*told.hash);
+  identity.num_bits = told.num_bits;
+  identity.num_probes = told.num_probes;
+  if (told.filters == 1) {  // several have no promise together
+    identity.capacity = told.capacity;
+    identity.fpr = told.fpr;
   }
-  identity.body_bytes = (shape.num_bits + 7) / 8;
-  if (const auto seeds = filter.seeds(); !seeds.empty()) identity.seeds = seeds;
+  identity.body_bytes = (told.num_bits + 7) / 8;
   return identity;
+}
+
+void look_inside(bfstore::Report& report, const bfstore::Filter& filter, bool count_bits) {
+  const bfstore::Stats stats = filter.stats({.fill = count_bits, .memory = true});
+  report.identity->hash = static_cast<std::uint16_t>(stats.shape.hash);
+  report.identity->num_bits = stats.shape.num_bits;
+  report.identity->body_bytes = stats.body_bytes;
+  if (report.identity->capacity != 0) report.identity->fpr = stats.shape.fpr;
+  if (const auto seeds = filter.seeds(); !seeds.empty()) report.identity->seeds = seeds;
+  report.fill = stats.fill;
+  if (!stats.memory) return;
+  report.huge_page_bytes = stats.memory->huge_page_bytes;
+  report.resident_bytes = stats.memory->resident_bytes;
 }
 
 bfstore::Error look(Foreign& foreign, bfstore::Report& report, const bfstore::ForeignForm& form, bool count_bits) {
   const auto told = bfstore::inspect_foreign_file(report.path, form, kOpening);
   if (!told) return told.error();
   foreign.filter = *told;
+  report.identity = shape_of(*told);
+  report.keys_added = told->keys;
   bfstore::Options unsaid;
   if (!told->hash) {
     if (told->format.hashes.empty()) return {};
     unsaid.hash = told->format.hashes.front();  // the bits are counted, and no key is asked
   }
   const auto filter = bfstore::Filter::open_foreign(report.path, form, unsaid, kOpening);
-  if (!filter) return filter.error();
-  const bfstore::Stats stats = filter->stats({.fill = count_bits, .memory = true});
-  report.identity = shape_of(*filter, *told);
-  report.fill = stats.fill;
-  report.keys_added = told->keys;
-  if (stats.memory) {
-    report.huge_page_bytes = stats.memory->huge_page_bytes;
-    report.resident_bytes = stats.memory->resident_bytes;
+  if (filter) {
+    look_inside(report, *filter, count_bits);
+    return {};
   }
-  return {};
+  foreign.asked_in_place = filter.error().code != bfstore::Code::kUnsupported;
+  return foreign.asked_in_place ? filter.error() : bfstore::Error();
 }
 
 // What is true of the file as a file.
@@ -83,7 +93,10 @@ std::optional<Foreign> look_at_foreign(bfstore::Report& report, const bfstore::F
   bfstore::ForeignForm form = wanted;
   form.format = first.name;
   const bfstore::Error error = look(foreign, report, form, count_bits);
-  if (!error.ok()) report.problems.push_back({error.code, error.message});
+  if (!error.ok()) {
+    report.identity.reset();
+    report.problems.push_back({error.code, error.message});
+  }
   return foreign;
 }
 

@@ -15,6 +15,7 @@ namespace bfinspect {
 struct Foreign {
   std::vector<bfstore::ForeignFormat> formats;   // the one that was asked for, or those that the bytes have
   std::optional<bfstore::ForeignFilter> filter;  // what the bytes say, if they are a filter of one format
+  bool asked_in_place = true;                    // otherwise its bits are not as in memory, and are not counted
 
   [[nodiscard]] bool has_several_filters() const { return filter && filter->filters > 1; }
 };

@@ -218,6 +218,8 @@ std::string foreign_way_out(const Facts& facts) {
   if (foreign.formats.size() > 1) return "Find out which program made it, and give its format (--format).";
   const std::string format = std::string("--format ") + foreign.formats.front().name;
   if (!foreign.filter) return "Give the column that is meant: " + format + " --column C.";
+  if (!foreign.asked_in_place)
+    return "Make a filter file of it (bf import " + format + "): its bits are not asked where they are.";
   if (foreign.has_several_filters())
     return "Ask all of its filters (bf contains " + format + "), or make a filter file of one (bf import " + format +
            " --member N).";
