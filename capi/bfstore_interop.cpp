@@ -66,7 +66,8 @@ bfs_foreign foreign_of(const bfstore::ForeignFilter& from, std::uint32_t needs) 
 std::uint32_t needs_of(const bfstore::ForeignFilter& told) noexcept {
   return (told.format.needs_size ? BFS_FOREIGN_NEEDS_SIZE : 0) |
          (told.format.needs_order ? BFS_FOREIGN_NEEDS_ORDER : 0) | (told.hash ? 0 : BFS_FOREIGN_NEEDS_HASH) |
-         (told.format.needs_column ? BFS_FOREIGN_NEEDS_COLUMN : 0);
+         (told.format.needs_column ? BFS_FOREIGN_NEEDS_COLUMN : 0) |
+         (told.format.needs_all ? BFS_FOREIGN_NEEDS_ALL : 0);
 }
 
 }  // namespace

@@ -159,6 +159,7 @@ typedef struct bfs_foreign_form {
 #define BFS_FOREIGN_NEEDS_ORDER 0x2u  /* bfs_foreign_form.order */
 #define BFS_FOREIGN_NEEDS_HASH 0x4u   /* bfs_options.hash, and its seed or seeds */
 #define BFS_FOREIGN_NEEDS_COLUMN 0x8u /* bfs_foreign_form.column */
+#define BFS_FOREIGN_NEEDS_ALL 0x10u   /* all of the bytes, where of other formats the first 64 KiB are enough */
 
 /* What the bytes of a foreign filter say.  0: they do not say it. */
 typedef struct bfs_foreign {
@@ -186,7 +187,7 @@ BFS_API const char* bfs_foreign_name(uint32_t index);
 /* Fills in *out with what the bytes of a foreign filter say.  Makes nothing.  `first` is at any address, may be NULL if
  * first_bytes is 0, and has the first bytes of the filter, as many as the caller likes, or all of them: so a caller
  * reads a pipe, asks here how many bytes the filter has, and reads on.  64 KiB are enough for the header of every
- * format above that has one; java-bytes, jaybird-scalable, leveldb, parquet, rbloom and rocksdb need all bytes.
+ * format but those that need all of the bytes (BFS_FOREIGN_NEEDS_ALL).
  * options: NULL, or those of a bfs_foreign_import that is to follow.  Then *out tells what it would make, or the code
  * says why it would make nothing; `bytes` is known also where the options alone say m.  `needs` is as without them.
  * On an error *out is as it was.

@@ -100,7 +100,6 @@ constinit const Row kBitsAndBloomsRow{.info = {.name = "bits-and-blooms",
                                       .write = write_bits_and_blooms};
 constinit const Row kBitsAndBloomsJsonRow{.info = {.name = "bits-and-blooms-json",
                                                    .about = "what MarshalJSON() of Go's bits-and-blooms/bloom writes",
-                                                   .needs_all = true,
                                                    .hashes = kHashes,
                                                    .keys = "bytes"},
                                           .read = nullptr,

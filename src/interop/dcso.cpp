@@ -63,7 +63,6 @@ Result<Outline> write_dcso(const Saying& filter, const ForeignForm& /*form*/) {
 
 constinit const Row kDcsoRow{.info = {.name = "dcso",
                                       .about = "the file of DCSO's bloom, flor, fleur and poppy",
-                                      .needs_all = true,
                                       .tells_capacity = true,
                                       .hashes = kHashes,
                                       .keys = "bytes"},

@@ -285,7 +285,7 @@ Result<Outline> outline_of(const Row& row, const Saying& filter, const ForeignFo
 
 std::vector<ForeignFormat> foreign_formats() {
   std::vector<ForeignFormat> formats;
-  for (const interop::Row* row : interop::kForeignRows) formats.push_back(row->info);
+  for (const interop::Row* row : interop::kForeignRows) formats.push_back(interop::info_of(*row));
   return formats;
 }
 
@@ -296,7 +296,7 @@ const char* foreign_format_name(std::size_t index) noexcept {
 std::optional<ForeignFormat> foreign_format_named(std::string_view name) noexcept {
   const interop::Row* const row = interop::find_foreign(name);
   if (row == nullptr) return std::nullopt;
-  return row->info;
+  return interop::info_of(*row);
 }
 
 }  // namespace bfstore

@@ -101,6 +101,13 @@ struct Row {
   Mark mark = Mark::kStrong;
 };
 
+// The public info. Where find() reads the bytes, it needs all of them.
+inline ForeignFormat info_of(const Row& row) {
+  ForeignFormat info = row.info;
+  info.needs_all = row.find != nullptr;
+  return info;
+}
+
 extern const Row kBitArrayRow;
 extern const Row kJaybirdRow;
 extern const Row kJaybirdScalableRow;

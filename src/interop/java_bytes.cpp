@@ -23,7 +23,6 @@ Result<Outline> write_bytes(const Saying& /*filter*/, const ForeignForm& /*form*
 
 constinit const Row kJavaBytesRow{.info = {.name = "java-bytes",
                                            .about = "the bytes of a tutorial's ByteBufferBloomFilter",
-                                           .needs_all = true,
                                            .hashes = kHashes,
                                            .keys = "a String in UTF-8"},
                                   .read = nullptr,

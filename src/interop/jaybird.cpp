@@ -198,7 +198,6 @@ constinit const Row kJaybirdRow{.info = {.name = "jaybird",
 
 constinit const Row kJaybirdScalableRow{.info = {.name = "jaybird-scalable",
                                                  .about = "the file of python-bloomfilter's ScalableBloomFilter",
-                                                 .needs_all = true,
                                                  .tells_capacity = true,
                                                  .hashes = kJaybirdHashes,
                                                  .keys = "str(key) in UTF-8"},

@@ -36,7 +36,6 @@ Result<Outline> write_filter(const Saying& filter, const ForeignForm& /*form*/) 
 
 constinit const Row kLevelDbRow{.info = {.name = "leveldb",
                                          .about = "one filter of LevelDB's built-in policy",
-                                         .needs_all = true,
                                          .hashes = kHashes,
                                          .keys = "the user's key"},
                                 .read = nullptr,

@@ -225,7 +225,6 @@ Result<std::vector<Told>> find_filters(const Source& source, const ForeignForm& 
 
 constinit const Row kParquetRow{.info = {.name = "parquet",
                                          .about = "the filters of one column of a file of Parquet",
-                                         .needs_all = true,
                                          .needs_column = true,
                                          .hashes = kHashes,
                                          .keys = "the value's plain encoding"},

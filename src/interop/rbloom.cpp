@@ -29,11 +29,10 @@ Result<Outline> write_file(const Saying& filter, const ForeignForm& /*form*/) {
 
 }  // namespace
 
-constinit const Row kRbloomRow{
-    .info = {.name = "rbloom", .about = "the file of rbloom's Bloom", .needs_all = true, .hashes = kHashes},
-    .read = nullptr,
-    .write = write_file,
-    .find = find_filter,
-    .mark = Mark::kWeak};
+constinit const Row kRbloomRow{.info = {.name = "rbloom", .about = "the file of rbloom's Bloom", .hashes = kHashes},
+                               .read = nullptr,
+                               .write = write_file,
+                               .find = find_filter,
+                               .mark = Mark::kWeak};
 
 }  // namespace bfstore::interop

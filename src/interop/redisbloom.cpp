@@ -133,7 +133,6 @@ Result<Outline> write_redisbloom(const Saying& filter, const ForeignForm& /*form
 
 constinit const Row kRedisBloomRow{.info = {.name = "redisbloom",
                                             .about = "the chunks of BF.SCANDUMP of RedisBloom, one after the other",
-                                            .needs_all = true,
                                             .tells_capacity = true,
                                             .hashes = kHashes,
                                             .keys = "the bytes of the item"},

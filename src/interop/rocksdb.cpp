@@ -53,7 +53,6 @@ Result<Outline> write_filter(const Saying& filter, const ForeignForm& /*form*/) 
 
 constinit const Row kRocksDbRow{.info = {.name = "rocksdb",
                                          .about = "one full Bloom filter of RocksDB, format_version 5",
-                                         .needs_all = true,
                                          .hashes = kHashes,
                                          .keys = "the user's key"},
                                 .read = nullptr,

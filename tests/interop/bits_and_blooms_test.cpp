@@ -33,7 +33,7 @@ void refused(const Bytes& bytes, Code code, std::initializer_list<const char*> w
 
 }  // namespace
 
-TEST_CASE("an inspection reports the header's numbers, and the array has whole words") {
+TEST_CASE("bits-and-blooms: an inspection reports the header's numbers, and the array has whole words") {
   const ForeignFilter told = must(inspect_foreign(header(70, 5, 70), kForm));
   CHECK(told.hash == Hash::kBitsAndBlooms);
   CHECK(told.num_bits == 70);
@@ -41,7 +41,7 @@ TEST_CASE("an inspection reports the header's numbers, and the array has whole w
   CHECK(told.bytes == 40);
 }
 
-TEST_CASE("each number of the header is checked") {
+TEST_CASE("bits-and-blooms: each number of the header is checked") {
   constexpr std::uint64_t kMost = ~std::uint64_t{0};
   for (const std::uint64_t num_bits : {std::uint64_t{0}, kMaxBits + 1, kMost})
     refused(header(num_bits, 5, num_bits), Code::kBits, {"2^48"});
@@ -52,7 +52,7 @@ TEST_CASE("each number of the header is checked") {
   CHECK(imported(whole(70, 5, 128), kForm, {}).ok());
 }
 
-TEST_CASE("a file that is cut anywhere, longer, or with bits after the last one is refused") {
+TEST_CASE("bits-and-blooms: a file that is cut anywhere, longer, or with bits after the last one is refused") {
   const Bytes bytes = whole(70, 5, 70);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const Bytes cut(bytes.begin(), bytes.begin() + std::ptrdiff_t(size));

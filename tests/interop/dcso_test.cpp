@@ -46,7 +46,7 @@ void refused(const Header& header, Code code, std::initializer_list<const char*>
 
 }  // namespace
 
-TEST_CASE("an inspection reports the header's numbers, from the header alone") {
+TEST_CASE("DCSO's bloom: an inspection reports the header's numbers, from the header alone") {
   const ForeignFilter told = must(inspect_foreign(Header{}.bytes(), kDcso));
   CHECK(told.hash == Hash::kDcso);
   CHECK(told.num_bits == 959);
@@ -58,7 +58,7 @@ TEST_CASE("an inspection reports the header's numbers, from the header alone") {
   CHECK(told.bytes == 0);  // its owner's bytes may follow
 }
 
-TEST_CASE("each number of the header is checked") {
+TEST_CASE("DCSO's bloom: each number of the header is checked") {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   for (const std::uint64_t version : {std::uint64_t{0}, std::uint64_t{2}, std::uint64_t{257}, kMost})
     refused({.version = version}, Code::kVersion, {"not a file of DCSO's bloom", "the number 1"});
@@ -72,7 +72,7 @@ TEST_CASE("each number of the header is checked") {
     refused({.num_bits = bits}, Code::kBits, {"2^48"});
 }
 
-TEST_CASE("a file that is cut anywhere is refused, and what follows the bits is its owner's") {
+TEST_CASE("DCSO's bloom: a file that is cut anywhere is refused, and what follows the bits is its owner's") {
   const Bytes whole = Header{}.whole();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     if (size >= kHeaderBytes && size % 5 != 0 && size + 1 != whole.size()) continue;

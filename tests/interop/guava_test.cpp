@@ -16,7 +16,7 @@ Bytes whole(const char* header, std::size_t longs) {
 
 }  // namespace
 
-TEST_CASE("an inspection reports the header's numbers, from the header alone") {
+TEST_CASE("Guava: an inspection reports the header's numbers, from the header alone") {
   for (const auto& [header, hash] : {std::pair{"010700000002", Hash::kGuava}, {"000700000002", Hash::kGuava32}}) {
     const ForeignFilter told = must(inspect_foreign(of_hex(header), kGuava));
     CHECK(told.hash == hash);
@@ -28,7 +28,7 @@ TEST_CASE("an inspection reports the header's numbers, from the header alone") {
   }
 }
 
-TEST_CASE("each number of the header is checked") {
+TEST_CASE("Guava: each number of the header is checked") {
   for (const char* header : {"020700000002", "ff0700000002"})
     check_refused(imported(whole(header, 2), kGuava, {}), Code::kMagic, {"not 0 or 1"});
   for (const char* header : {"010000000002", "014100000002", "01ff00000002"})
@@ -40,7 +40,7 @@ TEST_CASE("each number of the header is checked") {
   check_refused(imported(whole("01077fffffff", 2), kGuava, {}), Code::kBody, {"has 22 bytes"});
 }
 
-TEST_CASE("a file that is cut anywhere, or longer, is refused") {
+TEST_CASE("Guava: a file that is cut anywhere, or longer, is refused") {
   const Bytes bytes = whole("010700000002", 2);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const Bytes cut(bytes.begin(), bytes.begin() + std::ptrdiff_t(size));

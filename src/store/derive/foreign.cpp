@@ -37,8 +37,8 @@ ForeignFilter told_alone(const interop::Row& row, const std::vector<interop::Tol
   const interop::Told& first = found.front();
   const std::uint64_t bytes =
       first.num_bits == 0 || row.find != nullptr ? 0 : interop::whole_bytes(first, first.num_bits);
-  ForeignFilter filter{row.info,       first.hash, first.num_bits, first.num_probes,
-                       first.capacity, first.fpr,  first.keys,     bytes};
+  ForeignFilter filter{interop::info_of(row), first.hash, first.num_bits, first.num_probes,
+                       first.capacity,        first.fpr,  first.keys,     bytes};
   filter.filters = static_cast<std::uint32_t>(found.size());
   return filter;
 }

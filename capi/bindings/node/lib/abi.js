@@ -123,6 +123,7 @@ export const BFS = Object.freeze({
   FOREIGN_NEEDS_ORDER: 0x2,
   FOREIGN_NEEDS_HASH: 0x4,
   FOREIGN_NEEDS_COLUMN: 0x8,
+  FOREIGN_NEEDS_ALL: 0x10,
 });
 
 /** The name of a code. @typedef {"BFS_EINVAL" | "BFS_EINTERNAL" | "BFS_ENOMEM" | "BFS_ESYSTEM" | "BFS_EBUSY" |

@@ -124,6 +124,7 @@ static const Number numbers[] = {
     {"FOREIGN_NEEDS_ORDER", BFS_FOREIGN_NEEDS_ORDER},
     {"FOREIGN_NEEDS_HASH", BFS_FOREIGN_NEEDS_HASH},
     {"FOREIGN_NEEDS_COLUMN", BFS_FOREIGN_NEEDS_COLUMN},
+    {"FOREIGN_NEEDS_ALL", BFS_FOREIGN_NEEDS_ALL},
 };
 
 static const Field bfs_options_fields[] = {

@@ -125,6 +125,7 @@ pub const BFS_FOREIGN_NEEDS_SIZE: u32 = 0x1;
 pub const BFS_FOREIGN_NEEDS_ORDER: u32 = 0x2;
 pub const BFS_FOREIGN_NEEDS_HASH: u32 = 0x4;
 pub const BFS_FOREIGN_NEEDS_COLUMN: u32 = 0x8;
+pub const BFS_FOREIGN_NEEDS_ALL: u32 = 0x10;
 
 /// A handle: only its address is known.
 #[repr(C)]

@@ -126,6 +126,7 @@ final class Abi {
   static final int FOREIGN_NEEDS_ORDER = 0x2;
   static final int FOREIGN_NEEDS_HASH = 0x4;
   static final int FOREIGN_NEEDS_COLUMN = 0x8;
+  static final int FOREIGN_NEEDS_ALL = 0x10;
 
   private Abi() {}
 }
