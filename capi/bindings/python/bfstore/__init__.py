@@ -35,9 +35,9 @@ __all__ = [
     "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
     "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
-    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "foreign_formats",
-    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "plan", "required_bytes",
-    "strerror", "verify", "wrap",
+    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "contains_any", "create",
+    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open",
+    "open_foreign", "plan", "recognize_foreign", "required_bytes", "strerror", "verify", "which", "wrap",
 ]
 
 __version__ = _bfstore.version()
@@ -281,8 +281,9 @@ class Plan:
 class Foreign:
     """Facts in the bytes of another program's filter: see inspect_foreign().  None: the bytes do not tell it.
 
-    needs: what import_foreign() needs besides the bytes: "size" (num_bits and num_probes, or another way), "order",
-    "hash" (and its seed or seeds).
+    needs: what import_foreign() and open_foreign() need besides the bytes: "size" (num_bits and num_probes, or another
+    way), "order", "hash" (and its seed or seeds), "column".
+    filters: how many the bytes have; the other fields are those of the first one.  bytes: None if there are several.
     """
 
     layout: str
@@ -293,6 +294,7 @@ class Foreign:
     fpr: "float | None"
     keys: "int | None"
     bytes: "int | None"
+    filters: int
     needs: frozenset
 
 
@@ -388,6 +390,8 @@ _HANDLE = _LOCKS | {"writeback_check", "threads", "populate", "random", "guard"}
 _BUILD = _SHAPE | _HANDLE | {"part", "permissions", "replace"}
 _IMPORT = _BUILD | {"limit", "exclusive", "unpublished"}
 _CREATE = _IMPORT | {"filling"}
+_FOREIGN = _SIZE | {"like", "layout", "hash", "seed", "seeds", "secret", "tutorial_sizing", "populate", "random", "guard",
+                    "private", "any_filesystem"}
 _FORMAT = _SHAPE | {"threads", "exclusive", "bare"}
 _OPEN_ALL = _HANDLE | {"secret", "exclusive", "private", "recover", "accept_loss", "strict", "limit", "no_write", "follow",
                        "verify", "tolerate_damage"}
@@ -650,7 +654,7 @@ class Filter(_bfstore.Handle):
     def export_foreign(self, format, *, order=None):
         """Returns the filter for another program, in one of foreign_formats(): bytes.
 
-        order: "little" or "big", only for the format "raw".
+        order: "little" or "big", only for a format that needs it.
         """
         return self._export_foreign(format, _order_of(order))
 
@@ -724,11 +728,16 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     offset, length = fields.pop("offset", None), fields.pop("length", None)
     if offset is not None or length is not None:
         fields["range"] = _number(offset or 0) + _number(length or 0)
-    if not isinstance(path, int):
-        return _bfstore.open(Filter, _name_of(path), path, flags, fields)
-    if mode == "a":
+    if isinstance(path, int) and mode == "a":
         raise ValueError('a descriptor is of a file that is there: mode "r" or "r+"')
-    return _bfstore.open(Filter, f"descriptor {path}", None, flags, {**fields, "fd": struct.pack("=i", path)})
+    return _bfstore.open(Filter, *_file_of(path, flags, fields))
+
+
+def _file_of(path, flags, fields):
+    """Returns the arguments of the extension for a path, or for a descriptor."""
+    if isinstance(path, int):
+        return f"descriptor {path}", None, flags, {**fields, "fd": struct.pack("=i", path)}
+    return _name_of(path), path, flags, fields
 
 
 def create(path, capacity=None, fpr=None, **options):
@@ -740,8 +749,8 @@ def create(path, capacity=None, fpr=None, **options):
     layout: "blocked" (default), "classic", "counting" (can remove).
     hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (only digests),
         or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
-        "pybloom-live" (its version 4 or later).  If python-bloomfilter has the key k, pass str(k) to the last two:
-        an int or bytes is another key here.
+        "pybloom-live" (its version 4 or later), and others, which bfstore_interop.h describes.  If python-bloomfilter
+        has the key k, pass str(k): an int or bytes is another key here.
     seed, file_id: random if not given.  note: at most 1,024 bytes for the owner.
     permissions: bits, less the umask (if not given: those of the file that is replaced, or 0o600).
     part: (i, n) makes part i, from 0, of n of the filter that the other options describe: it takes only that part's
@@ -783,23 +792,34 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
 # --- Filters of other programs ----------------------------------------------------------------------------------------
 
 def foreign_formats():
-    """The names of the formats that import_foreign() reads and Filter.export_foreign() writes: "raw", "jaybird", ...
-
-    raw: only the bits, as bitarray.tofile() writes them.  The caller describes them by num_bits and num_probes (or
-        like), hash and seeds, and order.
-    jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live).  Small filters need
-        hash="jaybird", or hash="pybloom-live" if version 4 of pybloom-live or a later one made them.
-    """
+    """The names of all formats of other programs' filters that the library knows.  bfstore_interop.h describes each."""
     return _bfstore.foreign_formats()
 
 
-def inspect_foreign(data, format, *, order=None, name=None, **options):
+def recognize_foreign(path, *, follow_symlinks=True, any_filesystem=False):
+    """Returns the names of the foreign formats that all bytes of the file have.
+
+    []: none.  Several: the bytes do not tell which.  A format that needs num_bits and num_probes is never among them.
+    """
+    flags, _ = _given("recognize_foreign", {"any_filesystem"}, {"any_filesystem": any_filesystem},
+                      0 if follow_symlinks else _bfstore.NOFOLLOW)
+    return _bfstore.recognize_foreign(path, flags)
+
+
+def _form(format, order, column, member, name=None):
+    if member is not None and not 1 <= operator.index(member) < 2**32:
+        raise ValueError(f"member= is the number of a filter, from 1, not {member!r}")
+    return format, _order_of(order), column, member or 0, name
+
+
+def inspect_foreign(data, format, *, order=None, column=None, member=None, name=None, **options):
     """Returns facts in the bytes of another program's filter, as a Foreign, without importing it.  64 KiB suffice.
 
     With the options of import_foreign(): describes the filter that it would make.
     """
     flags, fields = _given("inspect_foreign", _IMPORT, options)
-    found = _bfstore.inspect_foreign(flags, fields if options else None, format, _order_of(order), name, data)
+    form = _form(format, order, column, member, name)
+    found = _bfstore.inspect_foreign(flags, fields if options else None, form, data)
     has_keys = found.pop("has_keys")
     told = {field: value or None for field, value in found.items()}
     return Foreign(**{**told, "layout": _bfstore.layout_name(found["layout"]),
@@ -807,16 +827,33 @@ def inspect_foreign(data, format, *, order=None, name=None, **options):
                       "keys": found["keys"] if has_keys else None, "needs": _names_in(_NEEDS, found["needs"])})
 
 
-def import_foreign(path, data, format, *, order=None, name=None, **options):
+def open_foreign(path, format, *, order=None, column=None, member=None, follow_symlinks=True, **options):
+    """Asks a file of another program, or that of a descriptor (an int), in place: maps it, and makes no file.
+
+    The filter only reads.  The form and the options say what the bytes do not: see import_foreign().  Of a file with
+    several filters, a key is in it if one of them has it.  After a change of the file every answer is True, and health
+    is "lost".  A process that writes through a mapping of its own shows that late or never: with private=True the
+    filter asks a copy of its own.
+    Options: those of create() that give the size, layout, hash, seed, seeds, secret or like; and, all False, populate,
+    random, guard, private, any_filesystem, tutorial_sizing.
+    """
+    flags, fields = _given("open_foreign", _FOREIGN, options, 0 if follow_symlinks else _bfstore.NOFOLLOW)
+    form = _form(format, order, column, member)
+    return _bfstore.open_foreign((Filter, *_file_of(path, flags, fields)), form)
+
+
+def import_foreign(path, data, format, *, order=None, column=None, member=None, name=None, **options):
     """Makes a filter file of the bytes of another program's filter, open for reading.  It appears whole, or not at all.
 
-    format: one of foreign_formats(), which says what each needs.  order: "little" or "big", which bit of a byte comes
-    first.  name: the bytes' name in messages.  Other options are those of create(), if the bytes do not tell them.  If
+    format: one of foreign_formats().  order: "little" or "big", which bit of a byte comes first; column: its name; both
+    where the format needs them (Foreign.needs).  member: the number, from 1, of the only one of several filters that is
+    meant.  name: the bytes' name in messages.  Other options are those of create(), if the bytes do not tell them.  If
     the caller's options are wrong, the filter answers False for keys that it has: so import with unpublished=True, look
     up keys that are known to be in it, and then call publish().
     """
     flags, fields = _given("import_foreign", _IMPORT, options)
-    return _bfstore.import_foreign(Filter, _name_of(path), path, flags, fields, format, _order_of(order), name, data)
+    form = _form(format, order, column, member, name)
+    return _bfstore.import_foreign((Filter, _name_of(path), path, flags, fields), form, data)
 
 
 # --- In memory --------------------------------------------------------------------------------------------------------
@@ -881,6 +918,23 @@ def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=N
     found = _bfstore.plan(_fields({name: value for name, value in given.items() if value is not None}))
     found["layout"], found["abilities"] = _bfstore.layout_name(found["layout"]), _names_in(_ABILITIES, found["abilities"])
     return _shown(Plan, found)
+
+
+# --- Any of several ---------------------------------------------------------------------------------------------------
+
+def contains_any(filters, key):
+    """Returns whether any of the filters may have the key.  False is certain, of each of them.
+
+    The filters are those of several lists, of this library or of other programs: see open_foreign().  The key is hashed
+    once for neighbors with the same hash and the same seed.
+    """
+    return _bfstore.contains_any(_bfstore.Handle, tuple(filters), key)
+
+
+def which(filters, key):
+    """Returns the numbers, from 0, of the filters that may have the key: a list, ascending.  Asks as contains_any()."""
+    answers = _bfstore.which(_bfstore.Handle, tuple(filters), key)
+    return [number for number, maybe in enumerate(answers) if maybe]
 
 
 # --- Bare filters -----------------------------------------------------------------------------------------------------

@@ -33,9 +33,9 @@ __all__ = [
     "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
     "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
-    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "create", "foreign_formats",
-    "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open", "plan", "required_bytes",
-    "strerror", "verify", "wrap",
+    "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "contains_any", "create",
+    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open",
+    "open_foreign", "plan", "recognize_foreign", "required_bytes", "strerror", "verify", "which", "wrap",
 ]
 __version__: str
 
@@ -120,6 +120,7 @@ class Foreign:
     fpr: float | None
     keys: int | None
     bytes: int | None
+    filters: int
     needs: frozenset[str]
 
 @dataclass(frozen=True)
@@ -404,11 +405,41 @@ def build(
     replace: bool = ...,
 ) -> Filter: ...
 def foreign_formats() -> list[str]: ...
+def recognize_foreign(path: _Path, *, follow_symlinks: bool = True, any_filesystem: bool = False) -> list[str]: ...
+def open_foreign(
+    path: _Path | int,
+    format: str,
+    *,
+    order: _Order | None = None,
+    column: str | None = None,
+    member: int | None = None,
+    follow_symlinks: bool = True,
+    capacity: int | None = ...,
+    fpr: float | None = ...,
+    bits_per_key: float | None = ...,
+    max_bytes: int | None = ...,
+    num_bits: int | None = ...,
+    num_probes: int | None = ...,
+    like: _Path | None = ...,
+    layout: _Layout | None = ...,
+    hash: _Hash | None = ...,
+    seed: int | None = ...,
+    seeds: Iterable[int] | None = ...,
+    secret: bytes | None = ...,
+    tutorial_sizing: bool = ...,
+    populate: bool = ...,
+    random: bool = ...,
+    guard: bool = ...,
+    private: bool = ...,
+    any_filesystem: bool = ...,
+) -> Filter: ...
 def inspect_foreign(
     data: ReadableBuffer,
     format: str,
     *,
     order: _Order | None = None,
+    column: str | None = None,
+    member: int | None = None,
     name: str | None = None,
     capacity: int | None = ...,
     fpr: float | None = ...,
@@ -445,6 +476,8 @@ def import_foreign(
     format: str,
     *,
     order: _Order | None = None,
+    column: str | None = None,
+    member: int | None = None,
     name: str | None = None,
     capacity: int | None = ...,
     fpr: float | None = ...,
@@ -551,6 +584,8 @@ def plan(
     num_bits: int | None = None,
     num_probes: int | None = None,
 ) -> Plan: ...
+def contains_any(filters: Iterable[Filter], key: _Key) -> bool: ...
+def which(filters: Iterable[Filter], key: _Key) -> list[int]: ...
 def bare_contains(data: ReadableBuffer, key: _Key) -> bool: ...
 def bare_contains_digest(data: ReadableBuffer, digest: SupportsIndex) -> bool: ...
 def bare_bytes(num_keys: int, bits_per_key: float, *, layout: _Layout = "blocked") -> int: ...

@@ -165,66 +165,91 @@ static PyObject* module_foreign_formats(PyObject* self, PyObject* unused) {
   return names;
 }
 
-/* Reads the last arguments of the functions for foreign bytes: the format, the order or 0, the bytes' name or None, and
- * the bytes.  Returns -1 with an exception.  After 0 the caller releases the bytes with PyBuffer_Release. */
-static int foreign_begin(bfs_foreign_form* form, Py_buffer* bytes, PyObject* arguments) {
-  unsigned int order = 0;
+/* Arguments: the path, the flags. */
+static PyObject* module_recognize_foreign(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject* path = NULL;
+  unsigned long long flags = 0;
+  if (!PyArg_ParseTuple(arguments, "O&K", PyUnicode_FSConverter, &path, &flags)) return NULL;
+  const char* text = PyBytes_AsString(path);
+  bfs_error error = BFS_ERROR_INIT;
+  PyObject* names = PyList_New(0);
+  const char* name = "";
+  for (uint32_t i = 0; names != NULL && name != NULL; i++) {
+    int32_t code;
+    WITHOUT_GIL(code = bfs_foreign_recognize(text, flags, i, &name, &error));
+    PyObject* one = code < 0 ? raise_code(code, &error) : name == NULL ? NULL : PyUnicode_FromString(name);
+    if (PyErr_Occurred() || (one != NULL && PyList_Append(names, one) < 0)) Py_CLEAR(names);
+    Py_XDECREF(one);
+  }
+  Py_DECREF(path);
+  return names;
+}
+
+/* Reads a form: a tuple of the format, the order or 0, the column or None, the member or 0, and the name for messages
+ * or None.  Returns -1 with an exception. */
+static int fill_form(bfs_foreign_form* form, PyObject* given) {
+  unsigned int order = 0, member = 0;
   *form = (bfs_foreign_form)BFS_FOREIGN_FORM_INIT;
-  if (!PyArg_ParseTuple(arguments, "sIzy*", &form->format, &order, &form->name, bytes)) return -1;
+  if (!PyArg_ParseTuple(given, "sIzIz", &form->format, &order, &form->column, &member, &form->name)) return -1;
   form->order = order;
+  form->member = member;
   return 0;
 }
 
-/* Arguments: the flags, the options or None, then those of foreign_begin. */
+/* Arguments: the flags, the options or None, the form, the bytes. */
 static PyObject* module_inspect_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
   unsigned long long flags = 0;
-  PyObject* given = NULL;
-  PyObject* first = PyTuple_GetSlice(arguments, 0, 2);
-  PyObject* rest = PyTuple_GetSlice(arguments, 2, PY_SSIZE_T_MAX);
+  PyObject *given = NULL, *of = NULL, *told = NULL;
   bfs_foreign_form form;
+  bfs_options options;
+  bfs_foreign found = BFS_FOREIGN_INIT;
+  bfs_error error = BFS_ERROR_INIT;
   Py_buffer bytes;
-  PyObject* told = NULL;
-  if (first != NULL && rest != NULL && PyArg_ParseTuple(first, "KO", &flags, &given) &&
-      foreign_begin(&form, &bytes, rest) == 0) {
-    bfs_options options;
-    bfs_foreign found = BFS_FOREIGN_INIT;
-    bfs_error error = BFS_ERROR_INIT;
-    const bfs_options* said = given == Py_None ? NULL : &options;
-    if (said == NULL || fill_options(&options, given) == 0) {
-      int32_t code;
-      WITHOUT_GIL(code = bfs_foreign_inspect(&form, bytes.buf, (uint64_t)bytes.len, flags, said, &found, &error));
-      told = code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
-    }
-    PyBuffer_Release(&bytes);
+  if (!PyArg_ParseTuple(arguments, "KOO!y*", &flags, &given, &PyTuple_Type, &of, &bytes)) return NULL;
+  const bfs_options* said = given == Py_None ? NULL : &options;
+  if (fill_form(&form, of) == 0 && (said == NULL || fill_options(&options, given) == 0)) {
+    int32_t code;
+    WITHOUT_GIL(code = bfs_foreign_inspect(&form, bytes.buf, (uint64_t)bytes.len, flags, said, &found, &error));
+    told = code < 0 ? raise_code(code, &error) : dict_of_foreign(&found);
   }
-  Py_XDECREF(first);
-  Py_XDECREF(rest);
+  PyBuffer_Release(&bytes);
   return told;
 }
 
-/* Arguments: those of making_begin, then those of foreign_begin. */
+/* Arguments: those of making_begin as a tuple, the form. */
+static PyObject* module_open_foreign(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject *first = NULL, *of = NULL;
+  Making making;
+  bfs_foreign_form form;
+  bfs_error error = BFS_ERROR_INIT;
+  if (!PyArg_ParseTuple(arguments, "O!O!", &PyTuple_Type, &first, &PyTuple_Type, &of)) return NULL;
+  if (fill_form(&form, of) < 0 || making_begin(&making, first) < 0) return NULL;
+  int32_t code;
+  WITHOUT_GIL(
+      code = bfs_foreign_open(making.path_text, &form, making.flags, &making.options, &making.handle->filter, &error));
+  return making_end(&making, code, &error);
+}
+
+/* Arguments: those of making_begin as a tuple, the form, the bytes. */
 static PyObject* module_import_foreign(PyObject* self, PyObject* arguments) {
   (void)self;
+  PyObject *first = NULL, *of = NULL, *made = NULL;
   Making making;
-  bfs_error error = BFS_ERROR_INIT;
   bfs_foreign_form form;
+  bfs_error error = BFS_ERROR_INIT;
   Py_buffer bytes;
-  PyObject* first = PyTuple_GetSlice(arguments, 0, 5);
-  PyObject* rest = PyTuple_GetSlice(arguments, 5, PY_SSIZE_T_MAX);
-  PyObject* made = NULL;
-  if (first != NULL && rest != NULL && foreign_begin(&form, &bytes, rest) == 0) {
-    if (making_begin(&making, first) == 0) {
-      int32_t code;
-      WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, making.flags,
-                                            &making.options, &making.handle->filter, &error));
-      making.handle->created = 1;
-      made = making_end(&making, code, &error);
-    }
-    PyBuffer_Release(&bytes);
+  if (!PyArg_ParseTuple(arguments, "O!O!y*", &PyTuple_Type, &first, &PyTuple_Type, &of, &bytes)) return NULL;
+  if (fill_form(&form, of) == 0 && making_begin(&making, first) == 0) {
+    int32_t code;
+    WITHOUT_GIL(code = bfs_foreign_import(making.path_text, &form, bytes.buf, (uint64_t)bytes.len, making.flags,
+                                          &making.options, &making.handle->filter, &error));
+    making.handle->created = 1;
+    made = making_end(&making, code, &error);
   }
-  Py_XDECREF(first);
-  Py_XDECREF(rest);
+  PyBuffer_Release(&bytes);
   return made;
 }
 
@@ -372,6 +397,57 @@ static PyObject* module_join(PyObject* self, PyObject* arguments) {
   return of_filters(arguments, 1);
 }
 
+/* --- Any of several ----------------------------------------------------------------------------------------------- */
+
+/* Releases the GIL only if a filter follows its path: see one_key in _lookups.c. */
+static int32_t ask_any(PyObject* handles, const bfs_filter* const* filters, const OneKey* key, uint8_t* which) {
+  const Py_ssize_t count = PyTuple_Size(handles);
+  int waits = 0;
+  for (Py_ssize_t i = 0; i < count; i++) waits |= ((const Handle*)PyTuple_GetItem(handles, i))->follows;
+  if (!waits) return bfs_contains_any(filters, (size_t)count, key->data, key->bytes, which);
+  int32_t code;
+  WITHOUT_GIL(code = bfs_contains_any(filters, (size_t)count, key->data, key->bytes, which));
+  return code;
+}
+
+/* Arguments: the class of handles, a tuple of them, the key, the answers or NULL.  Returns at least 0, or -1 with an
+ * exception.  Begins the calls after the key is made: that may run code that closes a handle. */
+static int32_t contains_any(PyObject* type, PyObject* handles, PyObject* object, uint8_t* which) {
+  const Py_ssize_t count = PyTuple_Size(handles);
+  OneKey key;
+  if (key_open(&key, object) < 0) return -1;
+  const bfs_filter** filters = PyMem_Calloc((size_t)count + 1, sizeof *filters);
+  if (filters == NULL) PyErr_NoMemory();
+  const Py_ssize_t begun = filters == NULL ? 0 : begin_all(handles, type, filters);
+  int32_t code = -1;
+  if (filters != NULL && begun == count) {
+    code = ask_any(handles, filters, &key, which);
+    if (code < 0) raise_code_of(NULL, code);
+  }
+  for (Py_ssize_t i = 0; i < begun; i++) handle_end((Handle*)PyTuple_GetItem(handles, i));
+  PyMem_Free(filters);
+  key_close(&key);
+  return code < 0 ? -1 : code;
+}
+
+static PyObject* module_contains_any(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject *type = NULL, *handles = NULL, *key = NULL;
+  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyType_Type, &type, &PyTuple_Type, &handles, &key)) return NULL;
+  const int32_t maybes = contains_any(type, handles, key, NULL);
+  return maybes < 0 ? NULL : PyBool_FromLong(maybes);
+}
+
+/* Returns bytes with 1 for each filter that may have the key, and 0 for each other one. */
+static PyObject* module_which(PyObject* self, PyObject* arguments) {
+  (void)self;
+  PyObject *type = NULL, *handles = NULL, *key = NULL;
+  if (!PyArg_ParseTuple(arguments, "O!O!O", &PyType_Type, &type, &PyTuple_Type, &handles, &key)) return NULL;
+  PyObject* answers = PyBytes_FromStringAndSize(NULL, PyTuple_Size(handles));
+  if (answers != NULL && contains_any(type, handles, key, (uint8_t*)PyBytes_AsString(answers)) < 0) Py_CLEAR(answers);
+  return answers;
+}
+
 /* --- Bare filters ------------------------------------------------------------------------------------------------- */
 
 static PyObject* module_bare_contains(PyObject* self, PyObject* arguments) {
@@ -496,6 +572,8 @@ static PyMethodDef module_methods[] = {
     {"is_stream", module_is_stream, METH_O, NULL},
     {"foreign_formats", module_foreign_formats, METH_NOARGS, NULL},
     {"inspect_foreign", module_inspect_foreign, METH_VARARGS, NULL},
+    {"recognize_foreign", module_recognize_foreign, METH_VARARGS, NULL},
+    {"open_foreign", module_open_foreign, METH_VARARGS, NULL},
     {"import_foreign", module_import_foreign, METH_VARARGS, NULL},
     {"format", module_format, METH_VARARGS, NULL},
     {"open_memory", module_open_memory, METH_VARARGS, NULL},
@@ -504,6 +582,8 @@ static PyMethodDef module_methods[] = {
     {"verify", module_verify, METH_VARARGS, NULL},
     {"join", module_join, METH_VARARGS, NULL},
     {"intersect", module_intersect, METH_VARARGS, NULL},
+    {"contains_any", module_contains_any, METH_VARARGS, NULL},
+    {"which", module_which, METH_VARARGS, NULL},
     {"bare_contains", module_bare_contains, METH_VARARGS, NULL},
     {"bare_contains_digest", module_bare_contains_digest, METH_VARARGS, NULL},
     {"bare_bytes", module_bare_bytes, METH_VARARGS, NULL},

@@ -17,6 +17,10 @@ except ImportError:
     numpy = None
 needs_numpy = unittest.skipIf(numpy is None, "numpy is not here: tools/setup.sh fetches it")
 
+# BloomFilter(10, 0.001) of pybloom-live 3.1.0 with the keys "alice", "bob" and "caf\u00e9".
+JAYBIRD = bytes.fromhex("fca9f1d24d62503f0a000000000000000f000000000000000a000000000000000300000000000000"
+                        "80c21002480200179018000904114892002200")
+
 
 class Case(unittest.TestCase):
     def setUp(self):

@@ -20,7 +20,7 @@ import warnings
 
 import arrow
 import bfstore
-from case import Case
+from case import JAYBIRD, Case
 
 
 class Closed(Case):
@@ -105,6 +105,8 @@ class Collected(Case):
     def test_no_call_leaks_objects(self):
         made, other = self.create(), self.create(self.folder / "other", like=self.path)
         column, numbers = arrow.text([b"a", None]), array.array("q", range(99))
+        foreign = self.folder / "foreign"
+        foreign.write_bytes(JAYBIRD)
 
         def refused(call):
             with self.assertRaises((TypeError, ValueError, OverflowError, OSError, bfstore.Error)):
@@ -132,6 +134,11 @@ class Collected(Case):
             refused(lambda: bfstore.open(self.folder / "none"))
             refused(lambda: bfstore.open(self.path, offset=-1))
             refused(lambda: bfstore.intersect([made, None], self.folder / "none"))
+            bfstore.open_foreign(foreign, "jaybird", member=1).close(), bfstore.recognize_foreign(foreign), bfstore.contains_any([made, other], "a")
+            bfstore.which([made, other], 5)
+            refused(lambda: bfstore.open_foreign(foreign, "jaybird", column="id"))
+            refused(lambda: bfstore.contains_any([made, None], "a"))
+            refused(lambda: bfstore.which([made, other], 1.5))
             refused(lambda: bfstore.verify(self.path))
             refused(lambda: made.seal("a\0b"))
             refused(lambda: made.dump(bare=True))
@@ -237,6 +244,15 @@ class Threads(Case):
             self.check_close_in_use(made, ask)
             with self.open(path, no_write=True) as again:  # clean
                 self.assertTrue(all(again.contains_many(present)))
+
+    def test_close_while_other_threads_ask_several_filters(self):
+        with self.create() as made:
+            made.add("a")
+        other = self.open()
+        for ask in (bfstore.contains_any, bfstore.which):
+            def check(one, ask=ask):
+                self.assertTrue(ask([other, one], "a"), "a wrong no while the filter was closed")
+            self.check_close_in_use(self.open(follow=True), check)  # such a lookup lets other threads run
 
     def test_close_of_a_buffer_while_other_threads_are_in_batches(self):
         memory = bytearray(bfstore.required_bytes(capacity=50_000) + 64)

@@ -21,6 +21,10 @@ with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5)
     low: float = f.compare(f).jaccard.low
     foreign: bytes = f.export_foreign("raw", order="big")
     told: bfstore.Foreign = bfstore.inspect_foreign(foreign, "raw", num_bits=8)
+    names: list[str] = bfstore.recognize_foreign("b.bloom")
+    in_place: bfstore.Filter = bfstore.open_foreign("b.bloom", names[0], column="id", member=told.filters, private=True)
+    some: bool = bfstore.contains_any([f, in_place], "alice")
+    them: list[int] = bfstore.which((f, in_place), 5)
     in_buffer: bfstore.Filter = bfstore.format(mmap.mmap(-1, bfstore.required_bytes(capacity=5)), capacity=5)
     f.add(1.5)  # error: arg-type
     f.add(None)  # error: arg-type
@@ -34,6 +38,8 @@ with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5)
     bfstore.open("a.bf", capacity=5)  # error: call-overload
     f.copy("b.bf", fpr=0.5)  # error: call-arg
     bfstore.import_foreign("b.bf", foreign, "raw", order="middle")  # error: arg-type
+    bfstore.open_foreign("b.bloom", "raw", replace=True)  # error: call-arg
+    bfstore.which([f, None], "alice")  # error: list-item
 try:
     bfstore.open("b.bf")
 except FileNotFoundError as error:
