@@ -203,7 +203,7 @@ bits! {
 }
 
 bits! {
-    /// Facts that the bytes of another program's filter lack, so that an import needs them from its caller.
+    /// Facts that the bytes of another program's filter lack, so that the caller has to give them.
     ForeignNeeds {
         /// m and k: [`num_bits`](crate::CreateOptions::num_bits) and [`num_probes`](crate::CreateOptions::num_probes),
         /// or another way to give them.
@@ -212,6 +212,8 @@ bits! {
         order = BFS_FOREIGN_NEEDS_ORDER,
         /// [`hash`](crate::CreateOptions::hash), and its seed or seeds.
         hash = BFS_FOREIGN_NEEDS_HASH,
+        /// [`ForeignForm::column`](crate::ForeignForm::column).
+        column = BFS_FOREIGN_NEEDS_COLUMN,
     }
 }
 
@@ -488,8 +490,10 @@ pub struct Foreign {
     pub fpr: Option<f64>,
     /// The number of keys that the other program counted.
     pub keys: Option<u64>,
-    /// The length that all of the bytes must have.
+    /// The length that all of the bytes must have.  `None` also in a format of several filters.
     pub bytes: Option<u64>,
+    /// The number of filters in the bytes.  The other fields are those of the first one.
+    pub filters: u32,
 }
 
 /// Converts the library's 0, which means "not told".
@@ -509,6 +513,7 @@ impl Foreign {
             fpr: said(found.fpr),
             keys: if found.has_keys != 0 { Some(found.keys) } else { None },
             bytes: said(found.bytes),
+            filters: found.filters,
         }
     }
 }

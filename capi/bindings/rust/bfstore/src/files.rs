@@ -1,14 +1,15 @@
-//! Functions of a file that is not open, and of several filters: verify, intersect and join.
+//! Functions of a file that is not open, and of several filters.
 
 use std::ops::Range;
 use std::os::raw::c_char;
 use std::path::Path;
+use std::ptr::null_mut;
 
 use bfstore_sys as sys;
 
-use crate::error::call;
+use crate::error::{call, checked};
 use crate::options::c_path;
-use crate::{CopyOptions, Filter, Result};
+use crate::{AsKey, CopyOptions, Filter, Result};
 
 /// Returns the damaged ranges of a sealed file, ascending; none if the file is unchanged.
 ///
@@ -39,6 +40,37 @@ fn verify_flags(path: &Path, flags: u64) -> Result<Vec<Range<u64>>> {
         }
         damaged.resize(found, sys::bfs_range { offset: 0, bytes: 0 });
     }
+}
+
+/// Asks several filters about one key: lists from several sources, of this library or of other programs
+/// ([`open_foreign`](crate::CreateOptions::open_foreign)).  `false` is a certain no of each of them; every error is
+/// `true`, as in [`Filter::contains`].  The key is hashed once for neighbors with the same hash and the same seed or
+/// secret.
+pub fn contains_any(filters: &[&Filter], key: impl AsKey) -> bool {
+    ask(filters, key, null_mut()) != 0
+}
+
+/// Asks as [`contains_any`], and returns the numbers, from 0 on and ascending, of the filters that may have the key.
+///
+/// # Errors
+/// [`Error::KindOfKey`](crate::Error::KindOfKey) and others: each filter may have the key.
+pub fn which(filters: &[&Filter], key: impl AsKey) -> Result<Vec<usize>> {
+    let mut answers = vec![1; filters.len()];
+    checked(ask(filters, key, answers.as_mut_ptr()), "the filters")?;
+    Ok((0..answers.len()).filter(|number| answers[*number] != 0).collect())
+}
+
+/// `answers` is null, or has room for one byte of each filter.
+fn ask(filters: &[&Filter], key: impl AsKey, answers: *mut u8) -> i32 {
+    let filters = raw_of(filters);
+    // SAFETY: the filters are borrowed, and the key lives, until the call returns.
+    key.with_key(|key| unsafe {
+        sys::bfs_contains_any(filters.as_ptr(), filters.len(), key.as_ptr().cast(), key.len(), answers)
+    })
+}
+
+fn raw_of(filters: &[&Filter]) -> Vec<*const sys::bfs_filter> {
+    filters.iter().map(|filter| filter.as_raw()).collect()
 }
 
 /// Makes a new file of the keys that each of the filters has, with the same layout, hash, seed and number of probes.
@@ -86,7 +118,7 @@ type MakeOf = unsafe extern "C" fn(
 
 fn made_of(filters: &[&Filter], path: &Path, options: &CopyOptions, make: MakeOf) -> Result<()> {
     let path = c_path(path)?;
-    let filters: Vec<_> = filters.iter().map(|filter| filter.as_raw()).collect();
+    let filters = raw_of(filters);
     options.with_raw(|flags, raw| {
         let (first, count) = (filters.as_ptr(), filters.len());
         // SAFETY: the filters are borrowed, and path and options live, until the call returns.

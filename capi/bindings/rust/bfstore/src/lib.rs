@@ -20,9 +20,9 @@ pub use facts::{
     Abilities, BitOrder, Comparison, Differences, Fill, Foreign, ForeignNeeds, Hash, Interval, Layout, LogPosition,
     Mark, Measure, Memory, Plan, PlanRequest, Statistics,
 };
-pub use files::{intersect, intersect_with, join, join_with, verify, verify_nofollow};
+pub use files::{contains_any, intersect, intersect_with, join, join_with, verify, verify_nofollow, which};
 pub use filter::{BufferFilter, Filter, SelectIter};
-pub use foreign::{foreign_formats, inspect_foreign, ForeignForm};
+pub use foreign::{foreign_formats, inspect_foreign, recognize_foreign, recognize_foreign_nofollow, ForeignForm};
 pub use key::AsKey;
 pub use keys::Keys;
 pub use options::{CopyOptions, CreateOptions, DumpOptions, OpenOptions};

@@ -108,6 +108,17 @@ macro_rules! flags {
     )*};
 }
 
+/// The method that sets `BFS_NOFOLLOW`, whose name says the opposite.
+macro_rules! follow_symlinks {
+    ($(#[$words:meta])*) => {
+        $(#[$words])*
+        pub fn follow_symlinks(&mut self, follow_symlinks: bool) -> &mut Self {
+            self.flags = if follow_symlinks { self.flags & !sys::BFS_NOFOLLOW } else { self.flags | sys::BFS_NOFOLLOW };
+            self
+        }
+    };
+}
+
 /// Methods that set one field.
 macro_rules! fields {
     ($($(#[$words:meta])* $name:ident: $kind:ty => $field:ident = $value:expr;)*) => {$(
@@ -186,10 +197,8 @@ impl<'a> OpenOptions<'a> {
         bare = BFS_BARE;
     }
 
-    /// `false` refuses a symbolic link as the last part of the path.
-    pub fn follow_symlinks(&mut self, follow_symlinks: bool) -> &mut Self {
-        self.flags = if follow_symlinks { self.flags & !sys::BFS_NOFOLLOW } else { self.flags | sys::BFS_NOFOLLOW };
-        self
+    follow_symlinks! {
+        /// `false` refuses a symbolic link as the last part of the path.
     }
 
     /// Opens an embedded filter in these bytes of the file: `640..` or `640..1280`.  It begins where the range begins, at
@@ -434,10 +443,17 @@ impl<'a> CreateOptions<'a> {
         unpublished = BFS_UNPUBLISHED;
         /// An online build: every answer is "maybe" until [`Filter::finish_filling`].
         filling = BFS_FILLING;
+        /// As [`OpenOptions::private`], for [`open_foreign`](CreateOptions::open_foreign).
+        private = BFS_PRIVATE;
         /// The m and k of most tutorials, cut off instead of rounded up.
         tutorial_sizing = BFS_TUTORIAL_SIZING;
         /// The bare form, for [`format`](CreateOptions::format) and [`required_bytes`](CreateOptions::required_bytes).
         bare = BFS_BARE;
+    }
+
+    follow_symlinks! {
+        /// As [`OpenOptions::follow_symlinks`], for [`open_or_create`](CreateOptions::open_or_create) and
+        /// [`open_foreign`](CreateOptions::open_foreign).
     }
 
     /// Calls the function with the library's flags and struct.

@@ -6,9 +6,9 @@ use std::os::unix::fs::{symlink, PermissionsExt};
 use std::time::Duration;
 
 use bfstore::{
-    bare, foreign_formats, inspect_foreign, intersect, intersect_with, verify, verify_nofollow, AlignedBytes, BitOrder,
-    CopyOptions, DumpOptions, Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions,
-    PlanRequest,
+    bare, contains_any, foreign_formats, inspect_foreign, intersect, intersect_with, recognize_foreign,
+    recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, DumpOptions,
+    Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions, PlanRequest,
 };
 
 use crate::support::{failed, failed_with, small, Folder};
@@ -616,7 +616,7 @@ fn a_file_of_python_bloomfilter_becomes_a_filter_and_comes_back() {
     let told = inspect_foreign(&JAYBIRD[..40], &form).unwrap();
     assert_eq!((told.layout, told.hash, told.num_probes), (Layout::Classic, Some(Hash::Jaybird), Some(10)));
     assert_eq!((told.num_bits, told.capacity, told.fpr), (Some(150), Some(10), Some(0.001)));
-    assert_eq!((told.keys, told.bytes, told.needs.bits()), (Some(3), Some(59), 0));
+    assert_eq!((told.keys, told.bytes, told.filters, told.needs.bits()), (Some(3), Some(59), 1, 0));
     let options = Filter::options_to_create();
     let made = options.import_foreign(folder.filter(), JAYBIRD, &form).unwrap();
     assert_eq!(made.contains_many(&["alice", "bob", "caf\u{e9}", "carol"]), Ok(vec![true, true, true, false]));
@@ -632,11 +632,11 @@ fn a_file_of_python_bloomfilter_becomes_a_filter_and_comes_back() {
 #[test]
 fn a_plain_array_needs_the_callers_word() {
     let folder = Folder::new();
-    assert_eq!(foreign_formats(), ["raw", "jaybird"]);
+    assert!(["raw", "jaybird"].iter().all(|name| foreign_formats().contains(name)));
     let mut bits = [0; 16];
     bits[3] = 0x80;
     let told = inspect_foreign(&bits, &ForeignForm::new("raw")).unwrap();
-    assert!(told.needs.size() && told.needs.order() && told.needs.hash());
+    assert!(told.needs.size() && told.needs.order() && told.needs.hash() && !told.needs.column());
     assert_eq!((told.num_bits, told.hash, told.keys, told.bytes), (None, None, None, None));
     let mut form = ForeignForm::new("raw");
     form.order(BitOrder::Big);
@@ -673,6 +673,120 @@ fn a_plain_array_needs_the_callers_word() {
     failed_with(made.export_foreign(&ForeignForm::new("raw")), "BFS_EINVAL");
     failed_with(made.export_foreign(ForeignForm::new("jaybird").order(BitOrder::Big)), "BFS_EINVAL");
     failed_with(made.export_foreign(&ForeignForm::new("jaybird")), "BFS_EUNSUPPORTED");
+}
+
+#[test]
+fn a_file_of_another_program_is_asked_in_place() {
+    let folder = Folder::new();
+    let (path, form) = (folder.join("words"), ForeignForm::new("jaybird"));
+    fs::write(&path, JAYBIRD).unwrap();
+    assert_eq!(recognize_foreign(&path), Ok(vec!["jaybird"]));
+    let mut options = Filter::options_to_create();
+    let keys = ["alice", "bob", "caf\u{e9}", "carol"];
+    let private = options.clone().private(true).open_foreign(&path, &form).unwrap();
+    options.populate(true).random(true).guard(true).any_filesystem(true);
+    let shared = options.open_foreign(&path, &form).unwrap();
+    let by_descriptor = options.open_foreign_fd(File::open(&path).unwrap(), &form).unwrap();
+    for opened in [&private, &shared, &by_descriptor] {
+        assert_eq!(opened.contains_many(&keys), Ok(vec![true, true, true, false]));
+        assert!(!opened.created());
+        failed_with(opened.add("carol"), "BFS_EREADONLY");
+    }
+    assert_eq!(folder.names(), ["words"]);
+    fs::write(&path, [0; 59]).unwrap();
+    assert!(shared.contains("carol") && !private.contains("carol"));
+    failed_with(shared.health(), "BFS_ELOST");
+    assert_eq!(private.health(), Ok(()));
+}
+
+#[test]
+fn a_plain_array_is_asked_in_place() {
+    let folder = Folder::new();
+    let (path, link) = (folder.join("bits"), folder.join("link"));
+    fs::write(&path, [0; 16]).unwrap();
+    symlink(&path, &link).unwrap();
+    assert_eq!(recognize_foreign(&path), Ok(vec![]));
+    assert_eq!(recognize_foreign(&link), Ok(vec![]));
+    failed_with(recognize_foreign_nofollow(&link), "BFS_ESYMLINK");
+    let mut form = ForeignForm::new("raw");
+    form.order(BitOrder::Big);
+    let mut options = Filter::options_to_create();
+    options.hash(Hash::Murmur3).num_bits(124).num_probes(4);
+    let opened = options.open_foreign(&link, &form).unwrap();
+    assert_eq!((opened.contains("key"), opened.stats().unwrap().num_bits), (false, 124));
+    failed_with(options.clone().follow_symlinks(false).open_foreign(&link, &form), "BFS_ESYMLINK");
+    for wrong in [
+        Filter::options_to_create().open_foreign(&path, &form),
+        options.clone().num_bits(132).open_foreign(&path, &form),
+        options.clone().replace(true).open_foreign(&path, &form),
+        options.clone().note(b"mine").part(0, 2).open_foreign(&path, &form),
+        options.open_foreign(&path, &ForeignForm::new("raw")),
+        options.open_foreign(folder.join("a\0b"), &form),
+    ] {
+        failed_with(wrong, "BFS_EINVAL");
+    }
+    for error in
+        [failed(options.open_foreign(folder.join("none"), &form)), failed(recognize_foreign(folder.join("none")))]
+    {
+        assert!(matches!(error, Error::NotFound(_)), "{error:?}");
+    }
+}
+
+#[test]
+fn one_filter_of_a_file_and_a_column_are_named() {
+    let folder = Folder::new();
+    let path = folder.join("words");
+    fs::write(&path, JAYBIRD).unwrap();
+    let options = Filter::options_to_create();
+    let mut form = ForeignForm::new("jaybird");
+    form.member(1);
+    assert!(options.open_foreign(&path, &form).unwrap().contains("alice"));
+    form.member(2);
+    for error in
+        [failed(options.open_foreign(&path, &form)), failed(options.import_foreign(folder.filter(), JAYBIRD, &form))]
+    {
+        assert!(matches!(error, Error::Invalid(_)) && error.to_string().contains("no number 2"), "{error:?}");
+    }
+    form.member(0).column("id");
+    for error in [
+        failed(options.open_foreign(&path, &form)),
+        failed(options.import_foreign(folder.filter(), JAYBIRD, &form)),
+        failed(inspect_foreign(JAYBIRD, &form)),
+    ] {
+        assert!(matches!(error, Error::Invalid(_)) && error.to_string().contains("no columns"), "{error:?}");
+    }
+    failed_with(inspect_foreign(JAYBIRD, form.column("a\0b")), "BFS_EINVAL");
+}
+
+#[test]
+fn several_filters_are_asked_at_once() {
+    let folder = Folder::new();
+    let path = folder.join("words");
+    fs::write(&path, JAYBIRD).unwrap();
+    let mut made: Vec<Filter> = (0..100u64)
+        .map(|number| {
+            let one = small().seed(number % 2).create(folder.join(number.to_string())).unwrap();
+            one.add_many(&[number, 1000]).unwrap();
+            one
+        })
+        .collect();
+    made.insert(70, Filter::options_to_create().open_foreign(&path, &ForeignForm::new("jaybird")).unwrap());
+    let filters: Vec<&Filter> = made.iter().collect();
+    for (key, numbers) in [("alice", vec![70]), ("absent", vec![])] {
+        assert_eq!((contains_any(&filters, key), which(&filters, key)), (!numbers.is_empty(), Ok(numbers)));
+    }
+    let others: Vec<usize> = (0..101).filter(|number| *number != 70).collect();
+    assert_eq!((contains_any(&filters, 1000), which(&filters, 1000)), (true, Ok(others)));
+    for number in [0, 63, 64, 99] {
+        assert!(which(&filters, number).unwrap().contains(&(number as usize + usize::from(number >= 70))));
+    }
+    assert_eq!((contains_any(&[], "key"), which(&[], "key")), (false, Ok(vec![])));
+    let digests = small().hash(Hash::External).create(folder.join("digests")).unwrap();
+    assert!(contains_any(&[&made[0], &digests], "absent"));
+    let error = failed_with(which(&[&made[0], &digests], "absent"), "BFS_EDIGESTONLY");
+    assert!(matches!(error, Error::KindOfKey(_)));
+    made[1].shut().unwrap();
+    assert!(contains_any(&[&made[0], &made[1]], "absent"));
 }
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------
