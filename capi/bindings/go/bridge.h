@@ -124,6 +124,11 @@ static inline int32_t bridge_add_integer(bfs_filter* filter, uint64_t number) {
   return bfs_add(filter, key.bytes, sizeof key.bytes);
 }
 
+static inline int32_t bridge_contains_any(const bfs_filter* const* filters, size_t count, _GoString_ key,
+                                          uint8_t* which) {
+  return bfs_contains_any(filters, count, _GoStringPtr(key), _GoStringLen(key), which);
+}
+
 /* --- Many keys --- */
 
 static inline bfs_keys bridge_keys(bfs_keys keys, const uint8_t* data, const uint8_t* offsets,
@@ -220,6 +225,13 @@ static inline int32_t bridge_foreign_inspect_for(const bfs_foreign_form* form, c
                                                  bfs_error* error) {
   const bfs_options options = bridge_options(&given, like, note, secret, seeds);
   return bfs_foreign_inspect(form, first, bytes, given.flags, &options, out, error);
+}
+
+static inline int32_t bridge_foreign_open(const char* path, const bfs_foreign_form* form, bridge_given given,
+                                          const char* like, const uint8_t* note, const uint8_t* secret,
+                                          const uint32_t* seeds, bfs_filter** out, bfs_error* error) {
+  const bfs_options options = bridge_options(&given, like, note, secret, seeds);
+  return bfs_foreign_open(path, form, given.flags, &options, out, error);
 }
 
 static inline int32_t bridge_foreign_import(const char* path, const bfs_foreign_form* form, const uint8_t* data,

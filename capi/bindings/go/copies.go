@@ -1,4 +1,4 @@
-// Copies, sets, sealed files, and bit arrays of other programs.
+// Copies, sets, several filters at once, sealed files, and bit arrays of other programs.
 
 package bfstore
 
@@ -89,6 +89,53 @@ func Intersect(filters []*Filter, path string, options CopyOptions) error {
 	})
 }
 
+// ContainsAny reports whether any of the filters may have the key: lists from several sources, of this library or of
+// other programs (OpenForeign). False is certain, of each of them. After every error the answer is true. The key is
+// hashed once for neighbors with the same hash and the same seed or secret.
+func ContainsAny(filters []*Filter, key []byte) (bool, error) {
+	return ContainsAnyString(filters, text(key))
+}
+
+// ContainsAnyString is ContainsAny for the string's bytes.
+func ContainsAnyString(filters []*Filter, key string) (bool, error) {
+	maybes, err := askAll(filters, key, nil)
+	return err != nil || maybes > 0, err
+}
+
+// Which returns the numbers, from 0 on and ascending, of the filters that may have the key. It asks as ContainsAny.
+// After an error each filter may have it.
+func Which(filters []*Filter, key []byte) ([]int, error) { return WhichString(filters, text(key)) }
+
+// WhichString is Which for the string's bytes.
+func WhichString(filters []*Filter, key string) ([]int, error) {
+	answers := make([]byte, len(filters))
+	maybes, err := askAll(filters, key, answers)
+	if err != nil {
+		return nil, err
+	}
+	numbers := make([]int, 0, maybes)
+	for i, maybe := range answers {
+		if maybe != 0 {
+			numbers = append(numbers, i)
+		}
+	}
+	return numbers, nil
+}
+
+// askAll returns how many filters may have the key; without answers at most 1.
+func askAll(filters []*Filter, key string, answers []byte) (int, error) {
+	leave, err := enterAll(filters...)
+	if err != nil {
+		return 0, err
+	}
+	defer leave()
+	maybes := C.bridge_contains_any(handlesOf(filters), C.size_t(len(filters)), key, bytesOf(answers))
+	if maybes < 0 {
+		return 0, refusal(Code(maybes), "the filters: "+Code(maybes).Error())
+	}
+	return int(maybes), nil
+}
+
 // Join makes a new file of the whole filter. Each of its parts must occur once.
 func Join(parts []*Filter, path string, options CopyOptions) error {
 	return ofFilters(parts, path, options, func(first **C.bfs_filter, count C.size_t, where *C.char, flags C.uint64_t,
@@ -99,15 +146,11 @@ func Join(parts []*Filter, path string, options CopyOptions) error {
 
 func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**C.bfs_filter, C.size_t, *C.char,
 	C.uint64_t, *C.bfs_options, *C.bfs_error) C.int32_t) error {
-	handles := make([]*C.bfs_filter, len(filters))
 	leave, err := enterAll(filters...)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	for i, filter := range filters {
-		handles[i] = filter.handle
-	}
 	where, err := pathOf(path)
 	if err != nil {
 		return err
@@ -117,17 +160,25 @@ func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**
 	if err != nil {
 		return err
 	}
-	var first **C.bfs_filter
-	if len(handles) > 0 {
-		first = &handles[0]
-	}
 	words := wordsFor()
-	code := call(first, C.size_t(len(handles)), where, flags, &given, words)
+	code := call(handlesOf(filters), C.size_t(len(filters)), where, flags, &given, words)
 	runtime.KeepAlive(filters)
 	if code != C.BFS_OK {
 		return failure(code, words)
 	}
 	return nil
+}
+
+// handlesOf returns an array of the filters' handles; nil for none.
+func handlesOf(filters []*Filter) **C.bfs_filter {
+	if len(filters) == 0 {
+		return nil
+	}
+	handles := make([]*C.bfs_filter, len(filters))
+	for i, filter := range filters {
+		handles[i] = filter.handle
+	}
+	return &handles[0]
 }
 
 // Range is a range of bytes in a file.

@@ -172,6 +172,11 @@ func TestPaths(t *testing.T) {
 			_, err := bfstore.InspectForeign(nil, bfstore.ForeignForm{}, bfstore.Options{Like: with})
 			return err
 		},
+		func() error {
+			_, err := bfstore.OpenForeign(with, bfstore.ForeignForm{}, bfstore.Options{})
+			return err
+		},
+		func() error { _, err := bfstore.RecognizeForeign(with); return err },
 		func() error { _, err := bfstore.Verify(with, bfstore.VerifyOptions{}); return err },
 		func() error { return filter.Copy(with, options) },
 		func() error { return bfstore.Intersect([]*bfstore.Filter{filter}, with, options) },

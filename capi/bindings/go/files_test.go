@@ -245,7 +245,7 @@ func TestAFileOfPythonBloomfilterBecomesAFilterAndComesBack(t *testing.T) {
 	told := must[bfstore.Foreign](t)(bfstore.InspectForeign(data[:40], form))
 	equal(t, *told.Keys, 3)
 	told.Keys = nil
-	equal(t, told, bfstore.Foreign{Layout: bfstore.Classic, Hash: bfstore.Jaybird, NumProbes: 10, NumBits: 150, Capacity: 10, FPR: 0.001, Bytes: 59})
+	equal(t, told, bfstore.Foreign{Layout: bfstore.Classic, Hash: bfstore.Jaybird, NumProbes: 10, NumBits: 150, Capacity: 10, FPR: 0.001, Bytes: 59, Filters: 1})
 	made := closing(t, must[*bfstore.Filter](t)(bfstore.ImportForeign(filepath.Join(folder, "filter.bf"), data, form, bfstore.Options{})))
 	equal(t, [4]bool{has(t, made, "alice"), has(t, made, "bob"), has(t, made, "caf\u00e9"), has(t, made, "carol")}, [4]bool{true, true, true, false})
 	equal(t, bytes.Equal(must[[]byte](t)(made.ExportForeign(form)), data), true)
@@ -257,12 +257,13 @@ func TestAFileOfPythonBloomfilterBecomesAFilterAndComesBack(t *testing.T) {
 }
 
 func TestAPlainArrayNeedsTheCallersWord(t *testing.T) {
-	equal(t, strings.Join(bfstore.ForeignFormats(), " "), "raw jaybird")
+	formats := " " + strings.Join(bfstore.ForeignFormats(), " ") + " "
+	equal(t, strings.Contains(formats, " raw ") && strings.Contains(formats, " jaybird "), true)
 	raw := func(order bfstore.Order) bfstore.ForeignForm { return bfstore.ForeignForm{Format: "raw", Order: order} }
 	big, bits, folder := raw(bfstore.BigBits), make([]byte, 16), t.TempDir()
 	bits[3] = 0x80
 	told := must[bfstore.Foreign](t)(bfstore.InspectForeign(bits, raw(0)))
-	equal(t, told, bfstore.Foreign{Needs: bfstore.NeedsSize | bfstore.NeedsOrder | bfstore.NeedsHash, Layout: bfstore.Classic})
+	equal(t, told, bfstore.Foreign{Needs: bfstore.NeedsSize | bfstore.NeedsOrder | bfstore.NeedsHash, Layout: bfstore.Classic, Filters: 1})
 	options := bfstore.Options{Hash: bfstore.Murmur3, NumBits: 124, NumProbes: 4, Unpublished: true}
 	told = must[bfstore.Foreign](t)(bfstore.InspectForeign(nil, big, options))
 	equal(t, told.NumBits == 124 && told.Hash == bfstore.Murmur3 && told.Bytes == 16 && told.Keys == nil, true)
@@ -298,6 +299,126 @@ func TestAPlainArrayNeedsTheCallersWord(t *testing.T) {
 	}
 	_, err = made.ExportForeign(bfstore.ForeignForm{Format: "jaybird"})
 	refused(t, err, bfstore.EUNSUPPORTED)
+}
+
+// foreign writes a file of another program.
+func foreign(t *testing.T, data []byte) string {
+	path := filepath.Join(t.TempDir(), "foreign")
+	ok(t, os.WriteFile(path, data, 0o600))
+	return path
+}
+
+func TestAFileOfAnotherProgramIsAskedInPlace(t *testing.T) {
+	data, form := must[[]byte](t)(hex.DecodeString(jaybird)), bfstore.ForeignForm{Format: "jaybird"}
+	path := foreign(t, data)
+	equal(t, strings.Join(must[[]string](t)(bfstore.RecognizeForeign(path)), " "), "jaybird")
+	equal(t, len(must[[]string](t)(bfstore.RecognizeForeign(foreign(t, []byte("no filter")), bfstore.RecognizeOptions{AnyFilesystem: true}))), 0)
+	private := closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(path, form, bfstore.Options{Private: true})))
+	file := must[*os.File](t)(os.Open(path))
+	byFile := closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeignFile(file, form, bfstore.Options{})))
+	ok(t, file.Close())
+	options := bfstore.Options{Populate: true, Random: true, Guard: true, AnyFilesystem: true}
+	shared := closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(path, form, options)))
+	for _, filter := range []*bfstore.Filter{private, byFile, shared} {
+		equal(t, [4]bool{has(t, filter, "alice"), has(t, filter, "bob"), has(t, filter, "caf\u00e9"), has(t, filter, "carol")}, [4]bool{true, true, true, false})
+		_, err := filter.AddString("carol")
+		refused(t, err, bfstore.EREADONLY, path)
+	}
+	ok(t, os.WriteFile(path, make([]byte, len(data)), 0o600))
+	equal(t, has(t, shared, "carol") && !has(t, private, "carol"), true)
+	refused(t, shared.Health(), bfstore.ELOST)
+	ok(t, private.Health())
+	_, err := bfstore.OpenForeignFile(file, form, bfstore.Options{})
+	refused(t, err, bfstore.EINVAL, "closed")
+}
+
+func TestAPlainArrayIsAskedInPlace(t *testing.T) {
+	path, form := foreign(t, make([]byte, 16)), bfstore.ForeignForm{Format: "raw", Order: bfstore.BigBits}
+	equal(t, len(must[[]string](t)(bfstore.RecognizeForeign(path))), 0)
+	options := bfstore.Options{Hash: bfstore.Murmur3, NumBits: 124, NumProbes: 4}
+	opened := closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(path, form, options)))
+	equal(t, has(t, opened, "key"), false)
+	equal(t, must[bfstore.Statistics](t)(opened.Stats(bfstore.StatsOptions{})).NumBits, 124)
+
+	without, other, making, link := options, options, options, path+"link"
+	without.Hash, other.NumBits, making.Replace = 0, 132, true
+	for words, wrong := range map[string]bfstore.Options{"hash": without, "132": other, "REPLACE": making, "NUL": {Like: "a\x00"}} {
+		_, err := bfstore.OpenForeign(path, form, wrong)
+		refused(t, err, bfstore.EINVAL, words)
+	}
+	ok(t, os.Symlink(path, link))
+	closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(link, form, options)))
+	options.NoFollow = true
+	_, err := bfstore.OpenForeign(link, form, options)
+	refused(t, err, bfstore.ESYMLINK, link)
+	_, err = bfstore.RecognizeForeign(link, bfstore.RecognizeOptions{NoFollow: true})
+	refused(t, err, bfstore.ESYMLINK, link)
+	_, err = bfstore.OpenForeign(path+"none", form, options)
+	refused(t, err, bfstore.ENOENT)
+	_, err = bfstore.RecognizeForeign(path + "none")
+	refused(t, err, bfstore.ENOENT)
+	_, err = bfstore.RecognizeForeign(path, bfstore.RecognizeOptions{}, bfstore.RecognizeOptions{})
+	refused(t, err, bfstore.EINVAL)
+}
+
+func TestOneFilterOfAFileAndAColumnAreNamed(t *testing.T) {
+	data, folder := must[[]byte](t)(hex.DecodeString(jaybird)), t.TempDir()
+	path := foreign(t, data)
+	for _, row := range []struct {
+		form  bfstore.ForeignForm
+		words string
+	}{{bfstore.ForeignForm{Format: "jaybird", Column: "id"}, "no columns"}, {bfstore.ForeignForm{Format: "jaybird", Member: 2}, "no number 2"},
+		{bfstore.ForeignForm{Format: "jaybird", Column: "a\x00"}, "NUL"}, {bfstore.ForeignForm{Format: "jaybird", Member: -1}, "-1"},
+		{bfstore.ForeignForm{Format: "jaybird", Member: 1 << 32}, "4294967296"}} {
+		_, err := bfstore.OpenForeign(path, row.form, bfstore.Options{})
+		refused(t, err, bfstore.EINVAL, row.words)
+		_, err = bfstore.ImportForeign(filepath.Join(folder, "filter.bf"), data, row.form, bfstore.Options{})
+		refused(t, err, bfstore.EINVAL, row.words)
+	}
+	equal(t, names(t, folder), "")
+	_, err := bfstore.InspectForeign(data, bfstore.ForeignForm{Format: "jaybird", Column: "id"})
+	refused(t, err, bfstore.EINVAL, "no columns")
+	one := closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(path, bfstore.ForeignForm{Format: "jaybird", Member: 1}, bfstore.Options{})))
+	equal(t, has(t, one, "alice"), true)
+}
+
+func TestSeveralFiltersAreAskedAtOnce(t *testing.T) {
+	var filters []*bfstore.Filter
+	for i := uint64(0); i < 100; i++ {
+		one := create(t, bfstore.Options{Seed: bfstore.SeedOf(i % 2)})
+		must[int](t)(one.AddKeys(bfstore.Strings([]string{fmt.Sprint(i), "every"})))
+		if i == 70 {
+			path := foreign(t, must[[]byte](t)(hex.DecodeString(jaybird)))
+			filters = append(filters, closing(t, must[*bfstore.Filter](t)(bfstore.OpenForeign(path, bfstore.ForeignForm{Format: "jaybird"}, bfstore.Options{}))))
+		}
+		filters = append(filters, one)
+	}
+	which := func(key string) string {
+		numbers := must[[]int](t)(bfstore.WhichString(filters, key))
+		equal(t, fmt.Sprint(must[[]int](t)(bfstore.Which(filters, []byte(key)))), fmt.Sprint(numbers))
+		equal(t, must[bool](t)(bfstore.ContainsAnyString(filters, key)), len(numbers) > 0)
+		equal(t, must[bool](t)(bfstore.ContainsAny(filters, []byte(key))), len(numbers) > 0)
+		return strings.Trim(fmt.Sprint(numbers), "[]")
+	}
+	equal(t, which("alice"), "70")
+	equal(t, which("absent"), "")
+	equal(t, len(strings.Fields(which("every"))), 100)
+	for i, number := range map[int]int{0: 0, 63: 63, 64: 64, 99: 100} {
+		equal(t, strings.Contains(" "+which(fmt.Sprint(i))+" ", fmt.Sprintf(" %d ", number)), true, i)
+	}
+	equal(t, must[bool](t)(bfstore.ContainsAny(nil, []byte("key"))) || len(must[[]int](t)(bfstore.Which(nil, nil))) > 0, false)
+
+	digests, closed := create(t, bfstore.Options{Hash: bfstore.External}), create(t, bfstore.Options{})
+	ok(t, closed.Close())
+	for code, wrong := range map[bfstore.Code]*bfstore.Filter{bfstore.EDIGESTONLY: digests, bfstore.ESHUT: closed, bfstore.EINVAL: nil} {
+		maybe, err := bfstore.ContainsAnyString([]*bfstore.Filter{filters[0], wrong}, "absent")
+		refused(t, err, code)
+		equal(t, maybe, true)
+		numbers, err := bfstore.WhichString([]*bfstore.Filter{filters[0], wrong}, "absent")
+		refused(t, err, code)
+		equal(t, len(numbers), 0)
+	}
+	ok(t, filters[0].Close()) // no refused call holds it
 }
 
 func TestPlans(t *testing.T) {

@@ -1,4 +1,4 @@
-// Filters of other programs: facts in their bytes, importing them, and exporting a filter.
+// Filters of other programs: facts in their bytes, asking them in place, importing them, and exporting a filter.
 
 package bfstore
 
@@ -7,16 +7,16 @@ package bfstore
 */
 import "C"
 
-import "strings"
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+)
 
-// ForeignFormats returns the names of the formats that the library knows: "raw", "jaybird". A later library may have
-// more.
-//
-// raw: only the bits, as C's fwrite, Java's BitSet and Python's bitarray write them. The caller describes them by
-// NumBits and NumProbes (or Like), Hash and its Seed or Seeds, and the Order.
-//
-// jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). A small filter needs
-// the Hash Jaybird, or PybloomLive if version 4 of pybloom-live or a later one made it.
+// ForeignFormats returns the names of all formats of other programs' filters that the library knows. bfstore_interop.h
+// describes each.
 func ForeignFormats() []string {
 	var names []string
 	for {
@@ -28,34 +28,79 @@ func ForeignFormats() []string {
 	}
 }
 
+// RecognizeOptions say how RecognizeForeign opens the file.
+type RecognizeOptions struct {
+	AnyFilesystem bool // also a network or overlay filesystem
+	NoFollow      bool // ESYMLINK if the last part of the path is a symbolic link
+}
+
+// RecognizeForeign returns the names of the foreign formats that all bytes of the file have: none, or several if the
+// bytes do not tell which. A format that needs m and k from its caller is never among them.
+func RecognizeForeign(path string, options ...RecognizeOptions) ([]string, error) {
+	chosen, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	where, err := pathOf(path)
+	if err != nil {
+		return nil, err
+	}
+	defer free(where)
+	flags := bit(chosen.AnyFilesystem, C.BFS_ANY_FILESYSTEM) | bit(chosen.NoFollow, C.BFS_NOFOLLOW)
+	var names []string
+	for {
+		var name *C.char
+		words := wordsFor()
+		if code := C.bfs_foreign_recognize(where, flags, C.uint32_t(len(names)), &name, words); code != C.BFS_OK {
+			return nil, failure(code, words)
+		}
+		if name == nil {
+			return names, nil
+		}
+		names = append(names, C.GoString(name))
+	}
+}
+
 // ForeignForm names the format of the bytes of another program's filter.
 type ForeignForm struct {
 	Format string // one of ForeignFormats
-	Order  Order  // the bit of a byte that comes first: only for "raw", which needs it
+	Order  Order  // the bit of a byte that comes first, where the format needs it (NeedsOrder)
 	Name   string // the name of the bytes in errors, a path for instance
+	Column string // the column, where the format needs it (NeedsColumn)
+	Member int    // the number, from 1, of the only one of several filters that is meant; 0: all of them
 }
 
 // given returns the ForeignForm in C's form. Its pointers are to C's memory, which the caller frees with release.
 func (f *ForeignForm) given() (made C.bfs_foreign_form, release func(), err error) {
-	if strings.IndexByte(f.Format+f.Name, 0) >= 0 {
-		return made, nil, invalid("the format or the name of a foreign filter has a NUL byte")
+	if strings.IndexByte(f.Format+f.Name+f.Column, 0) >= 0 {
+		return made, nil, invalid("the format, the name or the column of a foreign filter has a NUL byte")
 	}
-	made.struct_bytes, made.order = C.sizeof_bfs_foreign_form, C.uint32_t(f.Order)
-	made.format = C.CString(f.Format)
-	if f.Name != "" {
-		made.name = C.CString(f.Name)
+	if f.Member < 0 || uint64(f.Member) > math.MaxUint32 {
+		return made, nil, invalid(fmt.Sprintf("no file has a filter of the number %d: Member is from 1 on, or 0 for all", f.Member))
 	}
-	return made, func() { free(made.format); free(made.name) }, nil
+	made.struct_bytes, made.order, made.member = C.sizeof_bfs_foreign_form, C.uint32_t(f.Order), C.uint32_t(f.Member)
+	made.format, made.name, made.column = C.CString(f.Format), textOf(f.Name), textOf(f.Column)
+	return made, func() { free(made.format); free(made.name); free(made.column) }, nil
 }
 
-// ForeignNeeds are the facts that the bytes of another program's filter lack, so that ImportForeign needs them.
+// textOf returns the text in C's memory, which the caller frees; NULL for "".
+func textOf(text string) *C.char {
+	if text == "" {
+		return nil
+	}
+	return C.CString(text)
+}
+
+// ForeignNeeds are the facts that the bytes of another program's filter lack, so that ImportForeign and
+// OpenForeign need them.
 type ForeignNeeds uint32
 
 // The needs.
 const (
-	NeedsSize  ForeignNeeds = C.BFS_FOREIGN_NEEDS_SIZE  // NumBits and NumProbes, or another way to give them
-	NeedsOrder ForeignNeeds = C.BFS_FOREIGN_NEEDS_ORDER // ForeignForm.Order
-	NeedsHash  ForeignNeeds = C.BFS_FOREIGN_NEEDS_HASH  // Hash, and its Seed or Seeds
+	NeedsSize   ForeignNeeds = C.BFS_FOREIGN_NEEDS_SIZE   // NumBits and NumProbes, or another way to give them
+	NeedsOrder  ForeignNeeds = C.BFS_FOREIGN_NEEDS_ORDER  // ForeignForm.Order
+	NeedsHash   ForeignNeeds = C.BFS_FOREIGN_NEEDS_HASH   // Hash, and its Seed or Seeds
+	NeedsColumn ForeignNeeds = C.BFS_FOREIGN_NEEDS_COLUMN // ForeignForm.Column
 )
 
 // Foreign is the facts in the bytes of another program's filter. Zero: the bytes do not tell it.
@@ -68,13 +113,15 @@ type Foreign struct {
 	Capacity  uint64  // n
 	FPR       float64 // p at n keys
 	Keys      *uint64 // the number that the other program counted
-	Bytes     uint64  // the length that all of the bytes must have
+	Bytes     uint64  // the length that all of the bytes must have; 0 also in a format of several filters
+	Filters   int     // the number of filters in the bytes; the other fields are those of the first one
 }
 
 func foreignOf(from *C.bfs_foreign) Foreign {
 	made := Foreign{
 		Needs: ForeignNeeds(from.needs), Layout: Layout(from.layout), Hash: Hash(from.hash), NumProbes: int(from.num_probes),
 		NumBits: uint64(from.num_bits), Capacity: uint64(from.capacity), FPR: float64(from.fpr), Bytes: uint64(from.bytes),
+		Filters: int(from.filters),
 	}
 	if from.has_keys != 0 {
 		keys := uint64(from.keys)
@@ -116,6 +163,45 @@ func inspect(form ForeignForm, call func(*C.bfs_foreign_form, *C.bfs_foreign, *C
 		return Foreign{}, failure(code, words)
 	}
 	return foreignOf(&from), nil
+}
+
+// OpenForeign asks a file of another program in place: it maps it, shared with every process that has it open, and makes
+// no file. The Filter only reads. The form and the options give the facts that the bytes lack, as for ImportForeign: the
+// size, Layout, Hash, Seed, Seeds, Secret or Like. Other options: Populate, Random, Guard, Private, AnyFilesystem,
+// NoFollow, TutorialSizing. If the file has several filters, a key is in it if one of them has it.
+//
+// After a change of the file every answer is true, and Health is ELOST. A process that writes through a mapping of its
+// own shows that late or never: with Private the Filter asks a copy of its own.
+func OpenForeign(path string, form ForeignForm, options Options) (*Filter, error) {
+	format, release, err := form.given()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	filter, _, err := create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return C.bridge_foreign_open(where, &format, o.given, o.like, o.note, o.secret, o.seeds, out, words)
+	})
+	return filter, err
+}
+
+// OpenForeignFile is OpenForeign for a file that the program has open. The Filter has its own descriptor, and the caller
+// closes file.
+func OpenForeignFile(file *os.File, form ForeignForm, options Options) (*Filter, error) {
+	format, release, err := form.given()
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	descriptor, err := descriptorOf(file)
+	if err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(file)
+	filter, _, err := made(file.Name(), options, func(o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		o.given.has_fd, o.given.fd = 1, descriptor
+		return C.bridge_foreign_open(nil, &format, o.given, o.like, o.note, o.secret, o.seeds, out, words)
+	})
+	return filter, err
 }
 
 // ImportForeign makes a filter file of the bytes of another program's filter, open for reading. The complete, durable

@@ -68,25 +68,32 @@ func Build(path string, keys Keys, options Options) (*Filter, error) {
 	return filter, err
 }
 
-// create runs a call that makes a filter file. The call may return 1.
+// create runs a call with a path and options that makes or opens a filter. The call may return 1.
 func create(path string, options Options, call func(*C.char, making, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, bool, error) {
 	where, err := pathOf(path)
 	if err != nil {
 		return nil, false, err
 	}
 	defer free(where)
-	made, err := options.making()
+	return made(path, options, func(o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
+		return call(where, o, out, words)
+	})
+}
+
+// made runs a call with options that makes a filter. The call may return 1.
+func made(name string, options Options, call func(making, **C.bfs_filter, *C.bfs_error) C.int32_t) (*Filter, bool, error) {
+	given, err := options.making()
 	if err != nil {
 		return nil, false, err
 	}
-	defer free(made.like)
+	defer free(given.like)
 	var handle *C.bfs_filter
 	words := wordsFor()
-	code := call(where, made, &handle, words)
+	code := call(given, &handle, words)
 	if code < 0 {
 		return nil, false, failure(code, words)
 	}
-	return opened(handle, path, nil), code == 1, nil
+	return opened(handle, name, nil), code == 1, nil
 }
 
 // Open opens a filter file; without options for reading.
@@ -139,14 +146,14 @@ func OpenFile(file *os.File, options ...OpenOptions) (*Filter, error) {
 	return open(file.Name(), given, chosen.Secret)
 }
 
-func only(options []OpenOptions) (OpenOptions, error) {
+func only[T any](options []T) (chosen T, err error) {
 	switch len(options) {
 	case 0:
-		return OpenOptions{}, nil
+		return chosen, nil
 	case 1:
 		return options[0], nil
 	}
-	return OpenOptions{}, invalid("more than one set of options")
+	return chosen, invalid("more than one set of options")
 }
 
 // RequiredBytes returns the length of the buffer that Format needs for these options.
@@ -296,6 +303,11 @@ func (f *Filter) enter() (*gate.Lane, error) {
 // enterAll begins a call of several filters, or of one several times. It waits for none while it holds another: a
 // Publish waits for the held ones, so both would wait forever.
 func enterAll(filters ...*Filter) (leave func(), err error) {
+	for _, filter := range filters {
+		if filter == nil {
+			return nil, invalid("a filter is nil")
+		}
+	}
 	for {
 		lanes := make([]*gate.Lane, 0, len(filters))
 		leave = func() {

@@ -60,6 +60,8 @@ type Options struct {
 	Limit          bool // EFULL at the capacity
 	Replace        bool // replace an existing file, whose users learn of it
 	Unpublished    bool // no name in the file system until Publish
+	Private        bool // OpenForeign: a copy in memory of this process, which no change of the file reaches
+	NoFollow       bool // OpenForeign and OpenOrCreate: ESYMLINK if the last part of the path is a symbolic link
 	Filling        bool // every lookup answers maybe until FinishFilling
 	TutorialSizing bool // m and k as in most tutorials
 	Strict         bool // OpenOrCreate: a file whose writer was killed is unclean
@@ -123,7 +125,8 @@ func bit(given bool, flag C.uint64_t) C.uint64_t {
 func (o *Options) flags() C.uint64_t {
 	return bit(o.Exclusive, C.BFS_EXCLUSIVE) | bit(o.Populate, C.BFS_POPULATE) | bit(o.Random, C.BFS_RANDOM) |
 		bit(o.Guard, C.BFS_GUARD) | bit(o.AnyFilesystem, C.BFS_ANY_FILESYSTEM) | bit(o.Limit, C.BFS_LIMIT) |
-		bit(o.Replace, C.BFS_REPLACE) | bit(o.Unpublished, C.BFS_UNPUBLISHED) | bit(o.Filling, C.BFS_FILLING) |
+		bit(o.Replace, C.BFS_REPLACE) | bit(o.Unpublished, C.BFS_UNPUBLISHED) |
+		bit(o.Private, C.BFS_PRIVATE) | bit(o.NoFollow, C.BFS_NOFOLLOW) | bit(o.Filling, C.BFS_FILLING) |
 		bit(o.TutorialSizing, C.BFS_TUTORIAL_SIZING) | bit(o.Strict, C.BFS_STRICT) | bit(o.Bare, C.BFS_BARE)
 }
 
