@@ -268,6 +268,21 @@ public final class CreateOptions {
     return this;
   }
 
+  /** Asks a copy of the file in memory of this process. Only for {@link Filter#openForeign}. */
+  public CreateOptions privateCopy() {
+    flags |= Abi.PRIVATE;
+    return this;
+  }
+
+  /**
+   * Refuses a symbolic link as the last part of the path. Only for {@link Filter#openForeign} and {@link
+   * Filter#openOrCreate}.
+   */
+  public CreateOptions noFollow() {
+    flags |= Abi.NOFOLLOW;
+    return this;
+  }
+
   /** Takes the m and k of most tutorials, from capacity and fpr. */
   public CreateOptions tutorialSizing() {
     flags |= Abi.TUTORIAL_SIZING;
@@ -392,6 +407,10 @@ public final class CreateOptions {
         .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck)
         .put32("threads", threads).put32("part", part).put32("num_parts", numParts);
     return pointers(made);
+  }
+
+  Struct.Value structOfDescriptor(Library library, int descriptor) {
+    return struct(library).point("fd", Text.nativeBytes(new int[] {descriptor}));
   }
 
   private Struct.Value pointers(Struct.Value made) {

@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -1306,22 +1307,98 @@ public final class Filter implements AutoCloseable {
   }
 
   private static void ofFilters(List<Filter> filters, Path path, CopyOptions options, OfFilters function) {
-    ByteBuffer pointers = Scratch.direct(Math.max(8, filters.size() * 8));
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = options.struct(LIBRARY);
-    List<Runnable> entered = new ArrayList<>();
-    try (Scratch scratch = Scratch.take(LIBRARY)) {
-      for (Filter one : filters) {
-        int lane = one.handle.enter();
-        pointers.putLong(entered.size() * 8, one.handle.filter());
-        entered.add(() -> one.handle.leave(lane));
-      }
-      BfstoreException.check(function.call(LIBRARY.address(pointers), filters.size(), LIBRARY.address(bytes),
-          options.flags(), struct.address(), scratch.error.address()), scratch.error);
+    try (Several several = new Several(filters)) {
+      Struct.Value error = several.scratch.error;
+      BfstoreException.check(function.call(several.enter(), several.count(), LIBRARY.address(bytes), options.flags(),
+          struct.address(), error.address()), error);
     } finally {
-      keep(pointers, bytes, struct);
-      entered.forEach(Runnable::run);
+      keep(bytes, struct);
     }
+  }
+
+  /** The filters of one call, and scratch, whose data are their addresses. */
+  private static final class Several implements AutoCloseable {
+    private final List<Filter> filters;
+    private final int[] lanes;
+    private int entered;
+    final Scratch scratch = Scratch.take(LIBRARY);
+
+    /** Refuses a null among the filters. */
+    Several(List<Filter> filters) {
+      this.filters = List.copyOf(filters);
+      lanes = new int[count()];
+    }
+
+    int count() {
+      return filters.size();
+    }
+
+    boolean mayBlock() {
+      return filters.stream().anyMatch(one -> one.handle.mayBlock);
+    }
+
+    /** Begins a call of each filter, and returns the address of their addresses. */
+    long enter() {
+      ByteBuffer addresses = scratch.data.grow(count() * 8L);
+      for (Filter one : filters) {
+        lanes[entered] = one.handle.enter();
+        addresses.putLong(entered++ * 8, one.handle.filter());
+      }
+      return scratch.data.address();
+    }
+
+    @Override
+    public void close() {
+      while (entered > 0) {
+        entered--;
+        filters.get(entered).handle.leave(lanes[entered]);
+      }
+      scratch.close();
+    }
+  }
+
+  /**
+   * Asks several filters about one key: lists from several sources, of this library or of other programs ({@link
+   * #openForeign}). The key is hashed once for neighbors with the same hash and the same seed or secret.
+   *
+   * @param key as {@link Keys#of(Iterable)} takes it
+   * @return false if it was certainly never added to any of them; true: maybe
+   */
+  public static boolean containsAny(List<Filter> filters, Object key) {
+    try (Several several = new Several(filters)) {
+      return ask(several, Text.key(key), 0) != 0;
+    }
+  }
+
+  /**
+   * Asks several filters about one key, as containsAny().
+   *
+   * @param key as {@link Keys#of(Iterable)} takes it
+   * @return the numbers, from 0 and ascending, of the filters that may have the key
+   */
+  public static int[] which(List<Filter> filters, Object key) {
+    try (Several several = new Several(filters)) {
+      ByteBuffer answers = several.scratch.answers.grow(several.count());
+      ask(several, Text.key(key), several.scratch.answers.address());
+      return IntStream.range(0, several.count()).filter(i -> answers.get(i) != 0).toArray();
+    }
+  }
+
+  private static int ask(Several several, byte[] key, long which) {
+    long filters = several.enter();
+    int maybes;
+    if (several.mayBlock()) {
+      several.scratch.offsets.grow(key.length).put(0, key);
+      maybes = LIBRARY.bfs_contains_any(filters, several.count(), several.scratch.offsets.address(), key.length, which);
+    } else {
+      maybes = LIBRARY.bfs_contains_any(filters, several.count(), key, key.length, which);
+    }
+    if (maybes < 0) {
+      throw BfstoreException.of(maybes, 0, "one of several filters: " + strerror(maybes));
+    }
+    return maybes;
   }
 
   /**
@@ -1357,6 +1434,47 @@ public final class Filter implements AutoCloseable {
     byte[] bits = new byte[(int) bytes];
     memory.get(0, bits);
     return bits;
+  }
+
+  /**
+   * Asks a file of another program in place: maps it, shared with every process that has it open, and makes no file. The
+   * filter only reads. If the file has several filters, a key is in it if one of them has it.
+   *
+   * <p>After a change of the file every answer is "maybe", and health() is {@link Health#LOST}. A process that writes
+   * through a mapping of its own shows that late or never: with {@link CreateOptions#privateCopy()} the filter asks a
+   * copy of its own.
+   *
+   * @param path the path of the file
+   * @param form the form of the bytes
+   * @param options those that give the size, layout, hash, seed, seeds, secret or like, if the bytes do not tell them;
+   *     populate, random, guard, privateCopy, anyFilesystem, noFollow, tutorialSizing, mayBlock
+   * @return the filter
+   */
+  public static Filter openForeign(Path path, ForeignForm form, CreateOptions options) {
+    return openForeign(path.toString(), Struct.copyOf(Text.path(path)), form, options, options.struct(LIBRARY));
+  }
+
+  /**
+   * Asks in place a file of another program that the process has open, as openForeign().
+   *
+   * @param descriptor its number; the caller keeps and closes it
+   * @param form the form of the bytes
+   * @param options as for openForeign()
+   * @return the filter
+   */
+  public static Filter openForeignDescriptor(int descriptor, ForeignForm form, CreateOptions options) {
+    return openForeign("descriptor " + descriptor, null, form, options, options.structOfDescriptor(LIBRARY, descriptor));
+  }
+
+  private static Filter openForeign(String name, ByteBuffer path, ForeignForm form, CreateOptions options,
+      Struct.Value struct) {
+    Struct.Value formed = form.struct(LIBRARY);
+    try {
+      return made(name, null, options.mayBlock, (out, error) -> LIBRARY.bfs_foreign_open(
+          path == null ? 0 : LIBRARY.address(path), formed.address(), options.flags(), struct.address(), out, error));
+    } finally {
+      keep(path, formed, struct);
+    }
   }
 
   /**

@@ -17,8 +17,9 @@ import java.util.Set;
  * @param capacity n
  * @param fpr the false-positive rate at n keys
  * @param keys the number that the other program counted
- * @param bytes the length that all of the bytes must have
- * @param needs facts that the import needs besides the bytes
+ * @param bytes the length that all of the bytes must have; empty also in a format of several filters
+ * @param filters the number of filters in the bytes; the other facts are those of the first one
+ * @param needs facts that the caller has to give besides the bytes
  */
 public record Foreign(
     Layout layout,
@@ -29,6 +30,7 @@ public record Foreign(
     OptionalDouble fpr,
     OptionalLong keys,
     OptionalLong bytes,
+    int filters,
     Set<ForeignNeed> needs) {
   static Foreign of(Struct.Value found) {
     int hash = found.get32("hash");
@@ -38,7 +40,7 @@ public record Foreign(
         numProbes == 0 ? OptionalInt.empty() : OptionalInt.of(numProbes), unlessZero(found.get64("num_bits")),
         unlessZero(found.get64("capacity")), fpr == 0 ? OptionalDouble.empty() : OptionalDouble.of(fpr),
         found.getFlag("has_keys") ? OptionalLong.of(found.get64("keys")) : OptionalLong.empty(),
-        unlessZero(found.get64("bytes")), ForeignNeed.in(found.get32("needs")));
+        unlessZero(found.get64("bytes")), found.get32("filters"), ForeignNeed.in(found.get32("needs")));
   }
 
   private static OptionalLong unlessZero(long number) {

@@ -1,24 +1,23 @@
 package dev.bfstore;
 
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The form of the bytes of another program's filter: {@code new ForeignForm("raw").order(BitOrder.LITTLE)}. See {@link
- * Filter#importForeign} and {@link Filter#exportForeign}.
+ * Filter#openForeign}, {@link Filter#importForeign} and {@link Filter#exportForeign}.
  *
- * <p>"raw" is only the m bits. The caller describes them by {@link CreateOptions#numBits} and {@link
- * CreateOptions#numProbes} (or {@link CreateOptions#like}), the hash and its seed or seeds, and the order. A BitSet
+ * <p>{@link #formats()} has the names of all formats, and capi/bfstore_interop.h describes each. A BitSet is "raw". It
  * leaves out zeros at the end: {@code Arrays.copyOf(bitSet.toByteArray(), (m + 7) / 8)} has all, in the order LITTLE.
- *
- * <p>"jaybird" is the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). A small filter
- * needs {@link Hash#JAYBIRD}, or {@link Hash#PYBLOOM_LIVE} if version 4 of pybloom-live or a later one made it.
  */
 public final class ForeignForm {
   private final String format;
   private BitOrder order;
   private String name;
+  private String column;
+  private int member;
 
   /**
    * Makes a form with this format.
@@ -30,7 +29,7 @@ public final class ForeignForm {
   }
 
   /**
-   * Sets the bit of a byte that comes first. Only for the format "raw".
+   * Sets the bit of a byte that comes first. Only for a format that needs it: {@link ForeignNeed#ORDER}.
    *
    * @param order the order
    * @return this
@@ -52,9 +51,35 @@ public final class ForeignForm {
   }
 
   /**
-   * Returns the formats that the library knows.
+   * Sets the column of a file that has filters of several ones. Only for a format that needs it: {@link
+   * ForeignNeed#COLUMN}.
    *
-   * @return their names: "raw", "jaybird", and those of a later library
+   * @param column its name
+   * @return this
+   */
+  public ForeignForm column(String column) {
+    this.column = column;
+    return this;
+  }
+
+  /**
+   * Takes only one of several filters. Default: all of them.
+   *
+   * @param member its number, from 1
+   * @return this
+   */
+  public ForeignForm member(int member) {
+    if (member < 1) {
+      throw new IllegalArgumentException("the filters of a file have numbers from 1 on, not " + member);
+    }
+    this.member = member;
+    return this;
+  }
+
+  /**
+   * Returns all formats that the library knows.
+   *
+   * @return their names
    */
   public static List<String> formats() {
     Library library = Filter.LIBRARY;
@@ -63,6 +88,41 @@ public final class ForeignForm {
       names.add(library.text(name));
     }
     return names;
+  }
+
+  /**
+   * Returns the formats that all bytes of the file have. A format that needs m and k from its caller is never among
+   * them.
+   *
+   * @param path the path of the file; a symbolic link is followed
+   * @return their names: none, or several if the bytes do not tell which
+   */
+  public static List<String> recognize(Path path) {
+    return recognize(path, 0);
+  }
+
+  /** Recognizes a file like recognize(), but refuses a symbolic link as the last part of the path. */
+  public static List<String> recognizeNoFollow(Path path) {
+    return recognize(path, Abi.NOFOLLOW);
+  }
+
+  private static List<String> recognize(Path path, long flags) {
+    Library library = Filter.LIBRARY;
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    ByteBuffer name = Scratch.direct(8);
+    List<String> names = new ArrayList<>();
+    try (Scratch scratch = Scratch.take(library)) {
+      while (true) {
+        BfstoreException.check(library.bfs_foreign_recognize(library.address(bytes), flags, names.size(),
+            library.address(name), scratch.error.address()), scratch.error);
+        if (name.getLong(0) == 0) {
+          return names;
+        }
+        names.add(library.text(name.getLong(0)));
+      }
+    } finally {
+      Filter.keep(bytes, name);
+    }
   }
 
   /**
@@ -102,7 +162,10 @@ public final class ForeignForm {
 
   Struct.Value struct(Library library) {
     Struct.Value made = Structs.FOREIGN_FORM.make(library).put32("order", order == null ? 0 : order.number)
-        .point("format", Text.ended("format", format));
-    return name == null ? made : made.point("name", Text.ended("name", name));
+        .point("format", Text.ended("format", format)).put32("member", member);
+    if (name != null) {
+      made.point("name", Text.ended("name", name));
+    }
+    return column == null ? made : made.point("column", Text.ended("column", column));
   }
 }

@@ -5,8 +5,8 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A fact that the bytes of another program's filter lack, so that {@link Filter#importForeign} needs it from its
- * caller.
+ * A fact that the bytes of another program's filter lack, so that {@link Filter#importForeign} and {@link
+ * Filter#openForeign} need it from their caller.
  */
 public enum ForeignNeed {
   /** m and k: {@link CreateOptions#numBits} and {@link CreateOptions#numProbes}, or another way to give them. */
@@ -14,7 +14,9 @@ public enum ForeignNeed {
   /** {@link ForeignForm#order}. */
   ORDER(Abi.FOREIGN_NEEDS_ORDER),
   /** {@link CreateOptions#hash}, and its seed or seeds. */
-  HASH(Abi.FOREIGN_NEEDS_HASH);
+  HASH(Abi.FOREIGN_NEEDS_HASH),
+  /** {@link ForeignForm#column}. */
+  COLUMN(Abi.FOREIGN_NEEDS_COLUMN);
 
   final int number;
 

@@ -17,7 +17,7 @@ final class Words {
   private static final Pattern OPTION = Pattern.compile("bfs_options\\.(\\w+)|BFS_([A-Z_]+)");
   private static final Map<String, String> METHODS = Map.of("bfs_open with BFS_CREATE", "openOrCreate",
       "bfs_open with a range", "open with a range", "bfs_open_memory", "wrap and load", "bfs_copy", "copyTo",
-      "bfs_foreign_import", "importForeign", "bfs_foreign_inspect", "inspect");
+      "bfs_foreign_open", "openForeign", "bfs_foreign_import", "importForeign", "bfs_foreign_inspect", "inspect");
   private static final Map<String, String> OPTIONS = Map.of("nofollow", "noFollow", "private", "privateCopy",
       "mode", "permissions", "lock_timeout_ms", "lockTimeout", "writeback_check_ms", "writebackCheck");
 

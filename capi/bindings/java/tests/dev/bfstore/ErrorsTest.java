@@ -190,6 +190,7 @@ class ErrorsTest extends Case {
         () -> filter.compare(filling), filling::dump, () -> Filter.openOrCreate(path, options().replace()),
         () -> filter.stats(1), () -> new ForeignForm("jaybird").inspect(wrong),
         () -> Filter.importForeign(no, wrong, new ForeignForm("jaybird"), new CreateOptions()),
+        () -> Filter.openForeign(no, new ForeignForm("jaybird"), new CreateOptions()), () -> ForeignForm.recognize(no),
         () -> filter.exportForeign(new ForeignForm("jaybird")));
     for (int i = 0; i < calls.size(); i++) {
       BfstoreException error = assertThrows(BfstoreException.class, calls.get(i), "call " + i);

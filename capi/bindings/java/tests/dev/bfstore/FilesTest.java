@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -31,6 +32,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** Files: made, opened with every option, recovered, copied to other forms, sealed; and sets of keys. */
 class FilesTest extends Case {
@@ -509,7 +511,7 @@ class FilesTest extends Case {
     ForeignForm form = new ForeignForm("jaybird");
     CreateOptions none = new CreateOptions();
     assertEquals(new Foreign(Layout.CLASSIC, Optional.of(Hash.JAYBIRD), OptionalInt.of(10), OptionalLong.of(150), OptionalLong.of(10),
-        OptionalDouble.of(0.001), OptionalLong.of(3), OptionalLong.of(JAYBIRD.length), Set.of()),
+        OptionalDouble.of(0.001), OptionalLong.of(3), OptionalLong.of(JAYBIRD.length), 1, Set.of()),
         form.inspect(Arrays.copyOf(JAYBIRD, 40)));
     Filter made = kept(Filter.importForeign(path, JAYBIRD, form, none));
     checkAnswers("1110", made, "alice", "bob", "caf\u00e9", "carol");
@@ -537,13 +539,14 @@ class FilesTest extends Case {
 
   @Test
   void aPlainArrayNeedsTheCallersWord() throws Exception {
-    assertEquals(List.of("raw", "jaybird"), ForeignForm.formats());
+    assertTrue(ForeignForm.formats().containsAll(List.of("raw", "jaybird")));
     byte[] bits = new byte[16];
     bits[3] = (byte) 0x80;
     ForeignForm big = new ForeignForm("raw").order(BitOrder.BIG);
     Foreign told = new ForeignForm("raw").inspect(bits);
     assertEquals(new Foreign(Layout.CLASSIC, Optional.empty(), OptionalInt.empty(), OptionalLong.empty(), OptionalLong.empty(),
-        OptionalDouble.empty(), OptionalLong.empty(), OptionalLong.empty(), Set.of(ForeignNeed.values())), told);
+        OptionalDouble.empty(), OptionalLong.empty(), OptionalLong.empty(), 1,
+        Set.of(ForeignNeed.SIZE, ForeignNeed.ORDER, ForeignNeed.HASH)), told);
     Foreign planned = big.inspect(new byte[0], arrayOf124());
     assertEquals(OptionalLong.of(124), planned.numBits());
     assertEquals(Optional.of(Hash.MURMUR3), planned.hash());
@@ -593,6 +596,135 @@ class FilesTest extends Case {
     Filter made = kept(Filter.importForeign(path, Arrays.copyOf(bits.toByteArray(), 16), little, arrayOf124()));
     assertEquals(2, made.statsWithFill().fill().get().setBits());
     assertEquals(bits, BitSet.valueOf(made.exportForeign(little)));
+  }
+
+  private Path foreign(byte[] bytes) throws IOException {
+    return Files.write(folder.resolve("foreign"), bytes);
+  }
+
+  @Test
+  void aFileOfAnotherProgramIsAskedInPlace() throws Exception {
+    ForeignForm form = new ForeignForm("jaybird");
+    Path file = foreign(JAYBIRD);
+    assertEquals(List.of("jaybird"), ForeignForm.recognize(file));
+    Filter copied = kept(Filter.openForeign(file, form, new CreateOptions().privateCopy()));
+    Filter shared = kept(Filter.openForeign(file, form, new CreateOptions().populate().random().guard().anyFilesystem().mayBlock()));
+    for (Filter one : List.of(copied, shared)) {
+      checkAnswers("1110", one, "alice", "bob", "caf\u00e9", "carol");
+      assertFalse(one.wasCreated());
+      assertEquals(file.toString(), one.name());
+      assertThrows(BfstoreException.ReadOnlyException.class, () -> one.add("carol"));
+    }
+    assertEquals(Set.of("foreign"), names());
+    foreign(new byte[JAYBIRD.length]);
+    checkAnswers("1", shared, "carol");
+    checkAnswers("0", copied, "carol");
+    assertEquals(Health.LOST, shared.health());
+    assertEquals(Health.OK, copied.health());
+    assertThrows(BfstoreException.class, () -> Filter.openForeignDescriptor(12345, form, new CreateOptions()));
+  }
+
+  @Test
+  void aForeignFileOfADescriptorIsAskedInPlace() throws Exception {
+    Path file = foreign(JAYBIRD);
+    try (FileInputStream open = new FileInputStream(file.toFile()); Stream<Path> all = Files.list(Path.of("/proc/self/fd"))) {
+      assertTrue(open.getFD().valid());
+      Path found = all.filter(one -> leadsTo(one, file)).findFirst().orElseThrow();
+      int descriptor = Integer.parseInt(found.getFileName().toString());
+      checkAnswers("10", kept(Filter.openForeignDescriptor(descriptor, new ForeignForm("jaybird"), new CreateOptions())), "alice", "carol");
+    }
+  }
+
+  private static boolean leadsTo(Path link, Path file) {
+    try {
+      return Files.readSymbolicLink(link).equals(file.toRealPath());
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  @Test
+  void aPlainArrayIsAskedInPlace() throws Exception {
+    ForeignForm form = new ForeignForm("raw").order(BitOrder.BIG);
+    Path file = foreign(new byte[16]);
+    assertEquals(List.of(), ForeignForm.recognize(file));
+    Filter opened = kept(Filter.openForeign(file, form, arrayOf124()));
+    checkAnswers("0", opened, "key");
+    assertEquals(124, opened.stats().numBits());
+    Path link = Files.createSymbolicLink(folder.resolve("link"), file);
+    kept(Filter.openForeign(link, form, arrayOf124()));
+    assertEquals(List.of(), ForeignForm.recognize(link));
+    assertThrows(BfstoreException.MalformedException.class, () -> Filter.openForeign(link, form, arrayOf124().noFollow()));
+    assertThrows(BfstoreException.MalformedException.class, () -> ForeignForm.recognizeNoFollow(link));
+    for (CreateOptions wrong : List.of(new CreateOptions(), new CreateOptions().numBits(124).numProbes(4), arrayOf124().numBits(132))) {
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.openForeign(file, form, wrong));
+    }
+    BfstoreException error = assertThrows(BfstoreException.InvalidException.class,
+        () -> Filter.openForeign(file, form, arrayOf124().replace()));
+    assertTrue(error.getMessage().startsWith("openForeign") && error.getMessage().contains("replace()"), error.getMessage());
+    Path none = folder.resolve("none");
+    assertThrows(BfstoreException.NotFoundException.class, () -> Filter.openForeign(none, form, arrayOf124()));
+    assertThrows(BfstoreException.NotFoundException.class, () -> ForeignForm.recognize(none));
+  }
+
+  @Test
+  void oneFilterOfAFileAndAColumnAreNamed() throws Exception {
+    Path file = foreign(JAYBIRD);
+    CreateOptions none = new CreateOptions();
+    ForeignForm column = new ForeignForm("jaybird").column("id");
+    ForeignForm second = new ForeignForm("jaybird").member(2);
+    for (Executable call : List.<Executable>of(() -> Filter.openForeign(file, column, none), () -> column.inspect(JAYBIRD),
+        () -> Filter.importForeign(path, JAYBIRD, column, none))) {
+      BfstoreException error = assertThrows(BfstoreException.InvalidException.class, call);
+      assertTrue(error.getMessage().contains("no columns"), error.getMessage());
+    }
+    for (Executable call : List.<Executable>of(() -> Filter.openForeign(file, second, none),
+        () -> Filter.importForeign(path, JAYBIRD, second, none))) {
+      BfstoreException error = assertThrows(BfstoreException.InvalidException.class, call);
+      assertTrue(error.getMessage().contains("no number 2"), error.getMessage());
+    }
+    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("jaybird").member(0));
+    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("jaybird").column("a\0b").inspect(JAYBIRD));
+    checkAnswers("1", kept(Filter.openForeign(file, new ForeignForm("jaybird").member(1), none)), "alice");
+  }
+
+  @Test
+  void severalFiltersAreAskedAtOnce() throws Exception {
+    List<Filter> filters = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      Filter one = create("" + i, options().seed(i % 2));
+      one.addMany(List.of(i, "every"));
+      filters.add(one);
+    }
+    filters.add(70, kept(Filter.openForeign(foreign(JAYBIRD), new ForeignForm("jaybird"), new CreateOptions())));
+    assertTrue(Filter.containsAny(filters, "alice") && Filter.containsAny(filters, bytes("every")));
+    assertFalse(Filter.containsAny(filters, "absent") || Filter.containsAny(List.of(), "every"));
+    assertArrayEquals(new int[] {70}, Filter.which(filters, "alice"));
+    assertArrayEquals(new int[0], Filter.which(filters, "absent"));
+    assertArrayEquals(new int[0], Filter.which(List.of(), "every"));
+    assertArrayEquals(IntStream.range(0, 101).filter(i -> i != 70).toArray(), Filter.which(filters, ByteBuffer.wrap(bytes("every"))));
+    for (int i : List.of(0, 63, 64, 99)) {
+      int number = i < 70 ? i : i + 1;
+      assertTrue(IntStream.of(Filter.which(filters, (long) i)).anyMatch(one -> one == number));
+    }
+    Filter slow = kept(Filter.open(folder.resolve("5"), new OpenOptions().mayBlock()));
+    assertArrayEquals(new int[] {1}, Filter.which(List.of(filters.get(6), slow), 5));
+
+    Filter first = filters.get(0);
+    Filter closed = create();
+    closed.close();
+    assertThrows(BfstoreException.ClosedException.class, () -> Filter.containsAny(List.of(first, closed), "absent"));
+    assertThrows(BfstoreException.ClosedException.class, () -> Filter.which(List.of(first, closed), "absent"));
+    assertThrows(NullPointerException.class, () -> Filter.containsAny(Arrays.asList(first, null), "absent"));
+    assertThrows(NullPointerException.class, () -> Filter.which(List.of(first), null));
+    assertThrows(IllegalArgumentException.class, () -> Filter.containsAny(List.of(first), 'a'));
+    Filter digests = create("digests", options().hash(Hash.EXTERNAL));
+    BfstoreException error = assertThrows(BfstoreException.KindOfKeyException.class, () -> Filter.which(List.of(first, digests), "absent"));
+    assertFalse(error.getMessage().equals(Filter.strerror(error.code())));
+    try (Filter writer = kept(Filter.open(folder.resolve("0"), new OpenOptions().write()))) {
+      first.close(); // no refused call uses it any more, so nothing is left to the last of them
+      assertTrue(writer.add("later"));
+    }
   }
 
   @Test
