@@ -4,7 +4,8 @@ import {held, later, now, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
 import {filterOf, structsOf} from "./filter.js";
 import {arrayOf, batchOf, batchOfDigests, batches, batchesAsync, begun, digestOf, isAsyncIterable, isIterable, lastingBatch, one, place} from "./keys.js";
-import {addressOf, lib, pointerOf} from "./library.js";
+import {addressOf, lib, pointerOf, textAt} from "./library.js";
+import {handleOf, lifeOf} from "./life.js";
 import {HASHES, LAYOUTS, TAKEN, formOf, given, linkFlag, modeFlags, nameOf, numberNamed, pathBytes, plain, setOptions} from "./options.js";
 import {foreignOf, planOf, rangeOf} from "./results.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
@@ -28,6 +29,8 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 /** @typedef {import("./options.js").Given} Given */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
+/** @typedef {import("./options.js").OpenForeignOptions} OpenForeignOptions */
+/** @typedef {import("./options.js").RecognizeOptions} RecognizeOptions */
 /** @typedef {import("./results.js").Range} Range */
 /** @typedef {import("./results.js").Plan} Plan */
 /** @typedef {import("./results.js").Foreign} Foreign */
@@ -78,10 +81,17 @@ function opening(path, mode, options) {
   const makes = (flags & BFS.CREATE) !== 0;
   const how = given(others, makes ? TAKEN.openOrCreate : TAKEN.open, flags | linkFlag(followSymlinks));
   const created = (/** @type {number} */ result) => result === 1;
-  if (typeof path !== "number") return making("bfs_open", [pathBytes(path)], how, nameOf(path), created);
-  if (makes) throw new TypeError(`mode ${shown(mode)} is for a path: the file of a descriptor is there`);
+  if (makes && typeof path === "number") throw new TypeError(`mode ${shown(mode)} is for a path: the file of a descriptor is there`);
+  const {bytes, name} = fileOf(path, how);
+  return making("bfs_open", [bytes], how, name, created);
+}
+
+/** Returns the bytes of a path and its name; for a descriptor null, after it is put into the options.
+ * @param {Path | number} path @param {Given} how */
+function fileOf(path, how) {
+  if (typeof path !== "number") return {bytes: pathBytes(path), name: nameOf(path)};
   how.options.set("fd", Int32Array.of(unsigned("a descriptor", 2 ** 31, path)));
-  return making("bfs_open", [null], how, `descriptor ${path}`, created);
+  return {bytes: null, name: `descriptor ${path}`};
 }
 
 /** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" only asks; "r+" also adds,
@@ -178,26 +188,74 @@ export async function buildAsync(path, keys, options = NONE) {
 
 // --- Filters of other programs -------------------------------------------------------------------------------------------
 
-/** Returns the names of the formats that importForeign() reads and Filter.exportForeign() writes: "raw", "jaybird", and
- * those of a later library.
- *
- * raw: only the bits. The caller describes them by `numBits` and `numProbes` (or `like`), `hash` and its seed or seeds,
- * and `order`.
- *
- * jaybird: the file that BloomFilter.tofile() of python-bloomfilter writes (pybloom, pybloom-live). Small filters need
- * the hash "jaybird", or "pybloom-live" if version 4 of pybloom-live or a later one made them. @returns {string[]} */
+/** Returns the names of all formats of other programs' filters that the library knows. capi/bfstore_interop.h describes
+ * each. @returns {string[]} */
 export function foreignFormats() {
   const names = [];
   for (let name; (name = lib.bfs_foreign_name(names.length)) !== null;) names.push(name);
   return names;
 }
 
+/** @param {Path} path @param {RecognizeOptions} options @returns {Generator<Call<number>, string[], number>} */
+function* recognizing(path, options) {
+  const {followSymlinks = true, ...others} = plain(options);
+  const flags = setOptions(null, others, TAKEN.recognize) | linkFlag(followSymlinks);
+  const file = pathBytes(path);
+  const address = new BigUint64Array(1);
+  const names = [];
+  for (;;) {
+    const index = names.length;
+    yield {fn: "bfs_foreign_recognize", uses: [], args: () => [file, flags, index, address], name: nameOf(path), finish: Number};
+    if (address[0] === 0n) return names;
+    names.push(textAt(pointerOf(address[0])));
+  }
+}
+
+/** Returns the names of the foreign formats that all bytes of the file have: none, or several if the bytes do not tell which.
+ * A format that needs numBits and numProbes from its caller is never among them.
+ * @param {Path} path @param {RecognizeOptions} [options] @returns {string[]} */
+export function recognizeForeign(path, options = NONE) {
+  return stepsNow(recognizing(path, options));
+}
+
+/** recognizeForeign() on another thread. @param {Path} path @param {RecognizeOptions} [options] @returns {Promise<string[]>} */
+export async function recognizeForeignAsync(path, options = NONE) {
+  return stepsLater(recognizing(path, options));
+}
+
+/** @param {Path | number} path @param {string} format @param {OpenForeignOptions} options @returns {Call<Filter>} */
+function inPlace(path, format, options) {
+  const {order, column, member, followSymlinks = true, ...shape} = plain(options);
+  const form = formOf(format, {order, column, member});
+  const how = given(shape, TAKEN.foreign, linkFlag(followSymlinks));
+  const {bytes, name} = fileOf(path, how);
+  const call = making("bfs_foreign_open", [bytes, form.bytes], how, name, never);
+  return {...call, kept: [call.kept, form]};
+}
+
+/** Asks a file of another program (or that of a descriptor, as a number) in place: maps it, and makes no file. The filter
+ * only reads. The options give the facts that the bytes lack, as for importForeign(). If the file has several filters, a key
+ * is in it if one of them has it.
+ *
+ * After a change of the file every answer is true, and `health` is "lost". A process that writes through a mapping of its own
+ * shows that late or never: with `private` the filter asks a copy of its own.
+ * @param {Path | number} path @param {string} format @param {OpenForeignOptions} [options] @returns {Filter} */
+export function openForeign(path, format, options = NONE) {
+  return now(inPlace(path, format, options));
+}
+
+/** openForeign() on another thread.
+ * @param {Path | number} path @param {string} format @param {OpenForeignOptions} [options] @returns {Promise<Filter>} */
+export async function openForeignAsync(path, format, options = NONE) {
+  return later(inPlace(path, format, options));
+}
+
 /** Returns the facts in the bytes of another program's filter, without importing it. The first 64 KiB suffice. With
  * options of a filter it describes the filter that importForeign() would make.
  * @param {Uint8Array} data @param {string} format @param {ForeignOptions} [options] @returns {Readonly<Foreign>} */
 export function inspectForeign(data, format, options = NONE) {
-  const {order, name, ...shape} = plain(options);
-  const form = formOf(format, {order, name});
+  const {order, column, member, name, ...shape} = plain(options);
+  const form = formOf(format, {order, column, member, name});
   const how = given(shape, TAKEN.create);
   const described = Object.values(shape).some((value) => value !== undefined) ? how.options.bytes : null;
   const found = new Struct("bfs_foreign");
@@ -210,8 +268,8 @@ export function inspectForeign(data, format, options = NONE) {
 
 /** @param {Path} path @param {Uint8Array} data @param {string} format @param {ForeignOptions} options @returns {Call<Filter>} */
 function importing(path, data, format, options) {
-  const {order, name, ...shape} = plain(options);
-  const form = formOf(format, {order, name});
+  const {order, column, member, name, ...shape} = plain(options);
+  const form = formOf(format, {order, column, member, name});
   const call = making("bfs_foreign_import", [pathBytes(path), form.bytes, data, data.length], given(shape, TAKEN.create), nameOf(path), always);
   return {...call, kept: [call.kept, form]};
 }
@@ -350,6 +408,38 @@ export function join(parts, path, options = NONE) {
 export async function joinAsync(parts, path, options = NONE) {
   return later(ofFilters("bfs_join", parts, path, options));
 }
+
+// --- Any of several ------------------------------------------------------------------------------------------------------
+
+/** Returns how many filters may have the key; without answers at most 1.
+ * @param {Iterable<Filter>} filters @param {Key} key @param {(count: number) => Uint8Array | null} answersOf  makes room for the answers */
+function askAny(filters, key, answersOf) {
+  const lives = [...filters].map(lifeOf); // not Array.from, which makes an empty list of what is no list
+  const answers = answersOf(lives.length);
+  place(key);
+  const handles = BigUint64Array.from(lives, (life) => BigInt(handleOf(life)));
+  const maybes = lib.bfs_contains_any(handles, handles.length, one.address, one.bytes, answers);
+  if (maybes < 0) throw errorOfCode(maybes, "one of several filters");
+  return maybes;
+}
+
+/** Returns whether any of the filters may have the key: lists from several sources, of this library or of other programs
+ * (openForeign()). false is certain, of each of them. The key is hashed once for neighbors with the same hash and the same
+ * seed or secret.
+ * @param {Iterable<Filter>} filters @param {Key} key @returns {boolean} */
+export function containsAny(filters, key) {
+  return askAny(filters, key, () => null) !== 0;
+}
+
+/** Returns the numbers, from 0 and ascending, of the filters that may have the key. Asks as containsAny().
+ * @param {Iterable<Filter>} filters @param {Key} key @returns {number[]} */
+export function which(filters, key) {
+  let answers = new Uint8Array(0);
+  askAny(filters, key, (count) => answers = new Uint8Array(count));
+  return Array.from(answers.keys()).filter((i) => answers[i] !== 0);
+}
+
+// --- Plans ---------------------------------------------------------------------------------------------------------------
 
 /** Computes the other numbers from the given ones, without making a filter. @param {PlanOptions} options
  * @returns {Readonly<Plan>} */

@@ -523,7 +523,7 @@ export class Filter {
     return this.#written((room, bytes) => this.#call("bfs_foreign_export", [form.bytes, room, bytes], Number, form));
   }
 
-  /** Returns the filter for another program, in one of foreignFormats(). `order` is only for the format "raw".
+  /** Returns the filter for another program, in one of foreignFormats(). `order` is only for a format that needs it.
    * @param {string} format @param {{order?: BitOrder}} [options] @returns {Uint8Array} */
   exportForeign(format, options = NONE) {
     return stepsNow(this.#exportForeign(format, options));

@@ -12,9 +12,10 @@
  * @module */
 export {BfstoreError, strerror} from "./errors.js";
 export {
-  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, create, createAsync,
-  foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join, joinAsync, load, open,
-  openAsync, plan, requiredBytes, verify, verifyAsync, wrap,
+  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, containsAny, create,
+  createAsync, foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join, joinAsync,
+  load, open, openAsync, openForeign, openForeignAsync, plan, recognizeForeign, recognizeForeignAsync, requiredBytes, verify,
+  verifyAsync, which, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
 export {version} from "./library.js";
@@ -38,6 +39,8 @@ export {version} from "./library.js";
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */
 /** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
+/** @typedef {import("./options.js").OpenForeignOptions} OpenForeignOptions */
+/** @typedef {import("./options.js").RecognizeOptions} RecognizeOptions */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./filter.js").SyncOptions} SyncOptions */
 /** @typedef {import("./filter.js").DumpOptions} DumpOptions */

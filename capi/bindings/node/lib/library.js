@@ -37,6 +37,9 @@ export function pointerOf(pointer) {
   return number;
 }
 
+/** Returns the static text at an address that the library returned. @param {number} address @returns {string} */
+export const textAt = (address) => koffi.decode(address, "char", -1);
+
 /** Returns the address of a typed array's memory. It stays valid only as long as something holds the array.
  * @param {NodeJS.ArrayBufferView} array @returns {number} */
 export const addressOf = (array) => pointerOf(koffi.address(array));

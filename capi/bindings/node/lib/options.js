@@ -7,7 +7,7 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 
 /** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
 /** @typedef {"blocked" | "classic" | "counting"} Layout  counting can remove keys */
-/** "siphash" has a secret; "external" takes only digests; the last five are hashes of other programs.
+/** "siphash" has a secret; "external" takes only digests; from "murmur3" on they are hashes of other programs.
  * @typedef {"xxh3" | "siphash" | "external" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live" |
  *   "dcso" | "guava" | "guava-32" | "redisbloom" | "pybloomfilter" | "leveldb" | "rocksdb" |
  *   "parquet" | "bits-and-blooms" | "libbloom" | "rbloom" | "java-bytes"} Hash */
@@ -105,10 +105,19 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
  * @typedef {DeriveOptions & {sealed?: boolean, sameFileId?: boolean, fpr?: number}} CopyOptions  sealed: with checksums,
  *   and never written to again; fpr: as small as this rate allows */
 
-/** The form of another program's filter: `order` is for formats that need it, `name` is the bytes' name in messages.
- * @typedef {{order?: BitOrder, name?: string}} ForeignForm */
+/** The form of another program's filter.
+ * @typedef {object} ForeignForm
+ * @property {BitOrder} [order]  for formats that need it (Foreign.needs)
+ * @property {string} [column]  its name, for formats that need it
+ * @property {number} [member]  the number, from 1, of the only one of several filters that is meant; default: all of them
+ * @property {string} [name]  of the bytes, in messages
+ */
 /** Options to import foreign bytes: the options of create() give the facts that the bytes lack.
  * @typedef {CreateOptions & ForeignForm} ForeignOptions */
+/** Options to ask a foreign file in place: those of create() that give the facts that the bytes lack, and those of open().
+ * @typedef {Omit<ShapeOptions, "note" | "fileId"> & Omit<ForeignForm, "name">
+ *   & Pick<OpenFlags, "populate" | "random" | "guard" | "private" | "anyFilesystem" | "followSymlinks">} OpenForeignOptions */
+/** @typedef {{followSymlinks?: boolean, anyFilesystem?: boolean}} RecognizeOptions */
 
 /** The known numbers of a planned filter.
  * @typedef {Pick<ShapeOptions, "layout" | "capacity" | "fpr" | "bitsPerKey" | "maxBytes" | "numBits" | "numProbes">} PlanOptions */
@@ -136,14 +145,17 @@ const FLAGS = {
 
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
 const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
-const SHAPE = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret", "note", "fileId"];
+const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];
+const SHAPE = [...FORM, "note", "fileId"];
 const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "part", "numParts"];
 const MAP_FLAGS = ["populate", "random", "guard"];
 const BUILD_FLAGS = [...MAP_FLAGS, "anyFilesystem", "replace", "tutorialSizing"];
 const DERIVE_FLAGS = ["replace", "anyFilesystem", "filling"];
-/** @type {Readonly<Record<"create" | "build" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
+/** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
 export const TAKEN = {
   create: {fields: MAKING, flags: [...BUILD_FLAGS, "exclusive", "limit", "unpublished", "filling"]},
+  foreign: {fields: FORM, flags: [...MAP_FLAGS, "private", "anyFilesystem", "tutorialSizing"]},
+  recognize: {fields: [], flags: ["anyFilesystem"]},
   build: {fields: MAKING, flags: BUILD_FLAGS},
   open: {
     fields: ["secret", "lockTimeout", "writebackCheck", "threads", "range"],
@@ -192,11 +204,16 @@ function textBytes(what, text) {
 }
 
 /** @param {unknown} format @param {ForeignForm} said @returns {Struct} */
-export function formOf(format, {order, name}) {
+export function formOf(format, {order, name, column, member}) {
   const form = new Struct("bfs_foreign_form");
   form.set("format", textBytes("format", format));
   if (order !== undefined) form.set("order", numberNamed("order", ORDERS, order));
   if (name !== undefined) form.set("name", textBytes("name", name));
+  if (column !== undefined) form.set("column", textBytes("column", column));
+  if (member !== undefined) {
+    if (unsigned("member", 2 ** 32, member) === 0) throw new RangeError("member is the number of a filter, from 1, not 0"); // to the library: all
+    form.set("member", member);
+  }
   return form;
 }
 

@@ -87,9 +87,10 @@ import {Struct} from "./struct.js";
  * @property {number} [capacity]  n
  * @property {number} [fpr]  at n keys
  * @property {number} [keys]  the number that the other program counted
- * @property {number} [bytes]  the length that all of the bytes must have
- * @property {ReadonlySet<string>} needs  facts that importForeign() needs besides the bytes: "size" (numBits and
- *   numProbes, or another way), "order", "hash" (and its seed or seeds)
+ * @property {number} [bytes]  the length that all of the bytes must have; undefined also in a format of several filters
+ * @property {number} filters  how many the bytes have; the other facts are those of the first one
+ * @property {ReadonlySet<string>} needs  facts that importForeign() and openForeign() need besides the bytes: "size"
+ *   (numBits and numProbes, or another way), "order", "hash" (and its seed or seeds), "column"
  */
 
 const inWords = (/** @type {number} */ _, /** @type {string} */ name) => name.toLowerCase().replaceAll("_", "-");
@@ -208,6 +209,7 @@ export function foreignOf(found) {
     fpr: found.number("fpr") || undefined,
     keys: found.number("has_keys") === 0 ? undefined : found.number("keys"),
     bytes: found.number("bytes") || undefined,
+    filters: found.number("filters"),
     needs: namesIn(NEEDS, found.number("needs")),
   });
 }

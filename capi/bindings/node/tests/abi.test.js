@@ -37,7 +37,8 @@ test("what waits for a lock or the disk is there twice", () => {
   const documented = headers.matchAll(/\/\*((?:(?!\*\/)[^])*)\*\/\s*BFS_API(?: BFS_CHECK)? [\w *]+?\b(bfs_\w+)\(/g);
   const waiting = [...documented].filter(([, words]) => /\bWaits( and codes)?: /.test(words)).map(([, , name]) => name);
   assert.ok(waiting.length > 18, waiting.join());
-  const said = {bfs_shut: "close", bfs_foreign_import: "importForeign", bfs_foreign_export: "exportForeign"}; // close() shuts a filter in use
+  const said = {bfs_shut: "close", bfs_foreign_import: "importForeign", bfs_foreign_export: "exportForeign",
+    bfs_foreign_open: "openForeign"}; // close() shuts a filter in use
   for (const name of waiting) {
     const one = said[name] ?? name.slice(4).replace(/_(\w)/g, (_, letter) => letter.toUpperCase());
     for (const each of [one, `${one}Async`])

@@ -63,7 +63,7 @@ test("every struct that goes to the library says its size, so that a call that f
     () => reader.addMany(["a"]), () => filter.containsMany({data: Buffer.alloc(0), offsets: Int32Array.of(1, 0)}),
     () => bfstore.bareBuild(7, ["a"]), () => bfstore.bareBuildDigests(7, [1n]),
     () => bfstore.inspectForeign(Buffer.alloc(8), "jaybird"), () => bfstore.importForeign(file("x"), Buffer.alloc(8), "jaybird"),
-    () => filter.exportForeign("jaybird"),
+    () => bfstore.openForeign(file("x"), "jaybird"), () => bfstore.recognizeForeign(file("x")), () => filter.exportForeign("jaybird"),
   ];
   for (const call of failing)
     assert.throws(call, (error) => error instanceof bfstore.BfstoreError && error.message.length > 10 && error.bfsCode < 0, String(call));

@@ -511,7 +511,7 @@ const JAYBIRD = Buffer.from("fca9f1d24d62503f0a000000000000000f000000000000000a0
 test("a file of python-bloomfilter becomes a filter and comes back", async (t) => {
   const {folder, path, file, kept} = caseOf(t);
   assert.deepEqual(bfstore.inspectForeign(JAYBIRD.subarray(0, 40), "jaybird"), {
-    layout: "classic", hash: "jaybird", numProbes: 10, numBits: 150, capacity: 10, fpr: 0.001, keys: 3, bytes: JAYBIRD.length, needs: new Set(),
+    layout: "classic", hash: "jaybird", numProbes: 10, numBits: 150, capacity: 10, fpr: 0.001, keys: 3, bytes: JAYBIRD.length, filters: 1, needs: new Set(),
   });
   const made = kept(bfstore.importForeign(path, JAYBIRD, "jaybird"));
   assert.deepEqual(asked(made, "alice", "bob", "caf\u00e9", "carol"), [true, true, true, false]);
@@ -540,7 +540,7 @@ test("foreign bytes may go once the call has begun", async (t) => {
 
 test("a plain array needs the caller's word", (t) => {
   const {folder, path, kept} = caseOf(t);
-  assert.deepEqual(bfstore.foreignFormats(), ["raw", "jaybird"]);
+  for (const name of ["raw", "jaybird"]) assert.ok(bfstore.foreignFormats().includes(name));
   const bits = Buffer.concat([Buffer.from([0, 0, 0, 0x80]), Buffer.alloc(12)]);
   const words = {order: "big", hash: "murmur3", numBits: 124, numProbes: 4};
   for (const told of [bfstore.inspectForeign(bits, "raw"), bfstore.inspectForeign(bits, "raw", {numBits: undefined, order: "big"})])
@@ -622,4 +622,91 @@ test("stats", async (t) => {
     assert.ok(["avx512", "avx2", "neon", "scalar"].includes(more.isa));
   }
   assert.throws(() => made.stats({all: true}), TypeError);
+});
+
+test("a file of another program is asked in place", async (t) => {
+  const {kept, file, folder} = caseOf(t);
+  const path = file("foreign");
+  fs.writeFileSync(path, JAYBIRD);
+  fs.writeFileSync(file("text"), "no filter");
+  assert.deepEqual([bfstore.recognizeForeign(path), bfstore.recognizeForeign(file("text"), {anyFilesystem: true})], [["jaybird"], []]);
+  assert.deepEqual(await bfstore.recognizeForeignAsync(path), ["jaybird"]);
+  const own = kept(await bfstore.openForeignAsync(path, "jaybird", {private: true}));
+  const shared = kept(bfstore.openForeign(path, "jaybird", {populate: true, random: true, guard: true, anyFilesystem: true}));
+  const descriptor = fs.openSync(path);
+  const byDescriptor = kept(bfstore.openForeign(descriptor, "jaybird"));
+  fs.closeSync(descriptor);
+  for (const opened of [own, shared, byDescriptor]) {
+    assert.deepEqual(asked(opened, "alice", "bob", "caf\u00e9", "carol"), [true, true, true, false]);
+    assert.throws(() => opened.add("carol"), {code: "BFS_EREADONLY"});
+    assert.equal(opened.created, false);
+  }
+  assert.deepEqual([shared.name, byDescriptor.name], [path, `descriptor ${descriptor}`]);
+  fs.writeFileSync(path, Buffer.alloc(JAYBIRD.length));
+  assert.deepEqual([shared.contains("carol"), own.contains("carol"), shared.health, own.health], [true, false, "lost", "ok"]);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ["foreign", "text"]);
+});
+
+test("a plain array is asked in place", async (t) => {
+  const {kept, file} = caseOf(t);
+  const [path, link] = [file("bits"), file("link")];
+  const words = {order: "big", hash: "murmur3", numBits: 124, numProbes: 4};
+  fs.writeFileSync(path, Buffer.alloc(16));
+  fs.symlinkSync(path, link);
+  assert.deepEqual(bfstore.recognizeForeign(link), []);
+  const opened = kept(bfstore.openForeign(link, "raw", words));
+  assert.deepEqual([opened.contains("key"), opened.stats().numBits, opened.stats().hash], [false, 124, "murmur3"]);
+  assert.throws(() => bfstore.openForeign(link, "raw", {...words, followSymlinks: false}), {code: "ELOOP"});
+  assert.throws(() => bfstore.recognizeForeign(link, {followSymlinks: false}), {code: "ELOOP"});
+  for (const [wrong, raised] of [[{hash: undefined}, {code: "EINVAL"}], [{numBits: 132}, {code: "EINVAL"}], [{order: "middle"}, TypeError],
+    [{replace: true}, /"replace"/], [{name: "x"}, /"name"/], [{note: new Uint8Array(1)}, /"note"/]])
+    assert.throws(() => bfstore.openForeign(path, "raw", {...words, ...wrong}), raised, JSON.stringify(wrong));
+  await assert.rejects(bfstore.openForeignAsync(file("none"), "raw", words), {code: "ENOENT"});
+  assert.throws(() => bfstore.recognizeForeign(file("none")), {code: "ENOENT"});
+  assert.throws(() => bfstore.recognizeForeign(path, {verify: true}), TypeError);
+});
+
+test("one filter of a file and a column are named", (t) => {
+  const {kept, file, path: to} = caseOf(t);
+  const path = file("foreign");
+  fs.writeFileSync(path, JAYBIRD);
+  const [opens, inspects, imports] = [(form) => bfstore.openForeign(path, "jaybird", form), (form) => bfstore.inspectForeign(JAYBIRD, "jaybird", form),
+    (form) => bfstore.importForeign(to, JAYBIRD, "jaybird", form)];
+  for (const call of [opens, inspects, imports]) {
+    assert.throws(() => call({column: "id"}), {code: "EINVAL", message: /no columns/});
+    assert.throws(() => call({column: "a\0b"}), TypeError);
+    for (const wrong of [0, -1, 2 ** 32]) assert.throws(() => call({member: wrong}), RangeError);
+    assert.throws(() => call({member: "first"}), TypeError);
+  }
+  for (const call of [opens, imports]) {
+    assert.throws(() => call({member: 2}), {code: "EINVAL", message: /no number 2/});
+    assert.ok(kept(call({member: 1})).contains("alice"));
+  }
+});
+
+test("several filters are asked at once", async (t) => {
+  const {create, kept, file} = caseOf(t);
+  const filters = numbers(100).map((number) => {
+    const one = create({seed: number % 2}, `${number}`);
+    one.addMany([number, "every"]);
+    return one;
+  });
+  fs.writeFileSync(file("foreign"), JAYBIRD);
+  filters.splice(70, 0, kept(bfstore.openForeign(file("foreign"), "jaybird")));
+  const others = numbers(101).filter((number) => number !== 70);
+  for (const [key, expected] of [["alice", [70]], ["every", others], [Buffer.from("every"), others], ["absent", []], ["absent".repeat(50), []]])
+    assert.deepEqual([bfstore.which(filters, key), bfstore.containsAny(filters, key)], [expected, expected.length > 0], String(key));
+  for (const number of [0, 63, 64, 99]) assert.ok(bfstore.which(new Set(filters), number).includes(number < 70 ? number : number + 1));
+  assert.deepEqual([bfstore.which([], "key"), bfstore.containsAny([], "key")], [[], false]);
+
+  const digests = create({hash: "external"}, "digests");
+  const closed = create({}, "closed");
+  await closed.closeAsync();
+  for (const ask of [bfstore.containsAny, bfstore.which]) {
+    assert.throws(() => ask([filters[0], closed], "absent"), {code: "BFS_ESHUT"});
+    assert.throws(() => ask([filters[0], digests], "absent"), {code: "BFS_EDIGESTONLY"});
+    for (const wrong of [[filters[0], null], [{}], filters[0], {length: 0}, 5, null, "text"]) assert.throws(() => ask(wrong, "absent"), TypeError);
+    assert.throws(() => ask(filters, 1.5), TypeError);
+    assert.throws(() => ask(filters, null), TypeError);
+  }
 });

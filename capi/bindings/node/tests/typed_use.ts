@@ -1,6 +1,6 @@
 // Code that tsc --strict accepts, and mistakes that it has to find: @ts-expect-error before a correct line is an error.
 import * as bfstore from "bfstore";
-import type {Column, ErrorCode, Filter, Foreign, ForeignOptions, Key, Mark, Statistics} from "bfstore";
+import type {Column, ErrorCode, Filter, Foreign, ForeignOptions, Key, Mark, OpenForeignOptions, Statistics} from "bfstore";
 
 export async function use(path: string): Promise<number> {
   using made = bfstore.create(path, {capacity: 1000, fpr: 0.01, layout: "blocked", seed: 7n, exclusive: true, threads: 2, lockTimeout: 100});
@@ -21,11 +21,15 @@ export async function use(path: string): Promise<number> {
   const told: Readonly<Foreign> = bfstore.inspectForeign(new Uint8Array(1), "raw", options);
   using foreign = bfstore.importForeign(`${path}.raw`, new Uint8Array(1), "raw", options);
   const raw: Uint8Array = foreign.exportForeign("raw", {order: "big"});
+  const place: OpenForeignOptions = {hash: "murmur3", private: true, followSymlinks: false, column: "id", member: told.filters};
+  const some: boolean = bfstore.containsAny([made, foreign], "a") && bfstore.which(new Set([made]), 5n).length === 1;
   const length: number | undefined = told.bytes;
   const formats: string[] = bfstore.foreignFormats();
   try {
     await using opened: Filter = await bfstore.openAsync("/none", "r", {guard: true});
     opened.contains("a");
+    await using inPlace: Filter = await bfstore.openForeignAsync("/none", bfstore.recognizeForeign("/none")[0], place);
+    inPlace.contains("a");
   } catch (error) {
     if (!(error instanceof bfstore.BfstoreError)) throw error;
     const code: ErrorCode = error.code;
@@ -64,6 +68,10 @@ export async function use(path: string): Promise<number> {
   bfstore.create(path, {capacity: 5, layout: "other"});
   // @ts-expect-error: no such order
   bfstore.importForeign(path, raw, "raw", {order: "middle"});
+  // @ts-expect-error: a file that is asked in place is not replaced
+  bfstore.openForeign(path, "raw", {replace: true});
+  // @ts-expect-error: no filter
+  bfstore.containsAny([made, null], "a");
   // @ts-expect-error: a digest is a bigint
   made.addDigest(5);
   // @ts-expect-error: open() and its like make filters
@@ -71,5 +79,5 @@ export async function use(path: string): Promise<number> {
   // @ts-expect-error: facts are read
   facts.numBits = 5;
 
-  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs) + Number(whole);
+  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs) + Number(whole) + Number(some);
 }
