@@ -191,10 +191,14 @@ func useOnce(filter *bfstore.Filter, worker int, present []uint64) error {
 		return err
 	}
 	for number := uint64(0); number < 500; number++ {
-		if maybe, err := filter.ContainsInteger(number); err != nil || !maybe {
-			if !maybe {
-				return errors.New("a wrong no")
-			}
+		one, err := filter.ContainsInteger(number)
+		if err != nil {
+			return err
+		}
+		any, err := bfstore.ContainsAny([]*bfstore.Filter{filter, filter}, bfstore.Integer(number))
+		if !one || !any {
+			return errors.New("a wrong no")
+		} else if err != nil {
 			return err
 		}
 	}

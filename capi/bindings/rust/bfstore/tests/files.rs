@@ -787,6 +787,7 @@ fn several_filters_are_asked_at_once() {
     assert!(matches!(error, Error::KindOfKey(_)));
     made[1].shut().unwrap();
     assert!(contains_any(&[&made[0], &made[1]], "absent"));
+    assert_eq!(which(&[&made[0], &made[1]], "absent"), Ok(vec![1]));
 }
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------
