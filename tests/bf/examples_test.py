@@ -48,6 +48,9 @@ class Examples(BfCase):
                     self.good("create", "words.bf", "-q", "--hash", "pybloom-live", "--capacity", "100", "--fpr", "0.01")
                     self.good("add", "words.bf", "-q", "alice")
                     self.good("export", "words.bf", "words.jay", "-q", "--format", "jaybird")
+                    for name in ("spam.bf", "phishing.bf", "own.bf"):
+                        self.good("create", name, "--capacity", "1000", "--seed", "1", "-q")
+                        self.good("add", name, "-q", "mallory@example.org")
                 for line in self.examples(command):
                     self.assertIn(f"bf {command} ", line)
                     self.type(line)

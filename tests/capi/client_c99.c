@@ -518,7 +518,8 @@ static void filters_of_other_programs(void) {
   bfs_options options = BFS_OPTIONS_INIT;
   unsigned char out[16];
   bfs_error error = BFS_ERROR_INIT;
-  bfs_filter* filter = NULL;
+  bfs_filter *filter = NULL, *there = NULL;
+  const char* name = NULL;
 
   CHECK(bfs_foreign_name(0) != NULL && strcmp(bfs_foreign_name(0), "raw") == 0 &&
         bfs_foreign_name(4294967295u) == NULL);
@@ -540,6 +541,9 @@ static void filters_of_other_programs(void) {
   CHECK(bfs_foreign_export(filter, &form, NULL, 0, &error) == 16);
   CHECK(bfs_foreign_export(filter, &form, out, 15, &error) == BFS_EINVAL && out[0] == 0xff);
   CHECK(bfs_foreign_export(filter, &form, out, 16, &error) == 16 && memcmp(out, bits, 16) == 0);
+  CHECK(bfs_contains_any((const bfs_filter* const*)&filter, 1, "key", 3, out) == 0 && out[0] == 0);
+  CHECK(bfs_foreign_recognize(path, 0, 0, &name, &error) == BFS_OK && name == NULL);
+  CHECK(bfs_foreign_open(path, &form, 0, &options, &there, &error) == BFS_EINVAL && there == NULL); /* no array */
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0);
 }
 

@@ -240,6 +240,16 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
     return bfs_foreign_import(from_bits.c_str(), &form, bits, sizeof bits, 0, &as_classic, &imported, &error);
   });
   CHECK(bfs_close(imported, nullptr) == BFS_OK);
+  const std::string in_place = file.dir.file("bits in place");
+  put(in_place, {reinterpret_cast<const char*>(bits), 125});
+  const char* name = nullptr;
+  check("bfs_foreign_recognize", BFS_OK, [&] { return bfs_foreign_recognize(in_place.c_str(), 0, 0, &name, &error); });
+  bfs_filter* there = nullptr;
+  check("bfs_foreign_open", BFS_OK,
+        [&] { return bfs_foreign_open(in_place.c_str(), &form, 0, &as_classic, &there, &error); });
+  std::uint8_t which = 0;
+  check("bfs_contains_any", 1, [&] { return bfs_contains_any(&there, 1, "key", 3, &which); });
+  CHECK(bfs_close(there, nullptr) == BFS_OK);
   CHECK(bfs_close(classic, nullptr) == BFS_OK);
   check("bfs_dump", dumped, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, &error); });
   file.check_close("what was saved");

@@ -45,9 +45,9 @@ def built_for(processor: str, folder: str) -> list:
         return made
 
     def together(room: pathlib.Path) -> list:
-        """Returns the room's sources as one, as in the build, which takes less time. Those of layouts are apart (src/meson.build)."""
+        """Returns the room's sources as one, as in the build, which takes less time. Those of layouts, hashes and formats are apart (src/meson.build)."""
         sources = sorted(room.glob("*.cpp"))
-        if room.name == "layout":
+        if room.name in ("layout", "hash", "interop"):
             return sources
         one = pathlib.Path(folder, room.name + ".cpp")
         one.write_text("".join(f'#include "{source}"\n' for source in sources))

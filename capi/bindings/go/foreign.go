@@ -101,6 +101,7 @@ const (
 	NeedsOrder  ForeignNeeds = C.BFS_FOREIGN_NEEDS_ORDER  // ForeignForm.Order
 	NeedsHash   ForeignNeeds = C.BFS_FOREIGN_NEEDS_HASH   // Hash, and its Seed or Seeds
 	NeedsColumn ForeignNeeds = C.BFS_FOREIGN_NEEDS_COLUMN // ForeignForm.Column
+	NeedsAll    ForeignNeeds = C.BFS_FOREIGN_NEEDS_ALL    // all of the bytes, to inspect them
 )
 
 // Foreign is the facts in the bytes of another program's filter. Zero: the bytes do not tell it.

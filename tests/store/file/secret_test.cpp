@@ -111,9 +111,9 @@ TEST_CASE("a secret for a filter that has none is refused, whatever its hash and
       options = Options();
       options.hash = row.hash;
       options.num_bits = 1024;
-      options.num_probes = 4;
+      options.num_probes = 8;
     }
-    if (row.takes_seeds) options.seeds = {5, 7, 11, 13};
+    if (row.takes_seeds) options.seeds = {5, 7, 11, 13, 17, 19, 23, 29};
     const std::string path = dir.file(row.name);
     static_cast<void>(created(path, options));
     for (const OpenMode mode : kModes) check_refused(Filter::open(path, mode, with(kSecret)), "has none");

@@ -214,6 +214,8 @@ bits! {
         hash = BFS_FOREIGN_NEEDS_HASH,
         /// [`ForeignForm::column`](crate::ForeignForm::column).
         column = BFS_FOREIGN_NEEDS_COLUMN,
+        /// All of the bytes, to inspect them: the first ones do not tell what they are.
+        all = BFS_FOREIGN_NEEDS_ALL,
     }
 }
 

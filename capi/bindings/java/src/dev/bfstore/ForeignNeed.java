@@ -16,7 +16,9 @@ public enum ForeignNeed {
   /** {@link CreateOptions#hash}, and its seed or seeds. */
   HASH(Abi.FOREIGN_NEEDS_HASH),
   /** {@link ForeignForm#column}. */
-  COLUMN(Abi.FOREIGN_NEEDS_COLUMN);
+  COLUMN(Abi.FOREIGN_NEEDS_COLUMN),
+  /** All of the bytes, to inspect them: the first ones do not tell what they are. */
+  ALL(Abi.FOREIGN_NEEDS_ALL);
 
   final int number;
 
