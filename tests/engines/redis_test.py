@@ -849,6 +849,330 @@ class Memory(FilterCase):
                 server.call("DEL", "f")
 
 
+FOREIGN = TREE.root / "tests" / "data" / "foreign"
+REDISBLOOM_HEAD, REDISBLOOM_LINK = struct.Struct("<QIII"), struct.Struct("<QQQddIQB")
+NO_ROUND, OF_BITS, FORCE64, NO_SCALING = 1, 2, 4, 8
+REDISBLOOM_FIELDS = ("num_bytes", "num_bits", "items", "fpr", "bits_per_key", "num_probes", "capacity", "log2_bits")
+ONE_LINK = "redisbloom.one-link.dump"
+
+
+def redisbloom_dumps():
+    """Returns {file: the row of files.tsv} of the dumps that RedisBloom made."""
+    lines = [line.split("\t") for line in (FOREIGN / "files.tsv").read_text("utf-8").splitlines()]
+    rows = [dict(zip(lines[0], line)) for line in lines[1:]]
+    return {row["file"]: row for row in rows if row["format"] == "redisbloom"}
+
+
+def redisbloom_chunks(name, most=16 << 20):
+    """Returns [iterator, chunk] of a kept dump as BF.SCANDUMP gave them: no chunk goes beyond the end of a filter."""
+    dump = (FOREIGN / name).read_bytes()
+    end = REDISBLOOM_HEAD.size + REDISBLOOM_HEAD.unpack_from(dump)[1] * REDISBLOOM_LINK.size
+    chunks, at = [(1, dump[:end])], 0
+    for link in REDISBLOOM_LINK.iter_unpack(dump[REDISBLOOM_HEAD.size:end]):
+        for begin in range(0, link[0], most):
+            chunk = dump[end + at:][:min(most, link[0] - begin)]
+            at += len(chunk)
+            chunks.append((1 + at, chunk))
+    assert end + at == len(dump)
+    return chunks
+
+
+def redisbloom_header(**changes):
+    """Returns the first chunk of the dump of one filter, with changes: of the chain (flags, growth, total, links) or the filter."""
+    header = redisbloom_chunks(ONE_LINK)[0][1]
+    total, links, flags, growth = REDISBLOOM_HEAD.unpack_from(header)
+    link = dict(zip(REDISBLOOM_FIELDS, REDISBLOOM_LINK.unpack_from(header, REDISBLOOM_HEAD.size)))
+    link.update((field, value) for field, value in changes.items() if field in link)
+    head = REDISBLOOM_HEAD.pack(changes.get("total", total), changes.get("links", links), changes.get("flags", flags),
+                                changes.get("growth", growth))
+    return head + REDISBLOOM_LINK.pack(*link.values()) * changes.get("times", 1)
+
+
+class RedisBloom(FilterCase):
+    """RedisBloom's own dumps, which its code made (tests/originals/redisbloom_files.c)."""
+
+    ROWS = redisbloom_dumps()
+
+    @staticmethod
+    def keys_of(name):
+        row = RedisBloom.ROWS[name]
+        return [f"{row['prefix']}{i}" for i in range(int(row["keys"]))]
+
+    @staticmethod
+    def load(server, key, chunks):
+        for at, chunk in chunks:
+            server.call("BF.LOADCHUNK", key, at, chunk)
+
+    def assert_answers_as_redisbloom(self, server, name, key=None):
+        """Compares the false positives, one by one, with those of RedisBloom."""
+        row, fold, found = self.ROWS[name], 0xcbf29ce484222325, 0
+        answers = itertools.chain.from_iterable(
+            server.ask(key or name, [f"absent-{i}" for i in range(at, at + 1000)]) for at in range(0, 10000, 1000))
+        for i, answer in enumerate(answers):
+            if answer:
+                found += 1
+                for byte in struct.pack("<I", i):
+                    fold = (fold ^ byte) * 0x100000001b3 % 2**64
+        self.assertEqual((found, f"{fold:016x}"), (int(row["false_positives_of_10000"]), row["fold_of_10000"]))
+        self.assert_there(server, key or name, self.keys_of(name))
+
+    def loaded(self, server):
+        for name in self.ROWS:
+            self.load(server, name, redisbloom_chunks(name))
+        return list(self.ROWS)
+
+    def test_a_dump_of_redisbloom_answers_as_redisbloom_did(self):
+        self.assertEqual(len(self.ROWS), 4)
+        for most in (16 << 20, 100, 1):
+            with running() as server:
+                for name in self.ROWS:
+                    head, *chunks = redisbloom_chunks(name, most)
+                    server.call("BF.LOADCHUNK", name, *head)
+                    for at, chunk in chunks:
+                        self.assertEqual((server.state(name), server.ask(name, ABSENT[:3])), (b"loading", [1] * 3))
+                        server.call("BF.LOADCHUNK", name, at, chunk)
+                    self.assertEqual(server.state(name), b"good")
+                    self.assert_answers_as_redisbloom(server, name)
+
+    def test_a_dump_of_redisbloom_says_its_numbers(self):
+        with running() as server:
+            self.loaded(server)
+            for name, told in {ONE_LINK: (1, 2), "redisbloom.five-links.dump": (5, 2), "redisbloom.no-scaling.dump": (1, None),
+                               "redisbloom.rounded.dump": (2, 4)}.items():
+                info = server.client.bf().info(name)
+                self.assertEqual((info.filterNum, info.expansionRate), told, name)
+                total, links, *_ = REDISBLOOM_HEAD.unpack_from(redisbloom_chunks(name)[0][1])
+                self.assertEqual((info.insertedNum, server.call("BF.CARD", name), info.filterNum), (total, total, links))
+            self.assertEqual(server.client.bf().info(ONE_LINK).capacity, 1000)
+
+    def test_a_chain_of_redisbloom_grows(self):
+        with running("--appendonly", "yes") as server, running() as replica:
+            self.follow(replica, server)
+            names = self.loaded(server)
+            for name in names:
+                before = server.ask(name, ABSENT)
+                if name == "redisbloom.no-scaling.dump":
+                    server.add(name, [f"more-{i}" for i in range(10)])
+                    continue
+                links, capacity = (getattr(server.client.bf().info(name), field) for field in ("filterNum", "capacity"))
+                server.add(name, [f"more-{i}" for i in range(3 * capacity)])
+                self.assertGreater(server.client.bf().info(name).filterNum, links)
+                self.assert_there(server, name, [f"more-{i}" for i in range(3 * capacity)])
+                self.assert_there(server, name, self.keys_of(name))
+                self.assertLessEqual(sum(server.ask(name, ABSENT)), sum(before) + 4 * len(ABSENT) * FPR)
+            digests = server.digest(*names)
+            server.wait_for_replica()
+            self.assertEqual(replica.digest(*names), digests)
+            for again in (server.restart, server.rewrite, server.restart, lambda: server.call("DEBUG", "RELOAD")):
+                again()
+                self.assertEqual(server.digest(*names), digests)
+
+    def test_a_filter_of_redisbloom_that_does_not_grow_is_full_at_its_capacity(self):
+        name = "redisbloom.no-scaling.dump"
+        with running() as server:
+            self.load(server, name, redisbloom_chunks(name))
+            replies = server.add(name, [f"more-{i}" for i in range(1000)])
+            self.assertIsInstance(replies[-1], redis.ResponseError)
+            self.assertEqual(server.call("BF.CARD", name), 321)
+
+    def test_filters_of_redisbloom_survive_every_way_of_keeping_them(self):
+        for options in (["--save", "3600", "1"], ["--appendonly", "yes"],
+                        ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), running(*options) as server, running() as replica:
+                self.follow(replica, server)
+                names = self.loaded(server)
+                digests = server.digest(*names)
+                for name in names:
+                    server.call("COPY", name, "copy-" + name)
+                    server.call("RESTORE", "restored-" + name, 0, server.call("DUMP", name))
+                    self.load(server, "ours-" + name, Dumps.chunks_of(server, name))
+                    server.call("BF.MERGE", "merged-" + name, name)
+                server.wait_for_replica()
+                for again in (lambda: None, server.restart, server.rewrite if "--appendonly" in options else lambda: None, server.restart):
+                    again()
+                    for how in ("", "copy-", "restored-", "ours-", "merged-"):
+                        self.assertEqual(server.digest(*(how + name for name in names)), digests)
+                for name in names:
+                    self.assert_answers_as_redisbloom(server, name)
+                self.assertEqual(replica.digest(*names), digests)
+
+    def test_a_dump_of_redisbloom_of_which_a_part_has_arrived_is_kept(self):
+        name = "redisbloom.five-links.dump"
+        chunks = redisbloom_chunks(name, 500)
+        for options in (["--save", "3600", "1"], ["--appendonly", "yes"],
+                        ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), running(*options) as server:
+                for chunk in chunks[:-1]:
+                    server.call("BF.LOADCHUNK", "f", *chunk)
+                    if "--appendonly" in options:
+                        server.rewrite()
+                    else:
+                        server.call("RESTORE", "f", 0, server.call("DUMP", "f"), "REPLACE")
+                    self.refuses("being loaded", server, "BF.ADD", "f", "a")
+                    self.refuses("being loaded", server, "BF.SCANDUMP", "f", 0)
+                    server.restart()
+                    self.assertEqual(server.state("f"), b"loading")
+                    self.assert_all_maybe(server, "f")
+                server.call("BF.LOADCHUNK", "f", *chunks[-1])
+                self.assert_answers_as_redisbloom(server, name, "f")
+
+    def test_a_replica_that_comes_between_two_chunks_of_redisbloom_gets_every_bit(self):
+        chunks = redisbloom_chunks("redisbloom.five-links.dump", 500)
+        with running() as server, running() as replica:
+            self.load(server, "f", chunks[:3])
+            self.follow(replica, server)
+            self.assert_all_maybe(replica, "f")
+            self.load(server, "f", chunks[3:])
+            server.add("f", keys(2000, 5000))
+            server.wait_for_replica()
+            self.assertEqual((replica.state("f"), replica.digest("f")), (b"good", server.digest("f")))
+
+    def test_a_first_chunk_of_redisbloom_that_contradicts_itself_is_refused(self):
+        wrong = {
+            "hash of 32 bits": dict(flags=NO_ROUND), "unknown flags": dict(flags=FORCE64 | 16),
+            "bad data   ": dict(links=0, times=0), "bad data": dict(links=2), "bad data ": dict(links=2**32 - 1), "bad data  ": dict(times=2),
+            "at most 1024": dict(links=1025, times=1025), "an expansion of 0": dict(growth=0), "an expansion of 4294967295": dict(growth=2**32 - 1),
+            "counts 1001 keys, and its filters 998": dict(total=1001), "counts 1001 keys, and is for 1000": dict(items=1001),
+            "counts 0 keys, and its filters": dict(total=0), "bad data    ": dict(total=2**64 - 1),
+            "several filters": dict(links=2, times=2, flags=FORCE64 | NO_ROUND | NO_SCALING, total=2 * 998),
+            "is for 1073741825 keys": dict(capacity=2**30 + 1), "n is 0": dict(capacity=0, items=0, total=0),
+            "half of the chain's rate": dict(fpr=0.5), "p is not": dict(fpr=float("nan")), "p is not ": dict(fpr=1.0), "p is not  ": dict(fpr=-0.1),
+            "m is 0": dict(num_bytes=0, num_bits=0), "m is ": dict(num_bits=64), "m is  ": dict(num_bytes=2**64 - 1, num_bits=2**64 - 1),
+            "m or a k that": dict(num_probes=7), "m or a k that ": dict(log2_bits=10), "m or a k that  ": dict(log2_bits=10, flags=FORCE64),
+            "m or a k that   ": dict(bits_per_key=float("nan")), "k is": dict(num_probes=2**32 - 1), "k is ": dict(num_probes=0),
+            "m is 1, not": dict(num_bytes=0, num_bits=1), "m is   ": dict(log2_bits=255),
+            "memory limit": dict(num_bytes=2**31, num_bits=2**34)}
+        with running("--appendonly", "yes") as server:
+            before = server.client.info("memory")["used_memory"]
+            for words, changes in wrong.items():
+                with self.subTest(changes):
+                    self.refuses(words.strip(), server, "BF.LOADCHUNK", "f", 1, redisbloom_header(**changes))
+            header = redisbloom_header()
+            for bad in (b"", header[:-1], header + b"\0", header[:20], header[:19]):
+                self.refuses("bad data", server, "BF.LOADCHUNK", "f", 1, bad)
+            self.assertEqual(server.call("EXISTS", "f"), 0)
+            self.assertLess(server.client.info("memory")["used_memory"], before + (4 << 20))
+            server.add("f", ["a"])
+            self.refuses("bad data", server, "BF.LOADCHUNK", "f", 1, header)
+            self.assertEqual((server.state("f"), server.ask("f", ["a"])), (b"good", [1]))
+
+    def test_no_bit_of_redisbloom_s_first_chunk_makes_another_filter(self):
+        for name in self.ROWS:
+            head, *chunks = redisbloom_chunks(name)
+            taken = 0
+            with running() as server:
+                for bit in range(8 * len(head[1])):
+                    bad = bytearray(head[1])
+                    bad[bit // 8] ^= 1 << bit % 8
+                    with contextlib.suppress(redis.ResponseError):
+                        self.load(server, "f", [(1, bytes(bad)), *chunks])
+                        taken += 1
+                    if server.call("EXISTS", "f"):
+                        self.assert_there(server, "f", self.keys_of(name)[::10])
+                        server.call("DEL", "f")
+                self.assertGreater(taken, 50)  # numbers that decide no position: of the rate for instance
+
+    def test_a_chunk_of_redisbloom_that_is_not_the_next_one_is_refused(self):
+        name = "redisbloom.five-links.dump"
+        head, *chunks = redisbloom_chunks(name, 300)
+        with running("--appendonly", "yes") as server, running() as replica:
+            self.follow(replica, server)
+            server.call("BF.LOADCHUNK", "f", *head)
+            begin = 0
+            for i, (at, chunk) in enumerate(chunks):
+                for bad in (b"", chunk[:-1], chunk[1:], chunk + b"\0", b"\0" + chunk, chunk * 2):
+                    self.refuses(f"invalid offset.* byte {begin}\\b", server, "BF.LOADCHUNK", "f", at, bad)
+                for other in (*chunks[:i], *chunks[i + 1:], (at + 1, chunk), (at - 1, chunk), (0, chunk), (-1, chunk), (2**63 - 1, chunk)):
+                    self.refuses(f"invalid offset.* byte {begin}\\b", server, "BF.LOADCHUNK", "f", *other)
+                self.refuses("bad data", server, "BF.LOADCHUNK", "f", *head)
+                self.assert_all_maybe(server, "f")
+                server.call("BF.LOADCHUNK", "f", at, chunk)
+                begin = at - 1
+            for at, chunk in chunks:
+                self.refuses("invalid offset", server, "BF.LOADCHUNK", "f", at, chunk)
+            self.assert_answers_as_redisbloom(server, name, "f")
+            server.wait_for_replica()
+            self.assertEqual(replica.digest("f"), server.digest("f"))
+            self.refuses("grew", server, "BF.LOADCHUNK", "f", chunks[-1][0] + 8, bytes(8))  # of a filter that RedisBloom added meanwhile
+            server.wait_for_replica()
+            for either in (server, replica):
+                self.assert_all_maybe(either, "f")
+
+    def test_arrays_that_cannot_have_the_keys_of_redisbloom_s_dump_are_refused(self):
+        with running("--appendonly", "yes") as server:
+            for name in self.ROWS:
+                head, *chunks = redisbloom_chunks(name)
+                self.load(server, name, [head, *chunks[:-1]])
+                at, chunk = chunks[-1]
+                for bad in (bytes(len(chunk)), b"\xff" * len(chunk)):
+                    with self.assertRaisesRegex(redis.ResponseError, "bad data.* all of them again"):
+                        self.load(server, name, [(at, bad)])
+                    self.assert_all_maybe(server, name)
+                    self.load(server, name, chunks[:-1])
+                self.load(server, name, chunks[-1:])
+                self.assert_answers_as_redisbloom(server, name)
+            digests = server.digest(*self.ROWS)
+            server.restart()
+            self.assertEqual(server.digest(*self.ROWS), digests)
+
+    def test_our_own_header_of_a_filter_of_redisbloom_claims_no_more_than_it_needs(self):
+        with running() as server:
+            self.load(server, "f", redisbloom_chunks(ONE_LINK))
+            (_, text), chunk = Dumps.chunks_of(server, "f")
+            self.assertEqual(text[:8], b"BFSDUMP2")
+            measure = list(struct.unpack_from("<3QdQ3Q", text, 64))
+            for at, values in {0: (2**44, measure[0] + 64, 0), 1: (0, 2**30 + 1), 2: (measure[1] + 1,), 4: (1, 3, 2**32 + 2, 99),
+                               5: (0, 1, 2, 11, 2**32 + 12), 6: (0, 2**63, measure[6] * 2, measure[6] - 64), 7: (0, 65, 2**32 + measure[7])}.items():
+                for value in values:
+                    bad = measure[:at] + [value] + measure[at + 1:]
+                    made = text[:64] + struct.pack("<3QdQ3Q", *bad)
+                    with self.subTest(bad):
+                        self.refuses("bad data", server, "BF.LOADCHUNK", "g", 1, made + fletcher(made))
+            for at, value in ((1, measure[1] + 1), (7, measure[7] + 1)):  # as long, and not this filter
+                bad = measure[:at] + [value] + measure[at + 1:]
+                made = text[:64] + struct.pack("<3QdQ3Q", *bad)
+                with self.subTest(bad):
+                    server.call("BF.LOADCHUNK", "g", 1, made + fletcher(made))
+                    self.refuses("bad data", server, "BF.LOADCHUNK", "g", *chunk)
+                    self.assert_all_maybe(server, "g")
+                    server.call("DEL", "g")
+
+    def test_a_dump_of_redisbloom_takes_no_more_memory_than_others(self):
+        with running("--maxmemory", "50mb") as server:
+            server.call("CONFIG", "SET", Memory.LIMIT, 1000)
+            self.refuses(Memory.LIMIT, server, "BF.LOADCHUNK", "f", *redisbloom_chunks(ONE_LINK)[0])
+            server.call("CONFIG", "SET", Memory.LIMIT, 128 << 20)
+            for megabytes in (60, 30):  # a filter of 30 MB has no room next to its array
+                size = dict(num_bytes=megabytes << 20, num_bits=megabytes << 23, capacity=2**24)
+                self.refuses("maxmemory", server, "BF.LOADCHUNK", "f", 1, redisbloom_header(**size))
+            size = dict(num_bytes=20 << 20, num_bits=20 << 23, capacity=2**24)
+            server.call("BF.LOADCHUNK", "f", 1, redisbloom_header(**size))
+            self.assertGreater(server.call("MEMORY", "USAGE", "f"), 40 << 20)
+            server.call("DEL", "f")
+
+    def test_a_log_of_redisbloom_brings_its_filters(self):
+        """RedisBloom rewrites a log as chunks. An add comes after them as it came."""
+        name = "redisbloom.five-links.dump"
+        with running("--appendonly", "yes", "--aof-use-rdb-preamble", "no") as server:
+            server.server.stop()
+            log = next(server.folder.glob("appendonlydir/*.incr.aof"))
+            broken = [(1, redisbloom_header(flags=NO_ROUND)), *redisbloom_chunks(ONE_LINK)[1:]]
+            with open(log, "ab") as end:
+                end.write(log_of(*(("BF.LOADCHUNK", "f", *chunk) for chunk in redisbloom_chunks(name)), ("BF.ADD", "f", "later"),
+                                 *(("BF.LOADCHUNK", "old", *chunk) for chunk in broken),
+                                 *(("BF.LOADCHUNK", "part", *chunk) for chunk in redisbloom_chunks(name)[:-1]),
+                                 *(("BF.LOADCHUNK", "gap", *chunk) for chunk in redisbloom_chunks(name)[::2])))
+            server.start()
+            for _ in range(2):
+                self.assert_there(server, "f", [*self.keys_of(name), "later"])
+                self.assertEqual(server.state("f"), b"good")
+                for name_of_bad, state in (("old", b"in doubt"), ("part", b"loading"), ("gap", b"in doubt")):
+                    self.assert_all_maybe(server, name_of_bad)
+                    self.assertEqual(server.state(name_of_bad), state)
+                server.rewrite()
+                server.restart()
+
+
 class Copies(FilterCase):
     def test_a_replica_has_the_same_bits(self):
         with running() as server, running() as replica:

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "attach.h"
+#include "redisbloom.h"
 
-#define DUMP_MAGIC 0x31504d5544534642ull /* "BFSDUMP1" */
-#define ASIDE_BYTES (1u << 16)           /* for the strings of a snapshot, one at a time, also compressed */
+#define DUMP_MAGIC 0x31504d5544534642ull         /* "BFSDUMP1": without the numbers of RedisBloom's filters */
+#define DUMP_MAGIC_FOREIGN 0x32504d5544534642ull /* "BFSDUMP2": of a chain that has one of these */
+#define ASIDE_BYTES (1u << 16)                   /* for the strings of a snapshot, one at a time, also compressed */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
   int flags = RM_GetContextFlags(ctx);
@@ -85,17 +87,37 @@ static uint64_t proof_of(const struct value* value) {
   return state[0];
 }
 
+static uint64_t magic_of(const struct value* value) {
+  uint32_t i;
+  for (i = 0; i < value->num_links; ++i)
+    if (value->links[i].is.hash != 0) return DUMP_MAGIC_FOREIGN;
+  return DUMP_MAGIC;
+}
+
+static size_t measure_bytes(uint64_t magic) {
+  return magic == DUMP_MAGIC ? offsetof(struct measure, hash) : sizeof(struct measure);
+}
+
+/* Until all of RedisBloom's arrays are there, the value is stored as RedisBloom's dump. */
+static char* foreign_header(const struct value* value, size_t* num_bytes) {
+  char* header = RM_Alloc(value->foreign_bytes);
+  memcpy(header, value->foreign, value->foreign_bytes);
+  *num_bytes = value->foreign_bytes;
+  return header;
+}
+
 char* persist_header(const struct value* value, size_t* num_bytes) {
-  struct dumped_value head = {DUMP_MAGIC,        value->shape.fpr,    value->shape.capacity, value->shape.expansion,
+  if (value->foreign != NULL) return foreign_header(value, num_bytes);
+  struct dumped_value head = {magic_of(value),   value->shape.fpr,    value->shape.capacity, value->shape.expansion,
                               value->shape.seed, value->shape.layout, value->num_links,      value->proof};
-  size_t length = sizeof head + value->num_links * sizeof(struct measure);
+  const size_t of_link = measure_bytes(head.magic);
+  size_t length = sizeof head + value->num_links * of_link;
   char* header = RM_Alloc(length + sizeof(uint64_t));
   uint64_t sum;
   uint32_t i;
   if (value_is_whole(value)) head.proof = proof_of(value);
   memcpy(header, &head, sizeof head);
-  for (i = 0; i < value->num_links; ++i)
-    memcpy(header + sizeof head + i * sizeof(struct measure), &value->links[i].is, sizeof(struct measure));
+  for (i = 0; i < value->num_links; ++i) memcpy(header + sizeof head + i * of_link, &value->links[i].is, of_link);
   sum = sum_of(header, length);
   memcpy(header + length, &sum, sizeof sum);
   *num_bytes = length + sizeof sum;
@@ -107,8 +129,9 @@ static int is_layout(uint64_t number) {
 }
 
 static int is_good_head(const struct dumped_value* head) {
-  return head->fpr > 0 && head->fpr < 1 && head->capacity > 0 && head->capacity <= MAX_CAPACITY &&
-         head->expansion <= MAX_EXPANSION && is_layout(head->layout) &&
+  return (head->magic == DUMP_MAGIC || head->magic == DUMP_MAGIC_FOREIGN) && head->fpr > 0 && head->fpr < 1 &&
+         head->capacity > 0 && head->capacity <= MAX_CAPACITY && head->expansion <= MAX_EXPANSION &&
+         is_layout(head->layout) &&
          (head->layout != BFS_LAYOUT_COUNTING || (head->expansion == 0 && head->num_links <= 1)) &&
          head->num_links <= MAX_LINKS;
 }
@@ -122,20 +145,22 @@ static struct value* value_of_head(const struct dumped_value* head) {
 
 struct value* persist_read_header(const char* header, size_t num_bytes, int* code) {
   struct dumped_value head;
-  struct measure measure;
+  struct measure measure = {0, 0, 0, 0, 0, 0, 0, 0};
   uint64_t sum, i;
   struct value* value;
+  if (redisbloom_is_header(header, num_bytes)) return redisbloom_read_header(header, num_bytes, code);
   *code = VALUE_BAD_DATA;
   if (num_bytes < sizeof head + sizeof sum) return NULL;
   memcpy(&head, header, sizeof head);
   memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
-  if (head.magic != DUMP_MAGIC || sum != sum_of(header, num_bytes - sizeof sum) || !is_good_head(&head) ||
-      num_bytes != sizeof head + head.num_links * sizeof measure + sizeof sum)
+  const size_t of_link = measure_bytes(head.magic);
+  if (!is_good_head(&head) || sum != sum_of(header, num_bytes - sizeof sum) ||
+      num_bytes != sizeof head + head.num_links * of_link + sizeof sum)
     return NULL;
   value = value_of_head(&head);
   *code = 0;
   for (i = 0; i < head.num_links && *code == 0; ++i) {
-    memcpy(&measure, header + sizeof head + i * sizeof measure, sizeof measure);
+    memcpy(&measure, header + sizeof head + i * of_link, of_link);
     *code = value_add_link(value, &measure);
   }
   if (*code == 0) return value;
@@ -145,10 +170,17 @@ struct value* persist_read_header(const char* header, size_t num_bytes, int* cod
 
 /* --- Chunks ------------------------------------------------------------------------------------------------------- */
 
+/* The bytes of a link: its filter, or RedisBloom's array, from which the filter is made at the end. */
+static char* bytes_of(const struct link* link) { return link->arriving != NULL ? link->arriving : link->bytes; }
+
+static uint64_t length_of(const struct link* link) {
+  return link->arriving != NULL ? link->arriving_bytes : link->is.num_bytes;
+}
+
 struct place persist_place(const struct value* value, uint64_t offset) {
   struct place place = {offset, 0, offset};
-  while (place.link < value->num_links && place.in_link >= value->links[place.link].is.num_bytes)
-    place.in_link -= value->links[place.link++].is.num_bytes;
+  while (place.link < value->num_links && place.in_link >= length_of(&value->links[place.link]))
+    place.in_link -= length_of(&value->links[place.link++]);
   return place;
 }
 
@@ -158,12 +190,12 @@ size_t persist_bytes(const struct value* value, struct place* place, size_t most
   if (place->offset >= value->loaded) return 0;
   link = &value->links[place->link];
   num_bytes = value->loaded - place->offset;
-  if (num_bytes > link->is.num_bytes - place->in_link) num_bytes = link->is.num_bytes - place->in_link;
+  if (num_bytes > length_of(link) - place->in_link) num_bytes = length_of(link) - place->in_link;
   if (num_bytes > most) num_bytes = most;
-  *bytes = link->bytes + place->in_link;
+  *bytes = bytes_of(link) + place->in_link;
   place->offset += num_bytes;
   place->in_link += num_bytes;
-  if (place->in_link == link->is.num_bytes) {
+  if (place->in_link == length_of(link)) {
     ++place->link;
     place->in_link = 0;
   }
@@ -174,8 +206,10 @@ size_t persist_chunk(const struct value* value, struct place* place, const char*
   return persist_bytes(value, place, CHUNK_BYTES, bytes);
 }
 
-/* Compares the bytes with the dump, once the last byte has arrived. */
+/* Compares the bytes with the dump, once the last byte has arrived.  A dump of RedisBloom has no proof: the seed of
+ * later filters is one of its bits, equal on every replica, and no client knows it who does not know the filter. */
 static int finish(struct value* value) {
+  if (value->foreign != NULL) return redisbloom_finish(value, proof_of(value));
   if (value->proof != proof_of(value)) return VALUE_BAD_DATA;
   return value_wrap(value);
 }
@@ -199,15 +233,15 @@ int persist_take_chunk(struct value* value, uint64_t end, const char* bytes, siz
     return VALUE_BAD_OFFSET;
   place = persist_place(value, begin);
   link = &value->links[place.link];
-  if (num_bytes > link->is.num_bytes - place.in_link) return VALUE_BAD_OFFSET;
-  memcpy(link->bytes + place.in_link, bytes, num_bytes);
+  if (num_bytes > length_of(link) - place.in_link) return VALUE_BAD_OFFSET;
+  memcpy(bytes_of(link) + place.in_link, bytes, num_bytes);
   value->loaded = end;
   if (value->loaded < value->total) return 0;
   if (finish(value) != 0) {
     value_unwrap(value);
     return VALUE_BAD_DATA;
   }
-  value->dumped = value->total;
+  value->dumped = end;
   return 0;
 }
 

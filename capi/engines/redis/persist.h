@@ -22,12 +22,12 @@ int persist_load_border(RedisModuleIO* io, int version, int when);
 void persist_leave_snapshot(void); /* call it when a loading begins, ends or fails */
 void persist_digest(RedisModuleDigest* digest, void* value);
 
-/* Returns the first chunk of a dump: the numbers of a value without its bits, and their proof.  The server's memory,
- * which the caller frees. */
+/* Returns the first chunk of a dump: the numbers of a value without its bits, and their proof.  Of a dump of RedisBloom
+ * that has not arrived completely: its first chunk.  The server's memory, which the caller frees. */
 char* persist_header(const struct value* value, size_t* num_bytes);
 
-/* Returns the value of such a chunk, whose bits are still missing.  Returns NULL and sets *code if the chunk is not
- * one. */
+/* Returns the value of such a chunk, also one of RedisBloom, whose bits are still missing.  Returns NULL and sets *code
+ * if the chunk is not one. */
 struct value* persist_read_header(const char* header, size_t num_bytes, int* code);
 
 /* The position of a byte in a value.  {0, 0, 0} is the first byte. */

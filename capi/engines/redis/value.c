@@ -2,8 +2,11 @@
  * first.  No filter ever leaves the chain, so growth makes no "no". */
 #include "value.h"
 
+#include <bfstore_interop.h>
 #include <bfstore_memory.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "attach.h"
@@ -20,8 +23,21 @@ struct value* value_new(const struct shape* shape) {
   return value;
 }
 
+static void free_arrays(struct value* value) {
+  uint32_t i;
+  for (i = 0; i < value->num_links; ++i) {
+    RM_Free(value->links[i].arriving);
+    value->links[i].arriving = NULL;
+    value->links[i].arriving_bytes = 0;
+  }
+  RM_Free(value->foreign);
+  value->foreign = NULL;
+  value->foreign_bytes = 0;
+}
+
 static void free_links(struct value* value) {
   uint32_t i;
+  free_arrays(value);
   for (i = 0; i < value->num_links; ++i) {
     bfs_close(value->links[i].filter, NULL);
     RM_Free(value->links[i].memory);
@@ -64,17 +80,26 @@ static bfs_options link_options(const struct value* value, uint64_t capacity, ui
   return options;
 }
 
+bfs_options value_options(const struct measure* measure) {
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.capacity = measure->capacity;
+  options.layout = (uint32_t)measure->layout;
+  options.hash = (uint32_t)measure->hash;
+  options.num_bits = measure->num_bits;
+  options.num_probes = (uint32_t)measure->num_probes;
+  if (measure->hash == 0) options.fpr = measure->fpr;
+  return options;
+}
+
 /* Checks the numbers: a client may have made them up. */
 static int is_measure(const struct measure* measure) {
-  bfs_options options = BFS_OPTIONS_INIT;
   if (measure->num_bytes == 0 || measure->capacity == 0 || measure->capacity > MAX_CAPACITY ||
-      measure->items > measure->capacity)
+      measure->items > measure->capacity || measure->layout > UINT32_MAX || measure->num_probes > UINT32_MAX ||
+      (measure->hash != 0 && measure->hash != BFS_HASH_REDISBLOOM))
     return 0;
   /* The server itself kept these, perhaps with another version. */
   if (server_repeats()) return 1;
-  options.capacity = measure->capacity;
-  options.fpr = measure->fpr;
-  options.layout = (uint32_t)measure->layout;
+  const bfs_options options = value_options(measure);
   const int64_t needed = bfs_format(NULL, 0, 0, &options, NULL, NULL);
   return needed >= 0 && (uint64_t)needed == measure->num_bytes;
 }
@@ -124,7 +149,7 @@ static int add_new_link(struct value* value, uint64_t capacity) {
     num_bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
   }
   if (num_bytes < 0) return (int)num_bytes;
-  struct measure measure = {(uint64_t)num_bytes, capacity, 0, options.fpr, options.layout};
+  struct measure measure = {(uint64_t)num_bytes, capacity, 0, options.fpr, options.layout, 0, 0, 0};
   int code = value_add_link(value, &measure);
   if (code != 0) return code;
   struct link* link = &value->links[value->num_links - 1];
@@ -152,6 +177,9 @@ static int is_announced(const struct value* value, const struct link* link) {
   bfs_stats(link->filter, 0, &facts, NULL);
   if ((facts.layout == BFS_LAYOUT_COUNTING) != is_counting(value) || (is_counting(value) && value->num_links > 1))
     return 0;
+  if (link->is.hash != 0 &&
+      (facts.hash != link->is.hash || facts.num_bits != link->is.num_bits || facts.num_probes != link->is.num_probes))
+    return 0;
   return facts.capacity == link->is.capacity && facts.layout == link->is.layout && facts.fpr == link->is.fpr;
 }
 
@@ -178,6 +206,17 @@ void value_unwrap(struct value* value) {
     value->links[i].filter = NULL;
   }
   value->loaded = 0;
+}
+
+void value_drop_arrays(struct value* value) {
+  uint32_t i;
+  free_arrays(value);
+  value->total = 0;
+  for (i = 0; i < value->num_links; ++i) {
+    learn(&value->links[i]);
+    value->total += value->links[i].is.num_bytes;
+  }
+  value->loaded = value->total;
 }
 
 static int copy_link(struct value* into, const struct link* link) {
@@ -332,10 +371,25 @@ uint64_t value_items(const struct value* value) {
 /* The page cache owns the pages of an attached file, not the server. */
 size_t value_memory(const void* of) {
   const struct value* value = of;
-  size_t sum = sizeof *value + value->num_links * sizeof *value->links + (size_t)value->total;
-  sum += (size_t)value->num_links * ALIGNMENT;
+  size_t sum = sizeof *value + value->foreign_bytes;
+  uint32_t i;
+  for (i = 0; i < value->num_links; ++i) {
+    const struct link* link = &value->links[i];
+    sum += sizeof *link + ALIGNMENT + (size_t)(link->is.num_bytes + link->arriving_bytes);
+  }
   if (value->attachment != NULL) sum += attachment_memory(value->attachment);
   return sum;
+}
+
+static char refused[600];
+
+int value_refuse(const char* reason, ...) {
+  const int begun = snprintf(refused, sizeof refused, "ERR received bad data: ");
+  va_list words;
+  va_start(words, reason);
+  vsnprintf(refused + begun, sizeof refused - (size_t)begun, reason, words);
+  va_end(words);
+  return VALUE_REFUSED;
 }
 
 const char* value_error(int code) {
@@ -363,6 +417,8 @@ const char* value_error(int code) {
       return "ERR operation exceeds bloom object memory limit: see the configuration bf." MEMORY_LIMIT_NAME;
     case VALUE_NO_ROOM:
       return "OOM the filter does not fit into what 'maxmemory' leaves";
+    case VALUE_REFUSED:
+      return refused;
     case VALUE_ON_REPLICA:
       return "ERR remove the key on the primary: a key that a replica and its primary remove is removed twice";
     case VALUE_UNLIKE:

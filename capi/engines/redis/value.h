@@ -25,6 +25,7 @@
 #define VALUE_ON_REPLICA (-1011) /* a client of a replica removes a key, which the primary may also remove */
 #define VALUE_GREW (-1012)       /* a chunk of a filter that grew while it was dumped */
 #define VALUE_LONGEST (-1013)    /* a chain of MAX_LINKS does not grow */
+#define VALUE_REFUSED (-1014)    /* a first chunk of RedisBloom that is refused, for a reason of its own */
 
 struct shape {
   double fpr;         /* of the whole chain */
@@ -41,6 +42,8 @@ struct measure {
   uint64_t items; /* adds that were certainly new; counting: adds less removes */
   double fpr;     /* 0, and layout 0: read from the filter once its bytes are there */
   uint64_t layout;
+  /* A filter of RedisBloom: these decide its size.  Otherwise 0. */
+  uint64_t hash, num_bits, num_probes;
 };
 
 struct link {
@@ -49,6 +52,8 @@ struct link {
   char* bytes;        /* the embedded filter: the first multiple of 64 in it */
   bfs_filter* filter; /* NULL until all bytes are there */
   uint64_t seed;      /* then: the filter's */
+  char* arriving;     /* until then, in a dump of RedisBloom: its array of bits; otherwise NULL */
+  uint64_t arriving_bytes;
 };
 
 struct attachment; /* attach.h */
@@ -57,10 +62,12 @@ struct value {
   struct shape shape;
   uint32_t num_links;
   struct link* links; /* the oldest first */
-  uint64_t total;     /* bytes of all links together */
+  uint64_t total;     /* bytes of all links together; of their arriving arrays, while they have them */
   uint64_t loaded;    /* bytes that BF.LOADCHUNK brought; below total every answer is "maybe" */
   uint64_t proof;     /* until then: the proof that all bytes together must have (proof_of in persist.c) */
   uint64_t dumped;    /* total when BF.LOADCHUNK brought the last byte; 0: no dump */
+  char* foreign;      /* while the links have arriving arrays: the first chunk of RedisBloom's dump; otherwise NULL */
+  size_t foreign_bytes;
   struct attachment* attachment;
 };
 
@@ -74,6 +81,9 @@ struct value* value_make(const struct shape* shape, int* code);
 /* Copies into new memory.  Returns NULL and sets *code if there is none, or the value is attached or not whole. */
 struct value* value_copy(const struct value* value, int* code);
 
+/* The options of a filter with these numbers. */
+bfs_options value_options(const struct measure* measure);
+
 /* Adds a link whose bytes are still missing; returns 0 or a code.  Believes sizes from a client only if a filter with
  * the other numbers has them: nothing is allocated before. */
 int value_add_link(struct value* value, const struct measure* measure);
@@ -83,6 +93,9 @@ int value_wrap(struct value* value);
 
 /* Forgets the bytes: all must come again. */
 void value_unwrap(struct value* value);
+
+/* Frees the arrays of RedisBloom, once the filters have their bits.  Then the value is whole. */
+void value_drop_arrays(struct value* value);
 
 /* Returns 0 if every answer is "maybe", and adds are refused. */
 int value_is_whole(const struct value* value);
@@ -105,6 +118,9 @@ int value_merge(struct value* into, const struct value* from);
 uint64_t value_capacity(const struct value* value);
 uint64_t value_items(const struct value* value);
 size_t value_memory(const void* value);
+
+/* Returns VALUE_REFUSED, and keeps the reason for value_error. */
+__attribute__((format(printf, 1, 2))) int value_refuse(const char* reason, ...);
 
 /* Returns an error reply for a code of this module or of bfstore. */
 const char* value_error(int code);
