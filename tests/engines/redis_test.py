@@ -1150,6 +1150,22 @@ class RedisBloom(FilterCase):
             self.assertGreater(server.call("MEMORY", "USAGE", "f"), 40 << 20)
             server.call("DEL", "f")
 
+    def test_a_damaged_dump_of_a_filter_of_redisbloom_changes_no_answer(self):
+        with running("--sanitize-dump-payload", "no", "--rdbcompression", "no") as server:
+            server.call("DEBUG", "SET-SKIP-CHECKSUM-VALIDATION", 1)
+            name, chance = "redisbloom.five-links.dump", random.Random(ASKED.seed)
+            self.load(server, "whole", redisbloom_chunks(name))
+            self.load(server, "part", redisbloom_chunks(name)[:-1])
+            for what in ("whole", "part"):
+                payload = server.call("DUMP", what)
+                for _ in range(300):
+                    bad = bytearray(payload)
+                    bad[chance.randrange(2, len(bad) - 10)] ^= 1 << chance.randrange(8)
+                    with contextlib.suppress(redis.ResponseError):
+                        server.call("RESTORE", "bad", 0, bytes(bad), "REPLACE")
+                        self.assert_there(server, "bad", self.keys_of(name))
+            self.assert_answers_as_redisbloom(server, name, "whole")
+
     def test_a_log_of_redisbloom_brings_its_filters(self):
         """RedisBloom rewrites a log as chunks. An add comes after them as it came."""
         name = "redisbloom.five-links.dump"
