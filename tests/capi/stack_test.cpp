@@ -241,7 +241,7 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   });
   CHECK(bfs_close(imported, nullptr) == BFS_OK);
   const std::string in_place = file.dir.file("bits in place");
-  put(in_place, {reinterpret_cast<const char*>(bits), 125});
+  std::ofstream(in_place, std::ios::binary).write(reinterpret_cast<const char*>(bits), 125);
   const char* name = nullptr;
   check("bfs_foreign_recognize", BFS_OK, [&] { return bfs_foreign_recognize(in_place.c_str(), 0, 0, &name, &error); });
   bfs_filter* there = nullptr;
