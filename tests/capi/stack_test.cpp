@@ -248,7 +248,7 @@ TEST_CASE("saving, dumping and loading a filter needs little stack") {
   check("bfs_foreign_open", BFS_OK,
         [&] { return bfs_foreign_open(in_place.c_str(), &form, 0, &as_classic, &there, &error); });
   std::uint8_t which = 0;
-  check("bfs_contains_any", 1, [&] { return bfs_contains_any(&there, 1, "key", 3, &which); });
+  check("bfs_contains_any", 0, [&] { return bfs_contains_any(&there, 1, "key", 3, &which); });
   CHECK(bfs_close(there, nullptr) == BFS_OK);
   CHECK(bfs_close(classic, nullptr) == BFS_OK);
   check("bfs_dump", dumped, [&] { return bfs_dump(file.filter, memory.data(), bytes, 0, &error); });

@@ -11,16 +11,17 @@ import bfstore_ctypes  # noqa: E402
 import reader  # noqa: E402
 from xxhash import xxh3_64_intdigest as xxh3  # noqa: E402
 
-HASHES = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
-LAYOUTS = {"k" + name.title().replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
+# By the names of their enumerators, in lower case.
+HASHES = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
+LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
 
 
 def rows(file, struct):
     """Returns each `struct{...}` of the header as a list of its words, without the braces inside."""
     text = (TESTS / "support" / file).read_text()
     found = re.findall(struct + r"\{((?:[^{};]|\{[^{}]*\})*)\}", text)
-    return [[word if word in LAYOUTS or word in HASHES else int(word, 0) for word in re.findall(r"\bk[A-Z]\w+|\b\d\w*", row)]
-            for row in found]
+    words = [re.findall(r"\bk[a-z]\w+|\b\d\w*", row.lower()) for row in found]
+    return [[word if word in LAYOUTS or word in HASHES else int(word, 0) for word in row] for row in words]
 
 
 SEED = int(re.search(r"kGoldenSeed = (\w+);", (TESTS / "support" / "golden.hpp").read_text())[1], 0)
