@@ -55,7 +55,6 @@ constexpr Vector<5> kWhole[] = {
 
 TEST_CASE("keys have the positions of bits-and-blooms") {
   for (const auto& [key, positions] : kModulo) {
-    CAPTURE(key);
     CHECK(positions_of(Hash::kBitsAndBlooms, key, 9586, 7) == Numbers(positions.begin(), positions.end()));
   }
   check_edges(Hash::kBitsAndBlooms, 9586, 64);
