@@ -80,9 +80,8 @@ namespace {
 const ForeignForm kJson = form("bits-and-blooms-json");
 
 Bytes text(const std::string& words) {
-  Bytes bytes(words.size());
-  std::memcpy(bytes.data(), words.data(), words.size());
-  return bytes;
+  const auto all = std::as_bytes(std::span(words));
+  return {all.begin(), all.end()};
 }
 
 // A bit set of 70 bits, of which 0 and 69 are set.
