@@ -51,7 +51,7 @@ def make_file(path, gigabytes, bloom):
     subprocess.run([bloom, "insert", path], input="\n".join(keys("present", PRESENT)), text=True, check=True)
 
 
-# --- Programs: each has open(path) -> handle, and ask(handle, keys) -> number of maybes -----------------------------------
+# --- Programs: each has open(path) -> handle, given(keys) -> what it takes, and ask(handle, given) -> number of maybes ------
 
 class Bfstore:
     name = "bfstore, in place"
@@ -62,11 +62,13 @@ class Bfstore:
     def open(self, path):
         return bfs.foreign_open(self.library, path.encode(), bfs.foreign_form(b"dcso"))
 
-    def ask(self, handle, words):
-        """One call for all keys, as one call of `bloom check`."""
-        keys = [word.encode() for word in words]
-        pointers, lengths = (ctypes.c_char_p * len(keys))(*keys), (ctypes.c_size_t * len(keys))(*map(len, keys))
-        return self.library.contains_many(handle, pointers, lengths, len(keys), (ctypes.c_uint8 * len(keys))())
+    def given(self, words):
+        count, text = len(words), [word.encode() for word in words]
+        return ((ctypes.c_char_p * count)(*text), (ctypes.c_size_t * count)(*map(len, text)), count, (ctypes.c_uint8 * count)())
+
+    def ask(self, handle, keys):
+        """One call for all keys, as one run of `bloom check`."""
+        return self.library.contains_many(handle, *keys)
 
 
 class Python:
@@ -74,6 +76,9 @@ class Python:
 
     def __init__(self, name, load, ask):
         self.name, self.open, self.ask = name, load, ask
+
+    def given(self, words):
+        return words
 
 
 def flor():
@@ -102,6 +107,9 @@ class Bloom:
 
     def open(self, path):
         return path
+
+    def given(self, words):
+        return words
 
     def ask(self, path, words):
         done = subprocess.run([self.program, "check", path], input="\n".join(words) + "\n", text=True, check=True, capture_output=True)
@@ -133,7 +141,7 @@ def memory_of(program, path, processes, words):
         pid = os.fork()
         if pid == 0:
             handle = program.open(path)
-            program.ask(handle, words[number::processes])
+            program.ask(handle, program.given(words[number::processes]))
             os.write(ready[1], b"1")
             os.read(done[0], 1)
             os._exit(0)
@@ -152,14 +160,15 @@ def human(count):
 
 
 def row(program, path, processes, absent, available):
-    first = median_of(lambda: seconds(lambda: program.ask(program.open(path), absent[:1])))
+    one, keys = program.given(absent[:1]), program.given(absent)
+    first = median_of(lambda: seconds(lambda: program.ask(program.open(path), one)))
     if isinstance(program, Bloom):
-        whole = median_of(lambda: seconds(lambda: program.ask(path, absent)))
+        whole = median_of(lambda: seconds(lambda: program.ask(path, keys)))
         each = (whole - first) / len(absent) * 1e9
         return [program.name, f"{first * 1000:,.0f} ms", "a copy for each", f"{each:,.0f}"]
     handle = program.open(path)
-    program.ask(handle, absent)
-    each = median_of(lambda: seconds(lambda: program.ask(handle, absent))) / len(absent) * 1e9
+    program.ask(handle, keys)
+    each = median_of(lambda: seconds(lambda: program.ask(handle, keys))) / len(absent) * 1e9
     del handle
     fits = isinstance(program, Bfstore) or processes * os.path.getsize(path) < available
     some = processes if fits else max(1, int(available // os.path.getsize(path)))
@@ -196,7 +205,7 @@ def main():
         path = str(pathlib.Path(folder) / "hashlookup.bloom")
         make_file(path, asked.gigabytes, bloom)
         present, absent = keys("present", PRESENT), keys("absent", ABSENT)
-        counts = {program.name: (program.ask(program.open(path), present), program.ask(program.open(path), absent)) for program in programs}
+        counts = {program.name: tuple(program.ask(program.open(path), program.given(keys)) for keys in (present, absent)) for program in programs}
         if len(set(counts.values())) != 1 or counts[Bfstore.name][0] != PRESENT:
             sys.exit(f"the answers differ: {counts}")
         print(f"{human(os.path.getsize(path))}, {PRESENT:,} keys that are there, {counts[Bfstore.name][1]} false positives of {ABSENT:,}: "
