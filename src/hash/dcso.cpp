@@ -1,7 +1,6 @@
 // The positions of DCSO's bloom (in Go; flor, fleur and poppy in other languages): FNV-1 of 64 bits is the first state
 // of a multiplicative generator, and each next state modulo m is a position.
 #include "hash/hash.hpp"
-#include "hash/remainder.hpp"
 
 namespace bfstore::hash {
 namespace {
@@ -19,17 +18,17 @@ std::uint64_t fnv1(std::string_view key) noexcept {
   return h;
 }
 
-void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  const Remainder remainder(numbers.num_bits);
+constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   std::uint64_t state = below_prime(fnv1(key));
   for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
     state = below_prime(state * kMultiplier);  // the product is cut to 64 bits first
-    positions[i] = remainder(state);
+    if (!use(numbers.remainder(state))) return false;
   }
-}
+  return true;
+};
 
 }  // namespace
 
-constinit const Row kDcsoRow{.info = gives_positions(Hash::kDcso, "dcso"), .positions = positions_of};
+constinit const Row kDcsoRow{.info = gives_positions(Hash::kDcso, "dcso"), .probes = probes_of(kEach)};
 
 }  // namespace bfstore::hash

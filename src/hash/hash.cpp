@@ -58,7 +58,7 @@ std::uint64_t canary(Hash hash, std::uint64_t seed, const ProbeNumbers& numbers)
   std::uint64_t fold = 0;
   const auto take = [&fold](std::uint64_t number) { fold = std::rotl(fold, 9) ^ number; };
   for (const std::size_t length : kLengths) {
-    if (row.positions == nullptr) {
+    if (row.probes.positions == nullptr) {
       take(row.known_digest(key.data(), length, seed));
     } else {
       const Positions positions({reinterpret_cast<const char*>(key.data()), length}, row, numbers);

@@ -1,10 +1,11 @@
-// Turns keys into digests, and computes checksums. This code never sees bits. No other file includes xxhash.h, whose
-// functions are inlined: the shared library needs no other library at run time, and a lookup makes no call.
+// Turns keys into digests or positions, and computes checksums. No other file includes xxhash.h, whose functions are
+// inlined: the shared library needs no other library at run time, and a lookup makes no call.
 //
 // The only table of hashes: a number without a row is an error. The code that turns keys into digests is in hasher.hpp.
 #pragma once
 
 #include <bfstore/hashes.hpp>
+#include <bfstore/layout/words.hpp>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -14,6 +15,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "hash/remainder.hpp"
 
 namespace bfstore::hash {
 
@@ -25,10 +28,37 @@ inline std::uint64_t xxh3(const void* data, std::size_t bytes, std::uint64_t see
 
 // The numbers of one filter that decide, with the key, the positions of its bits.
 struct ProbeNumbers {
-  std::uint64_t num_bits = 0;
+  const std::uint64_t num_bits = 0;
   std::uint32_t num_probes = 0;
   std::span<const std::uint32_t> seeds{};  // one for each probe, if the hash takes them
+  const Remainder remainder = Remainder(num_bits);
 };
+
+// What is done with the positions of a key's bits: num_probes numbers below num_bits. No hash gives nullptr for one of
+// the two alone.
+struct Probes {
+  void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
+  // True if all of these bits are set. Bit i of the filter is bit i ^ flip of the bytes, as in layout/turn.hpp.
+  bool (*are_set)(std::string_view key, const ProbeNumbers& numbers, const std::byte* bytes,
+                  std::uint32_t flip) noexcept = nullptr;
+};
+
+// Makes both of one loop: each(key, numbers, use) calls use(position) for one after the other, until that returns
+// false, and returns whether none did.
+template <class Each>
+constexpr Probes probes_of(Each) noexcept {
+  return {[](std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+            Each()(key, numbers, [&positions](std::uint64_t position) noexcept {
+              *positions++ = position;
+              return true;
+            });
+          },
+          [](std::string_view key, const ProbeNumbers& numbers, const std::byte* bytes, std::uint32_t flip) noexcept {
+            return Each()(key, numbers, [bytes, flip](std::uint64_t position) noexcept {
+              return layout::test_bit(bytes, position ^ flip);
+            });
+          }};
+}
 
 constexpr std::uint64_t every_bit(std::uint64_t num_bits) noexcept { return num_bits; }
 
@@ -36,8 +66,7 @@ struct Row {
   HashInfo info;  // number, name, what it takes and gives
   // The digest of a public key, with a public secret, for the canary. nullptr if the hash takes no keys.
   std::uint64_t (*known_digest)(const void* data, std::size_t bytes, std::uint64_t seed) noexcept = nullptr;
-  // Writes the positions of the key's bits, num_probes numbers below num_bits. nullptr if the hash gives digests.
-  void (*positions)(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept = nullptr;
+  Probes probes{};  // nullptr if the hash gives digests
   // The largest m that the hash has positions for.
   std::uint64_t most_bits = kMaxBits;
   bool counts_seeds = true;       // seeds that are not listed are 0, 1, 2, ...; otherwise they must be listed

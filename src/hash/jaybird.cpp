@@ -3,10 +3,11 @@
 
 namespace bfstore::hash {
 
-constinit const Row kJaybirdRow{
-    .info = gives_positions(Hash::kJaybird, "jaybird"), .positions = jaybird_positions<Salted<Md5>>, .slices = true};
+constinit const Row kJaybirdRow{.info = gives_positions(Hash::kJaybird, "jaybird"),
+                                .probes = probes_of(kEachOfJaybird<Salted<Md5>>),
+                                .slices = true};
 constinit const Row kPybloomLiveRow{.info = gives_positions(Hash::kPybloomLive, "pybloom-live"),
-                                    .positions = jaybird_positions<SaltedXxh128>,
+                                    .probes = probes_of(kEachOfJaybird<SaltedXxh128>),
                                     .slices = true};
 
 }  // namespace bfstore::hash

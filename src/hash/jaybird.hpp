@@ -78,8 +78,8 @@ struct SaltedXxh128 {
   }
 };
 
-template <class Source>
-void positions_in_slices(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+template <class Source, class Use>
+bool each_in_slices(std::string_view key, const ProbeNumbers& numbers, Use use) noexcept {
   const std::uint64_t slice_bits = numbers.num_bits / numbers.num_probes;
   const std::size_t word_bytes = jaybird_word_bytes(slice_bits);
   const std::size_t words = sizeof(typename Source::Digest) / word_bytes;
@@ -89,8 +89,9 @@ void positions_in_slices(std::string_view key, const ProbeNumbers& numbers, std:
     if (number == 0) digest = Source::digest(static_cast<std::uint32_t>(i / words), key);
     std::uint64_t word = 0;
     for (std::size_t j = word_bytes; j > 0; --j) word = word << 8 | digest[number * word_bytes + j - 1];
-    positions[i] = slice_bits * i + word % slice_bits;
+    if (!use(slice_bits * i + word % slice_bits)) return false;
   }
+  return true;
 }
 
 // Has as many salts as 64 slices with the longest words need.
@@ -98,14 +99,14 @@ using SaltedSha512 = Salted<Sha512, kMaxProbes * sizeof(std::uint64_t) / Sha512:
 
 // `Smallest` is the digest for up to 128 bits.
 template <class Smallest>
-void jaybird_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+constexpr auto kEachOfJaybird = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   const std::size_t word_bytes = jaybird_word_bytes(numbers.num_bits / numbers.num_probes);
   const std::size_t bits = 8 * word_bytes * numbers.num_probes;
-  if (bits > 384) return positions_in_slices<SaltedSha512>(key, numbers, positions);
-  if (bits > 256) return positions_in_slices<Salted<Sha384>>(key, numbers, positions);
-  if (bits > 160) return positions_in_slices<Salted<Sha256>>(key, numbers, positions);
-  if (bits > kMd5Bits) return positions_in_slices<Salted<Sha1>>(key, numbers, positions);
-  positions_in_slices<Smallest>(key, numbers, positions);
-}
+  if (bits > 384) return each_in_slices<SaltedSha512>(key, numbers, use);
+  if (bits > 256) return each_in_slices<Salted<Sha384>>(key, numbers, use);
+  if (bits > 160) return each_in_slices<Salted<Sha256>>(key, numbers, use);
+  if (bits > kMd5Bits) return each_in_slices<Salted<Sha1>>(key, numbers, use);
+  return each_in_slices<Smallest>(key, numbers, use);
+};
 
 }  // namespace bfstore::hash

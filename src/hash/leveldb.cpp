@@ -3,7 +3,6 @@
 
 #include "base/bytes.hpp"
 #include "hash/hash.hpp"
-#include "hash/remainder.hpp"
 
 namespace bfstore::hash {
 namespace {
@@ -23,17 +22,18 @@ std::uint32_t leveldb_hash(std::string_view key) noexcept {
   return h ^ h >> 24;
 }
 
-void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  const Remainder remainder(numbers.num_bits);
+constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   std::uint32_t h = leveldb_hash(key);
   const std::uint32_t step = std::rotr(h, 17);
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, h += step) positions[i] = remainder(h);
-}
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, h += step)
+    if (!use(numbers.remainder(h))) return false;
+  return true;
+};
 
 }  // namespace
 
 constinit const Row kLevelDbRow{.info = gives_positions(Hash::kLevelDb, "leveldb"),
-                                .positions = positions_of,
+                                .probes = probes_of(kEach),
                                 .most_bits = std::uint64_t{1} << 32,
                                 .unit_bits = 8};
 

@@ -1,7 +1,6 @@
 // The positions of the C library libbloom, version 2: double hashing with MurmurHash2 (Austin Appleby, public domain).
 #include "base/bytes.hpp"
 #include "hash/hash.hpp"
-#include "hash/remainder.hpp"
 
 namespace bfstore::hash {
 namespace {
@@ -22,18 +21,19 @@ std::uint32_t murmur2(std::string_view key, std::uint32_t seed) noexcept {
 }
 
 // The sums have 64 bits: the library's version 1 cuts them to 32, which are other positions.
-void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  const Remainder remainder(numbers.num_bits);
+constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   const std::uint32_t first = murmur2(key, 0x9747b28c);
   const std::uint64_t step = murmur2(key, first);
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) positions[i] = remainder(first + step * i);
-}
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i)
+    if (!use(numbers.remainder(first + step * i))) return false;
+  return true;
+};
 
 }  // namespace
 
 // No sum of a number of 32 bits and 63 others is 64 * 2^32.
 constinit const Row kLibbloomRow{.info = gives_positions(Hash::kLibbloom, "libbloom"),
-                                 .positions = positions_of,
+                                 .probes = probes_of(kEach),
                                  .most_bits = std::uint64_t{kMaxProbes} << 32};
 
 }  // namespace bfstore::hash

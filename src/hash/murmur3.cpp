@@ -6,23 +6,25 @@
 namespace bfstore::hash {
 namespace {
 
-// Computes Python's %: the remainder has the sign of the divisor.
-std::uint64_t floored_remainder(std::int64_t number, std::uint64_t divisor) noexcept {
-  const std::int64_t rest = number % static_cast<std::int64_t>(divisor);
-  return static_cast<std::uint64_t>(rest) + (rest < 0 ? divisor : 0);
+// Computes Python's %: the remainder has the sign of the divisor. -1 - number is not negative if number is.
+std::uint64_t floored_remainder(std::int32_t number, const ProbeNumbers& numbers) noexcept {
+  if (number >= 0) return numbers.remainder(static_cast<std::uint64_t>(number));
+  return numbers.num_bits - 1 - numbers.remainder(static_cast<std::uint64_t>(-1 - number));
 }
 
-void signed_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+constexpr auto kEachSigned = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
     const auto hash = static_cast<std::int32_t>(murmur3_x86_32(key, numbers.seeds[i]));
-    positions[i] = floored_remainder(hash, numbers.num_bits);
+    if (!use(floored_remainder(hash, numbers))) return false;
   }
-}
+  return true;
+};
 
-void unsigned_positions(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+constexpr auto kEachUnsigned = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   for (std::uint32_t i = 0; i < numbers.num_probes; ++i)
-    positions[i] = murmur3_x86_32(key, numbers.seeds[i]) % numbers.num_bits;
-}
+    if (!use(numbers.remainder(murmur3_x86_32(key, numbers.seeds[i])))) return false;
+  return true;
+};
 
 // The number of positions that a hash of 32 bits reaches.
 constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
@@ -30,9 +32,9 @@ constexpr std::uint64_t kMost32 = std::uint64_t{1} << 32;
 }  // namespace
 
 constinit const Row kMurmur3Row{
-    .info = gives_positions(Hash::kMurmur3, "murmur3", true), .positions = signed_positions, .most_bits = kMost32};
+    .info = gives_positions(Hash::kMurmur3, "murmur3", true), .probes = probes_of(kEachSigned), .most_bits = kMost32};
 constinit const Row kMurmur3UnsignedRow{.info = gives_positions(Hash::kMurmur3Unsigned, "murmur3-unsigned", true),
-                                        .positions = unsigned_positions,
+                                        .probes = probes_of(kEachUnsigned),
                                         .most_bits = kMost32};
 
 }  // namespace bfstore::hash

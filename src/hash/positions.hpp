@@ -20,7 +20,7 @@ class Positions {
 
   void find(std::string_view key, const Row& row, const ProbeNumbers& numbers) noexcept {
     count_ = numbers.num_probes;
-    row.positions(key, numbers, numbers_.data());
+    row.probes.positions(key, numbers, numbers_.data());
   }
   [[nodiscard]] std::span<const std::uint64_t> all() const noexcept { return std::span(numbers_).first(count_); }
 
@@ -39,6 +39,10 @@ class PositionSource {
   ~PositionSource() = default;
 
   void find(std::string_view key, Positions& into) const noexcept { into.find(key, row_, numbers_of_filter_); }
+  // True if the bits at all positions of the key are set (hash.hpp).
+  [[nodiscard]] bool are_set(std::string_view key, const std::byte* bytes, std::uint32_t flip) const noexcept {
+    return row_.probes.are_set(key, numbers_of_filter_, bytes, flip);
+  }
   [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept { return seeds_; }
 
  private:

@@ -1,7 +1,6 @@
 // The positions of rbloom in Python with the hash function of its documentation: a number of 128 bits from SHA-256,
 // which a linear congruential generator makes k numbers of.
 #include "hash/hash.hpp"
-#include "hash/remainder.hpp"
 #include "hash/sha2.hpp"
 #include "hash/wide.hpp"
 
@@ -22,18 +21,18 @@ Wide number_of(std::string_view key) noexcept {
   return number;
 }
 
-void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
-  const Remainder remainder(numbers.num_bits);
+constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   Wide state = number_of(key);
   for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
     state = state * kFactor + 1;
-    positions[i] = remainder(static_cast<std::uint64_t>(state >> 32));
+    if (!use(numbers.remainder(static_cast<std::uint64_t>(state >> 32)))) return false;
   }
-}
+  return true;
+};
 
 }  // namespace
 
 constinit const Row kRbloomRow{
-    .info = gives_positions(Hash::kRbloom, "rbloom"), .positions = positions_of, .unit_bits = 8};
+    .info = gives_positions(Hash::kRbloom, "rbloom"), .probes = probes_of(kEach), .unit_bits = 8};
 
 }  // namespace bfstore::hash

@@ -11,7 +11,9 @@ namespace bfstore::hash {
 // number / divisor * (1 + e) / 2^64, which is less than 1: after rounding down it is at most 1 too small.
 class Remainder {
  public:
-  explicit Remainder(std::uint64_t divisor) noexcept : divisor_(divisor), reciprocal_(UINT64_MAX / divisor) {}
+  // A remainder by 0 is the number itself.
+  explicit constexpr Remainder(std::uint64_t divisor) noexcept
+      : divisor_(divisor), reciprocal_(divisor == 0 ? 0 : UINT64_MAX / divisor) {}
 
   std::uint64_t operator()(std::uint64_t number) const noexcept {
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64);

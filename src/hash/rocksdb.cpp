@@ -8,12 +8,14 @@ namespace {
 
 constexpr std::uint64_t kLineBits = 512;
 
-void positions_of(std::string_view key, const ProbeNumbers& numbers, std::uint64_t* positions) noexcept {
+constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   const std::uint64_t hash = Xxph3::of(key);
   const std::uint64_t line = (hash & 0xffffffff) * (numbers.num_bits / kLineBits) >> 32;
   auto h = static_cast<std::uint32_t>(hash >> 32);
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, h *= 0x9e3779b9U) positions[i] = line * kLineBits + (h >> 23);
-}
+  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, h *= 0x9e3779b9U)
+    if (!use(line * kLineBits + (h >> 23))) return false;
+  return true;
+};
 
 // RocksDB counts the bytes in 32 bits.
 constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 32) - kLineBits / 8;
@@ -21,7 +23,7 @@ constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 32) - kLineBits / 8;
 }  // namespace
 
 constinit const Row kRocksDbRow{.info = gives_positions(Hash::kRocksDb, "rocksdb"),
-                                .positions = positions_of,
+                                .probes = probes_of(kEach),
                                 .most_bits = 8 * kMostBytes,
                                 .unit_bits = kLineBits};
 

@@ -58,8 +58,11 @@ void each_utf16_unit(std::string_view key, Take take) {
     take(static_cast<std::uint16_t>(0xd800 + ((point - 0x10000) >> 10)));
     take(static_cast<std::uint16_t>(0xdc00 + (point & 0x3ff)));
   };
+  std::size_t ascii = 0;  // most keys are nothing else
+  for (; ascii < key.size() && static_cast<std::uint8_t>(key[ascii]) < 0x80; ++ascii)
+    take(static_cast<std::uint8_t>(key[ascii]));
   Utf8Decoder decoder;
-  for (const char byte : key) decoder.put(static_cast<std::uint8_t>(byte), split);
+  for (const char byte : key.substr(ascii)) decoder.put(static_cast<std::uint8_t>(byte), split);
   decoder.end(split);
 }
 

@@ -18,10 +18,6 @@ bool has_all(const std::uint64_t* words, ByPosition::Positions positions) noexce
   return std::all_of(positions.begin(), positions.end(), [words](std::uint64_t bit) { return test_bit(words, bit); });
 }
 
-bool contains_positions(const std::byte* words, ByPosition::Positions positions) noexcept {
-  return has_all(reinterpret_cast<const std::uint64_t*>(words), positions);
-}
-
 // Tests first, as add() does.
 template <class How>
 bool add_positions(std::uint64_t* words, ByPosition::Positions positions) noexcept {
@@ -31,7 +27,7 @@ bool add_positions(std::uint64_t* words, ByPosition::Positions positions) noexce
 }
 
 constexpr Functions with_positions(Functions functions) noexcept {
-  functions.by_position = {contains_positions, add_positions<Shared>, add_positions<Alone>};
+  functions.by_position = {add_positions<Shared>, add_positions<Alone>};
   return functions;
 }
 

@@ -81,7 +81,6 @@ struct Unaligned {
 // missing. A lookup gets the words as bytes, like the bits of other programs, which are at any address.
 struct ByPosition {
   using Positions = std::span<const std::uint64_t>;
-  bool (*contains)(const std::byte* words, Positions positions) noexcept = nullptr;
   bool (*add)(std::uint64_t* words, Positions positions) noexcept = nullptr;
   bool (*add_alone)(std::uint64_t* words, Positions positions) noexcept = nullptr;
 };
@@ -166,7 +165,7 @@ const Row* find(std::uint16_t number) noexcept;
 const Row& row_of(Layout layout) noexcept;
 
 // True if a filter with this layout can have a hash that gives positions.
-inline bool takes_positions(const Row& row) noexcept { return row.scalar->by_position.contains != nullptr; }
+inline bool takes_positions(const Row& row) noexcept { return row.scalar->by_position.add != nullptr; }
 
 // Bytes of the body that holds m bits.
 std::uint64_t body_bytes(const Row& row, std::uint64_t num_bits) noexcept;

@@ -5,8 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
-
-#include "layout/layout.hpp"
+#include <span>
 
 namespace bfstore::layout {
 
@@ -41,28 +40,12 @@ struct Turn {
 
 inline constexpr Turn kAsItIs{0}, kHighestBitFirst{7}, kBigEndianWords{56}, kBigEndianBits{63};
 
-// True if all of these bits of a filter are set in the bytes, which are at any address. Others may write them
-// meanwhile.
-template <std::uint32_t kFlip>
-bool contains_turned(const std::byte* bytes, ByPosition::Positions positions) noexcept {
+// True if all of these bits of a filter are set in the bytes, which are at any address.
+inline bool contains_turned(const std::byte* bytes, Turn turn, std::span<const std::uint64_t> positions) noexcept {
   for (const std::uint64_t bit : positions) {
-    if (!test_bit(bytes, bit ^ kFlip)) return false;
+    if (!test_bit(bytes, bit ^ turn.flip)) return false;
   }
   return true;
-}
-
-// The test for a turn of the list above.
-inline bool (*test_of(Turn turn) noexcept)(const std::byte*, ByPosition::Positions) noexcept {
-  switch (turn.flip) {
-    case kHighestBitFirst.flip:
-      return contains_turned<kHighestBitFirst.flip>;
-    case kBigEndianWords.flip:
-      return contains_turned<kBigEndianWords.flip>;
-    case kBigEndianBits.flip:
-      return contains_turned<kBigEndianBits.flip>;
-    default:
-      return contains_turned<kAsItIs.flip>;
-  }
 }
 
 }  // namespace bfstore::layout

@@ -94,10 +94,9 @@ bool used_up(std::span<const std::byte> header) {
 void put_right_canary(std::span<std::byte> record) {
   const bfstore::hash::Row* row = bfstore::hash::find(format::get<std::uint16_t>(record, format::kHashField));
   if (row == nullptr) return;
-  bfstore::hash::ProbeNumbers numbers;
+  const bfstore::hash::ProbeNumbers numbers{format::get<std::uint64_t>(record, format::kNumBitsField),
+                                            format::get<std::uint32_t>(record, format::kNumProbesField)};
   if (row->info.gives_positions) {
-    numbers.num_bits = format::get<std::uint64_t>(record, format::kNumBitsField);
-    numbers.num_probes = format::get<std::uint32_t>(record, format::kNumProbesField);
     const bool possible = numbers.num_bits >= 1 && numbers.num_probes >= 1 && numbers.num_probes <= bfstore::kMaxProbes;
     if (!possible || row->info.takes_seeds || !row->reaches(numbers.num_bits, numbers.num_probes)) return;
   }

@@ -1,5 +1,8 @@
 """Shared by the programs here in Python: the keys, what an original says of absent keys, and a line of files.tsv."""
 
+import sys
+import time
+
 ABSENT = 1_000_000
 FEW = 10_000
 
@@ -22,6 +25,19 @@ def answers(has, key_of=lambda number: f"absent-{number}"):
     found = [number for number in range(ABSENT) if has(key_of(number))]
     few = [number for number in found if number < FEW]
     return [str(len(found)), fold_of(found), str(len(few)), fold_of(few)]
+
+
+def print_time(name, has):
+    """The nanoseconds of a lookup of an absent key."""
+    absent = keys(FEW, "absent-")
+    best = None
+    for _ in range(10):
+        begin = time.perf_counter_ns()
+        for key in absent:
+            has(key)
+        taken = time.perf_counter_ns() - begin
+        best = taken if best is None else min(best, taken)
+    print("time", name, f"{best / FEW:.1f}", sep="\t", file=sys.stderr)
 
 
 def print_row(name, form, options, prefix, count, columns, original, key_form="utf8", order="-"):

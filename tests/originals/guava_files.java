@@ -10,8 +10,11 @@ import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 class Originals {
   private static final int ABSENT = 1000000, FEW = 10000;
@@ -39,6 +42,20 @@ class Originals {
     System.out.println(String.join("\t", name, format, "-", "-", prefix, "" + count, "" + found,
         String.format("%016x", fold), "" + few, String.format("%016x", fewFold),
         "guava " + System.getProperty("guava"), form));
+    time(name, has, absent);
+  }
+
+  // The nanoseconds of a lookup of an absent key.
+  private static <T> void time(String name, Predicate<T> has, IntFunction<T> absent) {
+    List<T> keys = IntStream.range(0, FEW).mapToObj(absent).collect(Collectors.toList());
+    long best = Long.MAX_VALUE;
+    for (int round = 0; round < 200; ++round) {
+      long begin = System.nanoTime();
+      int found = 0;
+      for (T key : keys) found += has.test(key) ? 1 : 0;
+      best = Math.min(best, System.nanoTime() - begin + found / FEW);
+    }
+    System.err.printf("time\t%s\t%.1f%n", name, best / (double) FEW);
   }
 
   private static <T> BloomFilter<T> of(Funnel<? super T> funnel, int capacity, double rate, String strategy)

@@ -63,6 +63,21 @@ class Originals {
     System.out.println(String.join("\t", name, "java-bytes", "-", "-", prefix, "" + count, "" + found,
         String.format("%016x", fold), "" + few, String.format("%016x", fewFold),
         "a class by its description, Java " + System.getProperty("java.version"), "utf8"));
+    time(name, filter);
+  }
+
+  // The nanoseconds of a lookup of an absent key.
+  private static void time(String name, ByteBufferBloomFilter filter) {
+    String[] keys = new String[10000];
+    for (int i = 0; i < keys.length; ++i) keys[i] = "absent-" + i;
+    long best = Long.MAX_VALUE;
+    for (int round = 0; round < 200; ++round) {
+      long begin = System.nanoTime();
+      int found = 0;
+      for (String key : keys) found += filter.has(key) ? 1 : 0;
+      best = Math.min(best, System.nanoTime() - begin + found / keys.length);
+    }
+    System.err.printf("time\t%s\t%.1f%n", name, best / (double) keys.length);
   }
 
   public static void main(String[] args) throws Exception {

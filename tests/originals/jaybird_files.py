@@ -6,7 +6,7 @@ from importlib.metadata import version
 
 from pybloom_live import ScalableBloomFilter
 
-from common import answers, keys, print_row
+from common import answers, keys, print_row, print_time
 
 
 def make(name, prefix, count, **size):
@@ -21,6 +21,7 @@ def make(name, prefix, count, **size):
     original = "pybloom-live " + version("pybloom-live")
     options = "hash=pybloom-live"
     print_row(name, "jaybird-scalable", options, prefix, count, answers(opened.__contains__), original)
+    print_time(name, opened.__contains__)
 
 
 make("jaybird.scalable-2.bloom", "key-", 1000, initial_capacity=100, error_rate=0.01, mode=2)

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""make.py FORMAT...: makes the files of other programs in tests/data/foreign, with those programs themselves.
+"""make.py [--to FOLDER] [--compare] [FORMAT...]: makes files of other programs with those programs themselves.
 
-Installs what a program needs in build-deps/originals, and replaces the format's lines in tests/data/foreign/files.tsv.
+They are in tests/data/foreign, or in the folder, and their lines are in its files.tsv. With --compare it fails if a file
+or a line is not the one of tests/data/foreign. What a program needs is installed in build-deps/originals. To the standard
+error it writes the nanoseconds of a lookup of an absent key: "time", the file and the number.
+
 Libraries in C and C++ are those of the system (Debian: libleveldb-dev, librocksdb-dev). No registry has libbloom 2: the
-variable LIBBLOOM names a folder with its source, and REDISBLOOM a clone of RedisBloom.
+variable LIBBLOOM names a folder with its source, and REDISBLOOM a clone of RedisBloom. Without a FORMAT all are made but
+those two, if their variable is not set.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -16,8 +21,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 DEPS = ROOT / "build-deps" / "originals"
-OUT = ROOT / "tests" / "data" / "foreign"
-TABLE = OUT / "files.tsv"
+KEPT = ROOT / "tests" / "data" / "foreign"
+to = KEPT
 COLUMNS = (
     "file format order options prefix keys false_positives fold false_positives_of_10000 fold_of_10000 original form"
 ).split()
@@ -28,7 +33,7 @@ def run(*command, **more):
 
 
 def output_of(*command):
-    return run(*command, OUT, stdout=subprocess.PIPE).stdout
+    return run(*command, to, stdout=subprocess.PIPE).stdout
 
 
 def python(program, *packages):
@@ -75,7 +80,7 @@ def go(program):
 
 
 def libbloom():
-    source = Path(os.environ["LIBBLOOM"])
+    source = Path(os.environ[SOURCES["libbloom"]])
     numbers = [f"-DBLOOM_VERSION{name}={value}" for name, value in (("", "2.0"), ("_MAJOR", 2), ("_MINOR", 0))]
     murmur = source / "murmur2"
     return c("libbloom_files.c", *numbers, "-w", "-I", source, "-I", murmur, source / "bloom.c",
@@ -83,7 +88,7 @@ def libbloom():
 
 
 def redisbloom():
-    source = Path(os.environ["REDISBLOOM"]).resolve()
+    source = Path(os.environ[SOURCES["redisbloom"]]).resolve()
     commit = run("git", "-C", source, "rev-parse", "--short=12", "HEAD", stdout=subprocess.PIPE).stdout.strip()
     folders = [HERE / "redis", source / "src", source / "deps", source / "deps" / "murmur2"]
     return c("redisbloom_files.c", "-w", f'-DREDISBLOOM="RedisBloom {commit}"',
@@ -108,21 +113,54 @@ FORMATS = {
 }
 
 
+SOURCES = {"libbloom": "LIBBLOOM", "redisbloom": "REDISBLOOM"}
+
+
 def rows_of(text):
     return [line.split("\t") for line in text.splitlines()]
 
 
+def note(made):
+    table = to / "files.tsv"
+    others = rows_of(table.read_text("utf-8"))[1:] if table.exists() else []
+    files = {row[0] for row in made}
+    rows = sorted([row for row in others if row[0] not in files] + made)
+    table.write_text("".join("\t".join(row) + "\n" for row in [COLUMNS, *rows]), "utf-8")
+
+
+def differences(made):
+    """The version of an original may be another one."""
+    version = COLUMNS.index("original")
+    kept = {row[0]: row for row in rows_of((KEPT / "files.tsv").read_text("utf-8"))}
+    for row in made:
+        name = row[0]
+        if name not in kept:
+            yield f"{name}: is not kept"
+        elif [*row[:version], *row[version + 1:]] != [*kept[name][:version], *kept[name][version + 1:]]:
+            yield f"{name}: the line is {row}, and {kept[name]} is kept"
+        elif (to / name).read_bytes() != (KEPT / name).read_bytes():
+            yield f"{name}: the file is another one"
+
+
 def main():
-    if not sys.argv[1:] or not set(sys.argv[1:]) <= set(FORMATS):
-        sys.exit(f"usage: {sys.argv[0]} FORMAT...; the formats are {', '.join(sorted(FORMATS))}")
-    for folder in (DEPS, OUT):
+    global to
+    parser = argparse.ArgumentParser(usage="make.py [--to FOLDER] [--compare] [FORMAT...]")
+    parser.add_argument("--to", type=Path, default=KEPT)
+    parser.add_argument("--compare", action="store_true")
+    parser.add_argument("formats", nargs="*", metavar="FORMAT")
+    asked = parser.parse_args()
+    formats = asked.formats or [name for name in FORMATS if name not in SOURCES or SOURCES[name] in os.environ]
+    if not set(formats) <= set(FORMATS):
+        parser.error(f"the formats are {', '.join(FORMATS)}")
+    to = asked.to
+    for folder in (DEPS, to):
         folder.mkdir(parents=True, exist_ok=True)
-    for name in sys.argv[1:]:
+    wrong = []
+    for name in formats:
         made = rows_of(FORMATS[name]())
-        kept = rows_of(TABLE.read_text())[1:] if TABLE.exists() else []
-        files = {row[0] for row in made}
-        rows = sorted([row for row in kept if row[0] not in files] + made)
-        TABLE.write_text("".join("\t".join(row) + "\n" for row in [COLUMNS, *rows]))
+        note(made)
+        wrong += differences(made) if asked.compare else []
+    sys.exit("\n".join(wrong) if wrong else 0)
 
 
 if __name__ == "__main__":

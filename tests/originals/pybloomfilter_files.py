@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from pybloomfilter import BloomFilter
 
-from common import answers, keys, print_row
+from common import answers, keys, print_row, print_time
 
 
 def make(name, prefix, count, *size, **more):
@@ -20,6 +20,7 @@ def make(name, prefix, count, *size, **more):
     opened = BloomFilter.open(path, "r")
     original = "pybloomfiltermmap3 " + version("pybloomfiltermmap3")
     print_row(name, "pybloomfilter", "-", prefix, count, answers(opened.__contains__), original)
+    print_time(name, opened.__contains__)
 
 
 random.seed(1)  # its seeds

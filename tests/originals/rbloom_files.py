@@ -8,7 +8,7 @@ from pickle import dumps
 
 from rbloom import Bloom
 
-from common import answers, keys, print_row
+from common import answers, keys, print_row, print_time
 
 
 def number_of(digest):
@@ -32,6 +32,7 @@ def make(name, prefix, count, capacity, rate, hash_func, key_form):
     opened = Bloom.load(path, hash_func)
     original = "rbloom " + version("rbloom")
     print_row(name, "rbloom", "hash=rbloom", prefix, count, answers(opened.__contains__), original, key_form)
+    print_time(name, opened.__contains__)
 
 
 make("rbloom.pickle.bloom", "key-", 1000, 1000, 0.01, of_pickle, "pickle4")

@@ -35,7 +35,8 @@ BFSTORE_ALWAYS_INLINE bool test_bit(const std::uint64_t* words, std::uint64_t bi
 
 // Tests the same bit, by bytes, in a body at any address.
 BFSTORE_ALWAYS_INLINE bool test_bit(const std::byte* body, std::uint64_t bit) noexcept {
-  return (static_cast<unsigned>(body[bit / 8]) >> (bit & 7) & 1) != 0;
+  const auto* const as_numbers = reinterpret_cast<const unsigned char*>(body);
+  return (__atomic_load_n(as_numbers + bit / 8, __ATOMIC_RELAXED) >> (bit & 7) & 1) != 0;
 }
 
 BFSTORE_ALWAYS_INLINE void set_bit(std::byte* body, std::uint64_t bit) noexcept {

@@ -56,7 +56,7 @@ void look_in(const PositionedBits& bits, const Keys& keys, const Form& form, std
              std::uint8_t* answers) noexcept {
   const Window window(bits, keys, form, first);
   window.each([&](std::size_t i, std::span<const std::uint64_t> positions) {
-    if (answers[i] == 0) answers[i] = bits.test(bits.bytes, positions) ? 1 : 0;
+    if (answers[i] == 0) answers[i] = bits.have(positions) ? 1 : 0;
   });
 }
 
@@ -65,21 +65,33 @@ inline bool is_in_doubt(const Ask& ask, bool has_no) noexcept {
   return layout::in_doubt(ask.target.sentinel) || (!ask.has_live_word && has_no && !ask.home->is_unchanged());
 }
 
+// The answer for one key, whose last probe is the first one that finds a clear bit.
+[[gnu::noinline]] inline std::int32_t answer_one_by_position(const Ask& ask, std::string_view key) noexcept {
+  const bool early = ask.too_early();
+  for (const PositionedBits& bits : ask.positioned) {
+    if (bits.have(key)) return 1;
+  }
+  return early || is_in_doubt(ask, true) ? 1 : 0;
+}
+
 // `out` takes the answers. No allocation, no lock. A null is answered 0.
 template <class Form, class Out>
 [[gnu::noinline]] Count contains_by_position(const Ask& ask, const Keys& keys, const Form& form, Out out) noexcept {
+  static_assert(layout::kStep % Window::kKeys == 0);
   std::uint64_t maybes = 0;
-  for (std::size_t first = 0; first < form.size(); first += store::Window::kKeys) {
-    const std::size_t size = Window::size_at(form, first);
+  for (std::size_t first = 0; first < form.size(); first += layout::kStep) {
+    const std::size_t size = std::min(layout::kStep, form.size() - first);
     maybes += out.take(first, size, [&](std::uint8_t* answers) {
       std::memset(answers, 0, size);
       const bool early = ask.too_early();
-      for (const PositionedBits& bits : ask.positioned) look_in(bits, keys, form, first, answers);
+      for (std::size_t i = 0; i < size; i += Window::kKeys) {
+        for (const PositionedBits& bits : ask.positioned) look_in(bits, keys, form, first + i, answers + i);
+      }
       const bool has_no = std::memchr(answers, 0, size) != nullptr;
       const bool doubt = early || is_in_doubt(ask, has_no);
       std::size_t found = 0;
       for (std::size_t i = 0; i < size; ++i) {
-        if (doubt && !keys.is_null(first + i)) answers[i] = 1;  // every key of this window may be there
+        if (doubt && !keys.is_null(first + i)) answers[i] = 1;  // every key of this step may be there
         found += answers[i];
       }
       return found;

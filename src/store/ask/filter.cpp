@@ -30,10 +30,7 @@ auto with_digest(const Shape& shape, const store::KeptSecret& secret, std::strin
 std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noexcept {
   if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
   store::follow_in_time(ask);
-  std::uint8_t answer = 1;
-  const Count maybes = store::contains_by_position(*store::Pinned(ask), Keys(), Keys::Views{std::span(&key, 1)},
-                                                   store::Answers(&answer));
-  return maybes.keys() != 0 ? 1 : 0;
+  return store::answer_one_by_position(*store::Pinned(ask), key);
 }
 
 // Not inlined, because it needs a stack frame.

@@ -73,15 +73,14 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
   }
 }
 
-PositionedBits::PositionedBits(const format::Identity& identity, const std::byte* at, Test its_test)
+PositionedBits::PositionedBits(const format::Identity& identity, const std::byte* at, layout::Turn its_turn)
     : source(identity.shape.hash, identity.shape.num_bits, identity.shape.num_probes,
              identity.seeds.value_or(std::vector<std::uint32_t>())),
       bytes(at),
-      test(its_test) {}
+      turn(its_turn) {}
 
 void Ask::settle(const format::Identity& identity) {
-  if (gives_positions)
-    positioned.emplace_back(identity, reinterpret_cast<const std::byte*>(words), functions.by_position.contains);
+  if (gives_positions) positioned.emplace_back(identity, reinterpret_cast<const std::byte*>(words), layout::kAsItIs);
   be_part(identity);
 }
 

@@ -16,6 +16,7 @@
 #include "format/state.hpp"
 #include "hash/positions.hpp"
 #include "layout/layout.hpp"
+#include "layout/turn.hpp"
 #include "store/file/secret.hpp"
 #include "store/home/home.hpp"
 
@@ -36,13 +37,16 @@ std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) no
 
 // The bits of a filter whose hash gives positions.
 struct PositionedBits {
-  using Test = bool (*)(const std::byte* bytes, layout::ByPosition::Positions positions) noexcept;
+  PositionedBits(const format::Identity& identity, const std::byte* at, layout::Turn its_turn);
 
-  PositionedBits(const format::Identity& identity, const std::byte* at, Test its_test);
+  [[nodiscard]] bool have(std::string_view key) const noexcept { return source.are_set(key, bytes, turn.flip); }
+  [[nodiscard]] bool have(std::span<const std::uint64_t> positions) const noexcept {
+    return layout::contains_turned(bytes, turn, positions);
+  }
 
   hash::PositionSource source;
   const std::byte* bytes;
-  Test test;
+  layout::Turn turn;
 };
 
 struct Ask {

@@ -271,7 +271,7 @@ Result<std::unique_ptr<Ask>> ask_foreign(ForeignFile opened, std::vector<Foreign
   auto home = std::make_unique<InForeignFile>(std::move(opened), filters, std::move(*mapping));
   auto ask = std::make_unique<Ask>(*functions, BodyWords{nullptr, shape, body_bytes}, Adding::kNever, std::move(home));
   for (const ForeignBits& filter : filters)
-    ask->positioned.emplace_back(filter.identity, start + filter.offset, layout::test_of(filter.turn));
+    ask->positioned.emplace_back(filter.identity, start + filter.offset, filter.turn);
   ask->has_live_word = false;
   for (const ForeignBits& filter : filters) ask->keys_told += filter.keys.value_or(0);
   return ask;

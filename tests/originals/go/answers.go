@@ -5,9 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"time"
 )
 
 const (
@@ -32,6 +34,25 @@ func (row Row) Keys(add func(key []byte)) {
 	}
 }
 
+// Writes the nanoseconds of a lookup of an absent key to the standard error.
+func (row Row) time(has func(key []byte) bool) {
+	var keys [few][]byte
+	for i := range keys {
+		keys[i] = fmt.Appendf(nil, "absent-%d", i)
+	}
+	best := time.Duration(math.MaxInt64)
+	for round := 0; round < 20; round++ {
+		begin := time.Now()
+		for _, key := range keys {
+			has(key)
+		}
+		if taken := time.Since(begin); taken < best {
+			best = taken
+		}
+	}
+	fmt.Fprintf(os.Stderr, "time\t%s\t%.1f\n", row.Name, float64(best.Nanoseconds())/few)
+}
+
 // Print writes the line of a filter that answers with has.
 func (row Row) Print(has func(key []byte) bool) {
 	fold := fnv.New64a()
@@ -47,6 +68,7 @@ func (row Row) Print(has func(key []byte) bool) {
 	}
 	fmt.Printf("%s\t%s\t-\t-\t%s\t%d\t%d\t%016x\t%d\t%016x\t%s\tutf8\n", row.Name, row.Format, row.Prefix, row.Count,
 		count, fold.Sum64(), fewCount, fewFold, row.version())
+	row.time(has)
 }
 
 func (row Row) version() string {
