@@ -208,16 +208,17 @@ BFS_API BFS_CHECK int32_t bfs_foreign_recognize(const char* path, uint64_t flags
 
 /* Asks a file of another program in place: maps it, shared with every process that has it open, and makes no file.  The
  * handle only reads.  The options say what the bytes do not, as in bfs_foreign_import.  If the file has several
- * filters, a key is in it if one of them has it, unless form->member names one. Such a file has no live word.  So a
- * lookup that would answer no asks the system before (fstat, once for up to 8 keys of a call) whether the file has
- * still the bytes that were opened: inode, length and times.  After a change every answer is maybe, and bfs_health is
- * BFS_ELOST, for good.  So is a page that cannot be read (BFS_GUARD is always on).  A change by a process that writes
- * through a mapping of its own shows late or never: with BFS_PRIVATE the handle asks a copy of its own, and lookups
- * make no call.  Right after a change of the file this call waits until a later change would have another time: some
- * milliseconds, or two seconds on a filesystem that keeps whole seconds. bfs_copy makes a file of it; copies,
- * comparisons and merges read it, unless it has several filters (EINVAL). *out is NULL on error. Flags: BFS_POPULATE,
- * BFS_RANDOM, BFS_GUARD, BFS_PRIVATE, BFS_ANY_FILESYSTEM, BFS_NOFOLLOW, BFS_TUTORIAL_SIZING. Options: those that give
- * size, layout, hash, seed, seeds or like, and fd.  Waits: see above.
+ * filters, a key is in it if one of them has it, unless form->member names one.
+ * Such a file has no live word.  So a lookup that would answer no asks the system before (fstat, once for up to 64 keys
+ * of a call) whether the file has still the bytes that were opened: inode, length and times.  After a change every
+ * answer is maybe, and bfs_health is BFS_ELOST, for good.  So is a page that cannot be read (BFS_GUARD is always on).
+ * A change by a process that writes through a mapping of its own shows late or never: with BFS_PRIVATE the handle asks
+ * a copy of its own, and lookups make no call.  Right after a change of the file this call waits until a later change
+ * would have another time: some milliseconds, or two seconds on a filesystem that keeps whole seconds.
+ * bfs_copy makes a file of it; copies, comparisons and merges read it, unless it has several filters (EINVAL).
+ * *out is NULL on error.
+ * Flags: BFS_POPULATE, BFS_RANDOM, BFS_GUARD, BFS_PRIVATE, BFS_ANY_FILESYSTEM, BFS_NOFOLLOW, BFS_TUTORIAL_SIZING.
+ * Options: those that give size, layout, hash, seed, seeds or like, and fd.  Waits: see above.
  * Codes: EUNSUPPORTED (also a hash that makes digests, such as xxh3), system (EBUSY: the file changed meanwhile),
  * shape, malformed. */
 BFS_API BFS_CHECK int32_t bfs_foreign_open(const char* path, const bfs_foreign_form* form, uint64_t flags,
