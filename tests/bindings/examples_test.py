@@ -77,6 +77,21 @@ class Python(Examples):
                          [f"{one}: good" for one in good] + [f"{one}: spam" for one in spammers])
 
 
+    def test_files_that_are_not_on_a_list_are_named(self):
+        for name in ("a", "b", "c"):
+            (self.folder / name).write_text(name)
+        for _ in range(2):
+            self.assertEqual(self.says("known_files.py", "build", "known.bloom", "a", "c"), [])
+            self.assertEqual(self.says("known_files.py", "check", "known.bloom", "a", "b", "c"), ["b"])
+
+    def test_a_node_finds_the_scripts_that_a_client_watches(self):
+        mine, others = [f"76a914{i:040x}88ac" for i in range(20)], [f"a914{i:040x}87" for i in range(500)]
+        for _ in range(2):
+            self.assertEqual(self.says("light_client.py", "watch", "filterload", *mine), [])
+            self.assertEqual(self.says("light_client.py", "match", "filterload", *mine), mine)
+            self.assertLess(len(self.says("light_client.py", "match", "filterload", *others)), 50)
+
+
 class Node(Examples):
     @classmethod
     def setUpClass(cls):

@@ -32,8 +32,8 @@ class Examples(unittest.TestCase):
         sources = {name.removesuffix(".c").replace(".", "_") for name in os.listdir(FOLDER) if name.endswith((".c", ".cpp"))}
         self.assertEqual(sources, set(PROGRAMS))
         scripts = sorted(name for name in os.listdir(FOLDER) if name.endswith(".py"))
-        self.assertEqual(scripts, ["cache_penetration.py", "crawler.py", "dask_parts.py", "quickstart.py", "spam_list.py", "spark_parts.py",
-                                   "spread.py", "unseen_articles.py"])
+        self.assertEqual(scripts, ["cache_penetration.py", "crawler.py", "dask_parts.py", "known_files.py", "light_client.py", "quickstart.py",
+                                   "spam_list.py", "spark_parts.py", "spread.py", "unseen_articles.py"])
         # Those that use the package run in tests/bindings, Dask's in tests/engines, and Spark's by hand.
         for name in scripts:
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
