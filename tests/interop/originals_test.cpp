@@ -167,6 +167,17 @@ void check_in_place(const Line& line, const ForeignForm& as, const Options& opti
   const Filter in_place =
       must(Filter::open_foreign(folder() + "/" + line.at("file"), as, options, {.any_filesystem = true}));
   check_answers(line, false, [&](const std::string& key) { return in_place.contains(key); });
+  // Many at once.
+  std::vector<std::string> keys;
+  const auto count = static_cast<std::uint32_t>(std::stoul(line.at("keys")));
+  for (std::uint32_t i = 0; i < count; ++i) keys.push_back(key_of(line.at("form"), line.at("prefix"), i, 0));
+  for (std::uint32_t i = 0; i < kFew; ++i) keys.push_back(key_of(line.at("form"), "absent-", i, kAbsent));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  std::vector<std::uint8_t> answers(keys.size());
+  CHECK(in_place.contains_keys(Keys::views(views), answers).code() == Code::kOk);
+  std::uint32_t other_answers = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) other_answers += in_place.contains(keys[i]) != (answers[i] != 0);
+  CHECK(other_answers == 0);
 }
 
 // A handle in place is copied and exported as its import.
