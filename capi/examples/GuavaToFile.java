@@ -45,7 +45,8 @@ class GuavaToFile {
   public static void main(String[] words) {
     try {
       List<String> keys = Arrays.asList(words).subList(Math.min(words.length, 2), words.length);
-      switch (words.length < 3 ? "" : words[0]) {
+      int least = words.length > 0 && words[0].equals("import") ? 4 : 3;
+      switch (words.length < least ? "" : words[0]) {
         case "import" -> importOnce(Path.of(words[1]), Path.of(words[2]), keys.subList(1, keys.size()));
         case "add" -> add(Path.of(words[1]), keys);
         case "export" -> export(Path.of(words[1]), Path.of(words[2]));

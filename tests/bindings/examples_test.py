@@ -149,6 +149,7 @@ class Java(Examples):
 
     def test_a_filter_of_another_funnel_makes_no_file(self):
         self.fails([*self.program, "import", FOREIGN / "guava.chars.bloom", "seen.bf", "key-7"], self.environment, "funnel")
+        self.fails([*self.program, "import", FOREIGN / "guava.chars.bloom", "seen.bf"], self.environment, "KNOWN")
         self.assertEqual(list(self.folder.iterdir()), [])
         self.fails([*self.program, "add", "seen.bf", "key-7"], self.environment, "seen.bf: no such file")
 
