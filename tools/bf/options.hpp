@@ -54,6 +54,9 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted);
 // `format`, and so do the options from number `first` on.
 void add_unsaid(CLI::App& app, Arguments& arguments, CLI::Option* format, std::size_t first);
 
+// The options from number `first` on need `option`.
+void need(CLI::App& app, CLI::Option* option, std::size_t first);
+
 // Adds --create, and the options for the shape and the file of the new filter, which need it.
 void add_create(CLI::App& app, Arguments& arguments);
 
