@@ -214,6 +214,11 @@ void add_key_form(CLI::App& app, Arguments& arguments) {
            [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
 }
 
+void add_form_of_sources(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--key-form", "the form of the keys of each filter whose note names none", "FORM",
+           [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
+}
+
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
   if (const auto info = bfstore::layout_named(text)) return info->layout;
   refuse_name(option, text, "a layout", bfstore::layouts());

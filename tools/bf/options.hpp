@@ -43,6 +43,9 @@ void add_mode(CLI::App& app, bfstore::Options& options);
 void add_part(CLI::App& app, bfstore::Options& options);
 void add_parts(CLI::App& app, Arguments& arguments, const std::string& help);
 
+// Adds --key-form to a command that makes one filter of several.
+void add_form_of_sources(CLI::App& app, Arguments& arguments);
+
 // Adds the options of commands that make a new file of filters. `force` is the help of --force.
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force);
 

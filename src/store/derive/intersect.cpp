@@ -82,8 +82,10 @@ const store::Source& smallest_of(const store::Sources& sources) {
 
 class Intersect final : public store::Transform {
  public:
-  // Returns the identity of the smallest source. Leaves out its note, which is of that source alone, and its marks,
-  // which would speak of keys that the other sources lack.
+  explicit Intersect(const SaveOptions& options) noexcept : options_(options) {}
+
+  // Returns the identity of the smallest source. Leaves out a note that is of that source alone, and its marks, which
+  // would speak of keys that the other sources lack.
   Result<format::Identity> identity(const store::Sources& sources) override {
     const store::Source& smallest = smallest_of(sources);
     const layout::Row& row = smallest.ask->row;
@@ -97,7 +99,7 @@ class Intersect final : public store::Transform {
     }
     // On the heap, because GCC 12 warns that the note of one on the stack is uninitialized.
     auto identity = std::make_unique<format::Identity>(smallest.content.identity);
-    identity->note.reset();
+    if (Error error = store::set_note(*identity, sources, options_); !error.ok()) return error;
     return store::as_new(std::move(*identity), format::Form::kFile, {});
   }
 
@@ -115,6 +117,9 @@ class Intersect final : public store::Transform {
     if (!keys) return keys.error();
     return store::Facts{*keys};
   }
+
+ private:
+  const SaveOptions& options_;
 };
 
 }  // namespace
@@ -125,7 +130,7 @@ Error Filter::intersect(std::span<const Filter* const> filters, const std::strin
   if (!making) return making.error();
   std::vector<const store::Ask*> from;
   for (const Filter* const filter : filters) from.push_back(filter->ask_.get());
-  Intersect intersect;
+  Intersect intersect(options);
   return store::derive(from, path, *making, intersect);
 }
 
