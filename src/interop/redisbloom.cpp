@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "hash/hash.hpp"
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 
 namespace bfstore::interop {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::array kHashes{Hash::kRedisBloom};
 constexpr std::size_t kHeaderBytes = 20, kLinkBytes = 53;
 constexpr std::uint32_t kMostLinks =
     1024;  // each has twice the keys of the one before, unless its maker says otherwise
-constexpr const char* kWhose = "a dump of RedisBloom";
+constexpr Limits kLimits{.kind = "a dump of RedisBloom"};
 
 // Flags of a chain.
 constexpr std::uint32_t kNoRound = 1, kOfBits = 2, kForce64 = 4, kNoScaling = 8;
@@ -31,8 +30,8 @@ struct Chain {
 };
 
 Error check_chain(const Chain& chain) {
-  if ((chain.flags & ~kKnown) != 0) return not_of(Code::kReserved, kWhose, "it has unknown flags");
-  if (chain.num_links == 0) return not_of(Code::kBody, kWhose, "it has no filters");
+  if ((chain.flags & ~kKnown) != 0) return not_of_kind(Code::kReserved, kLimits, "it has unknown flags");
+  if (chain.num_links == 0) return not_of_kind(Code::kBody, kLimits, "it has no filters");
   if ((chain.flags & kForce64) == 0) {
     return base::fail(Code::kUnsupported,
                       "is a dump of RedisBloom's oldest filters, which have a hash of 32 bits. Add their keys to a new "
@@ -45,7 +44,7 @@ Error check_chain(const Chain& chain) {
 
 Result<Chain> read_chain(const Source& source) {
   std::array<std::byte, kHeaderBytes> header{};
-  if (source.size() < header.size()) return ends_in_header(source.size());
+  if (source.size() < header.size()) return ends_within(kLimits, source.size());
   if (Error error = source.read(header, 0); !error.ok()) return error;
   Fields fields(header);
   Chain chain{};
@@ -58,13 +57,13 @@ Result<Chain> read_chain(const Source& source) {
 }
 
 Error check_link(const Told& told, std::uint64_t bytes, std::uint64_t bits, std::uint8_t log2_bits) {
-  if (!(told.fpr > 0 && told.fpr < 1)) return not_of(Code::kCapacity, kWhose, "p is not between 0 and 1");  // NaN
+  if (Error error = check_promise(kLimits, told.capacity, told.fpr); !error.ok()) return error;
   if (bits == 0 || bits > kMaxBits || bits / 8 != bytes || log2_bits > 48)
-    return not_of(Code::kBits, kWhose, "m is " + std::to_string(bits) + ", with " + std::to_string(bytes) + " bytes");
-  if (Error error = check_numbers(kWhose, told.num_bits, told.num_probes, told.capacity); !error.ok()) return error;
+    return not_of_kind(Code::kBits, kLimits,
+                       "m is " + std::to_string(bits) + ", with " + std::to_string(bytes) + " bytes");
+  if (Error error = check_numbers(kLimits, told.num_bits, told.num_probes); !error.ok()) return error;
   if (told.num_bits > bits || !hash::row_of(Hash::kRedisBloom).reaches(told.num_bits, told.num_probes))
-    return not_of(Code::kBits, kWhose, "m is " + std::to_string(told.num_bits) + ", not a multiple of 64");
-  if (told.capacity == 0) return not_of(Code::kCapacity, kWhose, "n is 0");
+    return not_of_kind(Code::kBits, kLimits, "m is " + std::to_string(told.num_bits) + ", not a multiple of 64");
   return {};
 }
 
@@ -89,15 +88,15 @@ Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint64_t o
 // The array of the last filter ends the dump.
 Error check_end(std::uint64_t end, const Source& source) {
   if (end >= source.size()) return {};  // check_place() refuses a shorter dump
-  return not_of(Code::kBody, kWhose,
-                "its filters end at byte " + std::to_string(end) + " of " + std::to_string(source.size()));
+  return not_of_kind(Code::kBody, kLimits,
+                     "its filters end at byte " + std::to_string(end) + " of " + std::to_string(source.size()));
 }
 
 Result<std::vector<Told>> find_redisbloom(const Source& source, const ForeignForm& /*form*/) {
   const auto chain = read_chain(source);
   if (!chain) return chain.error();
   std::vector<std::byte> links(chain->num_links * kLinkBytes);
-  if (source.size() < kHeaderBytes + links.size()) return ends_in_header(source.size());
+  if (source.size() < kHeaderBytes + links.size()) return ends_within(kLimits, source.size());
   if (Error error = source.read(links, kHeaderBytes); !error.ok()) return error;
   std::uint64_t offset = kHeaderBytes + links.size();
   std::vector<Told> found;

@@ -93,7 +93,7 @@ TEST_CASE("the numbers of the chain are checked") {
   refused(Dump{.flags = 1}, Code::kUnsupported, {"32 bits"});
   refused(Dump{.count = 1025}, Code::kUnsupported, {"1025 filters"});
   refused(Dump{.count = 0xffffffff}, Code::kUnsupported, {"filters"});
-  refused(Dump{.count = 2}, Code::kTooShort, {"within its header"});
+  refused(Dump{.count = 2}, Code::kTooShort, {"within what a dump of RedisBloom has"});
 }
 
 TEST_CASE("the numbers of each filter are checked") {
