@@ -58,9 +58,9 @@ class NewBody {
 
 // Returns the number of keys that the bits are enough for. It is not less than the number of keys that all sources
 // have, because some bits are set by chance. So the filter is at its capacity when its rate is the promised one.
-Result<std::uint64_t> keys_in(const store::OpenFile& made, const layout::Row& row) {
+Result<std::uint64_t> keys_in(const store::OpenFile& made) {
   const Shape& shape = made.identity().shape;
-  const auto counter = std::make_unique<layout::FillCounter>(row, store::geometry_of(shape));
+  const auto counter = std::make_unique<layout::FillCounter>(store::fill_counter(shape, store::geometry_of(shape)));
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
   const std::uint64_t num_words = made.identity().body_bytes / sizeof(std::uint64_t);
   std::vector<std::uint64_t> words(std::min(kPieceWords, num_words));
@@ -113,7 +113,7 @@ class Intersect final : public store::Transform {
       };
       if (Error error = store::each_folded_piece(*source.ask, times, take); !error.ok()) return error;
     }
-    const auto keys = keys_in(made, sources.front().ask->row);
+    const auto keys = keys_in(made);
     if (!keys) return keys.error();
     return store::Facts{*keys};
   }
