@@ -67,20 +67,36 @@ Error check_link(const Told& told, std::uint64_t bytes, std::uint64_t bits, std:
   return {};
 }
 
+constexpr double kLn2 = 0.693147180559945;  // RedisBloom's own digits
+
+// The numbers that decide the positions of a key are there twice, m as its logarithm where RedisBloom rounded it, and k
+// as the bits for each key that it is computed from. So a changed number is an error, and not another filter, which
+// would answer "no" for keys that it has.
+bool agrees(std::uint32_t flags, std::uint64_t bits, std::uint8_t log2_bits, double bits_per_key,
+            std::uint32_t probes) {
+  const bool is_rounded = log2_bits != 0;
+  if (is_rounded && (flags & (kNoRound | kOfBits)) == kNoRound) return false;
+  if (is_rounded && bits != std::uint64_t{1} << log2_bits) return false;
+  return std::ceil(kLn2 * bits_per_key) == probes;
+}
+
 // The first versions rounded m up to a power of two, and say its logarithm. Otherwise that is 0.
-Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint64_t offset) {
+Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint32_t flags, std::uint64_t offset) {
   Fields fields(bytes_of_link);
   const auto bytes = fields.little<std::uint64_t>();
   const auto bits = fields.little<std::uint64_t>();
   Told told{.hash = Hash::kRedisBloom, .keeps_rate = true, .offset = offset};
   told.keys = fields.little<std::uint64_t>();
   told.fpr = fields.little_double();
-  fields.little_double();  // bits for each key, which RedisBloom computes from p
+  const double bits_per_key = fields.little_double();
   told.num_probes = fields.little<std::uint32_t>();
   told.capacity = fields.little<std::uint64_t>();
   const auto log2_bits = fields.little<std::uint8_t>();
   told.num_bits = log2_bits == 0 ? bits : std::uint64_t{1} << std::min<std::uint8_t>(log2_bits, 63);
   if (Error error = check_link(told, bytes, bits, log2_bits); !error.ok()) return error;
+  if (!agrees(flags, bits, log2_bits, bits_per_key, told.num_probes))
+    return not_of_kind(Code::kBody, kLimits,
+                       "its m or its k contradicts its other numbers, so one of them was changed");
   told.tail_bytes = bytes - told.turn.bytes(told.num_bits);
   return told;
 }
@@ -101,7 +117,7 @@ Result<std::vector<Told>> find_redisbloom(const Source& source, const ForeignFor
   std::uint64_t offset = kHeaderBytes + links.size();
   std::vector<Told> found;
   for (std::size_t at = 0; at < links.size(); at += kLinkBytes) {
-    auto told = read_link(std::span(links).subspan(at, kLinkBytes), offset);
+    auto told = read_link(std::span(links).subspan(at, kLinkBytes), chain->flags, offset);
     if (!told) return told.error();
     offset += told->turn.bytes(told->num_bits) + told->tail_bytes;  // 1024 times 2^48 bits are less than 2^64 bytes
     found.push_back(std::move(*told));
@@ -112,7 +128,7 @@ Result<std::vector<Told>> find_redisbloom(const Source& source, const ForeignFor
 
 // RedisBloom computes the bits of a key from p, and k from these, and refuses a dump with another k.
 double bits_per_key(double fpr, std::uint32_t num_probes) noexcept {
-  constexpr double kLn2 = 0.693147180559945, kSquareOfLn2 = 0.480453013918201;  // RedisBloom's own digits
+  constexpr double kSquareOfLn2 = 0.480453013918201;  // RedisBloom's own digits
   const double usual = std::abs(std::log(fpr) / kSquareOfLn2);
   return std::ceil(kLn2 * usual) == num_probes ? usual : (num_probes - 0.5) / kLn2;
 }
