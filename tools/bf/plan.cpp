@@ -70,7 +70,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       "hash, the others with xxh3.\n"
       "\nExamples:\n  bf plan -n 100M -p 1%\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
       "  bf plan -m 5M -k 7 --layout classic --json\n"
-      "  bf plan --like users.bf -n 20M\n  bf plan --like sha1.bloom --layout classic");
+      "  bf plan --like users.bf -n 20M");
 }
 
 void check_plan(Arguments& arguments) {
