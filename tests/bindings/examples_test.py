@@ -159,7 +159,7 @@ class Go(Examples):
     def setUpClass(cls):
         binding, cls.environment = prepared("go")
         cls.program = out_of("go") / "eve_alerts"
-        subprocess.run([binding.tests[0], "build", "-trimpath", "-tags", "bfstore_static", "-o", cls.program, EXAMPLES / "eve_alerts.go"],
+        subprocess.run([binding.tests[0], "build", "-trimpath", "-o", cls.program, EXAMPLES / "eve_alerts.go"],
                        cwd=binding.folder, env=cls.environment, check=True)
 
     def test_events_that_name_a_listed_domain_are_alerts_also_after_the_list_was_replaced(self):

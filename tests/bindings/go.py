@@ -36,16 +36,16 @@ def build(tree):
     folder, env = tree.bindings / "go", environment(tree, go, tree.fetched("go-modules", "fetch_go_packages"))
     prepare(tree)
     agree = tree.out / "agree"
-    subprocess.run([go, "build", "-trimpath", "-tags", "bfstore_static", "-o", agree, "./tests/agree"], cwd=folder, check=True,
+    subprocess.run([go, "build", "-trimpath", "-o", agree, "./tests/agree"], cwd=folder, check=True,
                    env={**os.environ, **env})
     env["BFSTORE_SHARED"] = str(tree.out / "shared")
-    tests = [go, "test", "-v", "-race", "-vet=all", "-count=1", "-timeout", "60m", "-tags", "bfstore_static", "./..."]
+    tests = [go, "test", "-v", "-race", "-vet=all", "-count=1", "-timeout", "60m", "./..."]
     return languages.Binding(tests=tests, agree=[str(agree)], environment=env, folder=folder)
 
 
 def times(tree, binding):
     """Returns the command that bench/bindings.py runs."""
     program = tree.out / "times"
-    subprocess.run([programs.find("go", OLDEST), "build", "-trimpath", "-tags", "bfstore_static", "-o", program, "./tests/times"], cwd=binding.folder,
+    subprocess.run([programs.find("go", OLDEST), "build", "-trimpath", "-o", program, "./tests/times"], cwd=binding.folder,
                    check=True, env={**os.environ, **binding.environment})
     return [str(program)]

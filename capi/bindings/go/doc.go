@@ -23,15 +23,17 @@
 //
 // # Linking
 //
-// By default the package asks pkg-config for "bfstore". With the build tag bfstore_static it links libbfstore.a;
-// CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... give the folders of headers and archive.
+// By default the package links libbfstore.a: that of the clone which has the package, if tools/demo or tools/test has
+// built it, or else an installed one. CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... name the folders of others. With the build tag
+// bfstore_shared it links the libbfstore.so that pkg-config finds as "bfstore".
 //
 // A program that only reads, and has no C compiler, uses the package bfstore.example/bfstore/reader.
 package bfstore
 
 /*
-#cgo !bfstore_static pkg-config: bfstore
-#cgo bfstore_static LDFLAGS: -l:libbfstore.a -lstdc++ -lm -pthread
+#cgo bfstore_shared pkg-config: bfstore
+#cgo !bfstore_shared CFLAGS: -I${SRCDIR}/../..
+#cgo !bfstore_shared LDFLAGS: -L${SRCDIR}/../../../build-release/capi -l:libbfstore.a -lstdc++ -lm -pthread
 #include "bridge.h"
 */
 import "C"

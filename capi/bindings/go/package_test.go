@@ -62,7 +62,7 @@ func TestTheProgramInREADMERunsTwiceAndInFourProcessesAtOnce(t *testing.T) {
 	built := filepath.Join(t.TempDir(), "program")
 	one, _ := programs(t)
 	ok(t, os.WriteFile(source, []byte(one), 0o600))
-	words, err := exec.Command("go", "build", "-trimpath", "-tags", "bfstore_static", "-o", built, source).CombinedOutput()
+	words, err := exec.Command("go", "build", "-trimpath", "-o", built, source).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, words)
 	}
@@ -130,11 +130,11 @@ func TestTheModuleIsInstalledUsedAndRemoved(t *testing.T) {
 	run(nil, "go", "get", module+"@"+version)
 
 	shared := []string{"CGO_CFLAGS=-O2 -g", "CGO_LDFLAGS=", "LD_LIBRARY_PATH=" + os.Getenv("BFSTORE_SHARED")} // by pkg-config
-	run(shared, "go", "build", "-o", "program")
+	run(shared, "go", "build", "-tags", "bfstore_shared", "-o", "program")
 	equal(t, run(shared, "./program"), said)
 	equal(t, strings.Contains(run(shared, "ldd", "program"), "libbfstore.so.0"), true)
 
-	run(nil, "go", "build", "-tags", "bfstore_static", "-o", "program")
+	run(nil, "go", "build", "-o", "program")
 	equal(t, run(nil, "./program"), said)
 	equal(t, strings.Contains(run(nil, "ldd", "program"), "libbfstore"), false)
 

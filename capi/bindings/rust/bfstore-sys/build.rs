@@ -1,6 +1,6 @@
-//! Finds libbfstore: BFSTORE_ARCHIVE (the path of a libbfstore.a), or pkg-config's bfstore of this version, or the
-//! sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler, pkg-config, and the headers of
-//! Boost and xxHash).  BFSTORE_VENDORED=1 skips pkg-config.
+//! Finds libbfstore: BFSTORE_ARCHIVE (the path of a libbfstore.a), or that of the clone's build-release, or pkg-config's
+//! bfstore of this version, or the sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler,
+//! pkg-config, and the headers of Boost and xxHash).  BFSTORE_VENDORED=1 builds them in any case.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,11 @@ fn main() {
     }
     if let Some(archive) = env::var_os("BFSTORE_ARCHIVE") {
         link_archive(Path::new(&archive));
-    } else if env::var_os("BFSTORE_VENDORED").is_some() || !link_installed() {
+    } else if env::var_os("BFSTORE_VENDORED").is_some() {
+        link_archive(&build_vendored());
+    } else if let Some(archive) = built() {
+        link_archive(&archive);
+    } else if !link_installed() {
         link_archive(&build_vendored());
     }
 }
@@ -42,6 +46,23 @@ fn link_archive(archive: &Path) {
     }
 }
 
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor")
+}
+
+/// Returns the path of the archive in the build directory of tools/demo and tools/test, where ninja brings it up to date.
+/// A clone has links in vendor/: a package has files, and no such directory beside them.
+fn built() -> Option<PathBuf> {
+    let root = sources().join("meson.build").canonicalize().ok()?.parent()?.to_path_buf();
+    let folder = root.join("build-release");
+    if !folder.join("build.ninja").is_file() {
+        return None;
+    }
+    println!("cargo:rerun-if-changed={}", sources().display());
+    let made = Command::new("ninja").arg("-C").arg(&folder).arg("capi/libbfstore.a").status();
+    made.ok()?.success().then(|| folder.join("capi").join("libbfstore.a"))
+}
+
 /// Links an installed library of exactly this version: before 1.0 each release may change the ABI.  Returns whether it
 /// exists.
 fn link_installed() -> bool {
@@ -63,7 +84,7 @@ fn link_installed() -> bool {
 
 /// Builds libbfstore.a in cargo's folder: nothing is written next to the sources.
 fn build_vendored() -> PathBuf {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor");
+    let sources = sources();
     println!("cargo:rerun-if-changed={}", sources.display());
     let folder = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR")).join("library");
     if !folder.join("build.ninja").is_file() {
