@@ -45,7 +45,7 @@ class Usage(unittest.TestCase):
     def test_help_names_every_option_and_row(self):
         code, out, _ = run("--help")
         self.assertEqual(code, 0)
-        for word in ("--to", "--in", "debian", "wheel", "sdist", "crates", "go", "jar", "npm", "manylinux", "musllinux", "--everywhere", "--processor"):
+        for word in ("--to", "--in", "debian", "wheel", "sdist", "crates", "go", "jar", "npm", "manylinux", "musllinux", "maven", "--everywhere", "--processor"):
             self.assertIn(word, out)
 
     def test_wrong_arguments_are_refused_by_name(self):
@@ -82,6 +82,9 @@ class Usage(unittest.TestCase):
                            ("bfstore.tgz", NOTICE)):
             self.assertTrue([name for name in names[kind] if re.sub("@v[0-9.]+", "", name).endswith(part)], (kind, part))
 
+        pom = files["bfstore.pom"].read_text("utf-8")
+        self.assertIn("<artifactId>jna</artifactId>", pom)
+        self.assertNotRegex(pom, "<optional>|<scope>", "Java 17 needs JNA, which Maven then brings")
         # Go refuses a module with any other name in it.
         self.assertEqual([name for name in names["bfstore-go.zip"] if not re.match(r"bfstore\.example/bfstore@v[0-9.]+/.*[^/]$", name)], [])
 

@@ -1,16 +1,15 @@
 /* README's example does what its comments say, as an ES module and, with the runtime's own require, in CommonJS. */
 import assert from "node:assert/strict";
-import {spawn, spawnSync} from "node:child_process";
+import {spawn} from "node:child_process";
 import {once} from "node:events";
 import fs from "node:fs";
 import path from "node:path";
 import readline from "node:readline";
 import test from "node:test";
-import {PACKAGE, ROOT, caseOf, numbers, run} from "./case.js";
+import {PACKAGE, caseOf, numbers, run} from "./case.js";
 
 const readme = fs.readFileSync(path.join(PACKAGE, "README.md"), "utf8");
 const [, example] = /^```js\n([^]*?)^```/m.exec(readme);
-const [, packing] = /^```sh\n([^]*?)^```/m.exec(readme);
 const PROCESSES = 4;
 const ROUNDS = 40;
 const SAID = "true false\nUint8Array(2) [ 1, 0 ]\n";
@@ -74,18 +73,4 @@ test("the example runs in CommonJS", {skip: !process.features.require_module && 
   fs.writeFileSync(path.join(folder, "example.cjs"), common);
   const done = run('import "./example.cjs";', [], {cwd: folder});
   assert.equal(done.stdout, SAID, done.stderr);
-});
-
-test("the commands that make the package do so", {skip: spawnSync("npm", ["--version"]).status !== 0 && "npm is not installed"}, (t) => {
-  const {folder, file} = caseOf(t);
-  fs.symlinkSync(path.join(ROOT, "capi"), file("capi"));
-  fs.copyFileSync(path.join(ROOT, "LICENSE"), file("LICENSE")); // npm omits links
-  fs.mkdirSync(file("build/capi"), {recursive: true});
-  fs.copyFileSync(process.env.BFSTORE_LIBRARY, file("build/capi/libbfstore.so.0"));
-  const cache = path.join(fs.realpathSync(path.join(PACKAGE, "node_modules")), "..", "cache"); // fetched
-  const done = spawnSync("sh", ["-ec", packing], {cwd: folder, encoding: "utf8", timeout: 600_000,
-    env: {...process.env, HOME: folder, npm_config_cache: cache, npm_config_offline: "true", npm_config_audit: "false", npm_config_loglevel: "error"}});
-  assert.equal(done.status, 0, done.stdout + done.stderr);
-  const packed = spawnSync("tar", ["-tf", file("pack/bfstore-0.1.0.tgz")], {encoding: "utf8"}).stdout.split("\n");
-  for (const name of ["lib/index.js", "types/index.d.ts", "LICENSE", "xxhash-license.txt", `prebuilt/linux-${process.arch}/libbfstore.so`]) assert.ok(packed.includes(`package/${name}`), name);
 });
