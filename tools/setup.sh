@@ -184,15 +184,22 @@ worse() { if (($1 == 0 || $1 == network_code)); then say "$2"; else say "$1"; fi
 # Prints the path of a language's program that works, wherever it is. The tests find it in the same way.
 language_program() { /usr/bin/python3 -B "$root/tests/support/programs.py" "$1" 2>/dev/null; }
 
-# fetch_language_packages [LANGUAGE]: fetches the packages of the installed languages, or of one.
-fetch_language_packages() {
-  local pair language program code=0
+# fetch_packages_of LANGUAGE: fetches what its tests need, if it is installed.
+fetch_packages_of() {
+  local pair program
   for pair in "${fetching_languages[@]}"; do
-    language=${pair%%:*}
-    [[ -z ${1-} || $1 == "$language" ]] || continue
+    [[ $pair == "$1":* ]] || continue
     program=$(language_program "${pair#*:}") || continue
     local -x PATH=$PATH:${program%/*}
-    fetch_for "$language" "fetch_${language}_packages" || code=$(worse "$code" $?)
+    fetch_for "$1" "fetch_${1}_packages" || return
+  done
+}
+
+# Fetches the packages of the installed languages.
+fetch_language_packages() {
+  local pair code=0
+  for pair in "${fetching_languages[@]}"; do
+    fetch_packages_of "${pair%%:*}" || code=$(worse "$code" $?)
   done
   return "$code"
 }
