@@ -1,5 +1,5 @@
 // bf merge: makes one filter of the keys of several.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
