@@ -7,6 +7,7 @@
 
 #include "html_page.hpp"
 #include "rate_chart.hpp"
+#include "stretches.hpp"
 #include "text.hpp"
 
 namespace bfinspect {
@@ -15,12 +16,12 @@ namespace {
 // Small enough that its text can be read on a phone.
 constexpr double kWidth = 420;
 constexpr double kHeight = 240;
-constexpr tools::Margins kMargins{.left = 58, .right = 12, .top = 16, .bottom = 44};
+constexpr tools::Margins kMargins{.left = 58, .right = 12, .top = 24, .bottom = 44};
 constexpr double kPlotBottom = kHeight - kMargins.bottom;
 constexpr double kPlotRight = kWidth - kMargins.right;
 
-std::string figure(const std::string& title, const std::string& said, const std::string& drawn) {
-  return "<figure>\n<svg viewBox=\"0 0 " + fixed_text(kWidth, 0) + " " + fixed_text(kHeight, 0) +
+std::string figure(const std::string& title, const std::string& said, const std::string& drawn, double height) {
+  return "<figure>\n<svg viewBox=\"0 0 " + fixed_text(kWidth, 0) + " " + fixed_text(height, 0) +
          "\" role=\"img\">\n<title>" + html_escaped(title + ". " + said) + "</title>\n" + drawn +
          "</svg>\n<figcaption>" + html_escaped(said) + "</figcaption>\n</figure>\n";
 }
@@ -34,14 +35,19 @@ double height_of_share(double share) {
   return kMargins.top + (1 - std::clamp(share, 0.0, 1.0)) * (kPlotBottom - kMargins.top);
 }
 
-std::string bars(const std::vector<double>& shares) {
+std::string rectangle(const char* kind, double x, double y, double width) {
+  return std::string("<rect class=\"") + kind + "\" x=\"" + tools::coordinate(x) + "\" y=\"" + tools::coordinate(y) +
+         "\" width=\"" + tools::coordinate(width) + "\" height=\"" + tools::coordinate(kPlotBottom - y) + "\"/>\n";
+}
+
+// Behind a stretch that is much emptier than the others the picture has another color.
+std::string bars(const std::vector<double>& shares, const std::vector<std::size_t>& emptier) {
   const double step = (kPlotRight - kMargins.left) / static_cast<double>(shares.size());
   std::string drawn;
   for (std::size_t i = 0; i < shares.size(); ++i) {
-    const double y = height_of_share(shares[i]);
-    drawn += "<rect class=\"bar\" x=\"" + tools::coordinate(kMargins.left + step * static_cast<double>(i)) + "\" y=\"" +
-             tools::coordinate(y) + "\" width=\"" + tools::coordinate(std::max(step - 1, 0.5)) + "\" height=\"" +
-             tools::coordinate(kPlotBottom - y) + "\"/>\n";
+    const double x = kMargins.left + step * static_cast<double>(i);
+    if (std::binary_search(emptier.begin(), emptier.end(), i)) drawn += rectangle("hole", x, kMargins.top, step);
+    drawn += rectangle("bar", x, height_of_share(shares[i]), std::max(step - 1, 0.5));
   }
   return drawn;
 }
@@ -51,8 +57,7 @@ std::string about_stretches(const std::vector<double>& shares) {
   const std::string range = *least == *most ? percent_text(*least) + " is set everywhere"
                                             : "from " + percent_text(*least) + " to " + percent_text(*most) + " is set";
   return "The body in " + grouped(shares.size()) + (shares.size() == 1 ? " stretch: " : " equal stretches: ") + range +
-         ". Keys spread evenly, so a stretch that is much emptier than its neighbors lost its bits: a hole, or a copy "
-         "that did not finish.";
+         ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
@@ -106,7 +111,7 @@ std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity
   if (id.fpr > 0 && id.fpr < 1) {
     const double y = axes.y(id.fpr);
     drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"limit\"");
-    drawn += tools::svg_text(kPlotRight - 4, y + 18, "end", "promised " + rate_text(id.fpr), "class=\"halo\"");
+    drawn += tools::svg_text(kPlotRight - 4, y + 18, "end", "promised", "class=\"halo\"");
   }
   return drawn;
 }
@@ -115,7 +120,7 @@ std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity
 std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
   const double y = axes.y(fill.estimated_fpr);
-  constexpr double kLabelWidth = 90;
+  constexpr double kLabelWidth = 100;
   return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
          tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), std::max(y - 10, 13.0), "start",
                          "you are here", "class=\"halo strong\"");
@@ -144,15 +149,19 @@ std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
   if (shares.empty()) return {};
   std::string drawn;
   for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
-  drawn += bars(shares);
+  drawn += bars(shares, emptier_stretches(shares, facts.report));
   if (const auto full = fill_at_capacity(facts.report)) {
     const double y = height_of_share(*full);
+    drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"under\"");  // so that it shows on the bars
     drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"limit\"");
-    drawn += tools::svg_text(kPlotRight - 4, y - 6, "end", "at capacity", "class=\"halo\"");
+    // The name is above the bars, which may be higher than the line.
+    const double above = kMargins.top - 12;
+    drawn += tools::svg_line(kPlotRight - 124, above, kPlotRight - 92, above, "class=\"limit\"");
+    drawn += tools::svg_text(kPlotRight, above + 5, "end", "at capacity");
   }
   drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
   drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
-  return figure("Fill along the file", about_stretches(shares), drawn);
+  return figure("Fill along the file", about_stretches(shares), drawn, kPlotBottom + 26);
 }
 
 std::string rate_chart(const Facts& facts) {
@@ -171,7 +180,7 @@ std::string rate_chart(const Facts& facts) {
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
                             key_labels(axes, capacity_shown(facts)) + here(axes, fill);
-  return figure("False-positive rate as the filter fills", about_rate(facts), drawn);
+  return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
 }
 
 }  // namespace bfinspect

@@ -10,6 +10,7 @@
 #include "html_charts.hpp"
 #include "html_page.hpp"
 #include "sections.hpp"
+#include "stretches.hpp"
 #include "text.hpp"
 #include "words.hpp"
 
@@ -45,7 +46,7 @@ section, .verdict { background: var(--card); border: 1px solid var(--line); bord
 .verdict strong { font-size: 1.15rem; }
 .good { color: var(--good); } .warning { color: var(--warning); } .bad { color: var(--bad); }
 .dim, .meaning, figcaption, footer { color: var(--dim); }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); gap: 1rem; margin: 1rem 0 0;
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; margin: 1rem 0 0;
   padding: 0; list-style: none; }
 .figures li { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1.25rem; }
 .figures b { display: block; font-size: 1.5rem; line-height: 1.3; }
@@ -58,20 +59,24 @@ svg text { fill: var(--text); }
 svg .halo { paint-order: stroke; stroke: var(--card); stroke-width: 5px; stroke-linejoin: round; }
 svg .strong { font-weight: 700; }
 svg .grid { stroke: var(--line); }
-svg .bar { fill: var(--bar); } svg .bad { fill: var(--bad); } svg .frame { fill: var(--line); }
+svg .bar { fill: var(--bar); } svg .bad { fill: var(--bad); } svg .hole { fill: var(--bad); opacity: .35; } svg .frame { fill: var(--line); }
 svg .curve { stroke: var(--curve); stroke-width: 3; }
+svg .under { stroke: var(--card); stroke-width: 4; }
 svg .limit { stroke: var(--limit); stroke-width: 2; stroke-dasharray: 5 4; }
 svg .here { fill: var(--text); stroke: var(--card); stroke-width: 2; }
 .bar svg { height: 1rem; border-radius: .25rem; }
 .bar .limit { stroke-dasharray: none; }
 dl { margin: .5rem 0 0; }
-dl > div { display: grid; grid-template-columns: 9rem minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.25rem; padding: .4rem 0;
+dl > div { display: grid; grid-template-columns: 11rem minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.25rem; padding: .4rem 0;
   border-top: 1px solid var(--line); }
 dt { font-weight: 600; overflow-wrap: anywhere; }
 dd { margin: 0; overflow-wrap: anywhere; }
+dd:nth-child(2):last-child { grid-column: 2 / -1; }
 .meaning { font-size: .9rem; }
 footer { margin-top: 1rem; font-size: .9rem; }
-@media (max-width: 44rem) { dl > div { grid-template-columns: 1fr; } main { padding: 1rem .6rem; }
+@media (max-width: 44rem) { dl > div { grid-template-columns: minmax(0, 1fr); }
+  dd:nth-child(2):last-child { grid-column: auto; } .figures b { font-size: 1.25rem; } .figures li { padding: .75rem .9rem; }
+  main { padding: 1rem .6rem; }
   section, .verdict { padding: .9rem; } }
 </style>
 )";
@@ -105,6 +110,18 @@ std::string verdict_box(const Facts& facts) {
   return "<div class=\"verdict " + std::string(html_class(colour_of(facts.verdict))) + "\"><strong>" +
          words_for(facts.verdict) + ": " + html_escaped(headline(facts)) + "</strong><p>" +
          html_escaped(advice(facts)) + "</p></div>\n";
+}
+
+// The bits of a file that is not sealed have no checksums, but a hole in them shows.
+std::string hole_box(const Facts& facts, const std::vector<double>& shares) {
+  const std::size_t found = emptier_stretches(shares, facts.report).size();
+  if (found == 0) return {};
+  return "<div class=\"verdict warning\"><strong>Bits may be missing</strong><p>" + grouped(found) + " of " +
+         grouped(shares.size()) +
+         " stretches of the body are much emptier than the others (see \"Fill along the file\"): a hole, or a copy "
+         "that "
+         "did not finish. If bits are missing, a \"no\" may be wrong. Use a good copy, or rebuild it from all keys (bf "
+         "build).</p></div>\n";
 }
 
 std::string key_figure(const std::string& name, const std::string& value, const std::string& more) {
@@ -141,8 +158,11 @@ std::string key_figures(const Facts& facts) {
   list += key_figure("False positives now", rate_text(fill.estimated_fpr),
                      id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
   if (const auto room = keys_until_the_promise_is_broken(facts)) {
-    list += key_figure("Room", *room > 0 ? "about " + about_text(*room) : "none",
-                       *room > 0 ? "more keys until the promised rate is exceeded" : "the promised rate is exceeded");
+    const bool exceeded = fill.estimated_fpr > id.fpr;
+    list +=
+        *room > 0
+            ? key_figure("Room", "about " + about_text(*room), "more keys until the promised rate is exceeded")
+            : key_figure("Room", "none", exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
   }
   return list + "</ul>\n";
 }
@@ -172,9 +192,9 @@ std::string html_of(const Facts& facts, const std::vector<double>& shares) {
   HtmlPage sections;
   put_facts(sections, facts);
   return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
-         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + verdict_box(facts) + key_figures(facts) +
-         charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " + bfstore::version() +
-         " saw the file at " + time_now() +
+         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole_box(facts, shares) + verdict_box(facts) +
+         key_figures(facts) + charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " +
+         bfstore::version() + " saw the file at " + time_now() +
          ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
 }
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -88,6 +90,25 @@ std::vector<double> fill_along(const bfstore::Report& report) {
     shares.push_back(static_cast<double>(*set) * layout->cell_bits / static_cast<double>(bits));
   }
   return shares;
+}
+
+// A key sets at most k bits of a stretch, so the number of set bits varies at most k times as much as that of bits that
+// are set one by one. Eight standard deviations do not happen by chance.
+std::vector<std::size_t> emptier_stretches(const std::vector<double>& shares, const bfstore::Report& report) {
+  if (shares.empty() || !report.identity) return {};
+  const bfstore::ReportedIdentity& id = *report.identity;
+  const auto hash = static_cast<bfstore::Hash>(id.hash);
+  if (hash != bfstore::Hash::kXxh3 && hash != bfstore::Hash::kSipHash) return {};
+  std::vector<double> ascending = shares;
+  const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>(ascending.size() / 2);
+  std::nth_element(ascending.begin(), middle, ascending.end());
+  const double cells = static_cast<double>(id.num_bits) / static_cast<double>(shares.size());
+  const double least = *middle - 8 * std::sqrt(id.num_probes * *middle / cells);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (shares[i] < least) found.push_back(i);
+  }
+  return found;
 }
 
 }  // namespace bfinspect
