@@ -71,7 +71,7 @@ class Metrics(InspectorCase):
         self.assertEqual((self.of_file(found, clean)["bfstore_healthy"], self.of_file(found, dirty)["bfstore_healthy"]), (1, 0))
 
     def test_any_name_of_a_file_comes_back_out_of_the_label(self):
-        for name in ('"} 1\nbfstore_up{file="x', "back\\slash\\n", "Grüße"):
+        for name in ('"} 1\nbfstore_up{file="x', "back\\slash\\n", "Grüße", "[a,b]"):
             path = self.make(name=name)
             self.assertEqual(self.samples(path)["bfstore_up"], {frozenset({("file", path)}): 1})
         path = self.make(name="f\udcff\x1b[31m")

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -175,14 +176,37 @@ int print_metrics(const Arguments& arguments) {
 // Returns what is wrong with the arguments together, or nothing.
 std::string wrong_arguments(const Arguments& arguments) {
   if (const std::string wrong = wrong_form(arguments.form); !wrong.empty()) return wrong;
-  if (arguments.paths.size() > 1 && !arguments.prometheus) return "Several files are for --prometheus alone. Give one.";
-  if (arguments.force && arguments.html.empty()) return "--force is of no use without --html.";
+  if (arguments.paths.size() > 1 && !arguments.prometheus) {
+    return "'" + arguments.paths[1] +
+           "' is not expected here: several files are for --prometheus alone. See bfinspect --help.";
+  }
+  if (arguments.json + arguments.prometheus + !arguments.html.empty() > 1)
+    return "--json, --html and --prometheus exclude each other. Give one. See bfinspect --help.";
+  if (arguments.force && arguments.html.empty()) return "--force is of no use without --html. See bfinspect --help.";
   return "";
 }
 
 int run_parsed(const Arguments& arguments) {
   if (const std::string wrong = wrong_arguments(arguments); !wrong.empty()) return complain(wrong);
   return arguments.prometheus ? print_metrics(arguments) : inspect(arguments);
+}
+
+// CLI11 would make two files of the word "[a,b]". So it gets such a word with a NUL before it, which no argument can
+// have. It takes the last word first.
+std::vector<std::string> masked_words(int argc, char** argv) {
+  std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + 1));
+  for (std::string& word : words) {
+    if (word.starts_with('[')) word.insert(word.begin(), '\0');
+  }
+  return words;
+}
+
+void unmask(Arguments& arguments) {
+  const auto unmask_word = [](std::string& word) {
+    if (word.starts_with('\0')) word.erase(word.begin());
+  };
+  std::for_each(arguments.paths.begin(), arguments.paths.end(), unmask_word);
+  for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column}) unmask_word(*word);
 }
 
 int run(int argc, char** argv) {
@@ -196,15 +220,11 @@ int run(int argc, char** argv) {
   tools::mark_path(app.add_option("FILE", arguments.paths, "the filter file; several with --prometheus"))
       ->required()
       ->type_name("");
-  CLI::Option* const json = app.add_flag("--json", arguments.json, "one JSON object instead of a page");
-  CLI::Option* const html =
-      app.add_option("--html", arguments.html, "make this file, a page for a browser; -: print it");
-  tools::mark_path(html)->type_name("PATH");
+  app.add_flag("--json", arguments.json, "one JSON object instead of a page");
+  tools::mark_path(app.add_option("--html", arguments.html, "make this file, a page for a browser; -: print it"))
+      ->type_name("PATH");
   app.add_flag("--force", arguments.force, "with --html: replace the file if it exists");
-  CLI::Option* const prometheus =
-      app.add_flag("--prometheus", arguments.prometheus, "metrics for Prometheus, of any number of files");
-  html->excludes(json)->excludes(prometheus);
-  json->excludes(prometheus);
+  app.add_flag("--prometheus", arguments.prometheus, "metrics for Prometheus, of any number of files");
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
@@ -213,7 +233,7 @@ int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe)
     return finish(tools::described(app, {{"--format", format_names()}}), Verdict::kHealthy);
   try {
-    app.parse(argc, argv);
+    app.parse(masked_words(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return finish(app.help(), Verdict::kHealthy);
   } catch (const CLI::CallForVersion& version) {
@@ -221,6 +241,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(std::string(error.what()) + ". See bfinspect --help.");
   }
+  unmask(arguments);
   return run_parsed(arguments);
 }
 

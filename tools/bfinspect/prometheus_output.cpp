@@ -105,7 +105,7 @@ constexpr Metric kMetrics[] = {
     {"bfstore_resident_bytes", "gauge", "Part of the filter that is in the page cache.",
      [](const Facts& facts) { return one(number_of(facts.report.resident_bytes)); }},
     {"bfstore_modified_timestamp_seconds", "gauge",
-     "When the file was last changed: an add or a sync, as the file system saw it.",
+     "When the file was last changed, as the file system saw it. The format has no time of a sync.",
      [](const Facts& facts) { return one(facts.modified_seconds); }},
     {"bfstore_synced_mark", "gauge", "Position in an owner's log: every key before it is on the disk.", marks},
 };
