@@ -66,7 +66,7 @@ double capacity_shown(const Facts& facts) {
   return capacity != 0 ? static_cast<double>(capacity) : std::max(facts.report.fill->estimated_keys, 1.0);
 }
 
-// Two of three filters end at twice their capacity. One with many more keys is drawn to where it is.
+// Twice the capacity, or farther if the filter has more keys.
 double most_keys_shown(const Facts& facts) {
   const double keys = facts.report.fill->estimated_keys;
   return std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0);
@@ -95,9 +95,9 @@ std::string key_labels(const tools::RateAxes& axes, double capacity) {
   std::string drawn = tools::svg_text(kMargins.left, y, "middle", "0") +
                       tools::svg_text(kPlotRight, y, "end", about_text(axes.most_keys));
   const double middle = axes.x(capacity);
-  constexpr double kApart = 75;  // from another label
-  if (middle > kMargins.left + kApart && middle < kPlotRight - 1.5 * kApart)
-    drawn += tools::svg_text(middle, y, "middle", about_text(capacity));
+  constexpr double kApart =
+      60;  // from the first label; the last one is far away, since the capacity is in the left half
+  if (middle > kMargins.left + kApart) drawn += tools::svg_text(middle, y, "middle", about_text(capacity));
   return drawn + tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "keys");
 }
 
