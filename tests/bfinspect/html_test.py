@@ -133,6 +133,7 @@ class Pictures(HtmlCase):
         raw.data[offset + length // 2:offset + length // 2 + length // 16] = bytes(length // 16)
         page = self.page(raw.write())
         self.assertIn("Bits may be missing", page.text())
+        self.assertNotIn("Healthy", page.text())
         emptier = int(re.search(r"(\d+) of 6\d stretches of the body are much emptier", page.text())[1])
         self.assertEqual(emptier, len(page.tree.findall(".//rect[@class='hole']")))
         self.assertIn(emptier, (3, 4, 5))

@@ -106,10 +106,12 @@ std::string advice(const Facts& facts) {
   return said + state_advice(facts);
 }
 
-std::string verdict_box(const Facts& facts) {
-  return "<div class=\"verdict " + std::string(html_class(colour_of(facts.verdict))) + "\"><strong>" +
-         words_for(facts.verdict) + ": " + html_escaped(headline(facts)) + "</strong><p>" +
-         html_escaped(advice(facts)) + "</p></div>\n";
+// The verdict is about the header and the state. A page that warns of missing bits calls nothing else healthy.
+std::string verdict_box(const Facts& facts, bool has_hole) {
+  const bool doubted = has_hole && facts.verdict == Verdict::kHealthy;
+  return "<div class=\"verdict " + std::string(doubted ? "dim" : html_class(colour_of(facts.verdict))) + "\"><strong>" +
+         (doubted ? "Header and state are good" : words_for(facts.verdict)) + ": " + html_escaped(headline(facts)) +
+         "</strong><p>" + html_escaped(advice(facts)) + "</p></div>\n";
 }
 
 // The bits of a file that is not sealed have no checksums, but a hole in them shows.
@@ -191,8 +193,9 @@ std::string html_of(const Facts& facts, const std::vector<double>& shares) {
   const std::string path = html_escaped(escaped(facts.report.path, false));
   HtmlPage sections;
   put_facts(sections, facts);
+  const std::string hole = hole_box(facts, shares);
   return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
-         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole_box(facts, shares) + verdict_box(facts) +
+         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole + verdict_box(facts, !hole.empty()) +
          key_figures(facts) + charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " +
          bfstore::version() + " saw the file at " + time_now() +
          ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
