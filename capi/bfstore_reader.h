@@ -204,6 +204,7 @@ static uint64_t bfr_rotate(uint64_t x, int bits) { return x << bits | x >> (64 -
 static uint64_t bfr_round_up(uint64_t x, uint64_t unit) { return (x + unit - 1) / unit * unit; }
 
 static int bfr_is_zero(const unsigned char* from, const unsigned char* end) {
+  while (end - from >= 8 && bfr_u64(from) == 0) from += 8;
   while (from < end && *from == 0) ++from;
   return from >= end;
 }
@@ -386,9 +387,13 @@ static uint64_t bfr_siphash(const void* data, size_t n, const uint64_t secret[2]
 
 /* --- Identity (page 0) -------------------------------------------------------------------------------------------- */
 
-static int bfr_check_frame(bfr_filter* f, const unsigned char* page) {
+static int bfr_page_is_known(const unsigned char* page) {
   const uint32_t records = bfr_u32(page + 112);
-  const int known = records > BFR_PAGE - 136 || bfr_is_zero(page + 128 + records, page + BFR_PAGE - 8);
+  if (bfr_u16(page + 30) != 0 || !bfr_is_zero(page + 116, page + 128)) return 0;
+  return records > BFR_PAGE - 136 || bfr_is_zero(page + 128 + records, page + BFR_PAGE - 8);
+}
+
+static int bfr_check_frame(bfr_filter* f, const unsigned char* page) {
   if (memcmp(page,
              "\x89"
              "BFS\r\n\x1a\n",
@@ -399,7 +404,7 @@ static int bfr_check_frame(bfr_filter* f, const unsigned char* page) {
   if (bfr_u32(page + 12) != BFR_PAGE) return BFR_EHEADERSIZE;
   if (bfr_xxh3(page, BFR_PAGE - 8, 0) != bfr_u64(page + BFR_PAGE - 8)) return BFR_ECHECKSUM;
   f->minor = bfr_u16(page + 10);
-  if (f->minor == 0 && !(bfr_u16(page + 30) == 0 && bfr_is_zero(page + 116, page + 128) && known)) return BFR_ERESERVED;
+  if (f->minor == 0 && !bfr_page_is_known(page)) return BFR_ERESERVED;
   if (bfr_u32(page + 24) != 0) return BFR_EFEATURE;
   return BFR_OK;
 }
