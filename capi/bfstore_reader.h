@@ -37,7 +37,8 @@
 #ifndef BFSTORE_READER_H
 #define BFSTORE_READER_H
 
-#if defined(BFSTORE_READER_IMPLEMENTATION) && defined(__STRICT_ANSI__) && !defined(_POSIX_C_SOURCE)
+#if defined(BFSTORE_READER_IMPLEMENTATION) && defined(__STRICT_ANSI__) && !defined(_POSIX_C_SOURCE) && \
+    !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L
 #endif
 #if defined(BFSTORE_READER_IMPLEMENTATION) && !defined(_FILE_OFFSET_BITS)
