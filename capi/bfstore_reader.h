@@ -503,9 +503,9 @@ static int bfr_take_record(bfr_filter* f, const bfr_record* r) {
     case BFR_NOTE:
       return r->bytes <= 1024 && !critical ? BFR_OK : BFR_ERECORD;
     case BFR_SECRET_CHECK:
-      return r->bytes == 16 && critical && f->hash == BFR_SIPHASH ? BFR_OK : BFR_ERECORD;
+      return r->bytes == 16 && critical ? BFR_OK : BFR_ERECORD;
     case BFR_SEAL:
-      return r->bytes == 40 && !critical && f->sealed != 0 ? bfr_take_seal(f, r->value) : BFR_ERECORD;
+      return r->bytes == 40 && !critical ? bfr_take_seal(f, r->value) : BFR_ERECORD;
     case BFR_PART:
       return r->bytes == 16 && critical ? bfr_take_part(f, r->value) : BFR_ERECORD;
     case BFR_SEEDS:

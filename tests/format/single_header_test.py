@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE), str(HERE.parent / "data
 import bfstore_ctypes as bfs
 import reader
 import single_header as single
-from breakage import PAGE, field, fill, number, put, seal_slots
+from breakage import PAGE, field, fill, number, put, record, seal_identity, seal_slots, with_records
 from make import DIGESTS, KEYS, SECRET
 
 CC = sys.argv.pop(3)
@@ -98,6 +98,20 @@ class Answers(Case):
                     self.assertEqual(found, bytes(answers))
                     self.assertTrue(count // 200 < sum(found) < count // 20, "there are some to compare")
                     self.assertEqual({*(mine.contains_digests(added) if external else mine.contains_column(*present))}, {1})
+
+    def test_the_record_of_a_part_keeps_its_rules(self):
+        base = at_rest(self.path, num_bits=2**19, num_probes=5, keys=[b"a key"])
+        for flags, part, parts, capacity, code in (
+                (1, 0, 2, 5, None), (1, 0, 2**29, 2**63 - 1, None), (0, 0, 2, 5, "ERECORD"), (1, 2, 2, 5, "ERECORD"), (1, 0, 1, 5, "ERECORD"),
+                (1, 0, 2**29 + 1, 5, "ERECORD"), (1, 0, 2, 0, "ERECORD"), (1, 0, 2, 2**63, "ERECORD")):
+            data = bytearray(base)
+            with_records(data, record(4, flags, struct.pack("<IIQ", part, parts, capacity)))
+            seal_identity(data)
+            with self.subTest(flags=flags, part=part, parts=parts, capacity=capacity):
+                if code:
+                    self.refused(code, single.open_bytes, data)
+                else:
+                    self.assertEqual(single.open_bytes(data).facts.num_parts, parts)
 
     def test_a_part_answers_its_own_digests_alone(self):
         source = random.Random(4)
