@@ -111,7 +111,8 @@ class Answers(Case):
                 if code:
                     self.refused(code, single.open_bytes, data)
                 else:
-                    self.assertEqual(single.open_bytes(data).facts.num_parts, parts)
+                    read = single.open_bytes(data)
+                    self.assertEqual(read.facts.num_parts, parts)
 
     def test_a_part_answers_its_own_digests_alone(self):
         source = random.Random(4)
