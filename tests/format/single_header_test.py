@@ -114,6 +114,32 @@ class Answers(Case):
                     read = single.open_bytes(data)
                     self.assertEqual(read.facts.num_parts, parts)
 
+    def test_a_part_s_record_of_another_length_is_malformed(self):
+        base = at_rest(self.path, num_bits=2**19, num_probes=5)
+        for length in (0, 8, 15, 17, 24):
+            data = bytearray(base)
+            with_records(data, record(4, 1, struct.pack("<IIQ", 0, 2, 5).ljust(24, b"\0")[:length]))
+            seal_identity(data)
+            self.refused("ERECORD", single.open_bytes, data)
+
+    def test_a_body_in_an_impossible_place_is_refused(self):
+        base = at_rest(self.path, num_bits=512, num_probes=5)
+        for bits, offset in ((512, 16384 + 64), (512, 16384 + 8), (512, 12288), (512, 0), (512, 16384 + 4096), (512, 2**64 - 4096),
+                             (2**40, 16384), (2**40, 2**64 - 2**37 + 16384), (2**48, 2**64 - 2**45 + 16384)):
+            data = bytearray(base)
+            for at, value in ((40, bits), (80, bits // 8), (72, offset)):
+                put(data, at, "Q", value)
+            seal_identity(data)
+            with self.subTest(bits=bits, offset=offset):
+                self.refused("EBODY", single.open_bytes, data)
+
+    def test_a_file_without_its_end_is_cut_before_its_records_are_malformed(self):
+        data = bytearray(at_rest(self.path))
+        with_records(data, record(4, 0, b""))
+        seal_identity(data)
+        self.refused("ERECORD", single.open_bytes, data)
+        self.refused("EBODY", single.open_bytes, data[:-1])
+
     def test_a_part_answers_its_own_digests_alone(self):
         source = random.Random(4)
         for layout in ("blocked", "counting"):
