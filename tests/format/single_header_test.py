@@ -216,6 +216,22 @@ class Answers(Case):
             seal_slots(data)
             self.refused(code, single.open_bytes, data)
 
+    def test_of_two_slots_with_one_sequence_the_first_is_the_newest(self):
+        base = at_rest(self.path)
+        for first, second, code in ((1, 3, "EUNCLEAN"), (3, 1, "ERECOVERING")):
+            data = bytearray(base)
+            for page, state in ((PAGE, first), (2 * PAGE, second)):
+                put(data, page, "Q", 7)
+                put(data, page + 8, "I", state)
+            seal_slots(data)
+            self.refused(code, single.open_bytes, data)
+
+    def test_a_counter_of_any_height_is_a_key(self):
+        for height in range(1, 18):
+            at_rest(self.path, "counting", num_bits=128 * 20, num_probes=5, keys=[b"a key"] * height)
+            read = single.open_file(self.path)
+            self.assertEqual((read.contains(b"a key"), read.contains(b"nobody")), (1, 0), height)
+
     def test_the_words_of_the_codes(self):
         texts = {single.SHIM.bfr_error_text(code) for code in single.NAMES}
         self.assertEqual(len(texts), len(single.NAMES), "each code has a text of its own")
