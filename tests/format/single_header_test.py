@@ -255,6 +255,13 @@ class Answers(Case):
             self.assertEqual(single.SHIM.bfr_open(*arguments), -1)
         self.assertEqual(single.SHIM.bfr_open_memory(read.address, 12, 100_000, None), -1, "no multiple of 8")
 
+    def test_nothing_is_left_in_a_filter_that_was_refused(self):
+        at_rest(self.path, hash="siphash")
+        made = single.Filter()
+        for open_it in (single.SHIM.bfr_open, lambda at, path, flags, secret: single.SHIM.bfr_open_memory(at, None, 0, secret)):
+            self.assertNotEqual(open_it(made.address, self.path, 0, SECRET[::-1]), 0)
+            self.assertEqual(ctypes.string_at(made.address, single.SHIM.shim_filter_bytes()), bytes(single.SHIM.shim_filter_bytes()))
+
     def test_what_is_not_a_file_of_the_form(self):
         folder = os.path.dirname(self.path)
         os.mkfifo(folder + b"/pipe")
