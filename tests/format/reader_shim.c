@@ -37,7 +37,20 @@ static void* shim_mmap(void* at, size_t bytes, int protection, int flags, int fi
   return mmap(at, bytes, protection, flags, file, from);
 }
 
-static void* shim_calloc(size_t count, size_t bytes) { return fail_memory ? NULL : calloc(count, bytes); }
+static int copies; /* that are not freed */
+
+static void* shim_calloc(size_t count, size_t bytes) {
+  if (fail_memory) return NULL;
+  ++copies;
+  return calloc(count, bytes);
+}
+
+static void shim_free(void* copy) {
+  copies -= copy != NULL;
+  free(copy);
+}
+
+int shim_copies(void) { return copies; }
 
 static int shim_fstatfs(int file, struct statfs* facts) {
   const int result = fstatfs(file, facts);
@@ -48,11 +61,13 @@ static int shim_fstatfs(int file, struct statfs* facts) {
 #define pread shim_pread
 #define mmap shim_mmap
 #define calloc shim_calloc
+#define free shim_free
 #define fstatfs shim_fstatfs
 #define BFSTORE_READER_IMPLEMENTATION
 #include "bfstore_reader.h"
 #undef mmap
 #undef calloc
+#undef free
 
 void shim_reads(int until, void (*deed)(void), long result, int error, size_t most_bytes) {
   reads_until_then = until;

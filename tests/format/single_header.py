@@ -22,7 +22,7 @@ for _name, _result, _arguments in (
         ("bfr_contains", ctypes.c_int, [_pointer, _text, _size]), ("bfr_contains_digest", ctypes.c_int, [_pointer, _u64]),
         ("bfr_digest", ctypes.c_int, [_pointer, _text, _size, ctypes.POINTER(_u64)]), ("bfr_health", ctypes.c_int, [_pointer]),
         ("bfr_verify", ctypes.c_int, [_pointer]), ("bfr_close", None, [_pointer]), ("bfr_error_text", _text, [ctypes.c_int]),
-        ("bfr_error_name", _text, [ctypes.c_int]), ("shim_filter_bytes", _size, []),
+        ("bfr_error_name", _text, [ctypes.c_int]), ("shim_filter_bytes", _size, []), ("shim_copies", ctypes.c_int, []),
         ("shim_contains", None, [_pointer, _text, _pointer, _size, _pointer]),
         ("shim_contains_digests", None, [_pointer, _pointer, _size, _pointer]),
         ("shim_flip", ctypes.c_long, [_text, _size, _size, _size, _size, _text, _text, _pointer, _size]),

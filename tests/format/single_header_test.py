@@ -451,14 +451,17 @@ class SystemCalls(Case):
                 self.refused("EFILESYSTEM", single.open_file, self.path, None, flags)
                 self.assertIsNone(single.open_file(self.path, None, flags | single.ANY_FILESYSTEM).health())
 
-    def test_no_descriptor_and_no_map_is_left(self):
-        at_rest(self.path)
-        before = len(os.listdir("/proc/self/fd"))
+    def test_no_descriptor_no_map_and_no_copy_is_left(self):
+        data = at_rest(self.path)
+        before, copies = len(os.listdir("/proc/self/fd")), single.SHIM.shim_copies()
         for flags in (0, single.COPY):
             read = single.open_file(self.path, flags=flags)
             self.assertEqual(os.fsdecode(self.path) in MAPS.read_text("utf-8"), flags == 0)
             read.close()
             self.refused("ESECRET", single.open_file, self.path, SECRET, flags)
+        self.before_read(3, lambda: self.patch(PAGE, data[:8]))
+        self.refused("ECHANGED", single.open_file, self.path, None, single.COPY)
+        self.assertEqual(single.SHIM.shim_copies(), copies)
         self.assertEqual(len(os.listdir("/proc/self/fd")), before)
         self.assertNotIn(os.fsdecode(self.path), MAPS.read_text("utf-8"))
 
