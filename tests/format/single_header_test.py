@@ -390,6 +390,11 @@ class Damage(Case):
             broken = bytearray(data)
             broken[spot] ^= 4
             self.assertEqual(single.open_bytes(broken).verify(), "BFR_EDAMAGED", spot)
+        other = bytearray(data)
+        self.assertEqual(number(other, 128, 2), 3, "the seal")
+        other[136 + 24] ^= 1  # the checksum of the checksums
+        seal_identity(other)
+        self.assertEqual(single.open_bytes(other).verify(), "BFR_EDAMAGED")
 
 
 class SystemCalls(Case):
