@@ -77,11 +77,12 @@ BFS_API BFS_CHECK int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bf
 
 /* Makes a file of the keys that each of `count` filters has: the AND of their bits.  The filters need the same layout,
  * hash, seed or secret, and k.  The new file gets these, and the m, n and p of the filter with the fewest bits.  The m
- * of each other filter is a multiple of that m, and the filter is folded while it is read.  The new file has no note,
- * and no marks, since it lacks keys that the logs have.  Some of its bits are there by chance: its false-positive rate
- * is between the product of the filters' rates and the lowest of them (see BFS_STATS_FILL).  The count of keys is that
- * of a filter which is as full, so that BFS_LIMIT and `saturated` keep to p.  No call intersects in place: clearing
- * bits that others read would make a wrong "no". Waits: as a copy.  Codes: EUNSUPPORTED, EMISMATCH, group copy. */
+ * of each other filter is a multiple of that m, and the filter is folded while it is read.  The new file has the note
+ * of the filters, if all have the same one, and no marks, since it lacks keys that the logs have.  Some of its bits are
+ * there by chance: its false-positive rate is between the product of the filters' rates and the lowest of them (see
+ * BFS_STATS_FILL).  The count of keys is that of a filter which is as full, so that BFS_LIMIT and `saturated` keep to
+ * p.  No call intersects in place: clearing bits that others read would make a wrong "no".
+ * Waits: as a copy.  Codes: EUNSUPPORTED, EMISMATCH, group copy. */
 BFS_API BFS_CHECK int32_t bfs_intersect(const bfs_filter* const* filters, size_t count, const char* path,
                                         uint64_t flags, const bfs_options* options, bfs_error* error);
 
@@ -165,7 +166,7 @@ BFS_API BFS_CHECK int32_t bfs_compare(const bfs_filter* a, const bfs_filter* b, 
 /* Makes a file of the whole filter of these `count` parts, in any order: equal bit for bit to one filter of all keys.
  * The parts have the same layout, hash, seed or secret, k, m and number of parts, and each is there once: otherwise
  * BFS_EMISMATCH, and the message names the part that is missing, duplicate or different.  The new file has n and p of
- * the whole, no note and no marks; its count of keys is the sum of theirs.
+ * the whole, the note of the parts, if all have the same one, and no marks; its count of keys is the sum of theirs.
  * Waits: as a copy.  Codes: EMISMATCH, group copy. */
 BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count, const char* path, uint64_t flags,
                                    const bfs_options* options, bfs_error* error);

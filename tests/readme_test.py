@@ -1,4 +1,4 @@
-"""README's first screen, as a newcomer types it: the C program is compiled and run, and so are the shell lines."""
+"""README and the guide, as a newcomer types them: the C program is compiled and run, the shell lines too, and tables are compared."""
 
 import json
 import os
@@ -16,12 +16,21 @@ README, C_COMPILER, LIBRARY, BF, BFINSPECT = (pathlib.Path(argument) for argumen
 LIBRARY, BF, BFINSPECT = LIBRARY.resolve(), BF.resolve(), BFINSPECT.resolve()
 SANITIZER = sys.argv[6]
 HEADER_FOLDER = README.parent / "capi"
+GUIDE = HEADER_FOLDER / "guide"
+PAGES = [README, *sorted(GUIDE.glob("*.md")), README.parent / "src" / "ARCHITECTURE.md", README.parent / "CONTRIBUTING.md",
+         README.parent / "CHANGELOG.md", README.parent / "SECURITY.md"]
 
 
 def block(language: str) -> str:
     blocks = re.findall(rf"^```{language}\n(.*?)^```", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     assert len(blocks) == 1, f"README has {len(blocks)} blocks of {language}, not one"
     return blocks[0]
+
+
+def indented_lines(page: str, section: str) -> list:
+    """Returns the lines to type of a section of the guide."""
+    text = (GUIDE / page).read_text("utf-8").partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^    (.*)$", text, re.MULTILINE)
 
 
 class FirstScreen(unittest.TestCase):
@@ -51,8 +60,7 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("names.bf", ran.stdout)
 
     def test_the_lines_about_sets_do_what_the_comments_say(self) -> None:
-        section = README.read_text("utf-8").partition("\n## Sets\n")[2].partition("\n## ")[0]
-        lines = re.findall(r"^    (.*)$", section, re.MULTILINE)
+        lines = indented_lines("sets.md", "In a shell")
         self.assertGreater(len(lines), 5)
         path = os.pathsep.join([str(BF.parent), os.environ["PATH"]])
         said = {}
@@ -63,6 +71,17 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(said["bf contains"], "absent\talice\nmaybe\tbob\nmaybe\tcarol\nabsent\tdave\n")
         self.assertIn("keys of both: about 2 (", said["bf compare"])
         self.assertIn("customers.bf: cleared", said["bf clear"])
+
+    def test_the_first_lines_of_the_guide_do_what_they_say(self) -> None:
+        lines = indented_lines("start.md", "In a shell")
+        path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
+        said = []
+        for line in lines:
+            ran = self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
+            said.append(ran.stdout)
+        self.assertEqual(said[2], "maybe\talice\nabsent\tzoe\n")
+        self.assertEqual(said[4], "3\n")
 
     def bf(self, *arguments: str) -> subprocess.CompletedProcess:
         return self.run_in_folder([BF, *arguments])
@@ -85,7 +104,7 @@ class FirstScreen(unittest.TestCase):
         return {name: "yes" if code == 0 else "no" for name, code in ended.items()}
 
     def test_the_table_of_layouts_says_what_bf_plans_makes_and_does(self) -> None:
-        section = README.read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n\n#")[0]
+        section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n\n#")[0]
         header, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")]
                             for line in section.splitlines() if line.startswith("|")]
         self.assertEqual(list(LAYOUTS), list(dict.fromkeys(row[0].strip("`").split()[0] for row in rows)))
@@ -108,11 +127,18 @@ class FirstScreen(unittest.TestCase):
         statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
         self.assertLessEqual(len(statements), 10)
 
+    def test_readme_is_read_in_some_minutes(self) -> None:
+        self.assertLessEqual(len(README.read_text("utf-8").splitlines()), 150)
+
     def test_every_link_leads_somewhere(self) -> None:
-        links = re.findall(r"\]\(([^)#]+)\)", README.read_text("utf-8"))
-        self.assertTrue(links)
-        for link in links:
-            self.assertTrue((README.parent / link).exists(), link)
+        for page in PAGES:
+            links = re.findall(r"\]\((?!https:)([^)#]+)\)", page.read_text("utf-8"))
+            for link in links:
+                self.assertTrue((page.parent / link).exists(), f"{page.name}: {link}")
+
+    def test_every_page_of_the_guide_is_in_readme(self) -> None:
+        for page in GUIDE.glob("*.md"):
+            self.assertIn(f"(capi/guide/{page.name})", README.read_text("utf-8"))
 
 
 if __name__ == "__main__":

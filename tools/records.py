@@ -87,7 +87,7 @@ def parts():
     known = tables.tables()
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
-        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
+        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/format/ask.c", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
                           "tests/layout/meson.build", "tests/store/meson.build", *PYTHON_SUPPORT], 1),
         "model": Part(["tests/model/*"], 1),
         "deep": Part(["tests/model/*"], 1),

@@ -133,19 +133,21 @@ class Filter {
   // Makes a new file of the keys that every filter has (files in use, ranges, buffers): the intersection of their bits.
   // It has every key whose adds to all of them returned before the call, and the layout, hash, seed or secret, k, n and
   // p of the smallest filter. The others have a multiple of its number of bits (they are folded while they are read);
-  // otherwise kMismatch. The new file has no marks and no note: it lacks keys that a log has. Some bits are set by
-  // chance, so its rate is between the product of the sources' rates and the lowest of them; stats() estimates it from
-  // the fill. The count of keys is that of a filter with the same fill. The call takes neither of the options `fpr` and
-  // `same_file_id`. kUnsupported if the layout cannot. If a source is in doubt, nothing appears (save()). No function
-  // intersects in place: clearing bits of a filter that others have open would make a wrong "no".
+  // otherwise kMismatch. The new file has no marks, since it lacks keys that a log has, and the note that all sources
+  // have, if it is the same one (or SaveOptions::note). Some bits are set by chance, so its rate is between the product
+  // of the sources' rates and the lowest of them; stats() estimates it from the fill. The count of keys is that of a
+  // filter with the same fill. The call takes neither of the options `fpr` and `same_file_id`. kUnsupported if the
+  // layout cannot. If a source is in doubt, nothing appears (save()). No function intersects in place: clearing bits of
+  // a filter that others have open would make a wrong "no".
   static Error intersect(std::span<const Filter* const> filters, const std::string& path,
                          const SaveOptions& options = {});
 
   // Makes a new file of the whole filter of these parts (files in use, ranges, buffers), in any order: their bodies one
   // after the other, equal bit for bit to one filter of all keys. It has every key whose add to its part returned
   // before the call. The parts need the same layout, hash, seed or secret, k, m and number of parts, and each part must
-  // appear once: otherwise kMismatch, whose message names the part. The new file has n of the whole, no marks and no
-  // note; its count of keys is the sum of theirs. The call takes neither of the options `fpr` and `same_file_id`.
+  // appear once: otherwise kMismatch, whose message names the part. The new file has n of the whole, no marks, and
+  // the note that all parts have, if it is the same one (or SaveOptions::note); its count of keys is the sum of theirs.
+  // The call takes neither of the options `fpr` and `same_file_id`.
   static Error join(std::span<const Filter* const> parts, const std::string& path, const SaveOptions& options = {});
 
   // Says in what this filter (A) and another one (B) differ, and how many keys each has, both have, and either has.
@@ -360,8 +362,11 @@ class Filter {
 
   [[nodiscard]] Part part() const noexcept;  // part 0 of 1 is a whole filter, or a set of parts
 
-  // Options::note, empty in the bare form.
+  // Options::note, empty in the bare form, and for a set, whose parts have notes of their own.
   [[nodiscard]] std::string note() const;
+
+  // The notes of the files that this handle asks: those of a set's parts, otherwise note() alone.
+  [[nodiscard]] std::vector<NoteOfFile> notes() const;
 
   // kOk, or why every answer is "maybe" now: kPoisoned, kLost, kSuperseded (adds are refused, too), kRecovering,
   // kFilling (adds are not refused), kFault or kShut. Reads memory, and makes no system call.

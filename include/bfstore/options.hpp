@@ -261,6 +261,15 @@ struct SaveOptions {
   // process writes to that (otherwise kBusy). Not with `fpr`, `same_file_id` and `filling`.
   bool sealed = false;
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;  // OpenOptions
+  // Only of Filter::intersect and Filter::join: the note of the new file. Otherwise that is the note of the sources, if
+  // all of them have the same one.
+  std::optional<std::string> note{};
+};
+
+// The note of a file that a handle asks (Filter::notes).
+struct NoteOfFile {
+  std::string file;  // its path, or empty if the filter is no file
+  std::string note;
 };
 
 // Options to write a filter into memory (Filter::dump).

@@ -60,6 +60,13 @@ constexpr Probes probes_of(Each) noexcept {
           }};
 }
 
+// Where in m bits the positions of one key can be. Rates and estimates depend on it.
+enum class Spread {
+  kAnywhere,
+  kLine,        // in one line of 64 bytes, as in the blocked layout
+  kSplitBlock,  // in one block of 32 bytes, one in each of its eight words of 32 bits
+};
+
 constexpr std::uint64_t every_bit(std::uint64_t num_bits) noexcept { return num_bits; }
 
 struct Row {
@@ -75,6 +82,7 @@ struct Row {
   std::uint32_t only_probes = 0;  // the only k; 0: any
   // The number of different positions that keys have in m bits. Rates and estimates are those of so many bits.
   std::uint64_t (*num_reached)(std::uint64_t num_bits) noexcept = every_bit;
+  Spread spread = Spread::kAnywhere;
 
   // What m is a multiple of. `num_probes` is not 0.
   [[nodiscard]] std::uint64_t unit(std::uint32_t num_probes) const noexcept { return slices ? num_probes : unit_bits; }

@@ -30,6 +30,7 @@ constinit const Row kParquetRow{.info = gives_positions(Hash::kParquet, "parquet
                                 .probes = probes_of(kEach),
                                 .most_bits = 8 * kMostBytes,
                                 .unit_bits = kBlockBits,
-                                .only_probes = kSalts.size()};
+                                .only_probes = kSalts.size(),
+                                .spread = Spread::kSplitBlock};
 
 }  // namespace bfstore::hash

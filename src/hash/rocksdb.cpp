@@ -25,6 +25,7 @@ constexpr std::uint64_t kMostBytes = (std::uint64_t{1} << 32) - kLineBits / 8;
 constinit const Row kRocksDbRow{.info = gives_positions(Hash::kRocksDb, "rocksdb"),
                                 .probes = probes_of(kEach),
                                 .most_bits = 8 * kMostBytes,
-                                .unit_bits = kLineBits};
+                                .unit_bits = kLineBits,
+                                .spread = Spread::kLine};
 
 }  // namespace bfstore::hash

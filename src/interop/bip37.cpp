@@ -4,8 +4,7 @@
 // not keep them.
 #include <array>
 
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 
 namespace bfstore::interop {
 namespace {
@@ -17,7 +16,7 @@ constexpr std::uint32_t kMostProbes = 50;
 constexpr std::size_t kTailBytes = 9;
 constexpr std::uint8_t kMostFlags = 2, kUpdateNone = 0;
 constexpr std::uint64_t kLeastInThree = 253;  // a CompactSize of this or more has three bytes: this one, and a u16
-constexpr const char* kWhose = "a filter of BIP-37";
+constexpr Limits kLimits{.kind = "a filter of BIP-37"};
 
 std::vector<std::uint32_t> seeds_of(std::uint32_t count, std::uint32_t tweak) {
   std::vector<std::uint32_t> seeds(count);
@@ -32,19 +31,19 @@ struct Length {
 };
 
 Result<Length> read_length(std::span<const std::byte> first) {
-  if (first.empty()) return ends_in_header(0);
+  if (first.empty()) return ends_within(kLimits, 0);
   Fields fields(first);
   Length length{fields.little<std::uint8_t>(), 1};
   if (length.data == kLeastInThree) {
-    if (first.size() < 3) return ends_in_header(first.size());
+    if (first.size() < 3) return ends_within(kLimits, first.size());
     length = {fields.little<std::uint16_t>(), 3};
-    if (length.data < kLeastInThree) return not_of(Code::kBits, kWhose, "its length is not a CompactSize");
+    if (length.data < kLeastInThree) return not_of_kind(Code::kBits, kLimits, "its length is not a CompactSize");
   }
   if (length.data == 0) {
     return base::fail(Code::kBits, "has no bits, so that it matches every key. Nothing can be asked of it.");
   }
   if (length.data <= kMostBytes && first[0] <= std::byte{kLeastInThree}) return length;
-  return not_of(Code::kBits, kWhose, "it has more than 36,000 bytes");
+  return not_of_kind(Code::kBits, kLimits, "it has more than 36,000 bytes");
 }
 
 Error check_tail(std::uint32_t num_probes, std::uint8_t flags) {
@@ -52,16 +51,16 @@ Error check_tail(std::uint32_t num_probes, std::uint8_t flags) {
     return base::fail(Code::kProbes, "has no probes, so that it matches every key. Nothing can be asked of it.");
   }
   if (num_probes > kMostProbes)
-    return not_of(Code::kProbes, kWhose, "k is " + std::to_string(num_probes) + ", not from 1 to 50");
+    return not_of_kind(Code::kProbes, kLimits, "k is " + std::to_string(num_probes) + ", not from 1 to 50");
   if (flags <= kMostFlags) return {};
-  return not_of(Code::kReserved, kWhose, "its flags are " + std::to_string(flags) + ", not from 0 to 2");
+  return not_of_kind(Code::kReserved, kLimits, "its flags are " + std::to_string(flags) + ", not from 0 to 2");
 }
 
 Result<Told> read_bip37(std::span<const std::byte> first, const ForeignForm& /*form*/) {
   const auto length = read_length(first);
   if (!length) return length.error();
   const std::uint64_t tail = length->own + length->data;
-  if (first.size() < tail + kTailBytes) return ends_in_header(first.size());
+  if (first.size() < tail + kTailBytes) return ends_within(kLimits, first.size());
   Fields fields(first.subspan(tail));
   const auto num_probes = fields.little<std::uint32_t>();
   const auto tweak = fields.little<std::uint32_t>();

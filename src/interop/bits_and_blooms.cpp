@@ -5,8 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 #include "interop/json.hpp"
 
 namespace bfstore::interop {
@@ -14,20 +13,20 @@ namespace {
 
 constexpr std::array kHashes{Hash::kBitsAndBlooms};
 constexpr std::size_t kHeaderBytes = 24;
-constexpr const char* kWhose = "a filter that bits-and-blooms wrote";
+constexpr Limits kLimits{.kind = "a filter that bits-and-blooms wrote"};
 
 Result<Told> read_bits_and_blooms(std::span<const std::byte> first, const ForeignForm& /*form*/) {
-  if (first.size() < kHeaderBytes) return ends_in_header(first.size());
+  if (first.size() < kHeaderBytes) return ends_within(kLimits, first.size());
   Fields fields(first);
   Told told{.hash = Hash::kBitsAndBlooms, .offset = kHeaderBytes, .turn = kBigEndianWords};
   told.num_bits = fields.big<std::uint64_t>();
   const auto num_probes = fields.big<std::uint64_t>();
   const auto length = fields.big<std::uint64_t>();
-  if (Error error = check_numbers(kWhose, told.num_bits, num_probes, 0); !error.ok()) return error;
+  if (Error error = check_numbers(kLimits, told.num_bits, num_probes); !error.ok()) return error;
   // FromWithM() has whole words.
   if (length < told.num_bits || length > 8 * told.turn.bytes(told.num_bits)) {
-    return not_of(
-        Code::kBits, kWhose,
+    return not_of_kind(
+        Code::kBits, kLimits,
         "m is " + std::to_string(told.num_bits) + ", and its bit set has " + std::to_string(length) + " bits");
   }
   told.num_probes = static_cast<std::uint32_t>(num_probes);
@@ -40,15 +39,15 @@ Result<Outline> write_bits_and_blooms(const Saying& filter, const ForeignForm& /
   return Outline{.head = head.take(), .turn = kBigEndianWords};
 }
 
-constexpr const char* kWhoseJson = "a filter that bits-and-blooms wrote as JSON";
+constexpr Limits kJsonLimits{.kind = "a filter that bits-and-blooms wrote as JSON"};
 constexpr std::uint64_t kMostText = std::uint64_t{1} << 30;
 constexpr std::size_t kLengthBytes = sizeof(std::uint64_t);
 
 Result<std::string> text_of(const Source& source) {
   std::byte first{};
-  if (source.size() == 0) return ends_in_header(0);
+  if (source.size() == 0) return ends_within(kJsonLimits, 0);
   if (Error error = source.read({&first, 1}, 0); !error.ok()) return error;
-  if (first != std::byte{'{'}) return not_of(Code::kMagic, kWhoseJson, "it does not begin with {");
+  if (first != std::byte{'{'}) return not_of_kind(Code::kMagic, kJsonLimits, "it does not begin with {");
   if (source.size() > kMostText)
     return base::fail(Code::kUnsupported, "is a text of more than 1 GiB. Write the filter with WriteTo().");
   std::string text(static_cast<std::size_t>(source.size()), '\0');
@@ -67,10 +66,10 @@ std::uint64_t number_of(std::string_view digits) noexcept {
 Result<std::vector<std::byte>> binary_of(std::string_view text) {
   const auto values = FlatJson::read(text);
   if (!values || values->size() != 3 || !values->contains("m") || !values->contains("k") || !values->contains("b"))
-    return not_of(Code::kRecord, kWhoseJson, "it is not one object with m, k and b");
+    return not_of_kind(Code::kRecord, kJsonLimits, "it is not one object with m, k and b");
   const auto set = decode_base64(values->at("b"));
-  if (!set) return not_of(Code::kRecord, kWhoseJson, "b is not base64");
-  if (set->size() < kLengthBytes) return not_of(Code::kRecord, kWhoseJson, "b has no bit set");
+  if (!set) return not_of_kind(Code::kRecord, kJsonLimits, "b is not base64");
+  if (set->size() < kLengthBytes) return not_of_kind(Code::kRecord, kJsonLimits, "b has no bit set");
   FieldsWriter head;
   head.big(number_of(values->at("m"))).big(number_of(values->at("k")));
   std::vector<std::byte> binary = head.take();
@@ -86,7 +85,7 @@ Result<std::vector<Told>> find_json(const Source& source, const ForeignForm& for
   auto told = read_bits_and_blooms(*binary, form);
   if (!told) return told.error();
   told->decoded.assign(binary->begin() + kHeaderBytes, binary->end());
-  if (told->decoded.empty()) return not_of(Code::kBody, kWhoseJson, "its bit set has no words");
+  if (told->decoded.empty()) return not_of_kind(Code::kBody, kJsonLimits, "its bit set has no words");
   return std::vector{std::move(*told)};
 }
 

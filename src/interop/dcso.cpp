@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 
 namespace bfstore::interop {
 namespace {
@@ -12,22 +11,22 @@ namespace {
 constexpr std::array kHashes{Hash::kDcso};
 constexpr std::size_t kHeaderBytes = 48;
 constexpr std::uint64_t kVersion = 1;
-constexpr const char* kWhose = "a file of DCSO's bloom";
+constexpr Limits kLimits{.kind = "a file of DCSO's bloom"};
 
 std::uint64_t bytes_of_words(std::uint64_t num_bits) noexcept { return kBigEndianWords.bytes(num_bits); }
 
 Error check_header(std::uint64_t version, const Told& told, std::uint64_t num_probes) {
-  if (version != kVersion) return not_of(Code::kVersion, kWhose, "it does not begin with the number 1");
-  if (Error error = check_numbers(kWhose, told.num_bits, num_probes, told.capacity); !error.ok()) return error;
-  if (told.capacity == 0) return not_of(Code::kCapacity, kWhose, "n is 0");
+  if (version != kVersion) return not_of_kind(Code::kVersion, kLimits, "it does not begin with the number 1");
+  if (Error error = check_numbers(kLimits, told.num_bits, num_probes); !error.ok()) return error;
+  if (Error error = check_capacity(kLimits, told.capacity); !error.ok()) return error;
   if (told.fpr > 0 && told.fpr <= 1) return {};  // not NaN
-  return not_of(Code::kCapacity, kWhose, "p is not between 0 and 1");
+  return not_of_kind(Code::kCapacity, kLimits, "p is not between 0 and 1");
 }
 
 // What follows the bits is its owner's, and as long as it is. A file of bfstore does not keep it.
 Result<std::vector<Told>> find_dcso(const Source& source, const ForeignForm& /*form*/) {
   std::array<std::byte, kHeaderBytes> header{};
-  if (source.size() < header.size()) return ends_in_header(source.size());
+  if (source.size() < header.size()) return ends_within(kLimits, source.size());
   if (Error error = source.read(header, 0); !error.ok()) return error;
   Fields fields(header);
   const auto version = fields.little<std::uint64_t>();

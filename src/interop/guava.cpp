@@ -5,15 +5,14 @@
 #include <array>
 
 #include "hash/hash.hpp"
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 
 namespace bfstore::interop {
 namespace {
 
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::uint64_t kLongBits = 64;
-constexpr const char* kWhose = "a filter that Guava wrote";
+constexpr Limits kLimits{.kind = "a filter that Guava wrote"};
 
 constexpr std::array kHashes{Hash::kGuava, Hash::kGuava32};
 
@@ -21,18 +20,18 @@ constexpr std::array kHashes{Hash::kGuava, Hash::kGuava32};
 constexpr std::array kHashOfStrategy{Hash::kGuava32, Hash::kGuava};
 
 Result<Told> read_guava(std::span<const std::byte> first, const ForeignForm& /*form*/) {
-  if (first.size() < kHeaderBytes) return ends_in_header(first.size());
+  if (first.size() < kHeaderBytes) return ends_within(kLimits, first.size());
   Fields fields(first);
   const std::size_t strategy = fields.little<std::uint8_t>();
   if (strategy >= kHashOfStrategy.size())
-    return not_of(Code::kMagic, kWhose, "its strategy is " + std::to_string(strategy) + ", not 0 or 1");
+    return not_of_kind(Code::kMagic, kLimits, "its strategy is " + std::to_string(strategy) + ", not 0 or 1");
   const Hash hash = kHashOfStrategy[strategy];
   const std::uint32_t num_probes = fields.little<std::uint8_t>();
   const auto longs = fields.big<std::uint32_t>();
   const std::uint64_t num_bits = longs * kLongBits;
-  if (Error error = check_numbers(kWhose, num_bits, num_probes, 0); !error.ok()) return error;
+  if (Error error = check_numbers(kLimits, num_bits, num_probes); !error.ok()) return error;
   if (!hash::row_of(hash).reaches(num_bits, num_probes))
-    return not_of(Code::kBits, kWhose, std::to_string(longs) + " longs are too many");
+    return not_of_kind(Code::kBits, kLimits, std::to_string(longs) + " longs are too many");
   return Told{
       .hash = hash, .num_bits = num_bits, .num_probes = num_probes, .offset = kHeaderBytes, .turn = kBigEndianWords};
 }

@@ -1,13 +1,15 @@
-// Shared by the rows: numbers in the bytes of other programs, and the refusal of those that no filter has.
+// Shared by the rows: the numbers in the headers of other programs, and the refusal of those that no filter has.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.hpp"
@@ -16,6 +18,58 @@
 
 namespace bfstore::interop {
 
+template <class Integer>
+Integer swapped(Integer value) noexcept {
+  std::byte bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  std::reverse(std::begin(bytes), std::end(bytes));
+  std::memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+// Reads the numbers of a header, one after the other. The caller has checked that they are there.
+class Fields {
+ public:
+  explicit Fields(std::span<const std::byte> bytes) noexcept : next_(bytes.data()) {}
+
+  template <class Integer>
+  Integer little() noexcept {
+    const auto value = base::load<Integer>(next_);
+    next_ += sizeof value;
+    return value;
+  }
+  template <class Integer>
+  Integer big() noexcept {
+    return swapped(little<Integer>());
+  }
+  double little_double() noexcept { return std::bit_cast<double>(little<std::uint64_t>()); }
+
+ private:
+  const std::byte* next_;
+};
+
+// Writes them.
+class FieldsWriter {
+ public:
+  template <class Integer>
+  FieldsWriter& little(Integer value) {
+    std::byte bytes[sizeof value];
+    base::store(bytes, value);
+    for (const std::byte byte : bytes) bytes_.push_back(byte);
+    return *this;
+  }
+  template <class Integer>
+  FieldsWriter& big(Integer value) {
+    return little(swapped(value));
+  }
+  FieldsWriter& little_double(double value) { return little(std::bit_cast<std::uint64_t>(value)); }
+  [[nodiscard]] std::vector<std::byte> take() noexcept { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+// A number at a place of its own, as the structs of other programs have it.
 inline double double_at(const std::byte* from) noexcept {
   return std::bit_cast<double>(base::load<std::uint64_t>(from));
 }
@@ -54,14 +108,19 @@ inline Error check_numbers(const Limits& limits, std::uint64_t num_bits, std::ui
                        "k is " + std::to_string(num_probes) + ", not from 1 to " + std::to_string(limits.most_probes));
   }
   if (num_bits >= 1 && num_bits <= limits.most_bits && num_bits % limits.unit_bits == 0) return {};
-  std::string what = "m is " + std::to_string(num_bits) + ", not from 1 to " + std::to_string(limits.most_bits);
+  const std::string most = limits.most_bits == kMaxBits ? "2^48" : std::to_string(limits.most_bits);
+  std::string what = "m is " + std::to_string(num_bits) + ", not from 1 to " + most;
   if (limits.unit_bits != 1) what += ", or no multiple of " + std::to_string(limits.unit_bits);
   return not_of_kind(Code::kBits, limits, what);
 }
 
+inline Error check_capacity(const Limits& limits, std::uint64_t capacity) {
+  if (capacity >= 1 && capacity <= static_cast<std::uint64_t>(INT64_MAX)) return {};
+  return not_of_kind(Code::kCapacity, limits, "n is " + std::to_string(capacity) + ", not from 1 to 2^63 - 1");
+}
+
 inline Error check_promise(const Limits& limits, std::uint64_t capacity, double fpr) {
-  if (capacity < 1 || capacity > static_cast<std::uint64_t>(INT64_MAX))
-    return not_of_kind(Code::kCapacity, limits, "n is " + std::to_string(capacity) + ", not from 1 to 2^63 - 1");
+  if (Error error = check_capacity(limits, capacity); !error.ok()) return error;
   if (fpr > 0 && fpr < 1) return {};
   return not_of_kind(Code::kCapacity, limits, "p is not between 0 and 1");  // NaN, too
 }

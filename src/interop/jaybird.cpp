@@ -6,8 +6,7 @@
 #include <bit>
 #include <cmath>
 
-#include "base/fail.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
 
@@ -34,8 +33,6 @@ std::string grouped(std::uint64_t number) {
   for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
   return text;
 }
-
-double double_at(const std::byte* from) noexcept { return std::bit_cast<double>(base::load<std::uint64_t>(from)); }
 
 // True if the file may be that of a ScalableBloomFilter, which begins with '<idQd': growth, ratio, n and p.
 bool is_scalable(const std::byte* bytes) noexcept {

@@ -6,8 +6,7 @@
 #include <cmath>
 
 #include "hash/hash.hpp"
-#include "interop/fields.hpp"
-#include "interop/interop.hpp"
+#include "interop/header.hpp"
 
 namespace bfstore::interop {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::array kHashes{Hash::kRedisBloom};
 constexpr std::size_t kHeaderBytes = 20, kLinkBytes = 53;
 constexpr std::uint32_t kMostLinks =
     1024;  // each has twice the keys of the one before, unless its maker says otherwise
-constexpr const char* kWhose = "a dump of RedisBloom";
+constexpr Limits kLimits{.kind = "a dump of RedisBloom"};
 
 // Flags of a chain.
 constexpr std::uint32_t kNoRound = 1, kOfBits = 2, kForce64 = 4, kNoScaling = 8;
@@ -31,8 +30,8 @@ struct Chain {
 };
 
 Error check_chain(const Chain& chain) {
-  if ((chain.flags & ~kKnown) != 0) return not_of(Code::kReserved, kWhose, "it has unknown flags");
-  if (chain.num_links == 0) return not_of(Code::kBody, kWhose, "it has no filters");
+  if ((chain.flags & ~kKnown) != 0) return not_of_kind(Code::kReserved, kLimits, "it has unknown flags");
+  if (chain.num_links == 0) return not_of_kind(Code::kBody, kLimits, "it has no filters");
   if ((chain.flags & kForce64) == 0) {
     return base::fail(Code::kUnsupported,
                       "is a dump of RedisBloom's oldest filters, which have a hash of 32 bits. Add their keys to a new "
@@ -45,7 +44,7 @@ Error check_chain(const Chain& chain) {
 
 Result<Chain> read_chain(const Source& source) {
   std::array<std::byte, kHeaderBytes> header{};
-  if (source.size() < header.size()) return ends_in_header(source.size());
+  if (source.size() < header.size()) return ends_within(kLimits, source.size());
   if (Error error = source.read(header, 0); !error.ok()) return error;
   Fields fields(header);
   Chain chain{};
@@ -58,30 +57,46 @@ Result<Chain> read_chain(const Source& source) {
 }
 
 Error check_link(const Told& told, std::uint64_t bytes, std::uint64_t bits, std::uint8_t log2_bits) {
-  if (!(told.fpr > 0 && told.fpr < 1)) return not_of(Code::kCapacity, kWhose, "p is not between 0 and 1");  // NaN
+  if (Error error = check_promise(kLimits, told.capacity, told.fpr); !error.ok()) return error;
   if (bits == 0 || bits > kMaxBits || bits / 8 != bytes || log2_bits > 48)
-    return not_of(Code::kBits, kWhose, "m is " + std::to_string(bits) + ", with " + std::to_string(bytes) + " bytes");
-  if (Error error = check_numbers(kWhose, told.num_bits, told.num_probes, told.capacity); !error.ok()) return error;
+    return not_of_kind(Code::kBits, kLimits,
+                       "m is " + std::to_string(bits) + ", with " + std::to_string(bytes) + " bytes");
+  if (Error error = check_numbers(kLimits, told.num_bits, told.num_probes); !error.ok()) return error;
   if (told.num_bits > bits || !hash::row_of(Hash::kRedisBloom).reaches(told.num_bits, told.num_probes))
-    return not_of(Code::kBits, kWhose, "m is " + std::to_string(told.num_bits) + ", not a multiple of 64");
-  if (told.capacity == 0) return not_of(Code::kCapacity, kWhose, "n is 0");
+    return not_of_kind(Code::kBits, kLimits, "m is " + std::to_string(told.num_bits) + ", not a multiple of 64");
   return {};
 }
 
+constexpr double kLn2 = 0.693147180559945;  // RedisBloom's own digits
+
+// The numbers that decide the positions of a key are there twice, m as its logarithm where RedisBloom rounded it, and k
+// as the bits for each key that it is computed from. So a changed number is an error, and not another filter, which
+// would answer "no" for keys that it has.
+bool agrees(std::uint32_t flags, std::uint64_t bits, std::uint8_t log2_bits, double bits_per_key,
+            std::uint32_t probes) {
+  const bool is_rounded = log2_bits != 0;
+  if (is_rounded && (flags & (kNoRound | kOfBits)) == kNoRound) return false;
+  if (is_rounded && bits != std::uint64_t{1} << log2_bits) return false;
+  return std::ceil(kLn2 * bits_per_key) == probes;
+}
+
 // The first versions rounded m up to a power of two, and say its logarithm. Otherwise that is 0.
-Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint64_t offset) {
+Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint32_t flags, std::uint64_t offset) {
   Fields fields(bytes_of_link);
   const auto bytes = fields.little<std::uint64_t>();
   const auto bits = fields.little<std::uint64_t>();
   Told told{.hash = Hash::kRedisBloom, .keeps_rate = true, .offset = offset};
   told.keys = fields.little<std::uint64_t>();
   told.fpr = fields.little_double();
-  fields.little_double();  // bits for each key, which RedisBloom computes from p
+  const double bits_per_key = fields.little_double();
   told.num_probes = fields.little<std::uint32_t>();
   told.capacity = fields.little<std::uint64_t>();
   const auto log2_bits = fields.little<std::uint8_t>();
   told.num_bits = log2_bits == 0 ? bits : std::uint64_t{1} << std::min<std::uint8_t>(log2_bits, 63);
   if (Error error = check_link(told, bytes, bits, log2_bits); !error.ok()) return error;
+  if (!agrees(flags, bits, log2_bits, bits_per_key, told.num_probes))
+    return not_of_kind(Code::kBody, kLimits,
+                       "its m or its k contradicts its other numbers, so one of them was changed");
   told.tail_bytes = bytes - told.turn.bytes(told.num_bits);
   return told;
 }
@@ -89,20 +104,20 @@ Result<Told> read_link(std::span<const std::byte> bytes_of_link, std::uint64_t o
 // The array of the last filter ends the dump.
 Error check_end(std::uint64_t end, const Source& source) {
   if (end >= source.size()) return {};  // check_place() refuses a shorter dump
-  return not_of(Code::kBody, kWhose,
-                "its filters end at byte " + std::to_string(end) + " of " + std::to_string(source.size()));
+  return not_of_kind(Code::kBody, kLimits,
+                     "its filters end at byte " + std::to_string(end) + " of " + std::to_string(source.size()));
 }
 
 Result<std::vector<Told>> find_redisbloom(const Source& source, const ForeignForm& /*form*/) {
   const auto chain = read_chain(source);
   if (!chain) return chain.error();
   std::vector<std::byte> links(chain->num_links * kLinkBytes);
-  if (source.size() < kHeaderBytes + links.size()) return ends_in_header(source.size());
+  if (source.size() < kHeaderBytes + links.size()) return ends_within(kLimits, source.size());
   if (Error error = source.read(links, kHeaderBytes); !error.ok()) return error;
   std::uint64_t offset = kHeaderBytes + links.size();
   std::vector<Told> found;
   for (std::size_t at = 0; at < links.size(); at += kLinkBytes) {
-    auto told = read_link(std::span(links).subspan(at, kLinkBytes), offset);
+    auto told = read_link(std::span(links).subspan(at, kLinkBytes), chain->flags, offset);
     if (!told) return told.error();
     offset += told->turn.bytes(told->num_bits) + told->tail_bytes;  // 1024 times 2^48 bits are less than 2^64 bytes
     found.push_back(std::move(*told));
@@ -113,7 +128,7 @@ Result<std::vector<Told>> find_redisbloom(const Source& source, const ForeignFor
 
 // RedisBloom computes the bits of a key from p, and k from these, and refuses a dump with another k.
 double bits_per_key(double fpr, std::uint32_t num_probes) noexcept {
-  constexpr double kLn2 = 0.693147180559945, kSquareOfLn2 = 0.480453013918201;  // RedisBloom's own digits
+  constexpr double kSquareOfLn2 = 0.480453013918201;  // RedisBloom's own digits
   const double usual = std::abs(std::log(fpr) / kSquareOfLn2);
   return std::ceil(kLn2 * usual) == num_probes ? usual : (num_probes - 0.5) / kLn2;
 }

@@ -1,6 +1,8 @@
 // The classic layout: k probes anywhere in m bits (FORMAT.md, "Layouts"). Its row in the table, and its scalar kernel.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "layout/occupancy.hpp"
 #include "layout/overlap.hpp"
@@ -82,6 +84,96 @@ void take_both(Overlap& overlap, const Geometry& geometry, const std::uint64_t* 
   overlap.take_piece(geometry, bits, count_both(a, b, 0, bits));
 }
 
+// The rates and estimates of filters whose hash keeps all probes of a key together.
+
+// Counts the groups of bits, each of `bits`, by the number of their bits that are set.
+template <class TakeGroup>
+void take_groups(Tally& tally, const Geometry& geometry, std::uint64_t bits, std::uint64_t num_words,
+                 TakeGroup take_group) noexcept {
+  const std::uint64_t all = std::min(num_words * 64, geometry.num_bits - tally.bits_taken);
+  for (std::uint64_t first = 0; first < all; first += bits) take_group(first);
+  tally.bits_taken += all;
+}
+
+void take_lines(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept {
+  take_groups(tally, geometry, kLineBits, num_words, [&](std::uint64_t first) {
+    const std::uint64_t set = count_bits(words, first, kLineBits);
+    tally.set_bits += set;
+    ++tally.lines_with[set];
+  });
+}
+
+// Here a tally's lines are words of 32 bits.
+void take_blocks(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept {
+  take_groups(tally, geometry, static_cast<std::uint64_t>(kBlockBits), num_words, [&](std::uint64_t first) {
+    double rate = 1;
+    for (std::uint64_t bit = first; bit < first + static_cast<std::uint64_t>(kBlockBits); bit += 64) {
+      const std::uint64_t both = little_endian(load_word(words, bit));
+      for (const std::uint64_t half : {both & 0xffffffff, both >> 32}) {
+        const auto set = static_cast<std::size_t>(std::popcount(half));
+        tally.set_bits += set;
+        ++tally.lines_with[set];
+        rate *= static_cast<double>(set) / kBlockWordBits;
+      }
+    }
+    tally.block_rates += rate;
+  });
+}
+
+// Sets the number of keys that the groups are as full as, each of `bins` bits with `probes` of each of its keys.
+// `groups_of_key`: a key has its probes in so many groups. A full group counts as if half a bit were not set, but a
+// full filter may have any number of keys.
+void estimate_by_groups(Fill& fill, const Tally& tally, const Geometry& geometry, double bins, double probes,
+                        double groups_of_key) noexcept {
+  fill.set_bits = tally.set_bits;
+  fill.fill_ratio = static_cast<double>(tally.set_bits) / static_cast<double>(geometry.num_bits);
+  double throws = 0;
+  double variance = 0;
+  for (std::size_t set = 0; static_cast<double>(set) <= bins; ++set) {
+    const auto groups = static_cast<double>(tally.lines_with[set]);
+    if (groups == 0) continue;
+    throws += groups * estimated_throws(bins, static_cast<double>(set));
+    variance += groups * variance_of_throws(bins, std::min(static_cast<double>(set), bins - 0.5));
+  }
+  if (tally.set_bits >= geometry.num_bits) variance = std::numeric_limits<double>::infinity();
+  const double each = probes * groups_of_key;
+  set_estimate(fill, throws / each, variance / (each * each));
+}
+
+Fill fill_of_lines(const Tally& tally, const Geometry& geometry) noexcept {
+  constexpr auto kBins = static_cast<double>(kLineBits);
+  Fill fill;
+  const double probes = geometry.num_probes;
+  const double all_lines = static_cast<double>(geometry.num_bits) / kBins;
+  estimate_by_groups(fill, tally, geometry, kBins, probes, 1);
+  for (std::size_t set = 0; set < tally.lines_with.size(); ++set) {
+    if (tally.lines_with[set] != 0)
+      fill.estimated_fpr += static_cast<double>(tally.lines_with[set]) *
+                            rate_of_line(kBins, static_cast<double>(set), all_lines, probes) / all_lines;
+  }
+  return fill;
+}
+
+Fill fill_of_blocks(const Tally& tally, const Geometry& geometry) noexcept {
+  Fill fill;
+  estimate_by_groups(fill, tally, geometry, kBlockWordBits, 1, kBlockWords);
+  const double blocks = static_cast<double>(geometry.num_bits) / kBlockBits;
+  fill.estimated_fpr = std::min(1.0, tally.block_rates / blocks + fill.estimated_keys / blocks * 0x1p-32);
+  return fill;
+}
+
+double rate_in_lines(double keys, double bits, double probes) noexcept {
+  return line_rate(static_cast<double>(kLineBits), keys, bits, probes);
+}
+
+double fill_in_lines(double keys, double bits, double probes) noexcept {
+  return line_fill(static_cast<double>(kLineBits), keys, bits, probes);
+}
+
+// Every filter of split blocks has eight probes.
+double rate_in_blocks(double keys, double bits, double) noexcept { return split_block_rate(keys, bits); }
+double fill_in_blocks(double keys, double bits, double) noexcept { return split_block_fill(keys, bits); }
+
 }  // namespace
 
 constexpr Row kClassicRow{
@@ -104,5 +196,30 @@ constexpr Row kClassicRow{
     .scalar = &kScalar,
     .kernels = {},
 };
+
+namespace {
+
+constexpr Row in_lines_of_classic() noexcept {
+  Row row = kClassicRow;
+  row.rate = rate_in_lines;
+  row.expected_fill = fill_in_lines;
+  row.take = take_lines;
+  row.fill = fill_of_lines;
+  return row;
+}
+
+constexpr Row in_split_blocks() noexcept {
+  Row row = kClassicRow;
+  row.rate = rate_in_blocks;
+  row.expected_fill = fill_in_blocks;
+  row.take = take_blocks;
+  row.fill = fill_of_blocks;
+  return row;
+}
+
+}  // namespace
+
+constexpr Row kClassicInLinesRow = in_lines_of_classic();
+constexpr Row kSplitBlocksRow = in_split_blocks();
 
 }  // namespace bfstore::layout

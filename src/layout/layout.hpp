@@ -102,6 +102,7 @@ struct Tally {
   std::uint64_t set_bits = 0;
   std::uint64_t bits_taken = 0;
   std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: the number of lines with i bits set
+  double block_rates = 0;                                 // split blocks: the sum of their rates
   std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
 };
 
@@ -157,6 +158,11 @@ struct Row {
   const Functions* scalar;
   Kernels kernels;
 };
+
+// The classic layout where all probes of a key are in one line, and where they are in one block of 256 bits, one in
+// each word of 32. They differ from it in rates and estimates alone, and no file names them.
+extern const Row kClassicInLinesRow;
+extern const Row kSplitBlocksRow;
 
 // Returns nullptr if no such layout exists.
 const Row* find(std::uint16_t number) noexcept;

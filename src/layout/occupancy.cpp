@@ -42,21 +42,39 @@ double runs_that_meet(const Filled& fill, double probes) noexcept {
 
 double equal_runs(double lines) noexcept { return std::max(0x1p-32, lines * 0x1p-64); }
 
-double line_rate(double bins, double keys, double cells, double probes) noexcept {
-  const double load = keys / (cells / bins);
+// The mean of rate(x) over a Poisson load x of that mean, where no key makes a rate of 0.
+template <class Rate>
+static double mean_over_load(double load, Rate rate) noexcept {
   const double reach = 12 * std::sqrt(load) + 20;  // the tail beyond is below 1e-15
   const double first = std::max(1.0, std::floor(load - reach));
   const double log_load = std::log(load);
-  const Bins line(bins);
-  const double equal = equal_runs(cells / bins);
   double sum = 0;
   for (double in_line = first; in_line <= load + reach; ++in_line) {
     int sign = 0;  // lgamma_r: the plain one writes a global variable
     const double chance = std::exp(in_line * log_load - load - lgamma_r(in_line + 1, &sign));
-    const Filled fill = filled(line, in_line * probes);
-    sum += chance * std::min(1.0, occupancy_rate(fill, probes) + in_line * equal * runs_that_meet(fill, probes));
+    sum += chance * std::min(1.0, rate(in_line));
   }
   return std::min(1.0, sum);
+}
+
+double line_rate(double bins, double keys, double cells, double probes) noexcept {
+  const Bins line(bins);
+  const double equal = equal_runs(cells / bins);
+  return mean_over_load(keys / (cells / bins), [&](double in_line) {
+    const Filled fill = filled(line, in_line * probes);
+    return occupancy_rate(fill, probes) + in_line * equal * runs_that_meet(fill, probes);
+  });
+}
+
+// Both halves of the hash have 32 bits: one chooses the block, and the other all bits in it.
+double split_block_rate(double keys, double cells) noexcept {
+  return mean_over_load(keys / (cells / kBlockBits), [](double in_block) {
+    return std::pow(-std::expm1(in_block * std::log1p(-1 / kBlockWordBits)), kBlockWords) + in_block * 0x1p-32;
+  });
+}
+
+double split_block_fill(double keys, double cells) noexcept {
+  return -std::expm1(-keys / (cells / kBlockBits) / kBlockWordBits);
 }
 
 double line_fill(double bins, double keys, double cells, double probes) noexcept {

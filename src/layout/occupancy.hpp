@@ -51,6 +51,13 @@ double line_rate(double bins, double keys, double cells, double probes) noexcept
 // The mean fill: the mean of 1 - (1 - 1/B)^(kx) over a line's Poisson load x.
 double line_fill(double bins, double keys, double cells, double probes) noexcept;
 
+// The same for filters whose keys have one probe in each of the eight words of a block. Given a block's load x, each
+// word has the asked bit with the chance 1 - (31/32)^x, and the words do not depend on each other (Putze, Sanders &
+// Singler; Apache Parquet, "BloomFilter.md").
+inline constexpr double kBlockWords = 8, kBlockWordBits = 32, kBlockBits = kBlockWords * kBlockWordBits;
+double split_block_rate(double keys, double cells) noexcept;
+double split_block_fill(double keys, double cells) noexcept;
+
 // The chance that two keys of a line have equal runs: 2^-32 for the 32 bits of h, or, with more than 2^32 lines, 1 /
 // (the number of digests that lead to a line).
 double equal_runs(double lines) noexcept;

@@ -18,6 +18,9 @@ import waiting
 from waiting import PATIENCE
 
 BF = os.environ.get("BF", "bf")
+SCALE = int(os.environ.get("KEY_SCALE", "1"))
+# A test that stops or kills bf at each of its system calls does so at each third of them in a build for a sanitizer (tools/test).
+STEPS_APART = max(1, SCALE // 10)
 # A filter made with these answers "absent" for every key that was not added, in every run: the seed is fixed.
 SURE = ["--capacity", "2000", "--fpr", "0.0000001", "--seed", "7"]
 
@@ -183,9 +186,9 @@ class BfCase(unittest.TestCase):
             process.wait()
 
     def killed_at_each_step(self, *command, signals):
-        """Runs a command with one of the signals before its first system call, before the second, and so on to the last. Yields
+        """Runs a command with one of the signals before its first system call, before a later one, and so on to the last. Yields
         the call's name after each, or None if the command was over before, and bf's exit code."""
-        for step, number in zip(itertools.count(1), itertools.cycle(signals)):
+        for step, number in zip(itertools.count(1, STEPS_APART), itertools.cycle(signals)):
             done = self.run_bf(*command, env=preloaded("KILL_LIBRARY", KILL_AT=str(step), KILL_SIGNAL=str(int(number))))
             call = done.stderr.split(b"\n")[0].decode() or None
             self.assertIn(done.returncode, (0, -number) if call else (0,), call)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import threading
 
-from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, PATIENCE, SURE, BfCase, header, main, unread_bytes
+from bf_case import CLEAN, DIRTY, MORE_THAN_MEMORY, PATIENCE, STEPS_APART, SURE, BfCase, header, main, unread_bytes
 
 KEYS = [b"key-%d" % i for i in range(30000)]
 LINES = b"\n".join(KEYS) + b"\n"
@@ -263,7 +263,7 @@ class Build(BfCase):
     def test_a_list_that_changes_at_any_step_breaks_nothing(self):
         size = len(LINES) * 3
         for change in (self.append, lambda step: os.truncate(self.path("keys"), size * (step % 7) // 7)):
-            for step in itertools.count(1):
+            for step in itertools.count(1, STEPS_APART):
                 self.write("keys", LINES * 3)
                 building = self.stopped_at(step, "build", "f", "--from", "keys", "--force", "-q")
                 if building is None:
@@ -282,7 +282,7 @@ class Build(BfCase):
         for options, change in ([], b""), ([], b"other\n" * 9), (["--capacity", "99999"], b""):
             self.write("keys", LINES * 3)
             lost = 0
-            for step in itertools.count(1):
+            for step in itertools.count(1, STEPS_APART):
                 building = self.stopped_at(step, "build", "f", "--from", "keys", "--force", "-q", *options)
                 if building is None:
                     break

@@ -1,6 +1,7 @@
-"""--key-form says what the lines of a list are, and so which bytes the keys have. A line that has no such form is named. bf
-import keeps the form in the note of the new file, and the commands that read keys follow it.
+"""--key-form says what the lines of a list are, and so which bytes the keys have. A line that has no such form is named. A
+command that makes a file keeps the form in its note, and the commands that read keys follow it.
 """
+import os
 import struct
 
 from bf_case import SURE, BfCase, header, main
@@ -160,6 +161,168 @@ class Notes(BfCase):
         self.write("removed", b"ff00\nFf00\n")
         self.good("remove", "f", "-q", "--from", "removed")
         self.good("contains", "f", "ff00", code=1)
+
+
+# SURE, but of two parts.
+HALVES = ["--bits", "128Ki", "--probes", "10", "--seed", "7"]
+
+
+class NewFiles(BfCase):
+    """The commands that make a file write the form of its keys into its note, and those that add to it or ask it follow it."""
+
+    def note(self, name):
+        return header(self.path(name))["note"].decode()
+
+    def test_create_build_and_add_write_the_form_that_is_given(self):
+        self.write("keys", b"ff00\n")
+        self.good("create", "created", "-q", *SURE, "--key-form", "hex")
+        self.good("add", "created", "-q", "ff00")
+        self.good("build", "built", "-q", "--fpr", "0.0000001", "--from", "keys", "--key-form", "hex", "--note", "mine")
+        self.good("build", "piped", "-q", "--fpr", "0.0000001", "--from", "-", "--key-form", "hex", input=b"ff00\n")
+        self.good("add", "added", "-q", "--create", *SURE, "--key-form", "hex", "ff00")
+        for name in ("created", "built", "piped", "added"):
+            with self.subTest(name=name):
+                self.assertEqual(self.note(name), "mine\nkey-form: hex" if name == "built" else "key-form: hex")
+                self.assertEqual(self.good("contains", name, "Ff00", "ff01"), b"maybe\tFf00\nabsent\tff01\n")
+        for command in (["create", "g", *SURE], ["build", "g", "--from", "keys"], ["add", "g", "--create", *SURE, "ff"]):
+            self.refused(*command, "--key-form", "hex", "--note", "key-form: lower", says="--note: its keys have the form lower")
+        self.assertFalse(os.path.exists(self.path("g")))
+
+    def test_add_create_adds_in_no_other_form_than_that_of_a_file_that_is_there(self):
+        self.good("add", "f", "-q", "--create", *SURE, "--key-form", "upper", "alice")
+        self.good("add", "f", "-q", "--create", *SURE, "--key-form", "upper", "bob")
+        self.good("add", "f", "-q", "--create", *SURE, "carol")
+        self.assertEqual(self.good("contains", "f", "--count", "ALICE", "BOB", "CAROL"), b"maybe\t3\nabsent\t0\n")
+        self.refused("add", "f", "--create", *SURE, "--key-form", "lower", "dave", says=["f: is there", "the form upper, and not lower"])
+        self.refused("add", "f", "--create", *SURE, "--note", "key-form: lower", "dave", says=["f: is there", "the form upper, and not lower"])
+        self.good("create", "plain", "-q", *SURE)
+        self.good("add", "plain", "-q", "--create", *SURE, "--key-form", "text", "alice")
+        self.refused("add", "plain", "--create", *SURE, "--key-form", "upper", "alice", says=["plain: is there", "the form text, and not upper"])
+        self.refused("add", "plain", "--create", "--like", "f", "alice", says=["plain: is there", "the form text, and not upper"])
+        self.good("contains", "plain", "ALICE", code=1)
+
+    def test_a_file_like_another_takes_its_form_and_no_other(self):
+        self.good("create", "like", "-q", *HALVES, "--key-form", "upper", "--note", "of the first one")
+        self.write("keys", b"alice\n")
+        self.good("create", "created", "-q", "--like", "like")
+        self.good("add", "created", "-q", "alice")
+        self.good("build", "built", "-q", "--like", "like", "--from", "keys", "--note", "mine")
+        self.good("build", "piped", "-q", "--like", "like", "--from", "-", "--parts", "2", input=b"alice\n")
+        self.good("add", "added", "-q", "--create", "--like", "like", "--from", "keys")
+        self.good("create", "part", "-q", "--like", "like", "--part", "0/2")
+        for name in ("created", "built", "piped", "added", "part"):
+            with self.subTest(name=name):
+                self.assertEqual(self.note(name), "mine\nkey-form: upper" if name == "built" else "key-form: upper")
+                if name != "part":
+                    self.assertEqual(self.good("contains", name, "Alice", "bob"), b"maybe\tAlice\nabsent\tbob\n")
+        for command in (["create", "g"], ["build", "g", "--from", "keys"], ["add", "g", "--create", "--from", "keys"]):
+            self.refused(*command, "--like", "like", "--key-form", "lower", says="like: its keys have the form upper")
+            self.refused(*command, "--like", "like", "--note", "key-form: lower", says="--note: its keys have the form lower")
+
+    def test_digests_are_of_keys_in_the_form_of_the_file(self):
+        self.good("create", "like", "-q", *HALVES, "--key-form", "hex")
+        self.good("create", "plain", "-q", *HALVES)  # the same seed
+        self.write("keys", b"414243\n4142\n")
+        expected = self.good("digest", "plain", "ABC", "AB")
+        self.assertEqual(self.good("digest", "like", "414243", "4142"), expected)
+        self.assertEqual(self.good("digest", "like", "--from", "keys"), expected)
+        self.write("bad", b"414243\nxy\n")
+        self.refused("digest", "like", "--from", "bad", says=["bad: key 2 ('xy')", "hex"])
+        self.refused("digest", "like", "xy", says="KEY: key 1 ('xy')")
+        self.write("digests", expected)
+        self.good("build", "f", "-q", "--like", "like", "--from", "digests", "--digests")
+        self.assertEqual(self.note("f"), "key-form: hex")
+        self.assertEqual(self.good("contains", "f", "414243", "4142", "43"), b"maybe\t414243\nmaybe\t4142\nabsent\t43\n")
+        self.refused("build", "g", "--like", "like", "--from", "digests", "--digests", "--key-form", "hex", says=["--digests", "--key-form"])
+        self.refused("build", "g", "--like", "plain", "--from", "digests", "--digests", "--note", "key-form: hex",
+                     says=["--note: its keys have the form hex, and those of plain the form text", "The digests are of keys"])
+        self.good("digest", "like", "--parts", "2", "--to", "sorted.", "--from", "keys")
+        self.good("build", "h", "-q", "--like", "like", "--part", "0/2", "--from", "sorted.0", "--digests")
+        self.good("build", "i", "-q", "--like", "like", "--part", "1/2", "--from", "sorted.1", "--digests")
+        self.good("join", "whole", "h", "i", "-q")
+        self.assertEqual(self.note("whole"), "key-form: hex")
+        self.assertEqual(self.good("contains", "whole", "--count", "--from", "keys"), b"maybe\t2\nabsent\t0\n")
+
+
+class Derived(BfCase):
+    """A file that is made of others has keys in their form, and its note says so. Filters whose keys have two forms go together
+    in nothing."""
+
+    def setUp(self):
+        super().setUp()
+        for name, note in (("upper", "key-form: upper"), ("more", "mine\nkey-form: upper"), ("lower", "key-form: lower"), ("plain", ""), ("named", "key-form: text"),
+                           ("other", "other")):
+            self.good("create", name, "-q", *SURE, *(["--note", note] if note else []))
+            self.good("add", name, "-q", "Alice", "Bob" + name)
+
+    def note(self, name):
+        return header(self.path(name))["note"].decode()
+
+    def test_a_copy_a_fold_and_a_seal_keep_the_note(self):
+        self.good("create", "large", "-q", "--bits", "8Mi", "--probes", "7", "--key-form", "upper", "--note", "mine")
+        self.good("add", "large", "-q", "Alice")
+        self.good("copy", "large", "copied", "-q")
+        self.good("fold", "large", "folded", "-q", "--to-fpr", "0.0001")
+        self.good("seal", "large", "sealed", "-q")
+        self.good("clear", "large", "-q", "--force")
+        for name in ("copied", "folded", "sealed", "large"):
+            self.assertEqual(self.note(name), "mine\nkey-form: upper")
+            self.good("contains", name, "aLICE", code=1 if name == "large" else 0)
+
+    def test_one_filter_of_several_keeps_their_form(self):
+        for command in ("merge", "intersect"):
+            for names, note in ((["upper", "upper"], "key-form: upper"), (["upper", "more"], "key-form: upper"), (["more", "more"], "mine\nkey-form: upper"),
+                                (["plain", "named"], "key-form: text"), (["plain", "other"], ""), (["other", "other"], "other")):
+                with self.subTest(command=command, names=names):
+                    self.good(command, "both", *names, "--force", "-q")
+                    self.assertEqual(self.note("both"), note)
+                    self.assertEqual(self.good("contains", "both", "aliCe", "Alice", "nobody"),
+                                     b"maybe\taliCe\nmaybe\tAlice\nabsent\tnobody\n" if "upper" in note else b"absent\taliCe\nmaybe\tAlice\nabsent\tnobody\n")
+
+    def test_two_forms_go_together_in_nothing(self):
+        for command in (["merge", "both", "upper", "lower"], ["intersect", "both", "upper", "lower"], ["merge", "upper", "lower", "--into"],
+                        ["contains", "upper", "--any", "more", "--any", "lower", "alice"]):
+            self.refused(*command, says=["lower: its keys have the form lower, and those of upper the form upper. "])
+        self.assertFalse(os.path.exists(self.path("both")))
+        self.good("contains", "upper", "boblower", code=1)
+        for command in (["merge", "both", "plain", "upper"], ["intersect", "both", "plain", "upper"], ["merge", "plain", "upper", "--into"],
+                        ["contains", "plain", "--any", "upper", "alice"]):
+            said = self.refused(*command, says=["upper: its keys have the form upper, and those of plain the form text", "The note of plain names no form", "give --key-form upper."])
+            self.assertNotIn(b"note of upper", said)
+        self.refused("merge", "both", "upper", "plain", says=["plain: its keys have the form text", "The note of plain names no form", "give --key-form upper."])
+        said = self.refused("merge", "both", "upper", "named", says="named: its keys have the form text")
+        self.assertNotIn(b"names no form", said)
+
+    def test_the_user_says_the_form_of_a_file_whose_note_names_none(self):
+        self.good("create", "silent", "-q", *SURE)
+        self.good("add", "silent", "-q", "ALICE", "SILENT")
+        for command in ("merge", "intersect"):
+            self.good(command, "both", "silent", "upper", "-q", "--force", "--key-form", "upper")
+            self.assertEqual(self.note("both"), "key-form: upper")
+            self.good("contains", "both", "alice")
+        self.good(command, "both", "silent", "silent", "-q", "--force", "--key-form", "upper")
+        self.assertEqual(self.note("both"), "key-form: upper")
+        self.good("merge", "upper", "silent", "-q", "--into", "--key-form", "upper")
+        self.good("contains", "upper", "silent")
+        self.good("contains", "silent", "--any", "upper", "--key-form", "upper", "silent")
+        self.refused("merge", "both", "silent", "upper", "--force", "--key-form", "lower", says="upper: its keys have the form upper, so the form lower")
+
+    def test_the_parts_of_a_set_and_of_a_join_have_one_form(self):
+        shape = ["--capacity", "2000", "--fpr", "0.0000001", "--seed", "7", "-q"]
+        self.write("keys", b"alice\nbob\ncarol\ndave\n")
+        for number in (0, 1):
+            for name, form in (("upper", "upper"), ("lower", "lower"), ("text", "text")):
+                self.good("build", f"{name}{number}", *shape, "--from", "keys", "--part", f"{number}/2", "--key-form", form)
+        self.write("set", b"bfstore-set 1\nupper0\nupper1\n")
+        self.assertEqual(self.good("contains", "--set", "set", "aLice", "Bob", "nobody"), b"maybe\taLice\nmaybe\tBob\nabsent\tnobody\n")
+        self.refused("contains", "--set", "set", "--key-form", "text", "alice", says=["upper0: its keys have the form upper, so the form text"])
+        self.write("set", b"bfstore-set 1\nupper0\nlower1\n")
+        self.refused("contains", "--set", "set", "alice", says=["lower1: its keys have the form lower, and those of ", "upper0 the form upper"])
+        self.good("join", "whole", "upper0", "upper1", "-q")
+        self.assertEqual(self.note("whole"), "key-form: upper")
+        self.assertEqual(self.good("contains", "whole", "--count", "--from", "keys"), b"maybe\t4\nabsent\t0\n")
+        self.refused("join", "none", "upper0", "lower1", says=["lower1: its keys have the form lower, and those of upper0 the form upper"])
+        self.assertFalse(os.path.exists(self.path("none")))
 
 
 if __name__ == "__main__":

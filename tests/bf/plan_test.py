@@ -162,5 +162,75 @@ class Plan(BfCase):
         self.refused("plan", "-n", "1", "-p", "100%", says="--fpr: '100")
 
 
+FOREIGN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "foreign")
+
+
+class Like(BfCase):
+    def planned(self, *args):
+        """Returns {layout: its facts}, and the whole."""
+        whole = json.loads(self.good("plan", "--json", *args))
+        return {one["layout"]: one for one in whole["layouts"]}, whole
+
+    def foreign(self, name, *args):
+        """What is planned like one of the files of other programs: n, m, k and p of the classic layout."""
+        classic = self.planned("--like", os.path.join(FOREIGN, name), *args)[0]["classic"]
+        return classic["capacity"], classic["num_bits"], classic["num_probes"], round(classic["fpr"], 5)
+
+    def test_a_filter_like_a_file_of_bfstore_has_its_numbers(self):
+        for layout in ("blocked", "classic", "counting"):
+            self.good("create", layout, "-q", "--capacity", "70k", "--fpr", "0.003", "--layout", layout)
+            made, (layouts, whole) = header(self.path(layout)), self.planned("--like", layout)
+            plan = layouts[layout]
+            self.assertEqual((plan["capacity"], plan["num_bits"], plan["num_probes"]), (made["n"], made["m"], made["k"]))
+            self.assertLessEqual(plan["fpr"], 0.003)
+            self.assertEqual(plan["file_bytes"], os.path.getsize(self.path(layout)))
+            self.assertEqual((whole["given"]["capacity"], whole["given"]["num_bits"], whole["given"]["fpr"]), (made["n"], made["m"], None))
+            more = self.planned("--like", layout, "-n", "140k")[0][layout]
+            self.assertEqual((more["capacity"], more["num_bits"], more["num_probes"]), (140_000, made["m"], made["k"]))
+            self.assertGreater(more["fpr"], 0.01)
+            laxer = self.planned("--like", layout, "-p", "0.1")[0][layout]
+            self.assertEqual((laxer["num_bits"], laxer["num_probes"]), (made["m"], made["k"]))
+            self.assertGreater(laxer["capacity"], 140_000)
+            self.assertEqual(list(self.planned("--like", layout, "--layout", layout)[0]), [layout])
+
+    def test_its_own_layout_has_the_rate_of_its_hash(self):
+        self.good("create", "f", "-q", "--hash", "java-polynomial", "--seeds", "3,5,7", "--bits", "100000", "--capacity", "10000")
+        layouts = self.planned("--like", "f")[0]
+        self.assertAlmostEqual(layouts["classic"]["fpr"], header(self.path("f"))["p"], places=9)
+        self.assertGreater(layouts["classic"]["fpr"], self.planned("-m", "100000", "-k", "3", "-n", "10000")[0]["classic"]["fpr"] * 1.5)
+        self.assertGreater(layouts["classic"]["curve"][127]["fpr"], layouts["counting"]["curve"][127]["fpr"])
+
+    def test_a_filter_like_that_of_another_program_is_recognized_or_named(self):
+        self.assertEqual(self.foreign("dcso.data.bloom"), (777, 13118, 12, 0.0003))
+        self.assertEqual(self.foreign("libbloom.one-percent.bloom"), (1000, 9585, 7, 0.01005))
+        self.assertEqual(self.foreign("libbloom.one-percent.bloom", "--format", "libbloom", "-n", "2000"), (2000, 9585, 7, 0.15754))
+        self.assertEqual(self.foreign("redisbloom.five-links.dump", "--member", "1")[1:3], (576, 8))
+        self.assertEqual(self.foreign("bits_and_blooms.one-percent.json", "-p", "0.01")[1:3], (9586, 7))
+
+    def test_what_the_bytes_do_not_say_is_asked_for(self):
+        at = lambda name: os.path.join(FOREIGN, name)
+        self.refused("plan", "--like", at("guava.utf8.bloom"), says=["guava.utf8.bloom: does not say how many keys", "--capacity N or --fpr P"])
+        self.refused("plan", "--like", at("leveldb.ten-bits.filter"), says=["is no filter of bfstore", "--format"])
+        self.refused("plan", "--like", at("leveldb.ten-bits.filter"), "--format", "leveldb", says="does not say how many keys")
+        self.refused("plan", "--like", at("files.tsv"), "-n", "5", says=["files.tsv: is no filter of bfstore", "--format"])
+        self.refused("plan", "--like", at("dcso.data.bloom"), "--format", "raw", says=["raw does not say how many bits", "--bits and --probes"])
+        self.refused("plan", "--like", at("dcso.data.bloom"), "--format", "guava", says="dcso.data.bloom: is not a filter that Guava wrote")
+        self.refused("plan", "--like", at("redisbloom.five-links.dump"), says=["has 5 filters", "--member N"])
+        self.refused("plan", "--like", at("parquet.arrow.parquet"), "-n", "5", says=["parquet.arrow.parquet: no column given"])
+        self.refused("plan", "--like", "nothing", says="nothing")
+
+    def test_numbers_that_like_gives_are_not_given_again(self):
+        self.good("create", "f", "-q", "--capacity", "70k")
+        for option, value in (("--bits", "5M"), ("--probes", "3"), ("--bits-per-key", "9"), ("--max-bytes", "1MiB")):
+            self.refused("plan", "--like", "f", option, value, says=["--like", option])
+        self.refused("plan", "--like", "f", "-n", "5", "-p", "0.1", says=["plan: --like gives m and k", "Leave one out"])
+        for option in ("--format", "--column", "--member"):
+            self.refused("plan", "-n", "5", option, "1" if option == "--member" else "dcso", says=[option, "--like"])
+        with open(self.path("f"), "r+b") as file:
+            file.seek(40)
+            file.write(b"\xff")
+        self.refused("plan", "--like", "f", says=["f: ", "bfinspect"])
+
+
 if __name__ == "__main__":
     main()

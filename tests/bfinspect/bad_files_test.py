@@ -13,11 +13,18 @@ NAN = float("nan")
 
 
 class BrokenRules(InspectorCase):
+    made = []  # the bytes of a good file, made once
+
     def raw(self):
         """Makes a new good file, to break."""
-        if os.path.exists(self.path("bad.bf")):
-            os.unlink(self.path("bad.bf"))
-        return Bytes(self.make("--capacity", "1000", "--note", "a note", name="bad.bf"))
+        path = self.path("bad.bf")
+        if os.path.exists(path):
+            os.unlink(path)
+        if not self.made:
+            self.made.append(Bytes(self.make("--capacity", "1000", "--note", "a note", name="good.bf")).data)
+        with open(path, "wb") as file:
+            file.write(self.made[0])
+        return Bytes(path)
 
     def test_each_field_out_of_its_rule_is_reported_with_its_own_code(self):
         body = Bytes(self.make(name="whole")).get(80, "Q")

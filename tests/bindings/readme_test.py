@@ -1,4 +1,4 @@
-"""README's section "In your language": the README of that language's binding has the lines of each snippet, in the same
+"""The page "Start" of the guide: the README of that language's binding has the lines of each snippet, in the same
 order, perhaps with more between them. The tests of the binding run that README.
 
 Argument: the root of the repository.
@@ -23,7 +23,7 @@ def lines(block):
 
 
 def snippets():
-    section = re.search(r"^## In your language\n(.*?)^## ", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)[1]
+    section = re.search(r"^## In a program\n(.*?)^## ", (ROOT / "capi/guide/start.md").read_text("utf-8"), re.MULTILINE | re.DOTALL)[1]
     return {FENCES[fence]: lines(block) for fence, block in BLOCK.findall(section)}
 
 

@@ -26,8 +26,9 @@ if len(CC) > 1 and "clang" in CC[0]:
 del sys.argv[1:]
 HEADER, RECORD = struct.Struct("<QQQQ16sQ"), struct.Struct("<QBBB24s29s")
 MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-# Engines are killed before each third call, from the first one on, if programs start slowly, and in a shortened run.
-EVERY = 1 if len(CC) == 1 and os.environ.get("KEY_SCALE", "1") == "1" else 3
+# Engines are killed before each third call, from the first one on, in a shortened run, and before each ninth with a sanitizer.
+SHORTENED = os.environ.get("KEY_SCALE", "1") != "1"
+EVERY = (3 if SHORTENED else 1) * (3 if len(CC) > 1 else 1)
 STEPS = {"bfs_open", "bfs_get_mark", "bfs_add", "bfs_sync", "bfs_close", "pwrite", "fdatasync", "flock"}
 
 

@@ -34,7 +34,9 @@ class Examples(unittest.TestCase):
         scripts = sorted(name for name in os.listdir(FOLDER) if name.endswith(".py"))
         self.assertEqual(scripts, ["cache_penetration.py", "crawler.py", "dask_parts.py", "known_files.py", "light_client.py", "quickstart.py",
                                    "spam_list.py", "spark_parts.py", "spread.py", "unseen_articles.py"])
-        # Those that use the package run in tests/bindings, Dask's in tests/engines, and Spark's by hand.
+        others = sorted(name for name in os.listdir(FOLDER) if not name.endswith((".c", ".cpp", ".py")))
+        self.assertEqual(others, ["GuavaToFile.java", "eve_alerts.go", "parquet_files.rs", "user_names.mjs"])
+        # Those that use a language's package run in tests/bindings, Dask's in tests/engines, and Spark's by hand.
         for name in scripts:
             with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
                 compile(file.read(), name, "exec")

@@ -1,9 +1,13 @@
 // The bytes of pybloomfiltermmap3, libbloom, rbloom, LevelDB, RocksDB and of a tutorial in Java: what is imported is
 // exported as the same bytes, and hostile bytes are refused. originals_test.cpp has files that those programs made.
+#include <bfstore/plan.hpp>
+
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <fstream>
 #include <limits>
+#include <utility>
 
 #include "base/bytes.hpp"
 #include "foreign.hpp"
@@ -249,5 +253,68 @@ TEST_CASE("files are recognized that have a mark, and bytes that could be anythi
     const bool has_mark = program.hash != Hash::kJavaBytes && program.hash != Hash::kLevelDb;
     CHECK(std::count(names.begin(), names.end(), std::string_view(program.format)) == (has_mark ? 1 : 0));
     CHECK(names.size() == (has_mark ? 1 : 0));
+  }
+}
+
+TEST_CASE(
+    "the rates and the numbers of keys of lines and of split blocks are those that are measured, and not Bloom's") {
+  constexpr std::uint64_t kBits = std::uint64_t{1} << 20, kKeys = kBits / 8, kAbsent = 1'000'000;
+  for (const char* const format : {"rocksdb", "sbbf"}) {
+    CAPTURE(format);
+    Options options = options_of(program_of(format));
+    options.num_bits = kBits;
+    options.capacity = kKeys;
+    InMemory made = InMemory::make(options);
+    for (std::uint64_t i = 0; i < kKeys; ++i) REQUIRE(made.filter.add("key " + std::to_string(i)).ok());
+    std::uint64_t maybes = 0;
+    for (std::uint64_t i = 0; i < kAbsent; ++i) maybes += made.filter.contains("absent " + std::to_string(i)) ? 1U : 0U;
+    const double measured = static_cast<double>(maybes) / static_cast<double>(kAbsent);
+    const auto is_measured = [&](double rate) { CHECK(rate == doctest::Approx(measured).epsilon(0.02)); };
+    const double probes = options.num_probes;
+    CHECK(std::pow(1 - std::exp(-probes / 8), probes) < 0.95 * measured);
+    is_measured(made.filter.shape().fpr);
+    PlanRequest request;
+    request.layout = Layout::kClassic;
+    request.hash = *options.hash;
+    request.capacity = kKeys;
+    request.num_bits = kBits;
+    request.num_probes = options.num_probes;
+    const Plan planned = must(plan(request));
+    is_measured(planned.fpr);
+
+    const Bytes bytes = exported(made.filter, form(format));
+    const TemporaryDirectory directory;
+    std::ofstream(directory.file("there"), std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    const Filter there =
+        must(Filter::open_foreign(directory.file("there"), form(format), {}, {.any_filesystem = true}));
+    const Filter file = must(imported(bytes, form(format), {}));
+    for (const Filter* const filter : {&std::as_const(made.filter), &there, &file}) {
+      const Fill fill = *filter->stats({.fill = true}).fill;
+      is_measured(fill.estimated_fpr);
+      CHECK(fill.estimated_keys == doctest::Approx(kKeys).epsilon(0.005));
+      CHECK(fill.estimated_keys_low < kKeys);
+      CHECK(fill.estimated_keys_high > kKeys);
+      CHECK(fill.estimated_keys_high < 1.02 * kKeys);
+      CHECK(fill.fill_ratio == doctest::Approx(planned.fill_ratio).epsilon(0.005));
+    }
+    CHECK(static_cast<double>(file.stats().keys_added) == doctest::Approx(kKeys).epsilon(0.005));
+  }
+}
+
+TEST_CASE("a full filter of lines or of split blocks has a rate of 1 and any number of keys, and an empty one none") {
+  for (const char* const format : {"rocksdb", "sbbf"}) {
+    CAPTURE(format);
+    const Program& program = program_of(format);
+    Bytes bytes = exported(InMemory::make(options_of(program)).filter, form(format));
+    const Fill empty = *must(imported(bytes, form(format), {})).stats({.fill = true}).fill;
+    CHECK(empty.estimated_fpr == 0);
+    CHECK(empty.estimated_keys == 0);
+    std::fill(bytes.end() - 512 * 20 / 8 - static_cast<std::ptrdiff_t>(program.tail),
+              bytes.end() - static_cast<std::ptrdiff_t>(program.tail), std::byte{0xff});
+    const Fill full = *must(imported(bytes, form(format), {})).stats({.fill = true}).fill;
+    CHECK(full.estimated_fpr == 1);
+    CHECK(full.set_bits == 512 * 20);
+    CHECK(std::isinf(full.estimated_keys_high));
   }
 }

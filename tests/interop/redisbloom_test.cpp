@@ -25,13 +25,14 @@ struct Link {
   std::uint32_t hashes = 7;
   std::uint64_t entries = 13;
   std::uint8_t n2 = 0;
+  double bits_per_key = 9.585;
 
   void put_into(Bytes& to) const {
     put(to, bytes, 8);
     put(to, bits, 8);
     put(to, size, 8);
     put(to, std::bit_cast<std::uint64_t>(error), 8);
-    put(to, std::bit_cast<std::uint64_t>(9.585), 8);
+    put(to, std::bit_cast<std::uint64_t>(bits_per_key), 8);
     put(to, hashes, 4);
     put(to, entries, 8);
     put(to, n2, 1);
@@ -93,7 +94,7 @@ TEST_CASE("the numbers of the chain are checked") {
   refused(Dump{.flags = 1}, Code::kUnsupported, {"32 bits"});
   refused(Dump{.count = 1025}, Code::kUnsupported, {"1025 filters"});
   refused(Dump{.count = 0xffffffff}, Code::kUnsupported, {"filters"});
-  refused(Dump{.count = 2}, Code::kTooShort, {"within its header"});
+  refused(Dump{.count = 2}, Code::kTooShort, {"within what a dump of RedisBloom has"});
 }
 
 TEST_CASE("the numbers of each filter are checked") {
@@ -119,9 +120,22 @@ TEST_CASE("the numbers of each filter are checked") {
 }
 
 TEST_CASE("a filter that was rounded up to a power of two has that many bits") {
-  const Filter filter = must(imported(Dump{.links = {Link{.n2 = 7}}}.whole(), kForm, {}));
-  CHECK(filter.shape().num_bits == 128);
-  CHECK(must(imported(Dump{.links = {Link{.n2 = 6}}}.whole(), kForm, {})).shape().num_bits == 64);
+  for (const std::uint32_t flags : {4U, 6U, 7U}) {
+    const Filter filter = must(imported(Dump{.flags = flags, .links = {Link{.n2 = 7}}}.whole(), kForm, {}));
+    CHECK(filter.shape().num_bits == 128);
+  }
+}
+
+TEST_CASE("an m or a k that was changed contradicts the other numbers, and is refused") {
+  const auto contradicts = [](const Dump& dump) { refused(dump, Code::kBody, {"its m or its k contradicts"}); };
+  for (const std::uint32_t hashes : {1U, 6U, 8U, 64U}) contradicts({.links = {Link{.hashes = hashes}}});
+  for (const double bits : {0.0, -9.585, 1.0, 8.0, 11.0, std::nan(""), std::numeric_limits<double>::infinity()})
+    contradicts({.links = {Link{.bits_per_key = bits}}});
+  contradicts({.flags = 4, .links = {Link{.n2 = 6}}});
+  contradicts({.flags = 5, .links = {Link{.n2 = 7}}});  // it says that no m is rounded
+  contradicts({.count = 2, .links = {Link{}, Link{.hashes = 6}}});
+  CHECK(must(imported(Dump{.links = {Link{.hashes = 8, .bits_per_key = 11}}}.whole(), kForm, {})).shape().num_probes ==
+        8);
 }
 
 TEST_CASE("a dump that is cut anywhere, or longer, is refused") {

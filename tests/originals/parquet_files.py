@@ -12,7 +12,7 @@ import pyarrow
 import pyarrow.parquet
 from xxhash import xxh64_intdigest
 
-from common import FEW, answers, fold_of, print_row
+from common import ABSENT, FEW, answers, fold_of, print_row
 
 SALTS = [0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31]
 PLACES = """select bloom_filter_offset, bloom_filter_length from parquet_metadata(?)
@@ -50,18 +50,23 @@ def filters_of(path, column):
     return [everything[at : at + size] for at, size in database.execute(PLACES, [path, column]).fetchall()]
 
 
-def print_answers(name, path, count, original, column="k", filters=None):
+def print_answers(name, path, count, original, column="k", filters=None, integer_bytes=None):
+    """`integer_bytes`: the keys are integers of this width, from 0 on, and not text."""
     arrays = [bits_in(one) for one in filters or filters_of(path, column)]
 
+    def absent(number):
+        return ABSENT + number if integer_bytes else f"absent-{number}"
+
     def may_have(key):
-        digest = xxh64_intdigest(key.encode())
+        digest = xxh64_intdigest(key.to_bytes(integer_bytes, "little") if integer_bytes else key.encode())
         return any(has(bits, digest) for bits in arrays)
 
-    columns = answers(may_have)
-    asked = [i for i in range(FEW) if database.execute(PROBE, [path, column, f"absent-{i}"]).fetchone()[0]]
+    columns = answers(may_have, absent)
+    asked = [i for i in range(FEW) if database.execute(PROBE, [path, column, absent(i)]).fetchone()[0]]
     assert columns[2:] == [str(len(asked)), fold_of(asked)]
     form, options = ("sbbf", "-") if filters else ("parquet", f"column={column}")
-    print_row(name, form, options, "key-", count, columns, original)
+    prefix, key_form = ("", f"int{8 * integer_bytes}le") if integer_bytes else ("key-", "utf8")
+    print_row(name, form, options, prefix, count, columns, original, key_form)
 
 
 def place_of(name):
@@ -95,6 +100,17 @@ def make_with_arrow(name, rows_of_group, alone=None):
     os.remove(path)
 
 
+def make_of_integers(name, kind, integer_bytes):
+    path = place_of(name)
+    database.execute(
+        f"""copy (select (i // 8)::{kind} as n from range(4000) t(i)) to '{path}'
+            (format parquet, row_group_size 2048, bloom_filter_false_positive_ratio 0.01, compression zstd)"""
+    )
+    print_answers(name, path, 500, "duckdb " + duckdb.__version__, "n", integer_bytes=integer_bytes)
+
+
 make_with_duckdb("parquet.duckdb.parquet")
+make_of_integers("parquet.int32.parquet", "integer", 4)
+make_of_integers("parquet.int64.parquet", "bigint", 8)
 make_with_arrow("parquet.arrow.parquet", 300)
 make_with_arrow("whole.parquet", 1000, "parquet.arrow.filter")

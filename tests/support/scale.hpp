@@ -17,6 +17,9 @@ inline std::uint64_t scale_of_the_environment() {
 // of each test. A program that a person starts does all of its work.
 inline const std::uint64_t kKeyScale = scale_of_the_environment();
 
+// What a test of moderate length does in a build for a sanitizer, where it takes several times as long (tools/test).
+inline std::uint64_t if_slow(std::uint64_t few, std::uint64_t usual) { return kKeyScale > 10 ? few : usual; }
+
 }  // namespace tests
 
 // A sanitizer that watches has address space of its own, and is slow.

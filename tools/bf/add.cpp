@@ -31,7 +31,8 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_create(app, arguments);
   app.footer(std::string(kAboutKeys) +
              "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
-             "that is\nthere keeps its size; the layout, hash, seed, secret and part that are given must be its own.\n"
+             "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
+             "be its own.\n"
              "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
              "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
@@ -106,6 +107,16 @@ void add_list(KeySource& source, Loader& loader) {
   }
 }
 
+// A file that is there keeps its note. Keys in another form than its own would be lost in it.
+void check_form(const bfstore::Filter& filter, const Arguments& arguments) {
+  const auto wanted = form_in_note(note_of_new(arguments), arguments.file);
+  if (!wanted) return;
+  const KeyForm its = form_of_keys(filter.note(), std::nullopt, arguments.file);
+  if (its.name() == wanted->name()) return;
+  throw Failure(arguments.file + ": is there, and its keys have the form " + its.name() + ", and not " +
+                wanted->name() + ". Make another file, or give the form of this one.");
+}
+
 int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
@@ -115,6 +126,7 @@ int add(const Arguments& arguments) {
   }
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
+  if (arguments.create && !created) check_form(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats()) + "; " : "";
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {

@@ -28,7 +28,7 @@ struct Arguments {
   std::string from = "-";         // a path, or "-" for standard input
   std::vector<std::string> keys;  // add, remove, count, contains, recover: used instead of `from`, if any
   ListFormat list;
-  std::optional<KeyForm> key_form;  // add, count, contains, import: if it was given
+  std::optional<KeyForm> key_form;  // if it was given
   Answers answers = Answers::kAll;
   std::vector<std::uint64_t> owners;   // recover: the owners of these keys
   bool all_owners = false;             // recover

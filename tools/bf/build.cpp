@@ -19,19 +19,21 @@ namespace bf {
 namespace {
 
 void declare_build(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-                       "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
-                       "       bf build FILE --from KEYS [-0] --like OTHER\n"
-                       "       options of all: [--parts N] [--part I/N] [--digests]\n                       " +
-                           std::string(kShapeUsage));
+  add_help_and_version(
+      app,
+      "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+      "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
+      "       bf build FILE --from KEYS [-0] --like OTHER\n"
+      "       options of all: [--parts N] [--part I/N] [--digests | --key-form FORM]\n                       " +
+          std::string(kShapeUsage));
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_path(app, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
   add_separator(app, arguments);
   add_shape(app, arguments, true);
   add_part(app, arguments.options);
+  add_key_form(app, arguments);
   app.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
-      ->excludes("--null");
+      ->excludes("--null", "--key-form");
   add_parts(app, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
   app.footer(
       std::string(kAboutNumbers) +
@@ -64,6 +66,16 @@ void check_build(Arguments& arguments) {
   check_bits(arguments);
   check_parts(arguments);
   check_hash(arguments);
+}
+
+// The note of the new filter. bf digest made digests of keys in the form that the filter of --like names.
+std::string note_of_built(const Arguments& arguments) {
+  std::string note = note_of_new(arguments);
+  if (!arguments.digests) return note;
+  OneForm forms(std::nullopt, "The digests are of keys in the form of " + arguments.options.like + ".");
+  forms.take(note_of_like(arguments), arguments.options.like);
+  forms.take(note, "--note");
+  return note;
 }
 
 [[noreturn]] void fail_empty(const KeySource& source) {
@@ -135,10 +147,10 @@ void keep_digests(KeySource& source, const Hasher& hasher, const KeyForm& form, 
 // The input of a build: keys that are read now, or digests of keys that were read before.
 class Input {
  public:
-  explicit Input(const Arguments& arguments)
+  Input(const Arguments& arguments, const std::string& note)
       : source_(arguments.from, arguments.digests ? ListFormat{.any_bytes = true} : arguments.list),
         digests_(arguments.digests),
-        form_(form_of_keys(arguments.options.note, std::nullopt, arguments.file)) {}
+        form_(form_of_keys(note, std::nullopt, arguments.file)) {}
 
   [[nodiscard]] const KeySource& source() const noexcept { return source_; }
 
@@ -214,8 +226,9 @@ class Input {
 
 int build(const Arguments& arguments) {
   interrupt::defer();
-  Input input(arguments);
   bfstore::Options options = arguments.options;
+  options.note = note_of_built(arguments);
+  Input input(arguments, options.note);
   options.replace = refuse_taken(arguments.file, arguments.options.replace);
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");

@@ -229,17 +229,24 @@ void check_contains(Arguments& arguments) {
   check_foreign(arguments);
 }
 
-// Opens the filters of --any. Their keys have the form of the first one's.
-void open_others(const Arguments& arguments, const bfstore::OpenOptions& options, const KeyForm& form,
+// Opens the filters of --any.
+void open_others(const Arguments& arguments, const bfstore::OpenOptions& options,
                  std::vector<bfstore::Filter>& filters) {
-  for (const std::string& path : arguments.sources) {
+  for (const std::string& path : arguments.sources)
     filters.push_back(filter_of_keys(open_filter_at(path, arguments, bfstore::OpenMode::kRead, options), path));
-    const KeyForm its = form_of_keys(filters.back().note(), arguments.key_form, path);
-    if (its.name() != form.name()) {
-      throw Failure(path + ": its keys have the form " + its.name() + ", and those of " + arguments.file + " " +
-                    form.name() + ". Ask them one by one.");
-    }
+}
+
+// The form of the keys of all filters, and of all parts of a set.
+KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filter>& filters) {
+  OneForm forms(arguments.key_form, "Ask them one by one.");
+  if (!arguments.form.format.empty()) {
+    forms.take(note_of_like(arguments), arguments.file);
+    return forms.form();
   }
+  for (const bfstore::Filter& filter : filters) {
+    for (const bfstore::NoteOfFile& one : filter.notes()) forms.take(one.note, one.file);
+  }
+  return forms.form();
 }
 
 int contains(const Arguments& arguments) {
@@ -247,9 +254,8 @@ int contains(const Arguments& arguments) {
   options.map.copy = arguments.copy;
   std::vector<bfstore::Filter> filters;
   filters.push_back(opened(arguments, options));
-  const std::string note = arguments.form.format.empty() ? filters.front().note() : note_of_like(arguments);
-  const KeyForm form = form_of_keys(note, arguments.key_form, arguments.file);
-  open_others(arguments, options, form, filters);
+  open_others(arguments, options, filters);
+  const KeyForm form = form_of_all(arguments, filters);
   std::optional<KeySource> source;
   if (arguments.keys.empty()) source.emplace(arguments.from, arguments.list);
   Asker asker(filters, form, source ? source->name() : "KEY", arguments);

@@ -11,12 +11,13 @@ void declare_create(CLI::App& app, Arguments& arguments) {
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
                        "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
                        "       bf create FILE --like OTHER\n"
-                       "       options of all: [--part I/N] [--filling]\n                       " +
+                       "       options of all: [--part I/N] [--filling] [--key-form FORM]\n                       " +
                            std::string(kShapeUsage));
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false);
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
+  add_key_form(app, arguments);
   app.footer(std::string(kAboutNumbers) +
              "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
              "  bf create users.bf --capacity 10M --fpr 0.01");
@@ -25,7 +26,9 @@ void declare_create(CLI::App& app, Arguments& arguments) {
 int create(const Arguments& arguments) {
   interrupt::defer();
   refuse_taken(arguments.file, arguments.options.replace);
-  bfstore::Filter filter = make_filter(arguments, arguments.options);
+  bfstore::Options options = arguments.options;
+  options.note = note_of_new(arguments);
+  bfstore::Filter filter = make_filter(arguments, options);
   const std::string words = shape_words(filter.stats());
   check(filter.close(), arguments.file);
   interrupt::obey();

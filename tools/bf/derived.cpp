@@ -4,6 +4,7 @@
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace bf {
@@ -39,7 +40,11 @@ void make_of_sources(const Arguments& arguments, MakeOfSources make) {
     filters.push_back(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path));
   std::vector<const bfstore::Filter*> sources;
   for (const bfstore::Filter& filter : filters) sources.push_back(&filter);
-  const bfstore::Error error = make(sources, arguments.file, save_options(arguments));
+  OneForm forms(arguments.key_form, kFormsDiffer);
+  for (std::size_t i = 0; i < filters.size(); ++i) forms.take(filters[i].note(), arguments.sources[i]);
+  bfstore::SaveOptions options = save_options(arguments);
+  options.note = forms.note();
+  const bfstore::Error error = make(sources, arguments.file, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
   check(error, arguments.file);
 }

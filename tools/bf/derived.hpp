@@ -16,6 +16,9 @@ bfstore::SaveOptions save_options(const Arguments& arguments);
 // Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
 
+// The end of the message about filters whose keys have different forms, which no filter may have together.
+inline constexpr const char* kFormsDiffer = "One filter of both would call keys absent: a note names one form.";
+
 // Filter::intersect() or Filter::join().
 using MakeOfSources = bfstore::Error (*)(std::span<const bfstore::Filter* const> sources, const std::string& path,
                                          const bfstore::SaveOptions& options);

@@ -36,7 +36,8 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   app.footer(
-      "A digest is 8 bytes, the lowest first. bf build --digests reads them. Without --parts they go to standard "
+      "A digest is 8 bytes, the lowest first, of a key in the form that FILE's note names. bf build --digests reads "
+      "them. Without --parts they go to standard "
       "output.\n"
       "Up to 16 MiB of them are in memory, and each file is open.\n"
       "Digests of a filter with a secret are as secret as the secret itself.\n"
@@ -148,13 +149,18 @@ void each_digest(const bfstore::Filter& filter, const Arguments& arguments, std:
     if (!made.ok()) throw Failure(arguments.file + ": " + bfstore::code_text(made.code()));
     take(std::span<std::uint64_t>(digests));
   };
-  if (!list) return hash(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
+  const KeyForm form = form_of_keys(filter.note(), std::nullopt, arguments.file);
+  if (!list) {
+    const std::vector<std::string_view> lines(arguments.keys.begin(), arguments.keys.end());
+    return hash(KeyMaker(form, "KEY").keys_of(lines));
+  }
   KeySource& source = *list;
+  KeyMaker maker(form, source.name());
   Progress progress("reading " + source.name(), source.bytes(), !source.is_terminal());
   std::uint64_t count = 0;
-  read_keys(source, std::nullopt, [&](std::span<const std::string_view> keys, std::uint64_t bytes) {
-    hash(keys);
-    progress.show(count += keys.size(), bytes);
+  read_keys(source, std::nullopt, [&](std::span<const std::string_view> lines, std::uint64_t bytes) {
+    hash(maker.keys_of(lines));
+    progress.show(count += lines.size(), bytes);
     return true;
   });
 }

@@ -71,12 +71,24 @@ std::string note_of_like(const Arguments& arguments) {
   return report && report->identity ? report->identity->note.value_or("") : std::string();
 }
 
+std::string note_of_new(const Arguments& arguments) {
+  const std::string& note = arguments.options.note;
+  const std::string like = note_of_like(arguments);
+  const std::string& file = arguments.options.like;
+  if (!arguments.key_form && !form_in_note(like, file)) return note;
+  const KeyForm form = form_of_keys(like, arguments.key_form, file);
+  form_of_keys(note, form, "--note");
+  return form_in_note(note, "--note") ? note : with_form(note, form);
+}
+
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                                      bool* created) {
   bfstore::OpenOptions opening;
   const SecretWiper wiper(opening.secret);
   complete(opening, arguments);
-  return with_new_options(arguments, arguments.options, [&](const bfstore::Options& making) {
+  bfstore::Options noted = arguments.options;
+  noted.note = note_of_new(arguments);
+  return with_new_options(arguments, noted, [&](const bfstore::Options& making) {
     return bfstore::Filter::open_or_create(arguments.file, mode, making, opening, created);
   });
 }

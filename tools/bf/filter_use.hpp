@@ -47,6 +47,10 @@ bfstore::Result<bfstore::Filter> open_foreign(const Arguments& arguments, bfstor
 // The note of the filter that --like names, or an empty one.
 std::string note_of_like(const Arguments& arguments);
 
+// The note of a new file: the one that was given, and the form of its keys, if --key-form, --note or the filter of
+// --like names one. Throws Failure if two of them name different ones.
+std::string note_of_new(const Arguments& arguments);
+
 // Opens the file for writing, or makes it by arguments.options if there is none; *created says which.
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode, bool* created);
 

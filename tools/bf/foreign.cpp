@@ -8,6 +8,7 @@
 
 #include <bfstore/hashes.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -28,10 +29,11 @@ bfstore::BitOrder parse_order(const std::string& option, const std::string& text
 }
 
 // "raw or jaybird"
-std::string formats() {
-  std::string names;
-  for (const std::string& name : format_names()) names += (names.empty() ? "" : " or ") + name;
-  return names;
+template <class Name>
+std::string joined(const std::vector<Name>& names) {
+  std::string text;
+  for (const Name& name : names) text += (text.empty() ? "" : " or ") + std::string(name);
+  return text;
 }
 
 // "raw (default): the bits alone; ..."
@@ -73,7 +75,7 @@ void add_order(CLI::App& app, Arguments& arguments) {
 CLI::Option* add_format(CLI::App& app, Arguments& arguments, const std::string& usual) {
   return add_text(app, "--format", about_formats(usual), "F", [&](const std::string& name, const std::string& text) {
     if (!bfstore::foreign_format_named(text))
-      throw Failure(name + ": '" + text + "' is not a format. Give " + formats() + ".");
+      throw Failure(name + ": '" + text + "' is not a format. Give " + joined(format_names()) + ".");
     arguments.form.format = text;
   });
 }
@@ -114,15 +116,21 @@ void check_foreign(const Arguments& arguments) {
   check_order(arguments);
 }
 
+std::string recognized_format(const std::string& file) {
+  const auto found = bfstore::recognize_foreign(file, {.any_filesystem = true});
+  if (!found) throw Failure(found.error().message);
+  if (found->size() == 1) return found->front();
+  if (found->empty())
+    throw Failure(file + ": is no filter of bfstore, nor of a format that tells what it is. Give its --format.");
+  throw Failure(file + ": looks like a filter of the format " + joined(*found) + ". Give the right one: --format F.");
+}
+
 void refuse_foreign(const std::string& file, const Arguments& arguments) {
   const auto found = bfstore::recognize_foreign(file, {.any_filesystem = arguments.any_filesystem});
   if (!found || found->empty()) return;
-  std::string names;
-  bool has_columns = false;
-  for (const char* const name : *found) {
-    names += (names.empty() ? "" : " or ") + std::string(name);
-    has_columns = has_columns || bfstore::foreign_format_named(name)->needs_column;
-  }
+  const std::string names = joined(*found);
+  const bool has_columns = std::any_of(
+      found->begin(), found->end(), [](const char* name) { return bfstore::foreign_format_named(name)->needs_column; });
   throw Failure(file + ": is no bfstore filter. It looks like one of the format " + names + ": give --format " +
                 (found->size() == 1 ? names : "and the right one") + (has_columns ? ", and --column" : "") + ".");
 }

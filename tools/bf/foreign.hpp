@@ -34,6 +34,10 @@ void check_order(const Arguments& arguments);
 // Throws Failure if something is not given that the bytes to read do not say.
 void check_foreign(const Arguments& arguments);
 
+// The only format that the file, which is not a bfstore file, looks like. Throws Failure if it looks like none, or like
+// several.
+std::string recognized_format(const std::string& file);
+
 // Throws Failure if the file, which is not a bfstore file, looks like a filter of another program. The message has the
 // option to give.
 void refuse_foreign(const std::string& file, const Arguments& arguments);

@@ -105,17 +105,6 @@ std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignFo
   return bytes;
 }
 
-// The note that keeps the form of the keys: the one that was given, or that the filter of --like has.
-std::string note_of(const Arguments& arguments) {
-  const std::string& note = arguments.options.note;
-  const std::string like = note_of_like(arguments);
-  const std::string& file = arguments.options.like;
-  if (!arguments.key_form && !form_in_note(like, file)) return note;
-  const KeyForm form = form_of_keys(like, arguments.key_form, file);
-  form_of_keys(note, form, "--note");
-  return form_in_note(note, "--note") ? note : with_form(note, form);
-}
-
 // Makes the filter, without a name yet. Returns nothing after an interrupt.
 std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bool replace) {
   const KeySource source(arguments.raw, "the bits");
@@ -126,7 +115,7 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
   bfstore::Options options = arguments.options;
   options.replace = replace;
   options.unpublished = true;
-  options.note = note_of(arguments);
+  options.note = note_of_new(arguments);
   return with_new_options(arguments, options, [&](const bfstore::Options& all) -> std::optional<bfstore::Filter> {
     const std::vector<char> bytes = read_foreign(source, form, all);
     if (interrupt::pending()) return std::nullopt;

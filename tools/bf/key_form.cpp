@@ -253,6 +253,39 @@ KeyForm form_of_keys(const std::string& note, const std::optional<KeyForm>& give
   return *named;
 }
 
+OneForm::OneForm(std::optional<KeyForm> given, std::string way_out)
+    : given_(std::move(given)),
+      way_out_(std::move(way_out)),
+      form_(given_.value_or(KeyForm())),
+      is_named_(given_.has_value()) {}
+
+// A filter whose note names no form may have keys in any one: only the user knows.
+void OneForm::take(const std::string& note, const std::string& file) {
+  const KeyForm its = form_of_keys(note, given_, file);
+  const bool named = given_ || form_in_note(note, file);
+  is_named_ = is_named_ || named;
+  if (file_.empty()) {
+    file_ = file;
+    form_ = its;
+    note_ = note;
+    first_is_named_ = named;
+    return;
+  }
+  is_same_note_ = is_same_note_ && note == note_;
+  if (its.name() == form_.name()) return;
+  std::string words = file + ": its keys have the form " + its.name() + ", and those of " + file_ + " the form " +
+                      form_.name() + ". " + way_out_;
+  if (named != first_is_named_)
+    words += " The note of " + (named ? file_ : file) + " names no form: if its keys have the other one, too, give " +
+             "--key-form " + (named ? its : form_).name() + ".";
+  throw Failure(words);
+}
+
+std::string OneForm::note() const {
+  const std::string same = is_same_note_ ? note_ : std::string();
+  return !is_named_ || form_in_note(same, file_) ? same : with_form(same, form_);
+}
+
 std::string with_form(std::string note, const KeyForm& form) {
   if (!note.empty() && !note.ends_with('\n')) note += '\n';
   note.append(tools::kKeyFormLine).append(form.name());

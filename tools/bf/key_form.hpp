@@ -68,6 +68,30 @@ std::optional<KeyForm> form_in_note(const std::string& note, const std::string& 
 // there and differ.
 KeyForm form_of_keys(const std::string& note, const std::optional<KeyForm>& given, const std::string& file);
 
+// The form that the keys of several filters have, to ask or to unite them: one form for all.
+class OneForm {
+ public:
+  // `given`: --key-form. `way_out` ends the message about two that differ.
+  OneForm(std::optional<KeyForm> given, std::string way_out);
+
+  // Takes the next filter. Throws Failure if its keys have another form than those of the first one.
+  void take(const std::string& note, const std::string& file);
+
+  [[nodiscard]] const KeyForm& form() const noexcept { return form_; }
+  // The note of a file with keys of all of them: the note that all have, or the line alone that names the form.
+  [[nodiscard]] std::string note() const;
+
+ private:
+  std::optional<KeyForm> given_;
+  std::string way_out_;
+  KeyForm form_;
+  bool is_named_;       // by a note, or given
+  std::string file_{};  // the first one
+  std::string note_{};
+  bool first_is_named_ = false;
+  bool is_same_note_ = true;
+};
+
 // Adds a line to the note that names the form. Throws Failure if the note is too long then.
 std::string with_form(std::string note, const KeyForm& form);
 

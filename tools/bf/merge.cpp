@@ -1,4 +1,5 @@
 // bf merge: makes one filter of the keys of several.
+#include "derived.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
@@ -14,12 +15,13 @@ namespace {
 
 void declare_merge(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf merge OUT IN... [--secret-file PATH] [--mode MODE] [--force] [-q]\n"
-                       "       bf merge OUT IN... --into [--secret-file PATH] [-q]");
+                       "bf merge OUT IN... [--key-form FORM] [--secret-file PATH] [--mode MODE] [--force] [-q]\n"
+                       "       bf merge OUT IN... --into [--key-form FORM] [--secret-file PATH] [-q]");
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
   CLI::Option* const into =
       app.add_flag("--into", arguments.into, "OUT exists and gets the keys besides its own, while others use it");
+  add_form_of_sources(app, arguments);
   add_mode(app, arguments.options);
   CLI::Option* const force = app.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
   into->excludes(force, app.get_option("--mode"));
@@ -30,7 +32,8 @@ void declare_merge(CLI::App& app, Arguments& arguments) {
   app.footer(
       "The filters need one layout, hash, seed or secret, and number of probes: make them with bf create --like, or\n"
       "build them with bf build --like. Their numbers of bits may be multiples of the smallest one, which OUT gets.\n"
-      "The result is the filter that one build of all keys makes. Marks are not taken over. After a kill or an error\n"
+      "The result is the filter that one build of all keys makes. Marks are not taken over, and\n"
+      "a note only if all have it. After a kill or an error\n"
       "merge again: with --into, OUT then has some of the keys already, which does no harm. (Counting: keys that\n"
       "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n"
       "\nExample: four parts of a list at once, and one filter of all:\n"
@@ -67,8 +70,17 @@ void refuse_a_source(const Arguments& arguments) {
   }
 }
 
+// The note of a new OUT.
+std::string note_of_all(const Arguments& arguments) {
+  OneForm forms(arguments.key_form, kFormsDiffer);
+  for (const std::string& path : arguments.sources)
+    forms.take(unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path).note(), path);
+  return forms.note();
+}
+
 bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   bfstore::Options options = arguments.options;
+  options.note = note_of_all(arguments);
   options.like = like;
   options.unpublished = true;
   return make_filter(arguments, options);
@@ -88,8 +100,11 @@ int merge(const Arguments& arguments) {
   const std::string like = arguments.into ? "" : smallest(arguments);
   bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)
                                           : empty_one(arguments, like);
+  OneForm forms(arguments.key_form, kFormsDiffer);
+  forms.take(filter.note(), arguments.file);
   for (const std::string& path : arguments.sources) {
     const bfstore::Filter source = unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path);
+    forms.take(source.note(), path);
     check(explained(filter.merge(source), arguments, like), path);
     if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   }

@@ -148,12 +148,6 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
       add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
 }
 
-// The options from number `first` on need `option`.
-void need(CLI::App& app, CLI::Option* option, std::size_t first) {
-  const auto all = app.get_options();
-  for (std::size_t i = first; i < all.size(); ++i) all[i]->needs(option);
-}
-
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
   add_text(app, "--note", "words of your own to keep in the file, at most 1024 bytes", "TEXT",
            [&](const std::string& name, const std::string& text) {
@@ -220,6 +214,11 @@ void add_key_form(CLI::App& app, Arguments& arguments) {
            [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
 }
 
+void add_form_of_sources(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--key-form", "the form of the keys of each filter whose note names none", "FORM",
+           [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
+}
+
 bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
   if (const auto info = bfstore::layout_named(text)) return info->layout;
   refuse_name(option, text, "a layout", bfstore::layouts());
@@ -265,6 +264,11 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
 
 void add_filling(CLI::App& app, bfstore::Options& options) {
   app.add_flag("--filling", options.filling, "answer maybe for every key until bf finish-filling: for an online build");
+}
+
+void need(CLI::App& app, CLI::Option* option, std::size_t first) {
+  const auto all = app.get_options();
+  for (std::size_t i = first; i < all.size(); ++i) all[i]->needs(option);
 }
 
 void add_create(CLI::App& app, Arguments& arguments) {

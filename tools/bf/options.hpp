@@ -43,6 +43,9 @@ void add_mode(CLI::App& app, bfstore::Options& options);
 void add_part(CLI::App& app, bfstore::Options& options);
 void add_parts(CLI::App& app, Arguments& arguments, const std::string& help);
 
+// Adds --key-form to a command that makes one filter of several.
+void add_form_of_sources(CLI::App& app, Arguments& arguments);
+
 // Adds the options of commands that make a new file of filters. `force` is the help of --force.
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force);
 
@@ -53,6 +56,9 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted);
 // Adds the options for what another program's bytes do not say of their filter: its size, hash and seeds. They need
 // `format`, and so do the options from number `first` on.
 void add_unsaid(CLI::App& app, Arguments& arguments, CLI::Option* format, std::size_t first);
+
+// The options from number `first` on need `option`.
+void need(CLI::App& app, CLI::Option* option, std::size_t first);
 
 // Adds --create, and the options for the shape and the file of the new filter, which need it.
 void add_create(CLI::App& app, Arguments& arguments);

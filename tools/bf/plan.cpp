@@ -6,6 +6,7 @@
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "plan_like.hpp"
 #include "whole_file.hpp"
 
 #include <langinfo.h>
@@ -20,7 +21,8 @@ namespace {
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
-                       "               [--key-bytes L] [--json] [--svg PATH [--force]]");
+                       "               [--key-bytes L] [--json] [--svg PATH [--force]]\n"
+                       "       bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...");
   bfstore::Options& options = arguments.options;
   const auto number = [&app](const std::string& names, const std::string& help, const std::string& type, Take take) {
     const std::string name = names.substr(names.find("--"));
@@ -48,6 +50,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   });
   number("--layout", "this layout alone", "L",
          [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+  add_plan_like(app, arguments);
   number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
          [&](const std::string& name, const std::string& text) {
            arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
@@ -60,12 +63,21 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
       "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
       "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
+      "With --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it would\n"
+      "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with its\n"
+      "hash, the others with xxh3.\n"
       "\nExamples:\n  bf plan -n 100M -p 1%\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
-      "  bf plan -m 5M -k 7 --layout classic --json");
+      "  bf plan -m 5M -k 7 --layout classic --json\n"
+      "  bf plan --like users.bf -n 20M");
 }
 
 void check_plan(Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
+  if (!options.like.empty()) {
+    if (options.capacity == 0 || options.fpr == 0) return;
+    throw Failure(
+        "plan: --like gives m and k, and with --capacity and --fpr they would be too many numbers. Leave one out.");
+  }
   const bool size = options.num_bits != 0 || options.max_bytes != 0;
   const int given =
       (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
@@ -85,31 +97,40 @@ bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
 
-std::vector<tools::RatePoint> curve_of(const bfstore::Plan& plan) {
+std::vector<tools::RatePoint> curve_of(const bfstore::Plan& plan, bfstore::Hash hash) {
   bfstore::PlanRequest filter;
   filter.layout = plan.layout.layout;
+  filter.hash = hash;
   filter.num_bits = plan.num_bits;
   filter.num_probes = plan.num_probes;
   return tools::rate_curve(filter, static_cast<double>(plan.capacity) * 2);
 }
 
+bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
+  bfstore::PlanRequest given;
+  given.capacity = options.capacity;
+  given.fpr = options.fpr;
+  given.bits_per_key = options.bits_per_key;
+  given.max_bytes = options.max_bytes;
+  given.num_bits = options.num_bits;
+  given.num_probes = options.num_probes;
+  return given;
+}
+
 Forecasts forecasts_of(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
-  all.given.capacity = options.capacity;
-  all.given.fpr = options.fpr;
-  all.given.bits_per_key = options.bits_per_key;
-  all.given.max_bytes = options.max_bytes;
-  all.given.num_bits = options.num_bits;
-  all.given.num_probes = options.num_probes;
+  all.given = options.like.empty() ? numbers_given(options) : numbers_of_like(arguments);
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     if (options.layout && layout.layout != *options.layout) continue;
     bfstore::PlanRequest request = all.given;
+    if (request.layout != layout.layout) request.hash = bfstore::Hash::kXxh3;
     request.layout = layout.layout;
     const auto plan = bfstore::plan(request);
     if (plan) {
-      all.possible.push_back({*plan, curve_of(*plan), hash_set_bytes(plan->capacity, arguments.key_bytes)});
+      all.possible.push_back(
+          {*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes)});
     } else {
       all.impossible.push_back({layout, plan.error().message});
     }

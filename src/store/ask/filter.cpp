@@ -201,10 +201,24 @@ Shape Filter::shape() const noexcept { return store::Pinned(*ask_)->shape; }
 
 Part Filter::part() const noexcept { return store::Pinned(*ask_)->part(); }
 
-std::string Filter::note() const {
-  const store::Pinned ask(*ask_);
-  const format::Identity* const identity = ask->identity();
+namespace {
+
+std::string note_of(const store::Ask& ask) {
+  const format::Identity* const identity = ask.identity();
   return identity != nullptr ? identity->note.value_or(std::string()) : std::string();
+}
+
+}  // namespace
+
+std::string Filter::note() const { return note_of(*store::Pinned(*ask_)); }
+
+std::vector<NoteOfFile> Filter::notes() const {
+  const store::Pinned ask(*ask_);
+  const auto noted = [](const store::Ask& one) { return NoteOfFile{one.home->name(""), note_of(one)}; };
+  std::vector<NoteOfFile> all;
+  for (const store::Ask* const part : ask->home->parts()) all.push_back(noted(*part));
+  if (all.empty()) all.push_back(noted(*ask));
+  return all;
 }
 
 std::vector<std::uint32_t> Filter::seeds() const { return store::Pinned(*ask_)->seeds(); }

@@ -9,6 +9,7 @@
 #include "layout/layout.hpp"
 #include "layout/overlap.hpp"
 #include "store/derive/content.hpp"
+#include "store/file/reached.hpp"
 #include "store/home/ask.hpp"
 #include "store/home/fit.hpp"
 #include "store/home/followed.hpp"
@@ -60,7 +61,8 @@ Error compare_bits(const store::Ask& large, const store::Ask& small, bool swappe
 
 // Estimates the keys of one filter.
 Error estimate_keys(const store::Ask& ask, Interval& keys) {
-  const auto counter = std::make_unique<layout::FillCounter>(ask.row, ask.target.geometry);  // stacks are small
+  const auto counter =
+      std::make_unique<layout::FillCounter>(store::fill_counter(ask.shape, ask.target.geometry));  // stacks are small
   Error error = store::each_piece_of_body(ask, [&](std::uint64_t, std::span<const std::byte> piece) {
     counter->take(store::words_of(piece).data(), store::words_of(piece).size());
     return Error{};

@@ -35,6 +35,7 @@ class Copy final : public store::Transform {
 }  // namespace
 
 Error Filter::save(const std::string& path, const SaveOptions& options) const {
+  if (options.note) return base::fail(Code::kInvalid, path + ": a copy has the note of its source. Give none.");
   if (options.sealed) return save_sealed(path, options);
   const auto making = store::making_at(path, options);
   if (!making) return making.error();

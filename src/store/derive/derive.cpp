@@ -1,5 +1,9 @@
 #include "store/derive/derive.hpp"
 
+#include <algorithm>
+#include <optional>
+
+#include "base/fail.hpp"
 #include "store/file/session.hpp"
 
 namespace bfstore::store {
@@ -16,6 +20,19 @@ Error Transform::check_read(const Sources& sources) {
   for (const Source& source : sources) {
     if (Error error = check_copied(*source.ask, source.content); !error.ok()) return error;
   }
+  return {};
+}
+
+Error set_note(format::Identity& identity, const Sources& sources, const SaveOptions& options) {
+  const auto& first = sources.front().content.identity.note;
+  const bool same = std::all_of(sources.begin(), sources.end(),
+                                [&](const Source& source) { return source.content.identity.note == first; });
+  identity.note = same ? first : std::nullopt;
+  if (!options.note) return {};
+  if (options.note->size() > kMaxNoteBytes)
+    return base::fail(Code::kInvalid, "a note of " + std::to_string(options.note->size()) +
+                                          " bytes is too long. Give at most 1024 bytes.");
+  identity.note = options.note->empty() ? std::nullopt : options.note;
   return {};
 }
 

@@ -47,6 +47,10 @@ class Transform {
   virtual Error check_read(const Sources& sources);
 };
 
+// Gives the new file the note that the options say, or otherwise the one that all sources have, if it is the same one.
+// kInvalid if that is too long.
+Error set_note(format::Identity& identity, const Sources& sources, const SaveOptions& options);
+
 // Makes the new file. It appears at `to` complete and durable, or not at all.
 Error derive(std::span<const Ask* const> from, const std::string& to, const Making& how, Transform& transform);
 

@@ -58,9 +58,9 @@ class NewBody {
 
 // Returns the number of keys that the bits are enough for. It is not less than the number of keys that all sources
 // have, because some bits are set by chance. So the filter is at its capacity when its rate is the promised one.
-Result<std::uint64_t> keys_in(const store::OpenFile& made, const layout::Row& row) {
+Result<std::uint64_t> keys_in(const store::OpenFile& made) {
   const Shape& shape = made.identity().shape;
-  const auto counter = std::make_unique<layout::FillCounter>(row, store::geometry_of(shape));
+  const auto counter = std::make_unique<layout::FillCounter>(store::fill_counter(shape, store::geometry_of(shape)));
   constexpr std::uint64_t kPieceWords = std::uint64_t{1} << 15;
   const std::uint64_t num_words = made.identity().body_bytes / sizeof(std::uint64_t);
   std::vector<std::uint64_t> words(std::min(kPieceWords, num_words));
@@ -82,8 +82,10 @@ const store::Source& smallest_of(const store::Sources& sources) {
 
 class Intersect final : public store::Transform {
  public:
-  // Returns the identity of the smallest source. Leaves out its note, which is of that source alone, and its marks,
-  // which would speak of keys that the other sources lack.
+  explicit Intersect(const SaveOptions& options) noexcept : options_(options) {}
+
+  // Returns the identity of the smallest source. Leaves out a note that is of that source alone, and its marks, which
+  // would speak of keys that the other sources lack.
   Result<format::Identity> identity(const store::Sources& sources) override {
     const store::Source& smallest = smallest_of(sources);
     const layout::Row& row = smallest.ask->row;
@@ -97,7 +99,7 @@ class Intersect final : public store::Transform {
     }
     // On the heap, because GCC 12 warns that the note of one on the stack is uninitialized.
     auto identity = std::make_unique<format::Identity>(smallest.content.identity);
-    identity->note.reset();
+    if (Error error = store::set_note(*identity, sources, options_); !error.ok()) return error;
     return store::as_new(std::move(*identity), format::Form::kFile, {});
   }
 
@@ -111,10 +113,13 @@ class Intersect final : public store::Transform {
       };
       if (Error error = store::each_folded_piece(*source.ask, times, take); !error.ok()) return error;
     }
-    const auto keys = keys_in(made, sources.front().ask->row);
+    const auto keys = keys_in(made);
     if (!keys) return keys.error();
     return store::Facts{*keys};
   }
+
+ private:
+  const SaveOptions& options_;
 };
 
 }  // namespace
@@ -125,7 +130,7 @@ Error Filter::intersect(std::span<const Filter* const> filters, const std::strin
   if (!making) return making.error();
   std::vector<const store::Ask*> from;
   for (const Filter* const filter : filters) from.push_back(filter->ask_.get());
-  Intersect intersect;
+  Intersect intersect(options);
   return store::derive(from, path, *making, intersect);
 }
 

@@ -48,7 +48,9 @@ std::string missing_in(const ByNumber& there, std::uint64_t parts) {
 
 class Join final : public store::Transform {
  public:
-  // Returns the identity of the parts, made whole. Marks and a note would be those of one part.
+  explicit Join(const SaveOptions& options) noexcept : options_(options) {}
+
+  // Returns the identity of the parts, made whole. Marks would be those of one part.
   Result<format::Identity> identity(const store::Sources& sources) override {
     for (const store::Source& source : sources) {
       if (source.ask->part().parts == 1) {
@@ -61,7 +63,7 @@ class Join final : public store::Transform {
     format::Identity whole = sources.front().content.identity;
     const PartOfWhole part = *whole.part;
     whole.part.reset();
-    whole.note.reset();
+    if (Error error = store::set_note(whole, sources, options_); !error.ok()) return error;
     whole.shape.num_bits *= part.part.parts;
     whole.shape.capacity = part.capacity;
     whole.body_bytes *= part.part.parts;
@@ -92,6 +94,7 @@ class Join final : public store::Transform {
                                      ". Give every part once.");
   }
 
+  const SaveOptions& options_;
   store::PartsInOrder order_;
 };
 
@@ -103,7 +106,7 @@ Error Filter::join(std::span<const Filter* const> parts, const std::string& path
   if (!making) return making.error();
   std::vector<const store::Ask*> from;
   for (const Filter* const part : parts) from.push_back(part->ask_.get());
-  Join join;
+  Join join(options);
   return store::derive(from, path, *making, join);
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "store/file/reached.hpp"
 
 namespace bfstore::store {
 
@@ -19,7 +20,7 @@ namespace bfstore::store {
 class Union {
  public:
   explicit Union(Ask& into) noexcept
-      : into_(into), before_(into.row, into.target.geometry), after_(into.row, into.target.geometry) {}
+      : into_(into), before_(fill_counter(into.shape, into.target.geometry)), after_(before_) {}
 
   void take(std::uint64_t first, std::span<const std::uint64_t> words) noexcept {
     std::uint64_t* const there = into_.words + first;

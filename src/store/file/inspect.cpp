@@ -75,8 +75,7 @@ Error check_end_word(const File& file, const format::Identity& identity, Report&
 
 Error count_body(const File& file, const format::Identity& identity, Report& report) {
   const Shape& shape = identity.shape;
-  const layout::Row& row = layout::row_of(shape.layout);
-  layout::FillCounter counter(row, store::geometry_of(shape));
+  layout::FillCounter counter = store::fill_counter(shape, store::geometry_of(shape));
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
   const format::Section body = format::sections_of(identity).body;
   for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {

@@ -10,6 +10,25 @@
 
 namespace bfstore::store {
 
+// The row of the rates and estimates of filters of this layout and hash: the layout's own, unless the hash has all
+// positions of a key near each other.
+inline const layout::Row& row_of_rates(const layout::Row& row, const hash::Row& hash) noexcept {
+  switch (hash.spread) {
+    case hash::Spread::kLine:
+      return layout::kClassicInLinesRow;
+    case hash::Spread::kSplitBlock:
+      return layout::kSplitBlocksRow;
+    case hash::Spread::kAnywhere:
+      break;
+  }
+  return row;
+}
+
+// A counter of the bits of such a filter.
+inline layout::FillCounter fill_counter(const Shape& shape, const layout::Geometry& geometry) noexcept {
+  return {row_of_rates(layout::row_of(shape.layout), hash::row_of(shape.hash)), geometry};
+}
+
 inline layout::Geometry geometry_of(const Shape& shape) noexcept {
   const std::uint64_t reached = hash::row_of(shape.hash).num_reached(shape.num_bits);
   layout::Geometry geometry = layout::row_of(shape.layout).geometry(reached, shape.num_probes);

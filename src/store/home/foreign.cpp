@@ -153,7 +153,7 @@ Error InForeignFile::read_words(const ForeignBits& filter, std::span<std::byte> 
 std::optional<Fill> InForeignFile::fill_of(const ForeignBits& filter) const {
   const Shape& shape = filter.identity.shape;
   const auto counter =
-      std::make_unique<layout::FillCounter>(layout::row_of(shape.layout), geometry_of(shape));  // stacks are small
+      std::make_unique<layout::FillCounter>(fill_counter(shape, geometry_of(shape)));  // stacks are small
   std::vector<std::uint64_t> words(std::min<std::uint64_t>(filter.identity.body_bytes / 8, 1 << 15));
   for (std::uint64_t done = 0; done < filter.identity.body_bytes;) {
     const std::uint64_t now = std::min<std::uint64_t>(words.size() * 8, filter.identity.body_bytes - done);

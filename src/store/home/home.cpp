@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "store/file/reached.hpp"
 #include "store/file/refusals.hpp"
 #include "store/home/ask.hpp"
 
@@ -70,7 +71,7 @@ Stats Home::stats(const Ask& ask, StatsWish wish) const {
   stats.saturated = stats.shape.capacity != 0 && ask.keys_left() > stats.shape.capacity;
   if (wish.memory && mapping() != nullptr) stats.memory = {mapping()->huge_page_bytes(), mapping()->resident_bytes()};
   if (wish.fill) {
-    layout::FillCounter counter(ask.row, ask.target.geometry);
+    layout::FillCounter counter = fill_counter(ask.shape, ask.target.geometry);
     counter.take(ask.words, ask.body_bytes / 8);
     stats.fill = counter.fill();
   }

@@ -41,6 +41,8 @@ class Home {
   // The file that is this filter and nothing else. nullptr for every other kind.
   [[nodiscard]] virtual const OpenFile* own_file() const noexcept { return nullptr; }
   [[nodiscard]] virtual Stats stats(const Ask& ask, StatsWish wish) const;
+  // The parts of a set, and none of every other kind.
+  [[nodiscard]] virtual std::vector<const Ask*> parts() const { return {}; }
 
   // --- Doubt ---
   [[nodiscard]] virtual bool is_shut() const noexcept { return false; }

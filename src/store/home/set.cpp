@@ -76,6 +76,12 @@ class Set final : public Home {
   // Reports the parts that there are, and the shape of the whole filter.
   [[nodiscard]] Stats stats(const Ask& whole, StatsWish wish) const override;
 
+  [[nodiscard]] std::vector<const Ask*> parts() const override {
+    std::vector<const Ask*> all;
+    for (const auto& part : there_) all.push_back(part.get());
+    return all;
+  }
+
   // The shape of the whole filter.
   [[nodiscard]] Shape shape() const;
   [[nodiscard]] const layout::Functions& functions() const noexcept { return there_.front()->functions; }

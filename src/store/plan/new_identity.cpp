@@ -122,7 +122,7 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
   if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
   if (options.num_probes == 0) options.num_probes = hash.only_probes;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
-    return sizing::solve(row, reached, body_bytes, program_of(hash.info.hash));
+    return sizing::solve(row_of_rates(row, hash), reached, body_bytes, program_of(hash.info.hash));
   });
   if (size && options.num_bits == 0) size->num_bits = base::round_up(size->num_bits, hash.unit_bits);
   if (!size || count == 0 || size->num_probes == count) return size;

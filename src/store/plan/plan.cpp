@@ -55,9 +55,10 @@ Result<Plan> plan(const PlanRequest& request) {
     return base::fail(Code::kInvalid, "unknown hash " + std::to_string(static_cast<std::uint16_t>(request.hash)) +
                                           ". Give the number of one that this version has.");
   }
+  const layout::Row& rates = store::row_of_rates(*row, *hash);
   Options options = options_of(request);
   const auto size = store::solve_for_reached(*hash, options, [&](const Options& reached) {
-    return sizing::complete(*row, reached, store::file_body_budget(request.max_bytes));
+    return sizing::complete(rates, reached, store::file_body_budget(request.max_bytes));
   });
   if (!size) return size.error();
   if (Error error = store::check_hash_takes(*row, *hash, options, size->num_bits, size->num_probes); !error.ok())
@@ -75,7 +76,7 @@ Result<Plan> plan(const PlanRequest& request) {
   plan.body_bytes = layout::body_bytes(*row, size->num_bits);
   plan.file_bytes = file_bytes_of(plan.body_bytes);
   plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
-  plan.fill_ratio = row->expected_fill(keys, bits, probes) * bits / static_cast<double>(size->num_bits);
+  plan.fill_ratio = rates.expected_fill(keys, bits, probes) * bits / static_cast<double>(size->num_bits);
   plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
   plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
   plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);

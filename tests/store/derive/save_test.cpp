@@ -930,10 +930,12 @@ TEST_CASE("a flipped bit of the header makes no wrong no in bytes that are loade
   add_keys(filter, 1, 0, kSome);
   REQUIRE(filter.close().ok());
   const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  // Bits of every place in a byte: no part of eight.
+  const std::size_t kEvery = tests::if_slow(7, 1);
   for (Bytes bytes : {dumped(reader), bytes_of(dir.file())}) {
     std::uint64_t loaded = 0;
     const std::size_t end = bytes.size() > format::kFileHeaderBytes ? format::kFileHeaderBytes : 192;
-    for (std::size_t bit = 0; bit < end * 8; ++bit) {
+    for (std::size_t bit = 0; bit < end * 8; bit += kEvery) {
       bytes[bit / 8] ^= std::byte{1} << (bit % 8);
       const auto found = Filter::load(bytes);
       bytes[bit / 8] ^= std::byte{1} << (bit % 8);
@@ -941,7 +943,7 @@ TEST_CASE("a flipped bit of the header makes no wrong no in bytes that are loade
       ++loaded;
       REQUIRE(maybes(*found, 1, 0, kSome) == kSome);
     }
-    CHECK(loaded < end * 8 / 2);
+    CHECK(loaded < end * 8 / kEvery / 2);
   }
 }
 

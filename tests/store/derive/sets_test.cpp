@@ -124,10 +124,9 @@ TEST_CASE("a vast intersection, of sealed and of plain files, loses no key betwe
   }
 }
 
-TEST_CASE("an intersection has no marks and no note, and counts as many keys as its bits are enough for") {
+TEST_CASE("an intersection has no marks, and counts as many keys as its bits are enough for") {
   TempDir dir;
   Options options = options_of(Layout::kBlocked, 400);
-  options.note = "of one source";
   Filter one = filled(dir.file("one"), options, 0, 2 * kKeys);
   Filter other = filled(dir.file("other"), options, kKeys, 3 * kKeys);
   Filter third = filled(dir.file("third"), options, 0, 2 * kKeys);
@@ -136,7 +135,6 @@ TEST_CASE("an intersection has no marks and no note, and counts as many keys as 
   const Filter both = opened(Filter::open(dir.file("both"), OpenMode::kRead));
   CHECK(both.get_mark(1, 2) == 0);
   CHECK(both.list_marks()->empty());
-  CHECK(both.note().empty());
   const Stats stats = both.stats({.fill = true});
   CHECK(static_cast<double>(stats.keys_added) == doctest::Approx(stats.fill->estimated_keys).epsilon(0.001));
   CHECK(stats.keys_added >= kKeys);
@@ -149,6 +147,34 @@ TEST_CASE("an intersection has no marks and no note, and counts as many keys as 
   const double maybes =
       static_cast<double>(how_many(both, 10 * kKeys, 10 * kKeys + absent)) / static_cast<double>(absent);
   CHECK(maybes == doctest::Approx(stats.fill->estimated_fpr).epsilon(0.1));
+}
+
+TEST_CASE("an intersection has the note that all sources have, or the one that is given") {
+  TempDir dir;
+  Options options = options_of(Layout::kBlocked, 400);
+  options.note = "of all";
+  const Filter one = filled(dir.file("one"), options, 0, kKeys);
+  const Filter other = filled(dir.file("other"), options, 0, kKeys);
+  options.note = "of one";
+  const Filter third = filled(dir.file("third"), options, 0, kKeys);
+  options.note.clear();
+  const Filter silent = filled(dir.file("silent"), options, 0, kKeys);
+  const auto note_of = [&](const std::vector<const Filter*>& sources, const SaveOptions& saving) {
+    SaveOptions all = saving;
+    all.replace = true;
+    REQUIRE(Filter::intersect(sources, dir.file("both"), all).ok());
+    return opened(Filter::open(dir.file("both"), OpenMode::kRead)).note();
+  };
+  CHECK(note_of({&one, &other}, {}) == "of all");
+  CHECK(note_of({&one, &third}, {}).empty());
+  CHECK(note_of({&one, &silent}, {}).empty());
+  CHECK(note_of({&silent, &one}, {}).empty());
+  CHECK(note_of({&one, &third}, {.note = "given"}) == "given");
+  CHECK(note_of({&one, &other}, {.note = ""}).empty());
+  const std::vector<const Filter*> both{&one, &other};
+  const SaveOptions long_note{.replace = true, .note = std::string(kMaxNoteBytes + 1, 'n')};
+  CHECK(Filter::intersect(both, dir.file("both"), long_note).code == Code::kInvalid);
+  CHECK(one.save(dir.file("copy"), {.note = "given"}).code == Code::kInvalid);
 }
 
 TEST_CASE("every form of a filter is intersected and compared: a buffer, a bare one, a follower, and a filter itself") {

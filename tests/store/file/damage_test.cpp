@@ -331,6 +331,8 @@ class Round {
   int ending_ = 0;
 };
 
+const std::uint64_t kRounds = tests::if_slow(24, 48);
+
 void damage_so_many(std::uint64_t rounds, bool guard) {
   const std::uint64_t seed = first_seed();
   std::map<std::string, Tally> tallies;
@@ -351,9 +353,9 @@ void damage_so_many(std::uint64_t rounds, bool guard) {
 }  // namespace
 
 TEST_CASE("with a guard no damage under four threads ends the process or makes a wrong no") {
-  damage_so_many(option("rounds", 48), true);
+  damage_so_many(option("rounds", kRounds), true);
 }
 
 TEST_CASE("without a guard damage under four threads is SIGBUS at worst, and no wrong no") {
-  damage_so_many(option("rounds", 48), false);
+  damage_so_many(option("rounds", kRounds), false);
 }

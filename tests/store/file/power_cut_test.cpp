@@ -524,7 +524,7 @@ TEST_CASE("no life of a file, with power cuts, failed syncs and kills, ends in a
   // some.
   constexpr std::uint64_t kSparesAtMost = 200;
   const std::uint64_t first = first_seed();
-  const std::uint64_t lives = option("lives", 300);
+  const std::uint64_t lives = option("lives", tests::if_slow(100, 300));
   std::uint64_t recoveries = 0;
   std::uint64_t removes = 0;
   const auto met = [&] { return removes > lives / 100 && recoveries > lives; };

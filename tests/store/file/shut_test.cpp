@@ -22,6 +22,9 @@ using namespace store_test;
 
 namespace {
 
+// Of threads against one handle.
+const std::uint64_t kRounds = tests::if_slow(4, 12);
+
 constexpr std::uint64_t kMany = 300;  // for each form of call
 
 // Threads that take a lock again and again may keep another thread from it for seconds, on a slow machine.
@@ -107,7 +110,7 @@ void sync_until_shut(Filter& filter, std::atomic<int>& wrong) {
 
 TEST_CASE("threads ask, add and sync while the handle is shut: keys that were not refused are in the clean file") {
   for (const OpenMode mode : {OpenMode::kWrite, OpenMode::kExclusive}) {
-    for (int round = 0; round < 12; ++round) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
       TempDir dir(memory_folder());
       Options roomy = small_options();
       roomy.capacity = 2'000'000;
@@ -456,7 +459,7 @@ TEST_CASE("a handle that is shut while the kernel reads its words for a copy say
 
 TEST_CASE("threads save and dump while the handle is shut: a copy is whole, or the error says that it was shut") {
   for (const OpenMode mode : {OpenMode::kRead, OpenMode::kWrite, OpenMode::kExclusive}) {
-    for (int round = 0; round < 12; ++round) {
+    for (std::uint64_t round = 0; round < kRounds; ++round) {
       TempDir dir(memory_folder());
       const std::string path = filled(dir);
       Filter filter =

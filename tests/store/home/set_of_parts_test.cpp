@@ -487,6 +487,9 @@ TEST_CASE("a set tells the facts of the whole filter, and sums those of its part
     CHECK(sum.memory->resident_bytes.value_or(0) > 0);
     CHECK(set.part() == Part{});
     CHECK(set.note().empty());
+    CHECK(set.notes().size() == 4);
+    CHECK(set.notes()[2].note.empty());
+    CHECK(set.notes()[2].file.ends_with("2"));
     list(dir, {0});
     const Stats first = open_set(dir).stats({.fill = true});
     CHECK(first.shape.num_bits == one.shape.num_bits);
