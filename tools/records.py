@@ -87,12 +87,12 @@ def parts():
     known = tables.tables()
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
-        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
+        "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/format/ask.c", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
                           "tests/layout/meson.build", "tests/store/meson.build", *PYTHON_SUPPORT], 1),
         "model": Part(["tests/model/*"], 1),
         "deep": Part(["tests/model/*"], 1),
-        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/description/*", "tools/meson.build"], 1),
-        "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tests/bindings/*.py", "capi/examples/quickstart.py",
+        "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/common/*", "tools/description/*", "tools/meson.build"], 1),
+        "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tools/common/*", "tests/bindings/*.py", "capi/examples/quickstart.py",
                        *PYTHON_SUPPORT], 1),
         **{f"engine/{name}": Part([*OF_ENGINES, *paths], LEAST_KILLS[name]) for name, paths in ENGINES.items()},
         **{f"mistakes/{table.source}": mistakes(table, killers) for table in known},

@@ -16,8 +16,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 build_packages=(g++ gcc meson ninja-build pkg-config libboost-dev libxxhash-dev libcli11-dev nlohmann-json3-dev)
 demo_packages=("${build_packages[@]}" libsqlite3-dev wamerican-insane wngerman)
 # cmake: Debian's doctest gives its path only in a CMake file, which meson reads with cmake.
-test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-venv mypy binutils
-  e2fsprogs xfsprogs btrfs-progs parallel)
+test_packages=("${demo_packages[@]}" doctest-dev cmake libbenchmark-dev python3 python3-dev python3-xxhash python3-bitarray python3-html5lib python3-prometheus-client
+  python3-venv mypy binutils e2fsprogs xfsprogs btrfs-progs parallel)
 # For the tests that CI leaves to tools/campaign: other machines, emulated, and the models of the protocol.
 campaign_packages=(g++-aarch64-linux-gnu g++-s390x-linux-gnu qemu-user spin)
 bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
@@ -25,7 +25,9 @@ bench_packages=("${build_packages[@]}" libbenchmark-dev python3 python3-dev)
 rival_packages=(librocksdb-dev libleveldb-dev libbloom-dev libbtllib-dev python3-venv)
 # For tests of the installed files: these shells, these readers of manual pages, and Debian's packaging.
 installed_packages=(bash-completion zsh fish man-db mandoc dpkg-dev debhelper dh-python lintian)
-ci_packages=("${test_packages[@]}" "${campaign_packages[@]}" "${installed_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
+# For tests of the pages that bfinspect makes: a browser, and a font for its text.
+browser_packages=(chromium fonts-dejavu-core)
+ci_packages=("${test_packages[@]}" "${campaign_packages[@]}" "${installed_packages[@]}" "${browser_packages[@]}" clang-14 libclang-rt-14-dev llvm-14 clang-format-14 shellcheck abigail-tools)
 # Languages of the bindings other than Python's, PROGRAM:PACKAGE. A program that is already installed in another way (a
 # newer node, with its npm) is used, and Debian's is not installed.
 language_programs=(cargo:cargo rustc:rustc go:golang-go javac:openjdk-17-jdk-headless mvn:maven node:nodejs npm:npm

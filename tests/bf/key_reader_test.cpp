@@ -3,7 +3,7 @@
 #include "key_reader.hpp"
 
 #include "bytes.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "list_kind.hpp"
 
 #include <doctest/doctest.h>

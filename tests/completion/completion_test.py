@@ -37,6 +37,7 @@ CASES = (
     ("bf verify --js", None), ("bf count create --nu", "--null"),
     ("bfinspect --format libb", "libbloom"), ("bfinspect --format jaybird filt", "filters.bf"),
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
+    ("bfinspect --prom", "--prometheus"), ("bfinspect --prometheus a.bf filt", "filters.bf"), ("bfinspect filters.bf --html filt", "filters.bf"),
 )
 
 

@@ -15,7 +15,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
 import bfstore_header
-import reader
+import readers as reader
 from make import DIGESTS, KEYS, SECRET
 
 CODES = bfstore_header.codes(sys.argv.pop(2))

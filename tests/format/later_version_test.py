@@ -14,7 +14,7 @@ import unittest
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"), os.path.dirname(os.path.abspath(__file__))]
 import bfstore_ctypes as bfs
 import bfstore_header
-import reader
+import readers as reader
 import writer
 from breakage import PAGE, field, put, record, seal_identity, seal_slots, with_records
 

@@ -13,7 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
-import reader
+import readers as reader
 
 LIBRARY = bfs.load(sys.argv.pop(1))
 # The reader takes long for a key, and a run that is shortened asks fewer.

@@ -18,7 +18,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import bfstore_header
-import reader
+import readers as reader
 import writer
 
 # LD_PRELOAD of a sanitizer is for Python; programs have theirs inside.

@@ -79,7 +79,8 @@ TEST_CASE("the longest filter, and lengths of one and of three bytes") {
 TEST_CASE("a filter that is cut anywhere is refused") {
   const Bytes bytes = of_hex(kTweak);
   for (std::size_t size = 0; size < bytes.size(); ++size)
-    refused({bytes.begin(), bytes.begin() + std::ptrdiff_t(size)}, Code::kTooShort, {"within what a filter of BIP-37 has"});
+    refused({bytes.begin(), bytes.begin() + std::ptrdiff_t(size)}, Code::kTooShort,
+            {"within what a filter of BIP-37 has"});
 }
 
 TEST_CASE("only filters that BIP-37 has are exported") {

@@ -1,5 +1,6 @@
 """Files between machines of either byte order and of three processors: the library, built by cross compilers for s390x,
-which is big-endian, and for aarch64, each run by an emulator, together with the library of this machine.
+which is big-endian, and for aarch64, each run by an emulator, together with the library of this machine. The reader in one
+header (bfstore_reader.h) reads on each what another one wrote.
 
 Arguments: the project's root, this machine's byte_order.
 """
@@ -63,6 +64,15 @@ def built_for(processor: str, folder: str) -> list:
     return [emulator, program]
 
 
+def reader_for(processor: str, folder: str) -> list:
+    """Returns the command that runs ask.c, with the reader in one header, on this processor."""
+    program = os.path.join(folder, "ask")
+    compiler, emulator = (processor + "-linux-gnu-gcc", ["qemu-" + processor]) if processor != platform.machine() else ("gcc", [])
+    os.makedirs(folder, exist_ok=True)
+    subprocess.run([compiler, "-std=c99", "-O1", "-static", f"-I{ROOT}/capi", ROOT / "tests/format/ask.c", "-o", program], check=True)
+    return [*emulator, program]
+
+
 class Process:
     """A process that has a file open, until it is told to ask for all keys and to close it."""
 
@@ -90,6 +100,7 @@ class ByteOrder(unittest.TestCase):
         cls.machines = {platform.machine(): [NATIVE]}
         for processor in others:
             cls.machines[processor] = built_for(processor, os.path.join(folder.name, processor))
+        cls.readers = [reader_for(processor, os.path.join(folder.name, processor)) for processor in cls.machines]
 
     def for_each_pair(self, use) -> None:
         """Tries each layout, made by one machine and used by another, and by big-endian ones alone."""
@@ -111,11 +122,17 @@ class ByteOrder(unittest.TestCase):
             self.assertIn("maybe 500 strangers 0 added 500", self.run_once(other, "ask", path, 0, 500))
             self.run_once(other, "add", path, 500, 1000)
             said.add(self.run_once(maker, "ask", path, 0, 1000))
+            self.read_in_c(path)
 
         self.for_each_pair(use)
         self.assertEqual(len(said), len(LAYOUTS), f"one number of bits and of keys for each layout, whoever added: {said}")
         for line in said:
             self.assertRegex(line, r"maybe 1000 strangers 0 added \d+ bits \d+ mark 1000 health 0")
+
+    def read_in_c(self, path) -> None:
+        for reader, how in itertools.product(self.readers, ([], ["copy"])):
+            done = subprocess.run([*reader, path, "0", "1000", *how], stdout=subprocess.PIPE, text=True, check=False)
+            self.assertEqual((done.stdout, done.returncode), ("maybe 1000 strangers 0\n", 0), reader)
 
     def test_two_machines_use_one_file_at_once(self) -> None:
         def use(maker, other, path, layout) -> None:

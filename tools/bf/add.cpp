@@ -1,5 +1,5 @@
 // bf add: adds keys to a filter, which it makes first if it is told to.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"

@@ -3,7 +3,7 @@
 
 #include "commands.hpp"
 #include "description.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "options.hpp"
 #include "words.hpp"
 

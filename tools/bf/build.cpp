@@ -1,5 +1,5 @@
 // bf build: makes a filter of the right size from a list of keys.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "key_count.hpp"

@@ -1,5 +1,5 @@
 // bf clear: replaces a filter by an empty one.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

@@ -1,5 +1,5 @@
 // bf contains: says which keys may be in a filter, and which are certainly absent.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "options.hpp"

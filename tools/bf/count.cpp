@@ -1,6 +1,6 @@
 // bf count: says how often keys are in a counting filter.
 #include "counting.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "options.hpp"
 #include "output.hpp"

@@ -1,7 +1,7 @@
 // See counting.hpp.
 #include "counting.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "key_source.hpp"

@@ -1,7 +1,7 @@
 // See decompressor.hpp.
 #include "decompressor.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>

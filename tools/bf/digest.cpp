@@ -1,5 +1,5 @@
 // bf digest: turns keys into digests, for builds elsewhere or later.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

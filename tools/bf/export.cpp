@@ -1,5 +1,5 @@
 // bf export: writes a filter's bytes for another program.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "interrupt.hpp"
@@ -50,7 +50,7 @@ int export_array(const Arguments& arguments) {
   }
   if (KeySource(arguments.file, "the filter").is_same_file(arguments.raw))
     throw Failure(arguments.raw + ": is the filter itself. Name another file.");
-  write_whole(arguments.raw, bytes, arguments.options.replace, 0600, arguments.options.mode);
+  tools::write_whole(arguments.raw, bytes, arguments.options.replace, 0600, arguments.options.mode);
   if (!arguments.quiet)
     report(arguments.raw + ": exported " + grouped(filter.shape().num_bits) + " bits in " + grouped(bytes.size()) +
            " bytes");

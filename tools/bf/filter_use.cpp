@@ -1,7 +1,7 @@
 // See filter_use.hpp.
 #include "filter_use.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"

@@ -7,17 +7,13 @@
 #include <string>
 #include <vector>
 
-namespace bf {
+#include "rate_chart.hpp"
 
-// The rate with that many keys in the filter.
-struct Point {
-  std::uint64_t keys;
-  double fpr;
-};
+namespace bf {
 
 struct Forecast {
   bfstore::Plan plan;
-  std::vector<Point> curve;  // up to twice the capacity
+  std::vector<tools::RatePoint> curve;  // up to twice the capacity
   std::uint64_t hash_set_bytes = 0;
 };
 
@@ -34,13 +30,8 @@ struct Forecasts {
   std::vector<Refusal> impossible;
 };
 
-inline constexpr std::size_t kCurvePoints = 128;
-
-// The range of a logarithmic axis of rates, as powers of ten: from `bottom` to 0.
+// The range of an axis of these rates: see tools::bottom_of().
 int bottom_of(const std::vector<Forecast>& forecasts);
-
-// The position of a rate on that axis: 0 at the bottom, and 1 at a rate of 1. Below 0 if the rate is below the bottom.
-double height_of(double fpr, int bottom);
 
 std::string table_text(const Forecasts& forecasts, bool utf8);
 std::string json_text(const Forecasts& forecasts);

@@ -2,7 +2,7 @@
 #include "foreign.hpp"
 
 #include "commands.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 

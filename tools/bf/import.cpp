@@ -1,5 +1,5 @@
 // bf import: makes a filter of the bytes of another program's filter.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "interrupt.hpp"

@@ -1,7 +1,7 @@
 // See key_form.hpp.
 #include "key_form.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "key_form_line.hpp"
 
 #include <bfstore/options.hpp>

@@ -2,7 +2,7 @@
 #include "key_reader.hpp"
 
 #include "bytes.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "interrupt.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // See key_source.hpp.
 #include "key_source.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "interrupt.hpp"
 #include "list_head.hpp"
 #include "list_kind.hpp"

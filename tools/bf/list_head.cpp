@@ -1,7 +1,7 @@
 // See list_head.hpp.
 #include "list_head.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "list_kind.hpp"
 
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 // error).
 #include "arguments.hpp"
 #include "commands.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
 #include "secret.hpp"

@@ -1,6 +1,6 @@
 // bf merge: makes one filter of the keys of several.
 #include "derived.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"

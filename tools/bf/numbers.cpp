@@ -1,7 +1,7 @@
 // See numbers.hpp. A quantity is read as digits * multiplier / 10^decimals in integers, so nothing is rounded.
 #include "numbers.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // See options.hpp.
 #include "options.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "foreign.hpp"
 #include "numbers.hpp"
 

@@ -1,7 +1,7 @@
 // See output.hpp.
 #include "output.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // bf plan: shows what filters of each layout will be like, side by side, before one is made.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "forecast.hpp"
 #include "hash_set.hpp"
 #include "interrupt.hpp"
@@ -13,8 +13,6 @@
 
 #include <algorithm>
 #include <clocale>
-#include <cmath>
-#include <limits>
 
 namespace bf {
 namespace {
@@ -99,21 +97,13 @@ bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
 
-std::vector<Point> curve_of(const bfstore::Plan& plan, bfstore::Hash hash) {
-  std::vector<Point> curve;
-  for (std::size_t i = 1; i <= kCurvePoints; ++i) {
-    const double keys = static_cast<double>(plan.capacity) * 2 * static_cast<double>(i) / kCurvePoints;
-    if (keys >= 0x1p63) break;
-    bfstore::PlanRequest filled;
-    filled.layout = plan.layout.layout;
-    filled.hash = hash;
-    filled.capacity = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(keys));
-    filled.num_bits = plan.num_bits;
-    filled.num_probes = plan.num_probes;
-    if (!curve.empty() && curve.back().keys == filled.capacity) continue;  // few keys
-    if (const auto then = bfstore::plan(filled)) curve.push_back({filled.capacity, then->fpr});
-  }
-  return curve;
+std::vector<tools::RatePoint> curve_of(const bfstore::Plan& plan, bfstore::Hash hash) {
+  bfstore::PlanRequest filter;
+  filter.layout = plan.layout.layout;
+  filter.hash = hash;
+  filter.num_bits = plan.num_bits;
+  filter.num_probes = plan.num_probes;
+  return tools::rate_curve(filter, static_cast<double>(plan.capacity) * 2);
 }
 
 bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
@@ -160,27 +150,12 @@ std::string reasons_of(const std::vector<Refusal>& refusals) {
   return reasons;
 }
 
-}  // namespace
-
-int bottom_of(const std::vector<Forecast>& forecasts) {
-  double least = 1;
-  for (const Forecast& forecast : forecasts) least = std::min(least, forecast.plan.fpr);
-  constexpr double kMost = 1e-12;  // below, an axis has too many powers
-  return static_cast<int>(std::floor(std::log10(std::max(least, kMost)) + 0.01)) - 2;  // 0.00999 is drawn as 0.01 is
-}
-
-double height_of(double fpr, int bottom) {
-  return fpr > 0 ? 1 - std::log10(fpr) / bottom : -std::numeric_limits<double>::infinity();
-}
-
-namespace {
-
 int plan(const Arguments& arguments) {
   const Forecasts all = forecasts_of(arguments);
   if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
   if (!arguments.target.empty()) {
     interrupt::defer();
-    write_whole(arguments.target, svg_text(all), arguments.options.replace, 0666);
+    tools::write_whole(arguments.target, svg_text(all), arguments.options.replace, 0666);
   }
   Output output;
   output.append(arguments.json ? json_text(all) : table_text(all, locale_is_utf8()));

@@ -49,7 +49,8 @@ Json forecast_json(const Forecast& forecast) {
   object["page_faults"] = plan.page_faults;
   object["can"] = abilities_json(plan.layout.can);
   object["curve"] = Json::array();
-  for (const Point& point : forecast.curve) object["curve"].push_back({{"keys", point.keys}, {"fpr", point.fpr}});
+  for (const tools::RatePoint& point : forecast.curve)
+    object["curve"].push_back({{"keys", point.keys}, {"fpr", point.fpr}});
   return object;
 }
 

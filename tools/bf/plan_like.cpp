@@ -1,7 +1,7 @@
 // See plan_like.hpp.
 #include "plan_like.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
 #include "options.hpp"

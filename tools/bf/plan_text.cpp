@@ -11,9 +11,9 @@ namespace bf {
 namespace {
 
 constexpr std::size_t kNameColumns = 30;
-constexpr std::size_t kColumns = 16;                     // at least
-constexpr std::size_t kBetween = 2;                      // columns, at least
-constexpr std::size_t kChartColumns = kCurvePoints / 2;  // a cell of braille is two dots wide
+constexpr std::size_t kColumns = 16;                            // at least
+constexpr std::size_t kBetween = 2;                             // columns, at least
+constexpr std::size_t kChartColumns = tools::kCurvePoints / 2;  // a cell of braille is two dots wide
 constexpr std::size_t kChartRows = 8;
 constexpr std::size_t kLabelColumns = 8;
 
@@ -134,9 +134,10 @@ class Canvas {
 };
 
 // The rate at a column, whose keys are between those of two points.
-double rate_at(const std::vector<Point>& curve, double keys) {
-  const auto next = std::find_if(curve.begin(), curve.end(),
-                                 [keys](const Point& point) { return static_cast<double>(point.keys) >= keys; });
+double rate_at(const std::vector<tools::RatePoint>& curve, double keys) {
+  const auto next = std::find_if(curve.begin(), curve.end(), [keys](const tools::RatePoint& point) {
+    return static_cast<double>(point.keys) >= keys;
+  });
   return next == curve.end() ? curve.back().fpr : next->fpr;
 }
 
@@ -146,7 +147,7 @@ void draw(Canvas& canvas, const Forecast& forecast, int bottom) {
   for (std::size_t column = 0; column < canvas.columns(); ++column) {
     const double share = 2 * static_cast<double>(column + 1) / static_cast<double>(canvas.columns());
     const double height =
-        height_of(rate_at(forecast.curve, share * static_cast<double>(forecast.plan.capacity)), bottom);
+        tools::height_of(rate_at(forecast.curve, share * static_cast<double>(forecast.plan.capacity)), bottom);
     if (height < 0) continue;
     const auto row = static_cast<std::size_t>(std::round((1 - height) * last_row));
     const std::size_t from = before == canvas.rows() ? row : std::max(row, before - (before > row ? 1 : 0));

@@ -1,5 +1,5 @@
 // bf recover: adds again keys that a crash may have lost.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"

@@ -1,6 +1,6 @@
 // bf remove: takes keys out of a counting filter.
 #include "counting.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"

@@ -1,5 +1,5 @@
 // bf seal: makes a copy of a filter that detects damage.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"

@@ -1,7 +1,7 @@
 // See secret.hpp.
 #include "secret.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 #include "terminal.hpp"
 
 #include <fcntl.h>

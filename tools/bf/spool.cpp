@@ -1,7 +1,7 @@
 // See spool.hpp.
 #include "spool.hpp"
 
-#include "failure.hpp"
+#include "failures.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>

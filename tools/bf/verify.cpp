@@ -1,5 +1,5 @@
 // bf verify: compares a sealed filter with its checksums.
-#include "failure.hpp"
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "numbers.hpp"
 #include "options.hpp"

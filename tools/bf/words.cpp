@@ -3,7 +3,7 @@
 #include "words.hpp"
 
 #include "description.hpp"
-#include "failure.hpp"
+#include "failures.hpp"
 
 #include <bfstore/bfstore.hpp>
 

@@ -53,6 +53,8 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
   facts.link_target = target_of(facts.report.path);
   if (stat(facts.report.path.c_str(), &status) == 0) {
     facts.kind = kind_of(status.st_mode);
+    facts.modified_seconds =
+        static_cast<double>(status.st_mtim.tv_sec) + static_cast<double>(status.st_mtim.tv_nsec) * 1e-9;
     if (facts.kind == FileKind::kRegular) {
       facts.openers = find_openers(status.st_dev, status.st_ino);
       facts.foreign = look_at_foreign(facts.report, wanted, counted);

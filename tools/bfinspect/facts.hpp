@@ -18,10 +18,11 @@ enum class FileKind { kUnknown, kRegular, kDirectory, kFifo, kSocket, kDevice };
 struct Facts {
   bfstore::Report report;
   FileKind kind = FileKind::kUnknown;
-  std::string link_target;         // if the path is a symbolic link, which was followed
-  std::optional<Openers> openers;  // of a regular file
-  std::optional<Foreign> foreign;  // of a file of another program; then the report is about its filters
-  bool counted = true;             // the command line asked to count the bits
+  std::optional<double> modified_seconds;  // since 1970
+  std::string link_target;                 // if the path is a symbolic link, which was followed
+  std::optional<Openers> openers;          // of a regular file
+  std::optional<Foreign> foreign;          // of a file of another program; then the report is about its filters
+  bool counted = true;                     // the command line asked to count the bits
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,10 +19,15 @@
 
 #include "description.hpp"
 #include "facts.hpp"
+#include "failure.hpp"
+#include "html_output.hpp"
 #include "json_output.hpp"
+#include "prometheus_output.hpp"
+#include "stretches.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "text_output.hpp"
+#include "whole_file.hpp"
 
 namespace bfinspect {
 namespace {
@@ -37,14 +44,26 @@ constexpr const char* kFooter =
     "survives: path, note and command are null if they are not UTF-8, and\n"
     "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
     "\n"
+    "HTML: one file that needs no network, for a browser. No text from the filter\n"
+    "file becomes HTML.\n"
+    "\n"
+    "Prometheus: metrics of all files, for the textfile collector of the node\n"
+    "exporter. A file that could not be read has bfstore_up 0. The exit status is\n"
+    "that of the worst file.\n"
+    "\n"
     "Examples:\n"
     "  bfinspect users.bf\n"
-    "  bfinspect --json --quick users.bf | jq .state";
+    "  bfinspect --json --quick users.bf | jq .state\n"
+    "  bfinspect --html users.html users.bf\n"
+    "  bfinspect --prometheus users.bf urls.bf > bfstore.prom";
 
 struct Arguments {
-  std::string path;
+  std::vector<std::string> paths;
   bfstore::ForeignForm form;  // without a format: any that the file has
+  std::string html;           // the file to make; "-": standard output
+  bool force = false;
   bool json = false;
+  bool prometheus = false;
   bool quick = false;
 };
 
@@ -103,15 +122,91 @@ std::string wrong_form(const bfstore::ForeignForm& form) {
   return "";
 }
 
+// Makes the file complete, or not at all. A signal that comes meanwhile waits until the temporary file is gone.
+int write_file(const Arguments& arguments, const std::string& text, Verdict verdict) {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waiting, number);
+  sigprocmask(SIG_BLOCK, &waiting, nullptr);
+  int code = static_cast<int>(verdict);
+  try {
+    tools::write_whole(arguments.html, text, arguments.force, 0666);
+  } catch (const tools::Failure& failure) {
+    code = complain(failure.what());
+  }
+  sigprocmask(SIG_UNBLOCK, &waiting, nullptr);
+  return code;
+}
+
+int show(const Arguments& arguments, const Facts& facts) {
+  if (!arguments.html.empty()) {
+    const std::string text =
+        html_of(facts, arguments.quick || facts.foreign ? std::vector<double>() : fill_along(facts.report));
+    return arguments.html == "-" ? finish(text, facts.verdict) : write_file(arguments, text, facts.verdict);
+  }
+  return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
+}
+
 int inspect(const Arguments& arguments) {
-  if (const std::string wrong = wrong_form(arguments.form); !wrong.empty()) return complain(wrong);
-  const bfstore::Result<bfstore::Report> report = bfstore::inspect(arguments.path, !arguments.quick);
+  const std::string& path = arguments.paths.front();
+  const bfstore::Result<bfstore::Report> report = bfstore::inspect(path, !arguments.quick);
   if (!report) {
     complain(with_way_out(report.error()));
-    return finish(arguments.json ? json_of(arguments.path, report.error()) : "", Verdict::kFailed);
+    return finish(arguments.json ? json_of(path, report.error()) : "", Verdict::kFailed);
   }
-  const Facts facts = gather(*report, !arguments.quick, arguments.form);
-  return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
+  return show(arguments, gather(*report, !arguments.quick, arguments.form));
+}
+
+int print_metrics(const Arguments& arguments) {
+  std::vector<InspectedFile> files;
+  Verdict worst = Verdict::kHealthy;
+  for (const std::string& path : arguments.paths) {
+    files.push_back({path, std::nullopt});
+    const bfstore::Result<bfstore::Report> report = bfstore::inspect(path, !arguments.quick);
+    if (report) {
+      files.back().facts = gather(*report, !arguments.quick, arguments.form);
+    } else {
+      complain(with_way_out(report.error()));
+    }
+    worst = std::max(worst, report ? files.back().facts->verdict : Verdict::kFailed);
+  }
+  return finish(metrics_of(files), worst);
+}
+
+// Returns what is wrong with the arguments together, or nothing.
+std::string wrong_arguments(const Arguments& arguments) {
+  if (const std::string wrong = wrong_form(arguments.form); !wrong.empty()) return wrong;
+  if (arguments.paths.size() > 1 && !arguments.prometheus) {
+    return "'" + arguments.paths[1] +
+           "' is not expected here: several files are for --prometheus alone. See bfinspect --help.";
+  }
+  if (arguments.json + arguments.prometheus + !arguments.html.empty() > 1)
+    return "--json, --html and --prometheus exclude each other. Give one. See bfinspect --help.";
+  if (arguments.force && arguments.html.empty()) return "--force is of no use without --html. See bfinspect --help.";
+  return "";
+}
+
+int run_parsed(const Arguments& arguments) {
+  if (const std::string wrong = wrong_arguments(arguments); !wrong.empty()) return complain(wrong);
+  return arguments.prometheus ? print_metrics(arguments) : inspect(arguments);
+}
+
+// CLI11 would make two files of the word "[a,b]". So it gets such a word with a NUL before it, which no argument can
+// have. It takes the last word first.
+std::vector<std::string> masked_words(int argc, char** argv) {
+  std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + 1));
+  for (std::string& word : words) {
+    if (word.starts_with('[')) word.insert(word.begin(), '\0');
+  }
+  return words;
+}
+
+void unmask(Arguments& arguments) {
+  const auto unmask_word = [](std::string& word) {
+    if (word.starts_with('\0')) word.erase(word.begin());
+  };
+  std::for_each(arguments.paths.begin(), arguments.paths.end(), unmask_word);
+  for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column}) unmask_word(*word);
 }
 
 int run(int argc, char** argv) {
@@ -122,8 +217,14 @@ int run(int argc, char** argv) {
       "state of the file, no longer.",
       "bfinspect");
   Arguments arguments;
-  tools::mark_path(app.add_option("FILE", arguments.path, "the filter file"))->required()->type_name("");
+  tools::mark_path(app.add_option("FILE", arguments.paths, "the filter file; several with --prometheus"))
+      ->required()
+      ->type_name("");
   app.add_flag("--json", arguments.json, "one JSON object instead of a page");
+  tools::mark_path(app.add_option("--html", arguments.html, "make this file, a page for a browser; -: print it"))
+      ->type_name("PATH");
+  app.add_flag("--force", arguments.force, "with --html: replace the file if it exists");
+  app.add_flag("--prometheus", arguments.prometheus, "metrics for Prometheus, of any number of files");
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
@@ -132,7 +233,7 @@ int run(int argc, char** argv) {
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe)
     return finish(tools::described(app, {{"--format", format_names()}}), Verdict::kHealthy);
   try {
-    app.parse(argc, argv);
+    app.parse(masked_words(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return finish(app.help(), Verdict::kHealthy);
   } catch (const CLI::CallForVersion& version) {
@@ -140,7 +241,8 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return complain(std::string(error.what()) + ". See bfinspect --help.");
   }
-  return inspect(arguments);
+  unmask(arguments);
+  return run_parsed(arguments);
 }
 
 }  // namespace
@@ -148,6 +250,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);  // an error of the write instead
   try {
     return bfinspect::run(argc, argv);
   } catch (const std::exception& error) {

@@ -142,6 +142,13 @@ void Page::row(std::string_view label, std::string_view value, Colour colour) {
 
 void Page::paragraph(std::string_view text, Colour colour) { lines(std::string(kIndent, ' '), kIndent, text, colour); }
 
+void Page::fill(double ratio, std::optional<double> at_capacity, bool overfull) {
+  bar(ratio, at_capacity.value_or(-1), percent_text(ratio), overfull ? Colour::kBad : Colour::kGood);
+  if (at_capacity)
+    paragraph(std::string(style_.utf8 ? "│" : "|") + " " + percent_text(*at_capacity) + ": the fill at capacity",
+              Colour::kDim);
+}
+
 void Page::bar(double ratio, double tick, std::string_view caption, Colour colour) {
   constexpr std::size_t kAround = kIndent + 3;  // brackets and a space
   const std::size_t used = kAround + columns_of(caption);

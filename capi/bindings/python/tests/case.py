@@ -9,7 +9,7 @@ import bfstore
 HERE = pathlib.Path(__file__).resolve().parent.parent
 # As in backend.py: in an sdist the library is next to it.
 ROOT = HERE / "library" if (HERE / "library").is_dir() else HERE.parents[2]
-HEADERS = sorted((ROOT / "capi").glob("bfstore*.h"))
+HEADERS = sorted(path for path in (ROOT / "capi").glob("bfstore*.h") if path.name != "bfstore_reader.h")  # those of the C ABI
 
 try:
     import numpy

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <tuple>
 
-namespace bf {
+namespace tools {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const char* what, int error) {
@@ -106,4 +106,4 @@ void write_whole(const std::string& path, std::string_view bytes, bool replace, 
   file.publish(replaces);
 }
 
-}  // namespace bf
+}  // namespace tools

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace bf {
+namespace tools {
 
 // Throws Failure, and then no file has appeared. `replace`: another file may have the name. The new file gets its
 // owner, group and mode, unless a `mode` is given. A given mode, and the `usual` mode of a new file, are less the
@@ -14,4 +14,4 @@ namespace bf {
 void write_whole(const std::string& path, std::string_view bytes, bool replace, std::uint32_t usual,
                  std::optional<std::uint32_t> mode = {});
 
-}  // namespace bf
+}  // namespace tools

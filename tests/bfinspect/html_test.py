@@ -1,0 +1,232 @@
+"""bfinspect --html: one page for a browser, that says what the JSON says, whatever is in the file."""
+import csv
+import glob
+import json
+import os
+import re
+import stat
+import subprocess
+
+from inspector import BFINSPECT, BF, DIRTY, Bytes, InspectorCase, unittest
+from html_reader import Page, contrast
+from waiting import PATIENCE
+
+DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
+HOSTILE = """<script>alert(1)</script>'"><img src=x onerror=alert(1)></title></style>&lt;b&gt;<!-- http://evil.example url(x)"""
+SENTENCES = {"what to do"}  # rows that need no meaning
+
+
+class HtmlCase(InspectorCase):
+    def page(self, path, *arguments, code=0):
+        """Returns the page. It must be HTML without an error, and have no element or attribute of another kind."""
+        done = self.run_inspector("--html", "-", *arguments, "--", path)
+        self.assertEqual((done.returncode, done.stderr), (code, b""), done.stderr)
+        page = Page(done.stdout)
+        self.assertEqual(page.foreign_matter(), [])
+        self.assertEqual(len(page.texts("h1")), 1)
+        self.assertEqual(page.tree.attrib["lang"], "en")
+        for picture in page.tree.iter("svg"):
+            self.assertEqual((picture.attrib["role"], picture[0].tag), ("img", "title"))
+        return page
+
+    def says_what_json_says(self, path, *arguments):
+        told = self.run_inspector("--json", *arguments, "--", path)
+        found, page = json.loads(told.stdout), self.page(path, *arguments, code=told.returncode)
+        text = page.text()
+        for key in ("m", "n", "set_bits", "file_bytes", "body_bytes", "body_offset", "keys_added", "keys_removed", "whole_capacity"):
+            if found[key] and not (key == "body_bytes" and found["foreign_formats"]):
+                self.assertIn(f"{found[key]:,}", text, key)
+        for key in ("k", "layout", "hash", "file_id", "format_version", "secret_check"):
+            if found[key] is not None:
+                self.assertIn(str(found[key]), text, key)
+        for problem in found["problems"]:
+            self.assertIn(" ".join(problem["text"].replace("\\", "\\\\").split()), text)
+            self.assertIn(problem["code"], page.texts("dt"))
+        for label, value, meaning in page.rows():
+            self.assertTrue(value, label)
+            self.assertEqual(meaning != "", label not in SENTENCES and not label.startswith("BFS_"), label)
+        return found, page
+
+
+class Files(HtmlCase):
+    def test_every_kept_file_good_or_bad_has_a_page_that_says_what_json_says(self):
+        paths = sorted(glob.glob(os.path.join(DATA, "*.bf")))
+        self.assertGreater(len(paths), 80)
+        drawn = 0
+        for path in paths:
+            with self.subTest(file=os.path.basename(path)):
+                found, page = self.says_what_json_says(path)
+                self.assertEqual("Not to be trusted" in page.text(), not found["valid"])
+                self.assertEqual(len(page.texts("polyline")), 1 if found["valid"] and found["set_bits"] is not None else 0)
+                drawn += len(page.texts("polyline"))
+        self.assertGreater(drawn, 5)
+
+    def test_every_other_programs_file_has_a_page_that_says_what_json_says(self):
+        with open(os.path.join(DATA, "foreign", "files.tsv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file, delimiter="\t"))
+        for row in rows:
+            with self.subTest(file=row["file"]):
+                named = re.search(r"column=(\w+)", row["options"])
+                column = ["--column", named[1]] if named else []
+                found, page = self.says_what_json_says(os.path.join(DATA, "foreign", row["file"]), "--format", row["format"], *column)
+                self.assertIn("another program's filter", page.texts("title")[0])
+                self.assertEqual("Bits set" in page.text(), found["set_bits"] is not None)
+                self.assertEqual(len(page.texts("polyline")), 1 if found["set_bits"] is not None and found["foreign_filters"] == 1 else 0)
+
+    def test_what_is_no_filter_is_named(self):
+        for content, likeness in ((b"", "an empty file"), (b"SQLite format 3\0" + bytes(20000), "an SQLite database"), (b"<b>bold</b>\n" * 3000, "text")):
+            with open(self.path("stranger"), "wb") as file:
+                file.write(content)
+            page = self.page(self.path("stranger"), code=2)
+            self.assertIn(likeness, page.text())
+            self.assertIn("not a filter file", page.texts("title")[0])
+            self.assertEqual(page.texts("svg"), [])
+
+    def test_text_of_the_file_never_becomes_html(self):
+        name = HOSTILE.replace("/", "\u2215")
+        path = self.make("--capacity", "1000", "--note", HOSTILE, name=name)
+        page = self.page(path)
+        self.assertIn(HOSTILE, "".join(page.texts("section")))
+        self.assertEqual(page.texts("h1"), [path])
+        self.assertTrue(page.texts("title")[0].startswith(path))
+        self.assertNotIn("<script", page.data)
+        self.assertNotIn("onerror=alert(1)>", page.data)
+        os.symlink(path, self.path("link"))
+        self.assertIn(name, dict((label, value) for label, value, _ in self.page(self.path("link")).rows())["leads to"])
+
+    def test_bytes_that_are_no_text_are_shown_by_their_number(self):
+        path = self.make(name="f\udcff\x1b[31m\u202e.bf")
+        page = self.page(path)
+        self.assertIn(r"f\xff\x1b[31m\u{202e}.bf", page.texts("h1")[0])
+
+    def test_with_quick_nothing_is_drawn_and_nothing_said_of_the_fill(self):
+        page = self.page(self.make(keys=range(100)), "--quick")
+        self.assertEqual(page.texts("svg"), [])
+        self.assertIn("not counted (--quick)", page.text())
+
+
+class Pictures(HtmlCase):
+    def bars(self, page):
+        """Returns the heights of the bars in the picture of the fill, as shares of its height."""
+        picture = page.tree.find(".//div[@class='charts']//svg")
+        top, bottom = (float(picture.findall("line")[at].attrib["y1"]) for at in (2, 0))
+        return [float(bar.attrib["height"]) / (bottom - top) for bar in picture.findall("rect[@class='bar']")]
+
+    def test_the_bars_are_the_shares_of_set_bits_along_the_body(self):
+        # So many keys that some counters have only their highest bit set.
+        for layout, cell_bits, keys, code in (("blocked", 1, 2000, 0), ("classic", 1, 2000, 0), ("counting", 4, 12000, 1)):
+            path = self.make("--capacity", "3000", "--layout", layout, name=layout, keys=range(keys))
+            found, bars = self.json(path, code=code), self.bars(self.page(path, code=code))
+            with open(path, "rb") as file:
+                body = file.read()[found["body_offset"]:][:found["body_bytes"]]
+            cells = "".join(f"{byte:08b}" if cell_bits == 1 else f"{int(byte >> 4 > 0)}{int(byte & 15 > 0)}" for byte in body)
+            length = (len(body) // 8 + 63) // 64 * 64 // cell_bits
+            wanted = [cells[at:at + length].count("1") / min(length, found["m"] - at) for at in range(0, found["m"], length)]
+            self.assertEqual(len(bars), len(wanted))
+            for bar, share in zip(bars, wanted):
+                self.assertAlmostEqual(bar, share, delta=0.001)
+
+    def test_a_hole_in_the_body_is_seen_and_said(self):
+        path = self.make("--capacity", "30k", keys=range(20000))
+        self.assertNotIn("Bits may be missing", self.page(path).text())
+        raw = Bytes(path)
+        offset, length = 16384, len(raw.data) - 16384
+        raw.data[offset + length // 2:offset + length // 2 + length // 16] = bytes(length // 16)
+        page = self.page(raw.write())
+        self.assertIn("Bits may be missing", page.text())
+        self.assertNotIn("Healthy", page.text())
+        emptier = int(re.search(r"(\d+) of 6\d stretches of the body are much emptier", page.text())[1])
+        self.assertEqual(emptier, len(page.tree.findall(".//rect[@class='hole']")))
+        self.assertIn(emptier, (3, 4, 5))
+        self.assertEqual(min(self.bars(page)), 0)
+
+    def test_no_hole_is_seen_where_there_is_none(self):
+        for layout in ("blocked", "classic", "counting"):
+            for keys in (0, 1, 100, 5000):
+                path = self.make("--capacity", "3000", "--layout", layout, "--seed", "7", name=f"{layout}-{keys}", keys=range(keys))
+                self.assertNotIn("Bits may be missing", self.page(path, code=self.run_inspector(path).returncode).text())
+
+    def test_the_curve_ascends_and_the_filter_is_on_it(self):
+        path = self.make("--capacity", "10k", keys=range(6000))
+        picture = self.page(path).tree.findall(".//div[@class='charts']//svg")[1]
+        points = [tuple(map(float, point.split(","))) for point in picture.find("polyline").attrib["points"].split()]
+        self.assertEqual(points, sorted(points))
+        self.assertEqual([y for _, y in points], sorted((y for _, y in points), reverse=True))
+        here = picture.find("circle").attrib
+        x, y = min(points, key=lambda point: abs(point[0] - float(here["cx"])))
+        self.assertAlmostEqual(x, float(here["cx"]), delta=3)
+        self.assertAlmostEqual(y, float(here["cy"]), delta=6)
+
+    def test_the_room_is_told_until_the_promised_rate_is_exceeded(self):
+        def room(path, code):
+            return re.search(r"Room(.*?)(more keys until the promised rate is exceeded|the promised rate is (?:exceeded|reached))",
+                             self.page(path, code=code).text()).groups()
+
+        path = self.make("--capacity", "1000")
+        planned = json.loads(subprocess.run([BF, "plan", "-m", str(self.json(path)["m"]), "-k", str(self.json(path)["k"]), "-p", str(self.json(path)["p"]), "--layout", "blocked", "--json"],
+                                            check=True, capture_output=True, timeout=PATIENCE).stdout)
+        self.assertEqual(room(path, 0), (f"about {planned['layouts'][0]['capacity']:,}", "more keys until the promised rate is exceeded"))
+        path = self.make("--capacity", "1000", name="over", keys=range(3000))
+        self.assertEqual(room(path, 1), ("none", "the promised rate is exceeded"))
+
+    def test_every_color_of_text_can_be_read_light_and_dark(self):
+        for colours in self.page(self.make()).colours():
+            for back in ("back", "card"):
+                for name in ("text", "dim", "good", "warning", "bad"):
+                    self.assertGreaterEqual(contrast(colours[name], colours[back]), 4.5, (name, back, colours))
+            for name in ("bar", "curve", "limit"):
+                self.assertGreaterEqual(contrast(colours[name], colours["card"]), 3, (name, colours))
+
+
+class Written(HtmlCase):
+    def written(self, *arguments, code=0):
+        done = self.run_inspector(*arguments, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stdout), (code, b""), done)
+        return done.stderr.decode()
+
+    def test_the_page_is_a_new_file_and_the_exit_code_is_the_verdict(self):
+        self.make(name="good", keys=range(9))
+        Bytes(self.make(name="dirty")).slots(DIRTY).seal().write()
+        self.written("good", "--html", "good.html")
+        self.written("dirty", "--html", "dirty.html", code=1)
+        for name in ("good", "dirty"):
+            with open(self.path(f"{name}.html"), "rb") as file:
+                self.assertEqual(Page(file.read()).texts("h1"), [name])
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual(stat.S_IMODE(os.stat(self.path("good.html")).st_mode), 0o666 & ~mask)
+
+    def test_a_file_that_exists_is_replaced_with_force_alone_and_a_filter_never(self):
+        self.make(name="good")
+        with open(self.path("mine"), "wb") as file:
+            file.write(b"mine")
+        said = self.written("good", "--html", "mine", code=3)
+        self.assertIn("mine: exists already", said)
+        with open(self.path("mine"), "rb") as file:
+            self.assertEqual(file.read(), b"mine")
+        self.written("good", "--html", "mine", "--force")
+        with open(self.path("mine"), "rb") as file:
+            self.assertIn(b"</html>", file.read())
+        self.assertIn("is a filter", self.written("good", "--html", "good", "--force", code=3))
+        self.assertIn("cannot make it", self.written("good", "--html", "none/page.html", code=3))
+        self.assertEqual(self.json(self.path("good"))["state"], "clean")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["good", "mine"])
+
+    def test_a_page_that_cannot_be_written_or_has_no_file_is_not_there(self):
+        self.make(name="good")
+        script = 'ulimit -f 1; exec "$0" good --html page.html'
+        done = subprocess.run(["sh", "-c", script, BFINSPECT], cwd=self.folder, capture_output=True, timeout=PATIENCE, check=False)
+        self.assertIn(b"page.html: cannot write it", done.stderr)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no such file", self.written("none", "--html", "page.html", code=3))
+        self.assertEqual(os.listdir(self.folder), ["good"])
+
+    def test_one_form_at_a_time(self):
+        self.make(name="good")
+        for arguments in (("--html", "-", "--json"), ("--html", "-", "--prometheus"), ("--json", "--prometheus"), ("--force",)):
+            self.assertIn("--", self.written("good", *arguments, code=3))
+        self.assertIn("--prometheus alone", self.written("good", "good", "--html", "x", code=3))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

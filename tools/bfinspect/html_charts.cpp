@@ -1,0 +1,186 @@
+// See html_charts.hpp.
+#include "html_charts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "html_page.hpp"
+#include "rate_chart.hpp"
+#include "stretches.hpp"
+#include "text.hpp"
+
+namespace bfinspect {
+namespace {
+
+// Small enough that its text can be read on a phone.
+constexpr double kWidth = 420;
+constexpr double kHeight = 240;
+constexpr tools::Margins kMargins{.left = 58, .right = 12, .top = 24, .bottom = 44};
+constexpr double kPlotBottom = kHeight - kMargins.bottom;
+constexpr double kPlotRight = kWidth - kMargins.right;
+
+std::string figure(const std::string& title, const std::string& said, const std::string& drawn, double height) {
+  return "<figure>\n<svg viewBox=\"0 0 " + fixed_text(kWidth, 0) + " " + fixed_text(height, 0) +
+         "\" role=\"img\">\n<title>" + html_escaped(title + ". " + said) + "</title>\n" + drawn +
+         "</svg>\n<figcaption>" + html_escaped(said) + "</figcaption>\n</figure>\n";
+}
+
+std::string level(double y, const std::string& label) {
+  return tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"grid\"") +
+         tools::svg_text(kMargins.left - 6, y + 5, "end", label);
+}
+
+double height_of_share(double share) {
+  return kMargins.top + (1 - std::clamp(share, 0.0, 1.0)) * (kPlotBottom - kMargins.top);
+}
+
+std::string rectangle(const char* kind, double x, double y, double width) {
+  return std::string("<rect class=\"") + kind + "\" x=\"" + tools::coordinate(x) + "\" y=\"" + tools::coordinate(y) +
+         "\" width=\"" + tools::coordinate(width) + "\" height=\"" + tools::coordinate(kPlotBottom - y) + "\"/>\n";
+}
+
+// Behind a stretch that is much emptier than the others the picture has another color.
+std::string bars(const std::vector<double>& shares, const std::vector<std::size_t>& emptier) {
+  const double step = (kPlotRight - kMargins.left) / static_cast<double>(shares.size());
+  std::string drawn;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double x = kMargins.left + step * static_cast<double>(i);
+    if (std::binary_search(emptier.begin(), emptier.end(), i)) drawn += rectangle("hole", x, kMargins.top, step);
+    drawn += rectangle("bar", x, height_of_share(shares[i]), std::max(step - 1, 0.5));
+  }
+  return drawn;
+}
+
+std::string about_stretches(const std::vector<double>& shares) {
+  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  const std::string range = *least == *most ? percent_text(*least) + " is set everywhere"
+                                            : "from " + percent_text(*least) + " to " + percent_text(*most) + " is set";
+  return "The body in " + grouped(shares.size()) + (shares.size() == 1 ? " stretch: " : " equal stretches: ") + range +
+         ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
+}
+
+// The capacity that the picture is about. A filter without one is drawn around the keys that it has.
+double capacity_shown(const Facts& facts) {
+  const std::uint64_t capacity = facts.report.identity->capacity;
+  return capacity != 0 ? static_cast<double>(capacity) : std::max(facts.report.fill->estimated_keys, 1.0);
+}
+
+// Twice the capacity, or farther if the filter has more keys.
+double most_keys_shown(const Facts& facts) {
+  const double keys = facts.report.fill->estimated_keys;
+  return std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0);
+}
+
+std::string power_label(int power) {
+  if (power >= -4) return fixed_text(std::pow(10, power + 2), std::max(0, -power - 2)) + " %";
+  std::string label = "10";  // and superscript digits
+  constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  label += "⁻";
+  for (const char digit : std::to_string(-power)) label += kDigits[digit - '0'];
+  return label;
+}
+
+std::string grid(const tools::RateAxes& axes) {
+  constexpr int kMostLevels = 6;
+  const int step = (-axes.bottom + kMostLevels - 1) / kMostLevels;
+  std::string drawn;
+  for (int power = 0; power >= axes.bottom; power -= std::max(step, 1))
+    drawn += level(axes.y(std::pow(10, power)), power_label(power));
+  return drawn;
+}
+
+std::string key_labels(const tools::RateAxes& axes, double capacity) {
+  const double y = kPlotBottom + 18;
+  std::string drawn = tools::svg_text(kMargins.left, y, "middle", "0") +
+                      tools::svg_text(kPlotRight, y, "end", about_text(axes.most_keys));
+  const double middle = axes.x(capacity);
+  constexpr double kApart =
+      60;  // from the first label; the last one is far away, since the capacity is in the left half
+  if (middle > kMargins.left + kApart) drawn += tools::svg_text(middle, y, "middle", about_text(capacity));
+  return drawn + tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "keys");
+}
+
+std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity& id) {
+  std::string drawn;
+  if (id.capacity != 0) {
+    const double x = axes.x(static_cast<double>(id.capacity));
+    drawn += tools::svg_line(x, kMargins.top, x, kPlotBottom, "class=\"limit\"");
+    drawn += tools::svg_text(x + 6, kPlotBottom - 8, "start", "capacity", "class=\"halo\"");
+  }
+  if (id.fpr > 0 && id.fpr < 1) {
+    const double y = axes.y(id.fpr);
+    drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"limit\"");
+    drawn += tools::svg_text(kPlotRight - 4, y + 18, "end", "promised", "class=\"halo\"");
+  }
+  return drawn;
+}
+
+// The label is on the upper left of the point, where the curve, which only rises, is not.
+std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill) {
+  const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
+  const double y = axes.y(fill.estimated_fpr);
+  constexpr double kLabelWidth = 100;
+  return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
+         tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), std::max(y - 10, 13.0), "start",
+                         "you are here", "class=\"halo strong\"");
+}
+
+std::string about_rate(const Facts& facts) {
+  const bfstore::Fill& fill = *facts.report.fill;
+  const bfstore::ReportedIdentity& id = *facts.report.identity;
+  std::string said = "With about " + about_text(fill.estimated_keys) + " keys, " + rate_text(fill.estimated_fpr) +
+                     " of the absent keys get \"maybe\".";
+  if (id.capacity != 0) {
+    said += " The filter promises at most " + rate_text(id.fpr) + " with " +
+            about_text(static_cast<double>(id.capacity)) + " keys.";
+  }
+  return said;
+}
+
+bool can_be_drawn(const Facts& facts) {
+  const bool one = !facts.foreign || !facts.foreign->has_several_filters();
+  return one && facts.report.valid() && facts.report.identity && facts.report.fill;
+}
+
+}  // namespace
+
+std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
+  if (shares.empty()) return {};
+  std::string drawn;
+  for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
+  drawn += bars(shares, emptier_stretches(shares, facts.report));
+  if (const auto full = fill_at_capacity(facts.report)) {
+    const double y = height_of_share(*full);
+    drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"under\"");  // so that it shows on the bars
+    drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"limit\"");
+    // The name is above the bars, which may be higher than the line.
+    const double above = kMargins.top - 12;
+    drawn += tools::svg_line(kPlotRight - 124, above, kPlotRight - 92, above, "class=\"limit\"");
+    drawn += tools::svg_text(kPlotRight, above + 5, "end", "at capacity");
+  }
+  drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
+  drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
+  return figure("Fill along the file", about_stretches(shares), drawn, kPlotBottom + 26);
+}
+
+std::string rate_chart(const Facts& facts) {
+  if (!can_be_drawn(facts)) return {};
+  const bfstore::ReportedIdentity& id = *facts.report.identity;
+  const bfstore::Fill& fill = *facts.report.fill;
+  bfstore::PlanRequest filter;
+  filter.layout = static_cast<bfstore::Layout>(id.layout);
+  filter.hash = static_cast<bfstore::Hash>(id.hash);
+  filter.num_bits = id.num_bits;
+  filter.num_probes = id.num_probes;
+  const double most = most_keys_shown(facts);
+  const auto curve = tools::rate_curve(filter, most);
+  if (curve.empty()) return {};
+  const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
+  const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
+  const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
+                            key_labels(axes, capacity_shown(facts)) + here(axes, fill);
+  return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
+}
+
+}  // namespace bfinspect

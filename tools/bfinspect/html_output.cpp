@@ -1,0 +1,204 @@
+// See html_output.hpp.
+#include "html_output.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <array>
+#include <cmath>
+#include <ctime>
+
+#include "html_charts.hpp"
+#include "html_page.hpp"
+#include "sections.hpp"
+#include "stretches.hpp"
+#include "text.hpp"
+#include "words.hpp"
+
+namespace bfinspect {
+namespace {
+
+// The policy forbids everything that a browser could fetch or run, should text from the file ever become HTML.
+constexpr const char* kHead = R"(<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+)";
+
+constexpr const char* kStyle = R"(<style>
+:root { --back: #f6f7f9; --card: #fff; --text: #1b1f24; --dim: #57606a; --line: #d8dee4;
+  --bar: #2f6fb3; --curve: #0b5cad; --limit: #9a4a00; --good: #116329; --warning: #7a4f00; --bad: #b3201c; }
+@media (prefers-color-scheme: dark) { :root { --back: #14171b; --card: #1e2329; --text: #e6e9ed; --dim: #a3adb8;
+  --line: #3a424b; --bar: #5a9be0; --curve: #7db5f0; --limit: #f0a35c; --good: #6fce84; --warning: #e8b64c;
+  --bad: #ff8a80; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.5rem 1rem; }
+h1 { margin: 0; font-size: 1.6rem; line-height: 1.25; overflow-wrap: anywhere; }
+h2 { margin: 0 0 .75rem; font-size: 1.15rem; }
+p { margin: .5rem 0; overflow-wrap: anywhere; }
+section, .verdict { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem 1.25rem;
+  margin-top: 1rem; }
+.verdict { border-left: .4rem solid currentColor; }
+.verdict p { color: var(--text); }
+.verdict strong { font-size: 1.15rem; }
+.good { color: var(--good); } .warning { color: var(--warning); } .bad { color: var(--bad); }
+.dim, .meaning, figcaption, footer { color: var(--dim); }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; margin: 1rem 0 0;
+  padding: 0; list-style: none; }
+.figures li { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1.25rem; }
+.figures b { display: block; font-size: 1.5rem; line-height: 1.3; }
+.figures span { display: block; color: var(--dim); font-size: .9rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); column-gap: 1rem; }
+figure { margin: 0; }
+figcaption { font-size: .9rem; max-width: 38rem; }
+svg { display: block; width: 100%; max-width: 38rem; height: auto; font: 14px system-ui, sans-serif; }
+svg text { fill: var(--text); }
+svg .halo { paint-order: stroke; stroke: var(--card); stroke-width: 5px; stroke-linejoin: round; }
+svg .strong { font-weight: 700; }
+svg .grid { stroke: var(--line); }
+svg .bar { fill: var(--bar); } svg .bad { fill: var(--bad); } svg .hole { fill: var(--bad); opacity: .35; } svg .frame { fill: var(--line); }
+svg .curve { stroke: var(--curve); stroke-width: 3; }
+svg .under { stroke: var(--card); stroke-width: 4; }
+svg .limit { stroke: var(--limit); stroke-width: 2; stroke-dasharray: 5 4; }
+svg .here { fill: var(--text); stroke: var(--card); stroke-width: 2; }
+.bar svg { height: 1rem; border-radius: .25rem; }
+.bar .limit { stroke-dasharray: none; }
+dl { margin: .5rem 0 0; }
+dl > div { display: grid; grid-template-columns: 11rem minmax(0, 1fr) minmax(0, 1fr); gap: 0 1.25rem; padding: .4rem 0;
+  border-top: 1px solid var(--line); }
+dt { font-weight: 600; overflow-wrap: anywhere; }
+dd { margin: 0; overflow-wrap: anywhere; }
+dd:nth-child(2):last-child { grid-column: 2 / -1; }
+.meaning { font-size: .9rem; }
+footer { margin-top: 1rem; font-size: .9rem; }
+@media (max-width: 44rem) { dl > div { grid-template-columns: minmax(0, 1fr); }
+  dd:nth-child(2):last-child { grid-column: auto; } .figures b { font-size: 1.25rem; } .figures li { padding: .75rem .9rem; }
+  main { padding: 1rem .6rem; }
+  section, .verdict { padding: .9rem; } }
+</style>
+)";
+
+std::string words_for(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHealthy:
+      return "Healthy";
+    case Verdict::kNeedsAttention:
+      return "Needs attention";
+    case Verdict::kNotGood:
+    case Verdict::kFailed:
+      break;
+  }
+  return "Not to be trusted";
+}
+
+std::string advice(const Facts& facts) {
+  if (facts.foreign || !facts.report.valid()) return way_out(facts);
+  std::string said;
+  if (facts.overfull.value_or(false)) {
+    said =
+        "It has more keys than it was made for, and answers \"maybe\" more often than it promised. Build a larger one "
+        "from all keys (bf build). ";
+  }
+  if (facts.report.filling) said += "Every answer is \"maybe\" until bf finish-filling says that all keys were added. ";
+  return said + state_advice(facts);
+}
+
+// The verdict is about the header and the state. A page that warns of missing bits calls nothing else healthy.
+std::string verdict_box(const Facts& facts, bool has_hole) {
+  const bool doubted = has_hole && facts.verdict == Verdict::kHealthy;
+  return "<div class=\"verdict " + std::string(doubted ? "dim" : html_class(colour_of(facts.verdict))) + "\"><strong>" +
+         (doubted ? "Header and state are good" : words_for(facts.verdict)) + ": " + html_escaped(headline(facts)) +
+         "</strong><p>" + html_escaped(advice(facts)) + "</p></div>\n";
+}
+
+// The bits of a file that is not sealed have no checksums, but a hole in them shows.
+std::string hole_box(const Facts& facts, const std::vector<double>& shares) {
+  const std::size_t found = emptier_stretches(shares, facts.report).size();
+  if (found == 0) return {};
+  return "<div class=\"verdict warning\"><strong>Bits may be missing</strong><p>" + grouped(found) + " of " +
+         grouped(shares.size()) +
+         " stretches of the body are much emptier than the others (see \"Fill along the file\"): a hole, or a copy "
+         "that "
+         "did not finish. If bits are missing, a \"no\" may be wrong. Use a good copy, or rebuild it from all keys (bf "
+         "build).</p></div>\n";
+}
+
+std::string key_figure(const std::string& name, const std::string& value, const std::string& more) {
+  return "<li><span>" + html_escaped(name) + "</span><b>" + html_escaped(value) + "</b><span>" + html_escaped(more) +
+         "</span></li>\n";
+}
+
+// Not the capacity: m is rounded up, so that a filter keeps its promise for some keys more.
+std::optional<double> keys_until_the_promise_is_broken(const Facts& facts) {
+  const bfstore::ReportedIdentity& id = *facts.report.identity;
+  if (id.capacity == 0 || !(id.fpr > 0 && id.fpr < 1)) return std::nullopt;
+  bfstore::PlanRequest filter;
+  filter.layout = static_cast<bfstore::Layout>(id.layout);
+  filter.hash = static_cast<bfstore::Hash>(id.hash);
+  filter.num_bits = id.num_bits;
+  filter.num_probes = id.num_probes;
+  filter.fpr = id.fpr;
+  const auto plan = bfstore::plan(filter);
+  if (!plan) return std::nullopt;
+  return std::max(0.0, static_cast<double>(plan->capacity) - facts.report.fill->estimated_keys);
+}
+
+std::string key_figures(const Facts& facts) {
+  const bfstore::Report& report = facts.report;
+  if (!report.valid() || !report.identity || !report.fill) return {};
+  const bfstore::ReportedIdentity& id = *report.identity;
+  const bfstore::Fill& fill = *report.fill;
+  std::string list = "<ul class=\"figures\">\n";
+  list += key_figure("Keys now", "about " + about_text(fill.estimated_keys),
+                     id.capacity == 0 ? "capacity unknown" : "of " + about_text(static_cast<double>(id.capacity)));
+  const auto full = fill_at_capacity(report);
+  list += key_figure(has_counters(id) ? "Counters set" : "Bits set", percent_text(fill.fill_ratio),
+                     full ? percent_text(*full) + " at capacity" : "");
+  list += key_figure("False positives now", rate_text(fill.estimated_fpr),
+                     id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
+  if (const auto room = keys_until_the_promise_is_broken(facts)) {
+    const bool exceeded = fill.estimated_fpr > id.fpr;
+    list +=
+        *room > 0
+            ? key_figure("Room", "about " + about_text(*room), "more keys until the promised rate is exceeded")
+            : key_figure("Room", "none", exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
+  }
+  return list + "</ul>\n";
+}
+
+std::string chart_section(const std::string& name, const std::string& chart) {
+  return chart.empty() ? std::string() : "<section>\n<h2>" + name + "</h2>\n" + chart + "</section>\n";
+}
+
+std::string charts(const Facts& facts, const std::vector<double>& shares) {
+  const std::string both = chart_section("Fill along the file", fill_chart(shares, facts)) +
+                           chart_section("False positives as the filter fills", rate_chart(facts));
+  return both.empty() ? both : "<div class=\"charts\">\n" + both + "</div>\n";
+}
+
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (gmtime_r(&now, &parts) == nullptr) return "an unknown day";
+  return std::string(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts));
+}
+
+}  // namespace
+
+std::string html_of(const Facts& facts, const std::vector<double>& shares) {
+  const std::string path = html_escaped(escaped(facts.report.path, false));
+  HtmlPage sections;
+  put_facts(sections, facts);
+  const std::string hole = hole_box(facts, shares);
+  return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
+         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole + verdict_box(facts, !hole.empty()) +
+         key_figures(facts) + charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " +
+         bfstore::version() + " saw the file at " + time_now() +
+         ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
+}
+
+}  // namespace bfinspect

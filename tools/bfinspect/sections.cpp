@@ -1,0 +1,311 @@
+// See sections.hpp. Each section is a function.
+#include "sections.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "key_form_line.hpp"
+#include "page.hpp"
+#include "text.hpp"
+#include "words.hpp"
+
+namespace bfinspect {
+namespace {
+
+using bfstore::FileState;
+using bfstore::Report;
+using bfstore::ReportedIdentity;
+
+std::string share_text(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return {};
+  const double share = static_cast<double>(part) / static_cast<double>(whole);  // in whole pages, so it may be above 1
+  return ", " + percent_text(std::min(share, 1.0)) + " of the body";
+}
+
+std::string keys_text(std::uint64_t keys) {
+  if (keys == 0) return "unknown";
+  return count_text(keys) + (keys == 1 ? " key" : " keys");
+}
+
+void put_shape(Sheet& sheet, const Facts& facts) {
+  const ReportedIdentity& id = *facts.report.identity;
+  sheet.section("Shape");
+  sheet.row("layout", layout_name(id.layout));
+  sheet.row("hash", facts.foreign ? hash_names(*facts.foreign)
+                                  : hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
+  sheet.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
+  sheet.row("probes (k)", std::to_string(id.num_probes));
+  sheet.row("capacity (n)", keys_text(id.capacity));
+  if (id.part) {
+    sheet.row("part", std::to_string(id.part->part.number) + " of " + std::to_string(id.part->part.parts) +
+                          " (from 0), of " + count_text(id.part->capacity) +
+                          (id.part->capacity == 1 ? " key" : " keys"));
+  }
+  const std::string promised = id.fpr == 0 ? "unknown" : rate_text(id.fpr);
+  sheet.row("promised (p)",
+            id.fpr != 0 && std::isfinite(id.fpr) ? promised + " false positives at capacity" : promised);
+  if (std::isfinite(bits_per_key(id))) sheet.row("bits per key", fixed_text(bits_per_key(id), 2));
+  if (id.secret_check) {
+    sheet.row("secret check", secret_check_text(id.secret_check->tag));
+  } else if (id.seeds) {
+    sheet.row("seeds", seeds_text(*id.seeds));
+  } else if (!facts.foreign) {
+    sheet.row("seed", std::to_string(id.seed));
+  }
+}
+
+void put_features(Sheet& sheet, const ReportedIdentity& id) {
+  const auto put = [&](const char* label, std::uint32_t bits) {
+    if (bits != 0) sheet.row(label, std::to_string(bits));
+  };
+  put("compat", id.compat);
+  put("ro_compat", id.ro_compat);
+  put("incompat", id.incompat);
+}
+
+void put_link(Sheet& sheet, const Facts& facts) {
+  if (!facts.link_target.empty()) sheet.row("leads to", escaped(facts.link_target, sheet.ascii()));
+}
+
+void put_file(Sheet& sheet, const Facts& facts) {
+  const Report& report = facts.report;
+  sheet.section("File");
+  put_link(sheet, facts);
+  if (const auto& id = report.identity) {
+    sheet.row("format", format_version(*id) + (id->embedded ? ", embedded" : ""));
+    sheet.row("id", hex({reinterpret_cast<const char*>(id->file_id.data()), id->file_id.size()}));
+    sheet.row("header", bytes_text(id->header_bytes));
+    put_features(sheet, *id);
+    sheet.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
+    if (id->seal) {
+      sheet.row("sealed", grouped(id->seal->num_chunks) + " checksums from byte " +
+                              grouped(id->seal->checksums_offset) + "; bf verify compares");
+    }
+  }
+  sheet.row("length", bytes_text(report.file_bytes));
+  sheet.row("on disk", bytes_text(report.allocated_bytes));
+}
+
+std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
+  if (!slot) return "missing";
+  if (!slot->valid) return "invalid";
+  constexpr const char* kNames[] = {"clean", "dirty", "recovering", "recovery, paused"};  // persisted as 1, 2, 3, 4
+  const bool known = slot->state >= 1 && slot->state <= 4;
+  const std::string name = known ? kNames[slot->state - 1] : "unknown (" + std::to_string(slot->state) + ')';
+  return name + ", sequence " + grouped(slot->sequence);
+}
+
+// Epoch 0 belongs to an owner whose logs have no epochs.
+std::string mark_text(const bfstore::OwnerMark& mark) {
+  return grouped(mark.mark) + " of owner " + grouped(mark.owner) +
+         (mark.epoch != 0 ? ", epoch " + grouped(mark.epoch) : "") +
+         (mark.recovered ? ", and its later keys were added again" : "");
+}
+
+void put_state(Sheet& sheet, const Facts& facts) {
+  const Report& report = facts.report;
+  sheet.section("State");
+  const bool good = report.valid() && is_good(report.state);
+  const std::string name = report.state == FileState::kUnknown ? "unknown" : bfstore::file_state_name(report.state);
+  sheet.row("state", name + ". " + state_advice(facts), good ? Colour::kNone : Colour::kWarning);
+  if (report.identity && report.identity->embedded) return;
+  if (report.syncing && report.state == FileState::kInUse) sheet.row("sync", "under way");
+  if (report.filling) {
+    sheet.row("filling", "Every answer is \"maybe\" until all keys were added, and bf finish-filling says so.",
+              Colour::kWarning);
+  }
+  sheet.row("slot A", slot_text(report.slots[0]));
+  sheet.row("slot B", slot_text(report.slots[1]));
+  for (const bfstore::OwnerMark& mark : report.marks) {
+    sheet.row("mark", mark_text(mark));
+  }
+  if (report.marks.empty()) sheet.row("marks", "none");
+  const bool counts = report.identity && has_counters(*report.identity);
+  if (report.keys_added)
+    sheet.row("keys added", count_text(*report.keys_added) + (counts ? "" : " that changed a bit"));
+  if (counts && report.keys_removed) sheet.row("keys removed", count_text(*report.keys_removed));
+}
+
+// Shows the leaked keys, which no remove takes away any more.
+void put_leaks(Sheet& sheet, const Facts& facts) {
+  const auto leaked = keys_leaked(facts.report);
+  if (!leaked) return;
+  const bfstore::Fill& fill = *facts.report.fill;
+  const double share = *leaked / std::max(fill.estimated_keys, 1.0);
+  sheet.row("leaked",
+            *leaked == 0 ? std::string("none")
+                         : "about " + about_text(*leaked) + " of the keys now" +
+                               (share > kMuchLeaked ? ". Build a new one from all keys (bf build)" : ""),
+            share > kMuchLeaked ? Colour::kWarning : Colour::kNone);
+  if (fill.counters_at_15 != 0)
+    sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
+}
+
+void put_fill(Sheet& sheet, const Facts& facts) {
+  sheet.section("Fill");
+  const ReportedIdentity& id = *facts.report.identity;
+  if (!facts.report.fill) {
+    sheet.paragraph(facts.counted ? "unknown: the bits could not be counted" : "not counted (--quick)");
+    return;
+  }
+  const bfstore::Fill& fill = *facts.report.fill;
+  sheet.fill(fill.fill_ratio, fill_at_capacity(facts.report), facts.overfull.value_or(false));
+  sheet.row(has_counters(id) ? "counters set" : "bits set",
+            count_text(fill.set_bits) + " of " + count_text(id.num_bits));
+  sheet.row("keys now", "about " + about_text(fill.estimated_keys) +
+                            (id.capacity == 0 ? "" : " of " + about_text(static_cast<double>(id.capacity))));
+  if (fill.set_bits != 0) {
+    const bool ends = std::isfinite(fill.estimated_keys_high);
+    sheet.row("95 of 100 times", about_text(fill.estimated_keys_low) +
+                                     (ends ? " to " + about_text(fill.estimated_keys_high) : " or more"));
+  }
+  put_leaks(sheet, facts);
+  const bool overfull = facts.overfull.value_or(false);
+  if (facts.remaining_keys) {
+    const auto room = static_cast<double>(*facts.remaining_keys);
+    sheet.row("room for",
+              overfull ? "none: overfull. Build a larger one from all keys (bf build)"
+                       : "about " + about_text(room) + " more keys",
+              overfull ? Colour::kBad : Colour::kNone);
+  }
+  sheet.row("false positives",
+            rate_text(fill.estimated_fpr) + " now" + (id.fpr == 0 ? "" : ", " + rate_text(id.fpr) + " promised"),
+            overfull ? Colour::kBad : Colour::kNone);
+}
+
+void put_memory(Sheet& sheet, const Report& report) {
+  sheet.section("Memory");
+  const std::uint64_t body = report.identity ? report.identity->body_bytes : 0;
+  const auto text = [&](const std::optional<std::uint64_t>& bytes) {
+    if (!bytes) return std::string("unknown");
+    return *bytes == 0 ? std::string("none") : bytes_text(*bytes) + share_text(*bytes, body);
+  };
+  sheet.row("page cache", text(report.resident_bytes));
+  sheet.row("huge pages", text(report.huge_page_bytes));
+}
+
+std::string opener_text(const Opener& opener, bool ascii) {
+  const std::string mode = opener.writing ? (*opener.writing ? "writing" : "reading") : "mode unknown";
+  return std::to_string(opener.process) + "  " + escaped(opener.command, ascii) + "  " + mode;
+}
+
+void put_openers(Sheet& sheet, const Facts& facts) {
+  sheet.section("Open by");
+  if (!facts.openers) {
+    sheet.paragraph("unknown");
+    return;
+  }
+  const Openers& openers = *facts.openers;
+  for (const Opener& opener : openers.seen) sheet.paragraph(opener_text(opener, sheet.ascii()));
+  if (facts.all_openers_seen()) {
+    if (openers.seen.empty()) sheet.paragraph("no process");
+    return;
+  }
+  if (openers.seen.empty()) sheet.paragraph("no process that can be seen from here");
+  if (openers.not_looked_at > 0) {
+    sheet.paragraph(grouped(openers.not_looked_at) + (openers.not_looked_at == 1 ? " process" : " processes") +
+                    " could not be looked at" + (geteuid() == 0 ? "" : "; root may see more"));
+  }
+  if (openers.others_are_hidden)
+    sheet.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
+  if (facts.report.state == FileState::kInUse && openers.complete()) {
+    sheet.paragraph("a writer holds its lock, but cannot be seen from here");
+  }
+}
+
+void put_note(Sheet& sheet, const ReportedIdentity& id) {
+  if (!id.note || id.note->empty()) return;
+  sheet.section("Note");
+  sheet.paragraph(escaped(*id.note, sheet.ascii()));
+  if (const auto form = tools::key_form_in(*id.note))
+    sheet.row("key form", escaped(*form, sheet.ascii()) + ": bf makes keys of lines in this form");
+}
+
+void put_problems(Sheet& sheet, const Facts& facts) {
+  const bool ascii = sheet.ascii();
+  sheet.section("Problems");
+  for (const bfstore::Problem& problem : facts.report.problems) {
+    const char* name = bfstore::code_name(problem.code);
+    sheet.row(name == nullptr ? "?" : name, escaped(problem.text, ascii), Colour::kBad);
+  }
+  sheet.row("what to do", way_out(facts));
+}
+
+void put_stranger(Sheet& sheet, const Facts& facts) {
+  sheet.section("What it is");
+  sheet.row("looks like", likeness(facts));
+  put_link(sheet, facts);
+  if (facts.kind != FileKind::kRegular) return;
+  sheet.row("length", bytes_text(facts.report.file_bytes));
+  if (!facts.report.first_bytes.empty())
+    sheet.row("first bytes", '\'' + escaped(facts.report.first_bytes, true) + '\'');
+}
+
+// The formats that the file has, and what its bytes say of more than one filter.
+void put_formats(Sheet& sheet, const Facts& facts) {
+  const Foreign& foreign = *facts.foreign;
+  sheet.section("What it is");
+  for (const bfstore::ForeignFormat& format : foreign.formats)
+    sheet.row(foreign.formats.size() == 1 ? "format" : "perhaps", std::string(format.name) + ": " + format.about);
+  put_link(sheet, facts);
+  sheet.row("length", bytes_text(facts.report.file_bytes));
+  if (!foreign.filter) return;
+  sheet.row("filters", grouped(foreign.filter->filters) +
+                           (foreign.has_several_filters() ? ": a key is in the file if one of them has it" : ""));
+  if (foreign.filter->keys) sheet.row("keys added", count_text(*foreign.filter->keys) + " by its own count");
+  if (foreign.filter->format.keys != nullptr) sheet.row("keys are", foreign.filter->format.keys);
+}
+
+void put_foreign(Sheet& sheet, const Facts& facts) {
+  put_formats(sheet, facts);
+  if (!facts.report.valid()) return put_problems(sheet, facts);
+  sheet.row("what to do", way_out(facts));
+  if (facts.report.identity) {
+    put_shape(sheet, facts);
+    put_fill(sheet, facts);
+    put_memory(sheet, facts.report);
+  }
+  put_openers(sheet, facts);
+}
+
+void put_filter(Sheet& sheet, const Facts& facts) {
+  const Report& report = facts.report;
+  if (!report.valid()) put_problems(sheet, facts);  // first, where a reader sees it
+  put_shape(sheet, facts);
+  put_file(sheet, facts);
+  put_state(sheet, facts);
+  put_fill(sheet, facts);
+  put_memory(sheet, report);
+  put_openers(sheet, facts);
+  put_note(sheet, *report.identity);
+}
+
+}  // namespace
+
+Colour colour_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHealthy:
+      return Colour::kGood;
+    case Verdict::kNeedsAttention:
+      return Colour::kWarning;
+    case Verdict::kNotGood:
+    case Verdict::kFailed:
+      break;
+  }
+  return Colour::kBad;
+}
+
+void put_facts(Sheet& sheet, const Facts& facts) {
+  if (facts.foreign) {
+    put_foreign(sheet, facts);
+  } else if (facts.report.identity) {
+    put_filter(sheet, facts);
+  } else {
+    put_stranger(sheet, facts);
+    put_problems(sheet, facts);
+  }
+}
+
+}  // namespace bfinspect
