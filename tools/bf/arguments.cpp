@@ -21,7 +21,7 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty()) return "'" + unmasked(unknown.front()) + "' is not expected here";
   const std::string reason = error.what();
-  if (reason.starts_with(words.back() + ": 1 required")) return words.back() + " needs a value";
+  if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value";
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value";
   return reason;

@@ -16,7 +16,7 @@ enum class Unit {
 };
 
 // A whole number from 1 to `max`, with an optional suffix: k M G T P E are powers of 1000, Ki Mi Gi Ti Pi Ei powers of
-// 1024. A fraction is good if the product is whole: 1.5k, not 1.5.
+// 1024. 1.5e6 and 1_500_000 are 1.5M. A fraction is good if the product is whole: 1.5k, not 1.5.
 std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max);
 
 // A plain whole number from 1 to `max`. `others` names, for the message, other values that the caller takes.

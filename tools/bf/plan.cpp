@@ -20,41 +20,22 @@ namespace {
 // Takes the sizes that `create` takes, in any combination that gives none of them twice.
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
+                       "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
                        "               [--key-bytes L] [--json] [--svg PATH [--force]]\n"
                        "       bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...");
   bfstore::Options& options = arguments.options;
-  const auto number = [&app](const std::string& names, const std::string& help, const std::string& type, Take take) {
-    const std::string name = names.substr(names.find("--"));
-    return add_text(app, names, help, type,
-                    [name, take = std::move(take)](const std::string&, const std::string& text) { take(name, text); });
-  };
-  number("-n,--capacity", "distinct keys", "N", [&](const std::string& name, const std::string& text) {
-    options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
-  });
-  number("-p,--fpr", "the highest false-positive rate at that number of keys", "P",
-         [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); });
-  number("--bits-per-key", "bits for each key", "B", [&](const std::string& name, const std::string& text) {
-    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
-  });
-  CLI::Option* const bits = number("-m,--bits", "m: 64Mi (67,108,864), or a size in bytes: 8MiB", "M",
-                                   [&](const std::string& name, const std::string& text) {
-                                     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
-                                   });
-  bits->excludes(number("--max-bytes", "the largest file, instead of --bits", "SIZE",
-                        [&](const std::string& name, const std::string& text) {
-                          options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
-                        }));
-  number("-k,--probes", "bits set by each key, 1 to 64", "K", [&](const std::string& name, const std::string& text) {
-    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
-  });
-  number("--layout", "this layout alone", "L",
-         [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+  add_capacity(app, options, "distinct keys");
+  add_fpr(app, options, "the highest false-positive rate at that number of keys");
+  add_bits_per_key(app, options, "bits for each key");
+  add_bits(app, options, "m: 64Mi (67,108,864), or a size in bytes: 8MiB")
+      ->excludes(add_max_bytes(app, options, "the largest file, instead of --bits"));
+  add_probes(app, options, "bits set by each key, 1 to 64");
+  add_layout(app, options, "this layout alone");
   add_plan_like(app, arguments);
-  number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
-         [&](const std::string& name, const std::string& text) {
-           arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
-         });
+  add_text(app, "--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
+           [&](const std::string& name, const std::string& text) {
+             arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
+           });
   app.add_flag("--json", arguments.json, "one JSON object instead of a table");
   add_path(app, "--svg", "also draw the rates as the filters fill, in this file", "PATH", arguments.target);
   app.add_flag("--force", options.replace, "replace the picture if it exists");

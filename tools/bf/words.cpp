@@ -86,8 +86,10 @@ void add_help_and_version(CLI::App& app, const std::string& usage) {
 
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take) {
-  const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
-    for (const std::string& result : results) take(name, unmasked(result));
+  const std::size_t dashes = name.find("--");
+  const std::string last = dashes == std::string::npos ? name : name.substr(dashes);
+  const auto callback = [last, take = std::move(take)](const CLI::results_t& results) {
+    for (const std::string& result : results) take(last, unmasked(result));
     return true;
   };
   return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1);

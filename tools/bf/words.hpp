@@ -18,7 +18,8 @@ void add_help_and_version(CLI::App& app, const std::string& usage);
 // Takes an option's name and its value.
 using Take = std::function<void(const std::string& name, const std::string& text)>;
 
-// Adds an option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
+// Adds an option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged. Of "-n,--capacity",
+// `take` gets the long name.
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take);
 
