@@ -19,7 +19,8 @@ namespace {
 void declare_add(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf add FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]\n"
-                       "       bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]");
+                       "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
+                       {"--from", "--create", "--capacity", "--fpr", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_form(app, arguments);

@@ -19,13 +19,13 @@ namespace bf {
 namespace {
 
 void declare_build(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(
-      app,
-      "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-      "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
-      "       bf build FILE --from KEYS [-0] --like OTHER\n"
-      "       options of all: [--parts N] [--part I/N] [--digests | --key-form FORM]\n                       " +
-          std::string(kShapeUsage));
+  add_help_and_version(app,
+                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "bf build FILE --from KEYS [-0] --bits M --probes K\n"
+                       "bf build FILE --from KEYS [-0] --like OTHER\n"
+                       "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
+                           std::string(kShapeUsage),
+                       {"--from", "--fpr", "--capacity", "--layout", "--force"});
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_path(app, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
   add_separator(app, arguments);

@@ -21,10 +21,11 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
-      "       bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
-      "       bf contains --set FILE [KEY... | --from PATH] ...\n"
-      "       bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
-      "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...");
+      "bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
+      "bf contains --set FILE [KEY... | --from PATH] ...\n"
+      "bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
+      "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...",
+      {"--from", "--maybe", "--absent", "--count", "--any"});
   add_file(app, arguments, "the filter");
   CLI::Option* const set = app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
   add_any(app, arguments)->excludes(set);

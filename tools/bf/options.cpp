@@ -121,11 +121,11 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  app.get_option("--like")->excludes(
-      add_layout(app, options,
-                 "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)"),
-      add_text(app, "--hash", names_of_hashes(), "H", take_hash),
-      add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
+  CLI::Option* const layout = add_layout(
+      app, options, "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)");
+  CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
+  CLI::Option* const seed = add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed);
+  app.get_option("--like")->excludes(layout, hash, seed);
 }
 
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {

@@ -22,7 +22,8 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
                        "               [--key-bytes L] [--json] [--svg PATH [--force]]\n"
-                       "       bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...");
+                       "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
+                       {"--capacity", "--fpr", "--bits", "--layout", "--svg"});
   bfstore::Options& options = arguments.options;
   add_capacity(app, options, "distinct keys");
   add_fpr(app, options, "the highest false-positive rate at that number of keys");
@@ -146,7 +147,6 @@ int plan(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kPlan{"plan", "Say what a filter will be like, for each layout, without making one", declare_plan, plan,
-                    check_plan};
+const Command kPlan{"plan", "Say what a filter will be like, before one is made", declare_plan, plan, check_plan};
 
 }  // namespace bf
