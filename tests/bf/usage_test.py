@@ -128,6 +128,15 @@ class Usage(BfCase):
         self.good("create", "f", "--help")
         self.good("build", "--help", "f")
 
+    def test_the_size_of_a_file_is_the_same_in_every_output_and_that_of_ls(self):
+        created = self.good("create", "f", "--capacity", "4M", "--layout", "classic").decode()
+        size = os.path.getsize(self.path("f"))
+        words = f"{size / 2**20:.1f} MiB"
+        self.assertTrue(created.endswith(f" probes, {words}\n"), created)
+        self.assertIn(f"  length          {words} ({size:,} bytes)\n", self.good("inspect", "f").decode())
+        self.assertRegex(self.good("plan", "-n", "4M", "--layout", "classic").decode(), rf"(?m)^file +{words}$")
+        self.assertTrue(self.good("copy", "f", "g").decode().endswith(f", {words}\n"))
+
     def test_version_is_one_line_everywhere(self):
         expected = self.good("--version")
         self.assertRegex(expected, rb"^bf \d+\.\d+\.\d+\n$")

@@ -128,7 +128,7 @@ int add(const Arguments& arguments) {
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (arguments.create && !created) check_form(filter, arguments);
-  const std::string making = created ? "created, " + shape_words(filter.stats()) + "; " : "";
+  const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);

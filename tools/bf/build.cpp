@@ -251,11 +251,11 @@ int build(const Arguments& arguments) {
   if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
   input.check_whole(loader, keys_counted);
   loader.finish();
-  const std::string words = shape_words(filter.stats());
+  const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
   if (!arguments.quiet) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
-           " new to it), " + words +
+           " new to it), " + shape_words(stats, arguments.file) +
            (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : ""));
   }
   return 0;

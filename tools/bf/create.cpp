@@ -30,11 +30,11 @@ int create(const Arguments& arguments) {
   bfstore::Options options = arguments.options;
   options.note = note_of_new(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
-  const std::string words = shape_words(filter.stats());
+  const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
   interrupt::obey();
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
+  if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + filling);
   return 0;
 }
 

@@ -173,7 +173,7 @@ int import_array(const Arguments& arguments) {
   }
   if (!arguments.quiet) {
     report(arguments.file + ": imported " + grouped(stats.shape.num_bits) + " bits, as full as with " +
-           key_words(stats.keys_added) + "; " + shape_words(stats));
+           key_words(stats.keys_added) + "; " + shape_words(stats, arguments.file));
   }
   return 0;
 }

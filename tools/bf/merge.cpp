@@ -123,7 +123,7 @@ int merge(const Arguments& arguments) {
   if (!arguments.quiet) {
     report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
            (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(keys_left(stats)) +
-           "; " + shape_words(stats));
+           "; " + shape_words(stats, arguments.file));
   }
   return 0;
 }

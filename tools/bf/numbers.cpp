@@ -216,26 +216,9 @@ std::uint32_t parse_mode(const std::string& option, std::string_view text) {
   return *value;
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
-  double size = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+std::string short_number(double number, int digits) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f ", size);
-  return text.data() + std::string(kUnits[unit]);
-}
-
-std::string short_number(double number) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", number);
+  std::snprintf(text.data(), text.size(), "%.*g", digits, number);
   return text.data();
 }
 
