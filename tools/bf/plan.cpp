@@ -12,6 +12,8 @@
 #include <langinfo.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <clocale>
 
 namespace bf {
@@ -42,6 +44,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   app.add_flag("--force", options.replace, "replace the picture if it exists");
   app.footer(
       std::string(kAboutNumbers) +
+      "\nThe last lines are the commands that make such filters.\n"
       "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
       "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
       "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
@@ -74,6 +77,8 @@ void check_plan(Arguments& arguments) {
   }
 }
 
+constexpr double kUsualFpr = 0.01;  // of -n alone
+
 // True if characters beyond ASCII can be shown.
 bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
@@ -99,6 +104,32 @@ bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
   return given;
 }
 
+// A number as bf create reads it: 1_000_000.
+std::string option_of(const char* name, std::uint64_t number) {
+  std::string digits = grouped(number);
+  std::replace(digits.begin(), digits.end(), ',', '_');
+  return std::string(" ") + name + " " + digits;
+}
+
+std::string option_of(const char* name, double number) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return std::string(" ") + name + " " + std::string(digits.data(), end);
+}
+
+// The numbers that were given, if bf create takes them together. Otherwise all that follow from them.
+std::string create_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
+  if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
+  const std::string command = std::string("bf create filter.bf --layout ") + plan.layout.name;
+  const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
+  if (free && given.bits_per_key == 0)
+    return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);
+  if (free && given.fpr == 0)
+    return command + option_of("-n", plan.capacity) + option_of("--bits-per-key", given.bits_per_key);
+  return command + option_of("-m", plan.num_bits) + option_of("-k", std::uint64_t{plan.num_probes}) +
+         option_of("-n", plan.capacity);
+}
+
 Forecasts forecasts_of(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
@@ -111,8 +142,8 @@ Forecasts forecasts_of(const Arguments& arguments) {
     request.layout = layout.layout;
     const auto plan = bfstore::plan(request);
     if (plan) {
-      all.possible.push_back(
-          {*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes)});
+      all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),
+                              create_command(request, *plan)});
     } else {
       all.impossible.push_back({layout, plan.error().message});
     }
