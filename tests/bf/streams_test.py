@@ -148,7 +148,7 @@ class Terminal(BfCase):
 
     def setUp(self):
         super().setUp()
-        self.env = preloaded("VIRTUAL_CLOCK_MODULE", VIRTUAL_CLOCK_FILE=self.path("clock"))
+        self.env = preloaded("VIRTUAL_CLOCK_MODULE", VIRTUAL_CLOCK_FILE=self.path("clock"), NO_COLOR="1")
 
     def set_clock(self, milliseconds):
         """Sets bf's clock (tests/support/virtual_clock.h). bf must be asleep."""

@@ -45,7 +45,7 @@ class Usage(BfCase):
                         self.assertEqual(words, whole.setdefault((*command, flag), words))
 
     def test_help_is_as_wide_as_the_terminal_and_80_columns_without_one(self):
-        without = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        without = {**{name: value for name, value in os.environ.items() if name != "COLUMNS"}, "NO_COLOR": "1"}
         expected = self.good("create", "--help", env={**without, "COLUMNS": "80"})
         for said in ({}, {"COLUMNS": ""}, {"COLUMNS": "wide"}, {"COLUMNS": "0"}):
             self.assertEqual(self.good("create", "--help", env={**without, **said}), expected)
@@ -70,6 +70,39 @@ class Usage(BfCase):
             name = "bfinspect" if command == "inspect" else "bf " + command
             self.assertTrue(short.endswith(f"\n{name} --help shows all options and examples.\n"), short)
             self.assertEqual(len(re.findall(rf"(?m)^(?:Usage:|      ) {name}\b", short)), 1, short)
+
+    def at_a_terminal(self, *command, **env):
+        """Returns what bf writes to a terminal of this kind, on its standard output and on its standard error."""
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+        with self.spawn(*command, env={**clean, **env}, stdout=terminal, stderr=terminal) as process:
+            os.close(terminal)
+            process.wait(timeout=PATIENCE)
+        return os.read(master, 1 << 16).replace(b"\r\n", b"\n")
+
+    def test_colour_is_for_a_terminal_that_has_it_and_for_a_user_who_wants_it(self):
+        self.good("create", "f", "-q", "--capacity", "1000", "--fpr", "0.000001", "--seed", "7")
+        self.good("add", "f", "-q", "alice")
+        ask = ["contains", "f", "alice", "bob"]
+        plain, coloured = b"maybe\talice\nabsent\tbob\n", b"\x1b[32mmaybe\x1b[0m\talice\n\x1b[2mabsent\x1b[0m\tbob\n"
+        self.assertEqual(self.good(*ask, env={**os.environ, "TERM": "xterm"}), plain)
+        self.assertEqual(self.at_a_terminal(*ask, TERM="xterm"), coloured)
+        for env in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}, {}):
+            self.assertEqual(self.at_a_terminal(*ask, **env), plain, env)
+        self.assertEqual(self.at_a_terminal(*ask, TERM="xterm", NO_COLOR=""), coloured)
+        for name in ("--color", "--colour"):
+            for given in ([f"{name}=always"], [name, "always"]):
+                self.assertEqual(self.good(*ask, *given), coloured)
+            self.assertEqual(self.at_a_terminal(*ask, f"{name}=never", TERM="xterm"), plain)
+            self.assertEqual(self.at_a_terminal(*ask, f"{name}=auto", TERM="xterm"), coloured)
+        self.refused(*ask, "--color", "purple", says="--colour: 'purple' is not one of auto, always and never.")
+        self.assertTrue(self.at_a_terminal("contains", "nothing", "a", TERM="xterm").startswith(b"\x1b[31mbf:\x1b[0m nothing: "))
+        self.assertIn(b"\n\x1b[1mUsage:\x1b[0m bf create FILE", self.at_a_terminal("create", "-h", TERM="xterm"))
+        bold = self.good("create", "--help", "--color=always")
+        self.assertEqual(re.sub(rb"\x1b\[[01]m", b"", bold), self.good("create", "--help"))
+        self.assertIn(b"\n\x1b[1mOptions:\x1b[0m\n", bold)
+        self.assertIn(b"\x1b[1mf\x1b[0m", self.good("inspect", "f", "--color", "always"))
 
     def test_bf_help_is_the_long_help(self):
         self.assertEqual(self.good("help"), self.good("--help"))

@@ -69,7 +69,7 @@ class Contents(unittest.TestCase):
         for command in known:
             for option in options_in_help(BF, command):
                 if option not in ("-h", "--help", "--version"):
-                    self.assertRegex(sections[command], rf"(?m)^ +(-\w, )?{re.escape(option)}\b", command)
+                    self.assertRegex(sections[command], rf"(?m)^ +(-\w, |--\w+, )?{re.escape(option)}\b", command)
 
     def test_bfinspect_1_has_every_option(self):
         page = text("bfinspect.1")

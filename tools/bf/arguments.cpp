@@ -1,6 +1,7 @@
 // See arguments.hpp.
 #include "arguments.hpp"
 
+#include "colour.hpp"
 #include "commands.hpp"
 #include "description.hpp"
 #include "failures.hpp"
@@ -89,6 +90,8 @@ void declare(CLI::App& app, Arguments& arguments) {
       CLI::App& own = *app.add_subcommand(command->name, command->about)->group(group.title);
       own.callback([&arguments, command] { arguments.command = command; });
       command->declare(own, arguments);
+      if (command != &kInspect)
+        add_text(own, tools::kColourOption, tools::kAboutColour, tools::kColourWords, tools::take_colour);
     }
   }
 }

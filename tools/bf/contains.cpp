@@ -1,4 +1,5 @@
 // bf contains: says which keys may be in a filter, and which are certainly absent.
+#include "colour.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
@@ -103,6 +104,8 @@ class Asker {
   KeyMaker maker_;
   const Arguments& arguments_;
   Output output_;
+  std::string maybe_word_ = tools::inked("maybe", tools::Ink::kGreen, tools::has_colour(STDOUT_FILENO));
+  std::string absent_word_ = tools::inked("absent", tools::Ink::kDim, tools::has_colour(STDOUT_FILENO));
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers_{};
   std::vector<std::uint8_t> which_;  // the answer of each filter
   std::uint64_t maybe_ = 0;
@@ -150,7 +153,8 @@ void Asker::print_which() {
 
 void Asker::print(std::string_view line, bool maybe) {
   if (arguments_.answers == Answers::kAll) {
-    output_.append(maybe ? "maybe\t" : "absent\t");
+    output_.append(maybe ? maybe_word_ : absent_word_);
+    output_.append("\t");
   } else if (maybe != (arguments_.answers == Answers::kMaybe)) {
     return;
   }

@@ -1,6 +1,7 @@
 // See terminal.hpp.
 #include "terminal.hpp"
 
+#include "colour.hpp"
 #include "numbers.hpp"
 
 #include <unistd.h>
@@ -85,7 +86,7 @@ std::string printable(std::string_view text) {
 
 void complain(std::string_view message) {
   std::string line(progress_shown.exchange(false) ? kEraseLine : "");
-  line += "bf: " + printable(message) + "\n";
+  line += tools::inked("bf:", tools::Ink::kRed, tools::has_colour(STDERR_FILENO)) + " " + printable(message) + "\n";
   write_error(line);
 }
 

@@ -47,7 +47,7 @@ std::vector<std::string> masked_words(int argc, const char* const* argv) {
 
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take) {
-  const std::size_t dashes = name.find("--");
+  const std::size_t dashes = name.rfind("--");
   const std::string last = dashes == std::string::npos ? name : name.substr(dashes);
   const auto callback = [last, take = std::move(take)](const CLI::results_t& results) {
     for (const std::string& result : results) take(last, unmasked(result));

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "colour.hpp"
 #include "description.hpp"
 #include "facts.hpp"
 #include "failure.hpp"
@@ -227,6 +228,10 @@ void declare(CLI::App& app, Arguments& arguments) {
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
+  app.add_option_function<std::string>(
+         tools::kColourOption, [](const std::string& word) { tools::take_colour("--colour", word); },
+         tools::kAboutColour)
+      ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
                               "bfinspect [--json | --html PATH [--force]] [--quick] [--format F [--column C]] FILE\n"
                               "bfinspect --prometheus [--quick] FILE...");

@@ -1,6 +1,8 @@
 // See help.hpp. CLI11 breaks no lines and has one help for all, so only its options and groups are used here.
 #include "help.hpp"
 
+#include "colour.hpp"
+
 #include <bfstore/bfstore.hpp>
 
 #include <sys/ioctl.h>
@@ -175,6 +177,19 @@ std::string footer_text(const std::string& footer, std::size_t columns) {
   return text;
 }
 
+// Titles are bold.
+std::string with_titles(const std::string& text, bool colour) {
+  const std::string usage = "Usage:";
+  std::string shown;
+  for (const std::string& line : lines_of(text)) {
+    const bool titled = line.ends_with(':') && !line.starts_with(' ');
+    const std::size_t title = titled ? line.size() : line.starts_with(usage) ? usage.size() : 0;
+    if (title > 0) shown += inked(line.substr(0, title), Ink::kBold, colour);
+    shown += line.substr(title) + "\n";
+  }
+  return shown;
+}
+
 class Help : public CLI::Formatter {
  public:
   static constexpr std::size_t kAll = std::string::npos;
@@ -196,8 +211,9 @@ class Help : public CLI::Formatter {
         filled("", words_of(app->get_description() + (app->get_description().ends_with('.') ? "" : ".")), 0, columns);
     text += "\n" + usage("Usage: ", is_long ? kAll : 1, columns);
     text += commands(*app, columns) + options(*app, is_long, columns);
-    return text + "\n" +
-           (is_long ? footer_text(app->get_footer(), columns) : filled("", words_of(more(*app)), 0, columns));
+    text += "\n" + (is_long ? footer_text(app->get_footer(), columns) : filled("", words_of(more(*app)), 0, columns));
+    text.pop_back();  // the last line's end
+    return with_titles(text, has_colour(STDOUT_FILENO));
   }
 
   // The first ways to call the command, at most that many.
