@@ -103,10 +103,25 @@ class Create(BfCase):
 
 
 class Numbers(BfCase):
+    def test_the_short_names_of_numbers_are_those_of_plan_in_each_command(self):
+        self.good("create", "long", "-q", "--seed", "1", "--capacity", "1000", "--fpr", "0.001")
+        self.write("keys", b"a\n")
+        for command in (["create", "short"], ["build", "short", "--from", "keys"], ["add", "short", "--create", "a"]):
+            self.good(*command, "-q", "--seed", "1", "-n", "1e3", "-p", "0.1%")
+            self.assertEqual(os.path.getsize(self.path("short")), os.path.getsize(self.path("long")))
+            os.unlink(self.path("short"))
+        for command in ("create", "build", "add", "import", "contains", "plan"):
+            for names in ("-n, ?--capacity N", "-p, ?--fpr P", "-m, ?--bits M", "-k, ?--probes K"):
+                self.assertRegex(self.good(command, "--help").decode(), "\n  " + names)
+        self.refused("create", "f", "-n", says=["-n needs a value"])
+        self.refused("create", "f", "-n", "x", says=["--capacity: 'x'"])
+
     def test_suffixes_are_exact(self):
         for text, number in [("1", 1), ("007", 7), ("10k", 10**4), ("10K", 10**4), ("3M", 3 * 10**6), ("1Ki", 1024),
                              ("2Mi", 2**21), ("1.5k", 1500), ("1.50k", 1500), ("0.5Ki", 512),
-                             ("1.234567M", 1234567), ("4.0", 4)]:
+                             ("1.234567M", 1234567), ("4.0", 4), ("1e6", 10**6), ("1E6", 10**6), ("1e+06", 10**6),
+                             ("1.5e6", 1500000), ("1.2345e2k", 123450), ("1_000", 1000), ("1_234_567", 1234567),
+                             ("1.234_5M", 1234500)]:
             self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
@@ -121,17 +136,17 @@ class Numbers(BfCase):
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
     def test_rubbish_is_refused_with_the_name_of_the_option(self):
-        for text in ["", "x", "10Q", "10m", "1e6", "1_000", "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
+        for text in ["", "x", "10Q", "10m", "1e", "1e-3", "1e6e6", "1e6q", "e6", "_1", "1_", "1__0", "1_k", "1_.5k", "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
                      "10kk", "10iB", "10Mib", "10Mb", "M", "1..5k", "\u0661"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a number of keys"])
         for text in ["0", "0k", "0.0M"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "too small"])
-        for text in ["1.5", "1.2345k", "0.1Ki", "1.00000000000000000001k"]:
+        for text in ["1.5", "1.2345k", "0.1Ki", "1.00000000000000000001k", "1.2345e3"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a whole number"])
         self.assertEqual(self.files(), [])
 
     def test_numbers_that_overflow_are_refused(self):
-        for text in ["18446744073709551616", "9223372036854775808", "99E", "16Ei", "18446744073709551617k", "9" * 60]:
+        for text in ["18446744073709551616", "9223372036854775808", "99E", "16Ei", "18446744073709551617k", "9" * 60, "1e19", "1e99999999999"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "too large"])
         self.refused("create", "f", "--bits", "257Ti", "--probes", "1", says=["--bits: '257Ti'", "281474976710656"])
         self.refused("create", "f", "--bits", "3EiB", "--probes", "1", says=["--bits: '3EiB'", "too large"])

@@ -15,7 +15,7 @@ LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 class Examples(BfCase):
     def examples(self, *command):
         """Returns the lines of one example after another."""
-        text = self.good(*command, "--help").decode()
+        text = self.good(*command, "--help").decode().replace(" \\\n     ", "")
         found = re.findall(r"^  (bf .*)$", text[text.index("\nExample"):], re.M)
         self.assertTrue(found, text)
         return found

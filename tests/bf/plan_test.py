@@ -1,6 +1,7 @@
 """bf plan: its table, its JSON, its picture, and the filters that bf create makes of the same numbers."""
 import json
 import os
+import re
 import stat
 import subprocess
 import xml.etree.ElementTree
@@ -94,12 +95,38 @@ class Plan(BfCase):
         braille, plain = (self.good("plan", "-n", "1M", "--layout", "blocked", env=env).decode() for env in locales)
         self.assertTrue(any("\u2800" < char <= "\u28ff" for char in braille))
         self.assertTrue(plain.isascii())
-        chart = plain[plain.index("as it fills"):].splitlines()[1:9]
-        self.assertEqual([line[8] for line in chart], ["|"] * 8)
-        self.assertTrue(chart[0].startswith("1 ") and chart[-1].startswith("0.0001"), chart)
+        chart = plain[plain.index("as it fills"):].splitlines()[1:10]
+        self.assertEqual([line[8] for line in chart], ["|"] * 9)
+        self.assertEqual([line[:8].strip() for line in chart], ["1", "", "0.1", "", "0.01", "", "0.001", "", "0.0001"])
         last = [line.rindex("*") for line in chart if "*" in line]
         self.assertEqual(last, sorted(last, reverse=True))  # the curve rises to the right
         self.assertEqual(max(last), 8 + 64)
+
+    def test_the_last_lines_make_exactly_the_filters_that_were_planned(self):
+        for given in (["-n", "70k"], ["-n", "70k", "-p", "0.3%"], ["-n", "70k", "--bits-per-key", "12.5"], ["-m", "1M", "-k", "5"],
+                      ["-n", "70k", "--max-bytes", "256KiB"], ["-p", "0.02", "--max-bytes", "1M"], ["-n", "70k", "-m", "1M", "-p", "0.1"]):
+            layouts, _ = self.planned(*given)
+            lines = self.good("plan", *given).decode().partition("\nTo make one of them:\n")[2].splitlines()
+            self.assertEqual(len(lines), len(layouts))
+            for line, (name, plan) in zip(lines, layouts.items()):
+                self.assertTrue(line.startswith(f"  bf create filter.bf --layout {name} "), line)
+                self.good(*line.split()[1:], "--force", "-q")
+                made = header(self.path("filter.bf"))
+                self.assertEqual((made["m"], made["k"], made["n"]), (plan["num_bits"], plan["num_probes"], plan["capacity"]), line)
+        self.good("create", "secret", "-q", "--hash", "java-polynomial", "--seeds", "3,5,7", "--bits", "100000", "--capacity", "10000")
+        text = self.good("plan", "--like", "secret").decode()
+        self.assertEqual(re.findall(r"bf create filter.bf --layout (\w+)", text), ["blocked", "counting"])
+
+    def test_a_picture_has_its_legend_below_all_curves(self):
+        for given in (["-n", "1M"], ["-n", "1M", "-p", "1e-9"], ["-m", "8MiB", "-k", "4"]):
+            self.good("plan", *given, "--svg", "rates.svg", "--force")
+            picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
+            curves = [one for one in picture.iter() if one.tag.endswith("polyline")]
+            lowest = max(float(point.split(",")[1]) for one in curves for point in one.get("points").split())
+            legend = [float(one.get("y")) for one in picture.iter() if one.text and " bits per key" in one.text]
+            self.assertEqual(len(legend), len(curves))
+            self.assertGreater(min(legend) - 12, lowest)
+            self.assertLess(max(legend), float(picture.get("viewBox").split()[3]))
 
     def test_a_picture_is_whole_and_replaces_no_file_without_force(self):
         self.good("plan", "-n", "1M", "--svg", "rates.svg")
@@ -135,6 +162,11 @@ class Plan(BfCase):
         self.assertLess(many["blocked"]["curve"][-1]["keys"], 2**63)
         self.assertEqual(many["blocked"]["fpr"], 1)
         self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
+
+    def test_no_line_is_too_long_for_a_terminal_of_80_columns(self):
+        for args in (["-n", "100M", "-p", "1%"], ["-n", "1000", "-p", "1e-7", "--layout", "classic"], ["-m", "8Gi", "-k", "4"]):
+            text = self.good("plan", *args, env={**os.environ, "LC_ALL": "C.UTF-8"}).decode()
+            self.assertLessEqual(max(map(len, text.splitlines())), 80, text)
 
     def test_columns_are_apart_however_long_their_numbers_are(self):
         rows = self.rows("-n", "1T", "-p", "1%")

@@ -1,6 +1,7 @@
 """bf intersect, bf compare and bf clear: the common keys of filters, and a filter without its keys."""
 import json
 import os
+import re
 import stat
 
 from bf_case import BfCase, PATIENCE, SURE, header, main
@@ -82,6 +83,16 @@ class Compare(SetsCase):
                 spread = found[name]["high"] - found[name]["low"]
                 self.assertLess(abs(found[name]["estimate"] - truth), spread + 1)
                 self.assertLess(spread, truth / 5)
+
+    def test_a_narrow_interval_has_enough_digits_that_its_ends_differ(self):
+        self.good("create", "a", "-q", "--bits", "32Mi", "--probes", "1", "--seed", "1")
+        self.good("create", "b", "-q", "--like", "a")
+        for name, first in (("a", 1), ("b", 1501)):
+            self.good("add", name, "-q", input=b"".join(b"%d\n" % key for key in range(first, first + 2500)))
+        text = self.good("compare", "a", "b", code=1).decode()
+        low, high = (float(end) for end in re.search(r"(?m)^Jaccard: about 0\.2\d* \((0\.2\d*) to (0\.2\d*)\)$", text).groups())
+        self.assertLess(low, high)
+        self.assertEqual(f"{low:.3g}", f"{high:.3g}")
 
     def test_the_exit_code_tells_equal_from_different_and_from_an_error(self):
         self.make("a", KEYS)

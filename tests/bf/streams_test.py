@@ -2,6 +2,7 @@
 import fcntl
 import os
 import pty
+import re
 import select
 import shutil
 import signal
@@ -147,7 +148,7 @@ class Terminal(BfCase):
 
     def setUp(self):
         super().setUp()
-        self.env = preloaded("VIRTUAL_CLOCK_MODULE", VIRTUAL_CLOCK_FILE=self.path("clock"))
+        self.env = preloaded("VIRTUAL_CLOCK_MODULE", VIRTUAL_CLOCK_FILE=self.path("clock"), NO_COLOR="1")
 
     def set_clock(self, milliseconds):
         """Sets bf's clock (tests/support/virtual_clock.h). bf must be asleep."""
@@ -183,19 +184,28 @@ class Terminal(BfCase):
             process, terminal = self.spawn_at_a_terminal(*command, stdout=subprocess.DEVNULL)
             self.feed(process)
             process.stdin.close()
-            lines = b"".join(b"\r\x1b[K%s standard input: %d keys" % (word, keys) for keys in (30, 50))
+            lines = b"".join(b"\r\x1b[K%s standard input: %d keys, %d keys/s" % (word, keys, rate) for keys, rate in ((30, 30), (50, 42)))
             self.assertEqual(read_all(terminal), lines + b"\r\x1b[K", command)
             self.assertEqual(process.wait(timeout=PATIENCE), 0, command)
 
-    def test_progress_through_a_file_has_a_percentage(self):
+    def test_progress_through_a_file_has_a_percentage_a_rate_and_the_time_that_is_left(self):
         self.good("create", "f", "-q", *SURE)
         keys = self.write("keys", b"some key\n" * 500000)
         asking, terminal = self.spawn_at_a_terminal("contains", "f", "--absent", "--from", keys)
         self.wait_until_it_writes(asking, asking.stdout.fileno())
-        self.set_clock(1000)
+        self.set_clock(10_000_000)
         answers = asking.stdout.read()
         self.assertEqual((asking.wait(timeout=PATIENCE), len(answers)), (1, 9 * 500000))
-        self.assertRegex(read_all(terminal), rb"\A\r\x1b\[Kasking \S+/keys: [0-9,]+ keys, \d+ %\r\x1b\[K\Z")
+        said = read_all(terminal)
+        shown = re.fullmatch(rb"\r\x1b\[Kasking \S+/keys: ([0-9,]+) keys, (\d+) %, ([0-9,]+) keys/s, (\d+:\d\d:\d\d) left\r\x1b\[K", said)
+        self.assertIsNotNone(shown, said)
+        asked, rate = (int(shown[i].replace(b",", b"")) for i in (1, 3))
+        seconds = 0
+        for part in shown[4].split(b":"):
+            seconds = seconds * 60 + int(part)
+        self.assertLess(abs(rate - asked / 10000), 1)
+        most, least = (10000 * (100 - share) / share for share in (int(shown[2]), int(shown[2]) + 1.1))  # a percentage is rounded
+        self.assertTrue(least - 1 < seconds < most + 1, said)
 
     def test_a_pipe_sees_no_progress(self):
         for command in self.commands():

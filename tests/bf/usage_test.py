@@ -1,28 +1,149 @@
 """bf's help, version and usage errors."""
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import termios
 
-from bf_case import BfCase, main
+from bf_case import PATIENCE, BfCase, main
 
-COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "merge", "copy", "fold",
-            "intersect", "compare", "clear", "plan", "import", "export", "finish-filling"]
+COMMANDS = ["plan", "create", "build", "add", "remove", "clear", "finish-filling", "contains", "count", "compare", "merge", "join",
+            "intersect", "fold", "digest", "copy", "seal", "verify", "recover", "import", "export"]
+# help takes no file, and inspect is bfinspect.
+HELPFUL = [*COMMANDS, "help", "inspect"]
 
 
 class Usage(BfCase):
     def test_help_has_an_example_everywhere(self):
         for command in [[], *([name] for name in COMMANDS)]:
-            for flag in ["--help", "-h"]:
-                text = self.good(*command, flag).decode()
-                self.assertIn("Example", text)
-                self.assertIn("  bf " + " ".join(command or ["create"]), text)
-                self.assertIn("--version", text)
-                self.assertLessEqual(max(map(len, text.splitlines())), 130, text)
+            text = self.good(*command, "--help").decode()
+            self.assertIn("Example", text)
+            self.assertIn("  bf " + " ".join(command or ["create"]), text)
+            self.assertIn("--version", text)
 
-    def test_the_main_help_lists_the_commands(self):
-        text = self.good("--help").decode()
-        for command in COMMANDS:
-            self.assertRegex(text, rf"(?m)^  {command} ")
+    def test_the_main_help_lists_the_commands_in_groups(self):
+        for flag in ("-h", "--help"):
+            text = self.good(flag).decode()
+            groups = re.findall(r"(?m)^([A-Z].*):\n((?:  .*\n)+)", text)
+            titles = [title for title, _ in groups if title not in ("Options", "Example")]
+            self.assertEqual(len(titles), 5, titles)
+            listed = [name for title, lines in groups if title in titles for name in re.findall(r"(?m)^  ([a-z-]+) ", lines)]
+            self.assertEqual(sorted(listed), sorted(HELPFUL))
+            self.assertIn("bfinspect", text)
+
+    def test_no_line_of_help_is_too_long_and_no_word_is_broken(self):
+        whole = {}
+        for columns in ("1000", "100", "80", "60"):
+            for command in [[], *([name] for name in HELPFUL)]:
+                for flag in ("-h", "--help"):
+                    with self.subTest(columns=columns, command=command, flag=flag):
+                        text = self.good(*command, flag, env={**os.environ, "COLUMNS": columns}).decode()
+                        self.assertLessEqual(max(map(len, text.splitlines())), min(int(columns), 100))
+                        words = text.replace(" \\\n", " ").split()
+                        self.assertEqual(words, whole.setdefault((*command, flag), words))
+
+    def test_help_is_as_wide_as_the_terminal_and_80_columns_without_one(self):
+        without = {**{name: value for name, value in os.environ.items() if name != "COLUMNS"}, "NO_COLOR": "1"}
+        expected = self.good("create", "--help", env={**without, "COLUMNS": "80"})
+        for said in ({}, {"COLUMNS": ""}, {"COLUMNS": "wide"}, {"COLUMNS": "0"}):
+            self.assertEqual(self.good("create", "--help", env={**without, **said}), expected)
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 66, 0, 0))
+        with self.spawn("create", "-h", env=without, stdout=terminal) as process:
+            os.close(terminal)
+            self.assertEqual(process.wait(timeout=PATIENCE), 0)
+        text = os.read(master, 1 << 16).decode().replace("\r\n", "\n")
+        self.assertEqual(text, self.good("create", "-h", env={**without, "COLUMNS": "66"}).decode())
+        self.assertNotEqual(text, self.good("create", "-h", env={**without, "COLUMNS": "80"}).decode())
+
+    def test_the_short_help_has_one_usage_line_and_five_options_and_says_where_the_rest_is(self):
+        for command in HELPFUL:
+            short, long = (self.good(command, flag).decode() for flag in ("-h", "--help"))
+            options = re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", short)
+            self.assertLessEqual(len(options), 5, short)
+            self.assertEqual(short.split("\n")[0], long.split("\n")[0])
+            self.assertTrue(all(option in long for option in options))
+            self.assertLess(len(short.splitlines()), 24, short)
+            name = "bfinspect" if command == "inspect" else "bf " + command
+            self.assertTrue(short.endswith(f"\n{name} --help shows all options and examples.\n"), short)
+            self.assertEqual(len(re.findall(rf"(?m)^(?:Usage:|      ) {name}\b", short)), 1, short)
+
+    def at_a_terminal(self, *command, **env):
+        """Returns what bf writes to a terminal of this kind, on its standard output and on its standard error."""
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
+        with self.spawn(*command, env={**clean, **env}, stdout=terminal, stderr=terminal) as process:
+            os.close(terminal)
+            process.wait(timeout=PATIENCE)
+        return os.read(master, 1 << 16).replace(b"\r\n", b"\n")
+
+    def test_colour_is_for_a_terminal_that_has_it_and_for_a_user_who_wants_it(self):
+        self.good("create", "f", "-q", "--capacity", "1000", "--fpr", "0.000001", "--seed", "7")
+        self.good("add", "f", "-q", "alice")
+        ask = ["contains", "f", "alice", "bob"]
+        plain, coloured = b"maybe\talice\nabsent\tbob\n", b"\x1b[32mmaybe\x1b[0m\talice\n\x1b[2mabsent\x1b[0m\tbob\n"
+        self.assertEqual(self.good(*ask, env={**os.environ, "TERM": "xterm"}), plain)
+        self.assertEqual(self.at_a_terminal(*ask, TERM="xterm"), coloured)
+        for env in ({"TERM": "xterm", "NO_COLOR": "1"}, {"TERM": "dumb"}, {"TERM": ""}, {}):
+            self.assertEqual(self.at_a_terminal(*ask, **env), plain, env)
+        self.assertEqual(self.at_a_terminal(*ask, TERM="xterm", NO_COLOR=""), coloured)
+        for name in ("--color", "--colour"):
+            for given in ([f"{name}=always"], [name, "always"]):
+                self.assertEqual(self.good(*ask, *given), coloured)
+            self.assertEqual(self.at_a_terminal(*ask, f"{name}=never", TERM="xterm"), plain)
+            self.assertEqual(self.at_a_terminal(*ask, f"{name}=auto", TERM="xterm"), coloured)
+        self.refused(*ask, "--color", "purple", says="--colour: 'purple' is not one of auto, always and never.")
+        self.assertTrue(self.at_a_terminal("contains", "nothing", "a", TERM="xterm").startswith(b"\x1b[31mbf:\x1b[0m nothing: "))
+        self.assertIn(b"\n\x1b[1mUsage:\x1b[0m bf create FILE", self.at_a_terminal("create", "-h", TERM="xterm"))
+        bold = self.good("create", "--help", "--color=always")
+        self.assertEqual(re.sub(rb"\x1b\[[01]m", b"", bold), self.good("create", "--help"))
+        self.assertIn(b"\n\x1b[1mOptions:\x1b[0m\n", bold)
+        self.assertIn(b"\x1b[1mf\x1b[0m", self.good("inspect", "f", "--color", "always"))
+
+    def test_bf_help_is_the_long_help(self):
+        self.assertEqual(self.good("help"), self.good("--help"))
+        for command in HELPFUL:
+            if command != "inspect":
+                self.assertEqual(self.good("help", command), self.good(command, "--help"))
+        self.assertIn(b"Usage: bfinspect ", self.good("help", "inspect"))
+        self.refused("help", "creat", says="'creat' is not a command. Did you mean create? See bf --help.")
+        self.refused("help", "create", "f", says="'f' is not expected here")
+
+    def test_a_mistyped_word_is_followed_by_the_nearest_one(self):
+        for typed, meant in (("creat", "create"), ("crate", "create"), ("cotnains", "contains"), ("finishfilling", "finish-filling"),
+                             ("inspekt", "inspect"), ("halp", "help"), ("CREATE", None), ("frobnicate", None), ("x", None),
+                             ("", None), ("a" * 100000, None)):
+            said = self.refused(typed, "f", says="is not a command.").decode()
+            self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
+        for command, typed, meant in (("create", "--capcity", "--capacity"), ("create", "--capcity=5", "--capacity"),
+                                      ("create", "-capacity", "--capacity"), ("create", "--bits-pre-key", "--bits-per-key"),
+                                      ("add", "--quite", "--quiet"), ("plan", "--jsno", "--json"), ("seal", "--frobnicate", None),
+                                      ("contains", "--capactiy", "--capacity"), ("verify", "--capacity", None)):
+            said = self.refused(command, *([] if command == "plan" else ["f"]), typed, says=f"'{typed}' is not expected here.").decode()
+            self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
+        self.refused("--hlep", says="'--hlep' is not expected here. Did you mean --help? See bf --help.")
+        self.refused("create", "f", "--", "--capcity", says="'--capcity' is not expected here. See bf create --help.")
+
+    def test_bf_inspect_is_bfinspect(self):
+        self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")
+        self.assertTrue(self.good("inspect", "f").startswith(b"f"))
+        self.assertEqual(json.loads(self.good("inspect", "--json", "f"))["state"], "clean")
+        self.write("text", b"alice\n")
+        self.good("inspect", "text", code=2)
+        done = self.run_bf("inspect", "nothing")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertIn(b"bfinspect: nothing: ", done.stderr)
+        done = self.run_bf("inspect")
+        self.assertEqual((done.returncode, done.stdout), (3, b""))
+        self.assertIn(b"See bfinspect --help.", done.stderr)
+        self.assertRegex(self.good("inspect", "--version"), rb"^bfinspect \d+\.\d+\.\d+\n$")
 
     def test_help_names_every_option_and_what_its_number_means(self):
-        text = self.good("create", "--help").decode()
+        text = " ".join(self.good("create", "--help").decode().split())
         for option in ["--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like",
                        "--layout", "--hash", "--seed", "--secret-file", "--note", "--mode", "--force", "--quiet"]:
             self.assertIn(option, text)
@@ -40,6 +161,15 @@ class Usage(BfCase):
         self.good("create", "f", "--help")
         self.good("build", "--help", "f")
 
+    def test_the_size_of_a_file_is_the_same_in_every_output_and_that_of_ls(self):
+        created = self.good("create", "f", "--capacity", "4M", "--layout", "classic").decode()
+        size = os.path.getsize(self.path("f"))
+        words = f"{size / 2**20:.1f} MiB"
+        self.assertTrue(created.endswith(f" probes, {words}\n"), created)
+        self.assertIn(f"  length          {words} ({size:,} bytes)\n", self.good("inspect", "f").decode())
+        self.assertRegex(self.good("plan", "-n", "4M", "--layout", "classic").decode(), rf"(?m)^file +{words}$")
+        self.assertTrue(self.good("copy", "f", "g").decode().endswith(f", {words}\n"))
+
     def test_version_is_one_line_everywhere(self):
         expected = self.good("--version")
         self.assertRegex(expected, rb"^bf \d+\.\d+\.\d+\n$")
@@ -50,7 +180,7 @@ class Usage(BfCase):
         self.refused(says=["no command", "bf --help"])
         self.refused("frobnicate", says=["'frobnicate' is not a command", "bf --help"])
         self.refused("frobnicate", "f", "--capacity", "9", says="'frobnicate' is not a command")
-        self.refused("--frobnicate", says=["--frobnicate", "bf --help"])
+        self.refused("--frobnicate", says=["'--frobnicate' is not expected here.", "bf --help"])
         self.refused("", says="'' is not a command")
         self.refused("create", "f", "--frobnicate", "--capacity", "9", says=["--frobnicate", "bf create --help"])
         self.refused("Create", "f", says="'Create' is not a command")

@@ -98,7 +98,7 @@ class GoodFiles(InspectorCase):
                       found["keys_added"], found["set_bits"]):
             self.assertIn(format(exact, ","), page)
         for words in ("clean", "blocked", "xxh3", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
-                      "2.00 million (2,000,000) keys", "format          2.0", "MB (", " bytes)", "page cache", "huge pages"):
+                      "2.00 million (2,000,000) keys", "format          2.0", "MiB (", " bytes)", "page cache", "huge pages"):
             self.assertIn(words, page)
         self.assertRegex(page, r"(?m)^  \[[#.|]+\] \d+\.\d %$")
         self.assertNotIn("Problems", page)

@@ -120,10 +120,11 @@ class CommandLine(InspectorCase):
         self.assertIn(r"\x1b[31m", self.refused("x", "\x1b[31m"))
 
     def test_help_has_an_example_and_the_exit_codes(self):
-        for option in ("--help", "-h"):
+        for option, all_words in (("--help", (b"bfinspect --json", b"FILE", b"--quick", b"Exit status", b"3  ", b"note_bytes")),
+                                  ("-h", (b"Usage: bfinspect ", b"FILE", b"--json", b"bfinspect --help"))):
             done = self.run_inspector(option)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
-            for words in (b"bfinspect --json", b"FILE", b"--quick", b"Exit status", b"3  ", b"note_bytes"):
+            for words in all_words:
                 self.assertIn(words, done.stdout)
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
 

@@ -33,8 +33,9 @@ CASES = (
     ("bf contains --secret-file k filt", "filters.bf"), ("bf contains filters.bf -- --may", None),
     ("bf merge out.bf in.bf in2.bf filt", "filters.bf"), ("bf verify filters.bf filt", None),
     ("bf add f.bf --lock-timeout fore", "forever"), ("bf add f.bf --cre", "--create"),
-    ("bf add f.bf --create --layout cl", "classic"), ("bf add f.bf --create --like filt", "filters.bf"), ("bf plan --layout cou", "counting"), ("bf plan --js", "--json"),
-    ("bf verify --js", None), ("bf count create --nu", "--null"),
+    ("bf add f.bf --create --layout cl", "classic"), ("bf add f.bf --create --like filt", "filters.bf"), ("bf plan --layout cou", "counting"),
+    ("bf plan --js", "--json"),
+    ("bf inspect --js", "--json"), ("bf inspect filt", "filters.bf"), ("bf help finish", "finish-filling"), ("bf verify --js", None), ("bf count create --nu", "--null"),
     ("bfinspect --format libb", "libbloom"), ("bfinspect --format jaybird filt", "filters.bf"),
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
     ("bfinspect --prom", "--prometheus"), ("bfinspect --prometheus a.bf filt", "filters.bf"), ("bfinspect filters.bf --html filt", "filters.bf"),
@@ -43,12 +44,13 @@ CASES = (
 
 def commands():
     told = subprocess.run([BF, "--help"], capture_output=True, text=True, check=True, timeout=600).stdout
-    return re.findall(r"^  ([a-z-]+)  ", told.split("Subcommands:")[1], flags=re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+)  ", told.split("\nOptions:")[0], flags=re.MULTILINE)
 
 
 def options_in_help(*command):
     told = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True, timeout=600).stdout
-    return set(re.findall(r"(?:^  |,)(--?[\w-]+)", told, flags=re.MULTILINE))
+    found = re.findall(r"^  (-\w|--[\w-]+)(?:, (--[\w-]+))?", told, flags=re.MULTILINE)
+    return {name for names in found for name in names if name}
 
 
 class Terminal:

@@ -19,7 +19,8 @@ namespace {
 void declare_add(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf add FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]\n"
-                       "       bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]");
+                       "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
+                       {"--from", "--create", "--capacity", "--fpr", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_form(app, arguments);
@@ -127,7 +128,7 @@ int add(const Arguments& arguments) {
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (arguments.create && !created) check_form(filter, arguments);
-  const std::string making = created ? "created, " + shape_words(filter.stats()) + "; " : "";
+  const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);

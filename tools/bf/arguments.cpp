@@ -1,40 +1,99 @@
 // See arguments.hpp.
 #include "arguments.hpp"
 
+#include "colour.hpp"
 #include "commands.hpp"
 #include "description.hpp"
 #include "failures.hpp"
+#include "nearest.hpp"
 #include "options.hpp"
 #include "words.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <string_view>
 
 namespace bf {
 namespace {
 
-// Returns the reason why CLI11 refused the words.
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> names_of_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+[[noreturn]] void refuse_command(const CLI::App& app, const std::string& word) {
+  throw Failure("'" + word + "' is not a command." + tools::did_you_mean(word, names_of_commands(app)) +
+                " See bf --help.");
+}
+
+// The reason why a word is not expected.
+std::string unexpected(const CLI::App& command, const std::string& word) {
+  const std::string name = word.substr(0, word.find('='));
+  return "'" + unmasked(word) + "' is not expected here." +
+         (word.starts_with('-') ? tools::did_you_mean(name, names_of_options(command)) : "");
+}
+
+// Returns the reason why CLI11 refused the words, a sentence.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
   // ends at the first mask.
   const std::vector<std::string> unknown = app.remaining(true);
-  if (!unknown.empty()) return "'" + unmasked(unknown.front()) + "' is not expected here";
+  if (!unknown.empty())
+    return unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
   const std::string reason = error.what();
-  if (reason.starts_with(words.back() + ": 1 required")) return words.back() + " needs a value";
+  if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value.";
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
-  if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value";
-  return reason;
+  if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";
+  return reason + ".";
 }
 
 [[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   const auto used = app.get_subcommands();
   if (!used.empty()) {
     const std::string name = used.front()->get_name();
-    throw Failure(name + ": " + reason_of(app, words, error) + ". See bf " + name + " --help.");
+    throw Failure(name + ": " + reason_of(app, words, error) + " See bf " + name + " --help.");
   }
   if (words.empty()) throw Failure("no command given. See bf --help.");
-  throw Failure("'" + words.front() + "' is not a command. See bf --help.");
+  if (words.front().starts_with('-')) throw Failure(unexpected(app, words.front()) + " See bf --help.");
+  refuse_command(app, words.front());
+}
+
+tools::Words words_known_in(const CLI::App& app) {
+  tools::Words words = known_words();
+  words["COMMAND"] = names_of_commands(app);
+  return words;
+}
+
+std::string help_about(const CLI::App& app, const std::string& topic) {
+  if (!topic.empty()) {
+    const auto known = names_of_commands(app);
+    if (std::find(known.begin(), known.end(), topic) == known.end()) refuse_command(app, topic);
+  }
+  const CLI::App& asked = topic.empty() ? app : *app.get_subcommand(topic);
+  return asked.get_formatter()->make_help(&asked, "", CLI::AppFormatMode::All);
+}
+
+void declare(CLI::App& app, Arguments& arguments) {
+  for (const CommandGroup& group : command_groups()) {
+    for (const Command* const command : group.commands) {
+      CLI::App& own = *app.add_subcommand(command->name, command->about)->group(group.title);
+      own.callback([&arguments, command] { arguments.command = command; });
+      command->declare(own, arguments);
+      if (command != &kInspect)
+        add_text(own, tools::kColourOption, tools::kAboutColour, tools::kColourWords, tools::take_colour);
+    }
+  }
 }
 
 }  // namespace
@@ -47,27 +106,27 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   app.footer(
       "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
       "  bf contains users.bf alice bob\n\n"
+      "bf inspect is the program bfinspect: what a file is, its state, how full it is, and what to do.\n\n"
       "Never put a copy of a filter back over its original with cp: bf would call keys absent that were added after\n"
       "the copy. Remove the file first, or mv the copy over it.\n\n"
-      "bf COMMAND --help says more about a command.");
-  for (const Command* command : commands()) {
-    CLI::App& own = *app.add_subcommand(command->name, command->about);
-    own.callback([&arguments, command] { arguments.command = command; });
-    command->declare(own, arguments);
-  }
+      "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it.");
+  declare(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");
-  if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, known_words());
+  if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, words_known_in(app));
 
   std::vector<std::string> words = masked_words(argc, argv);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
     return app.help();
+  } catch (const CLI::CallForAllHelp&) {
+    return app.help("", CLI::AppFormatMode::All);
   } catch (const CLI::CallForVersion& version) {
     return std::string(version.what()) + "\n";
   } catch (const CLI::Error& error) {
     fail_to_parse(app, words, error);
   }
+  if (arguments.command == &kHelp) return help_about(app, arguments.topic);
   arguments.command->check(arguments);
   return arguments;
 }

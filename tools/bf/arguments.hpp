@@ -51,6 +51,7 @@ struct Arguments {
   std::string secret_file;                       // path of the file with the filter's secret, or empty
   std::optional<bfstore::Secret> secret;         // the secret in that file, until main() ends
   bool quiet = false;
+  std::string topic;  // help: a command, or empty
 
   bool digests = false;      // build: the keys are digests, 8 bytes each
   std::uint32_t spools = 0;  // build, digest: the number of parts whose digests are kept apart

@@ -19,13 +19,13 @@ namespace bf {
 namespace {
 
 void declare_build(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(
-      app,
-      "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-      "       bf build FILE --from KEYS [-0] --bits M --probes K\n"
-      "       bf build FILE --from KEYS [-0] --like OTHER\n"
-      "       options of all: [--parts N] [--part I/N] [--digests | --key-form FORM]\n                       " +
-          std::string(kShapeUsage));
+  add_help_and_version(app,
+                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "bf build FILE --from KEYS [-0] --bits M --probes K\n"
+                       "bf build FILE --from KEYS [-0] --like OTHER\n"
+                       "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
+                           std::string(kShapeUsage),
+                       {"--from", "--fpr", "--capacity", "--layout", "--force"});
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_path(app, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
   add_separator(app, arguments);
@@ -251,11 +251,11 @@ int build(const Arguments& arguments) {
   if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
   input.check_whole(loader, keys_counted);
   loader.finish();
-  const std::string words = shape_words(filter.stats());
+  const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
   if (!arguments.quiet) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
-           " new to it), " + words +
+           " new to it), " + shape_words(stats, arguments.file) +
            (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : ""));
   }
   return 0;

@@ -38,11 +38,11 @@ int clear(const Arguments& arguments) {
   options.like = arguments.file;
   if (old.identity && old.identity->note) options.note = *old.identity->note;
   bfstore::Filter filter = make_filter(arguments, options);
-  const std::string words = shape_words(filter.stats());
+  const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
   interrupt::obey();
   const std::string filling = options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": cleared, " + words + filling);
+  if (!arguments.quiet) report(arguments.file + ": cleared, " + shape_words(stats, arguments.file) + filling);
   return 0;
 }
 

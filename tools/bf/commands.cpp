@@ -1,13 +1,33 @@
 // See commands.hpp.
 #include "commands.hpp"
 
-namespace bf {
+#include "options.hpp"
+#include "program.hpp"
 
-const std::vector<const Command*>& commands() {
-  static const std::vector<const Command*> all = {&kCreate,  &kBuild,  &kAdd,          &kRemove,  &kCount, &kContains,
-                                                  &kRecover, &kSeal,   &kVerify,       &kMerge,   &kJoin,  &kDigest,
-                                                  &kCopy,    &kFold,   &kIntersect,    &kCompare, &kClear, &kPlan,
-                                                  &kImport,  &kExport, &kFinishFilling};
+namespace bf {
+namespace {
+
+void declare_help(CLI::App& app, Arguments& arguments) {
+  add_help_and_version(app, "bf help [COMMAND]");
+  add_text(app, "COMMAND", "a command of bf", "",
+           [&](const std::string&, const std::string& text) { arguments.topic = text; });
+  app.footer("Example:\n  bf help create");
+}
+
+void declare_inspect(CLI::App& app, Arguments&) { bfinspect::describe_arguments(app); }
+
+}  // namespace
+
+const Command kHelp{"help", "Say what a command does, with all of its options", declare_help, nullptr};
+const Command kInspect{"inspect", "Show all facts about a filter file, as bfinspect does", declare_inspect, nullptr};
+
+const std::vector<CommandGroup>& command_groups() {
+  static const std::vector<CommandGroup> all = {
+      {"Make and fill", {&kPlan, &kCreate, &kBuild, &kAdd, &kRemove, &kClear, &kFinishFilling}},
+      {"Ask", {&kContains, &kCount, &kInspect, &kCompare, &kHelp}},
+      {"Combine and divide", {&kMerge, &kJoin, &kIntersect, &kFold, &kDigest}},
+      {"Copy, check and repair", {&kCopy, &kSeal, &kVerify, &kRecover}},
+      {"Exchange with other programs", {&kImport, &kExport}}};
   return all;
 }
 

@@ -15,7 +15,8 @@ struct Command {
   const char* name;
   const char* about;                                     // one line of bf --help
   void (*declare)(CLI::App& app, Arguments& arguments);  // its arguments and its help
-  int (*run)(const Arguments& arguments);                // the exit code; throws Failure for 2
+  // Returns the exit code. Throws Failure for 2. nullptr: see arguments.cpp and main.cpp.
+  int (*run)(const Arguments& arguments);
   // Checks rules of its arguments that the grammar cannot express. Throws Failure.
   void (*check)(Arguments& arguments) = [](Arguments&) {};
 };
@@ -41,8 +42,16 @@ extern const Command kPlan;
 extern const Command kImport;
 extern const Command kExport;
 extern const Command kFinishFilling;
+extern const Command kInspect;
+extern const Command kHelp;
+
+// Commands for one purpose.
+struct CommandGroup {
+  const char* title;
+  std::vector<const Command*> commands;
+};
 
 // All commands, in the order of bf --help.
-const std::vector<const Command*>& commands();
+const std::vector<CommandGroup>& command_groups();
 
 }  // namespace bf

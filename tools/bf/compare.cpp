@@ -75,8 +75,13 @@ std::string keys_words(const Interval& keys) {
          number_words(std::ceil(keys.high)) + ")";
 }
 
+// With as many digits as the ends of the interval need to differ.
 std::string ratio_words(const Interval& ratio) {
-  return short_number(ratio.estimate) + " (" + short_number(ratio.low) + " to " + short_number(ratio.high) + ")";
+  constexpr int kMostDigits = 12;
+  int digits = 3;
+  while (digits < kMostDigits && short_number(ratio.low, digits) == short_number(ratio.high, digits)) ++digits;
+  return short_number(ratio.estimate, digits) + " (" + short_number(ratio.low, digits) + " to " +
+         short_number(ratio.high, digits) + ")";
 }
 
 std::string differing_words(const Pair& pair) {

@@ -1,4 +1,5 @@
 // bf contains: says which keys may be in a filter, and which are certainly absent.
+#include "colour.hpp"
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "foreign.hpp"
@@ -21,10 +22,11 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
-      "       bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
-      "       bf contains --set FILE [KEY... | --from PATH] ...\n"
-      "       bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
-      "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...");
+      "bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
+      "bf contains --set FILE [KEY... | --from PATH] ...\n"
+      "bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
+      "                   [--bits M (--probes K | --seeds S) | --like OTHER | ...] [KEY... | --from PATH] ...",
+      {"--from", "--maybe", "--absent", "--count", "--any"});
   add_file(app, arguments, "the filter");
   CLI::Option* const set = app.add_flag("--set", arguments.set, "FILE lists the parts of the filter");
   add_any(app, arguments)->excludes(set);
@@ -102,6 +104,8 @@ class Asker {
   KeyMaker maker_;
   const Arguments& arguments_;
   Output output_;
+  std::string maybe_word_ = tools::inked("maybe", tools::Ink::kGreen, tools::has_colour(STDOUT_FILENO));
+  std::string absent_word_ = tools::inked("absent", tools::Ink::kDim, tools::has_colour(STDOUT_FILENO));
   std::array<std::uint8_t, KeyReader::kMaxBatch> answers_{};
   std::vector<std::uint8_t> which_;  // the answer of each filter
   std::uint64_t maybe_ = 0;
@@ -149,7 +153,8 @@ void Asker::print_which() {
 
 void Asker::print(std::string_view line, bool maybe) {
   if (arguments_.answers == Answers::kAll) {
-    output_.append(maybe ? "maybe\t" : "absent\t");
+    output_.append(maybe ? maybe_word_ : absent_word_);
+    output_.append("\t");
   } else if (maybe != (arguments_.answers == Answers::kMaybe)) {
     return;
   }

@@ -9,7 +9,8 @@ namespace bf {
 namespace {
 
 void declare_count(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--secret-file PATH]");
+  add_help_and_version(app, "bf count FILE [KEY... | --from PATH] [-0] [--secret-file PATH]",
+                       {"--from", "--null", "--secret-file"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_form(app, arguments);
@@ -49,7 +50,6 @@ int count(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kCount{"count", "Ask how often keys are in a filter of the counting layout, at most", declare_count,
-                     count};
+const Command kCount{"count", "Ask how often keys are in a counting filter, at most", declare_count, count};
 
 }  // namespace bf

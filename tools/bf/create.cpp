@@ -9,10 +9,11 @@ namespace {
 void declare_create(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-                       "       bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
-                       "       bf create FILE --like OTHER\n"
-                       "       options of all: [--part I/N] [--filling] [--key-form FORM]\n                       " +
-                           std::string(kShapeUsage));
+                       "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
+                       "bf create FILE --like OTHER\n"
+                       "options of all: [--part I/N] [--filling] [--key-form FORM] " +
+                           std::string(kShapeUsage),
+                       {"--capacity", "--fpr", "--layout", "--like", "--force"});
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false);
   add_part(app, arguments.options);
@@ -29,11 +30,11 @@ int create(const Arguments& arguments) {
   bfstore::Options options = arguments.options;
   options.note = note_of_new(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
-  const std::string words = shape_words(filter.stats());
+  const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
   interrupt::obey();
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": created, " + words + filling);
+  if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + filling);
   return 0;
 }
 

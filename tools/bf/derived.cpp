@@ -29,7 +29,7 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
-  report(arguments.target + ": " + participle + ", " + shape_words(saved.stats()));
+  report(arguments.target + ": " + participle + ", " + shape_words(saved.stats(), arguments.target));
 }
 
 void make_of_sources(const Arguments& arguments, MakeOfSources make) {

@@ -15,6 +15,8 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -309,12 +311,14 @@ std::uint64_t keys_left(const bfstore::Stats& stats) {
   return stats.keys_added - std::min(stats.keys_removed, stats.keys_added);
 }
 
-std::string shape_words(const bfstore::Stats& stats) {
+std::string shape_words(const bfstore::Stats& stats, const std::string& file) {
+  std::error_code gone;
+  const std::uintmax_t bytes = std::filesystem::file_size(file, gone);
   const bfstore::Shape& shape = stats.shape;
   const auto layout = bfstore::layout_of(shape.layout);
   return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
          (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) +
-         (shape.num_probes == 1 ? " probe, " : " probes, ") + human_bytes(stats.body_bytes);
+         (shape.num_probes == 1 ? " probe" : " probes") + (gone ? "" : ", " + human_bytes(bytes));
 }
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }

@@ -168,8 +168,8 @@ std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 // The number of keys that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);
 
-// "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 1.2 KiB"
-std::string shape_words(const bfstore::Stats& stats);
+// "room for 1,000 keys at a false-positive rate of 0.01; blocked, 7 probes, 17.2 KiB": the size is that of the file.
+std::string shape_words(const bfstore::Stats& stats, const std::string& file);
 
 // "1 key", "2 keys"
 std::string key_words(std::uint64_t count);

@@ -15,6 +15,7 @@ struct Forecast {
   bfstore::Plan plan;
   std::vector<tools::RatePoint> curve;  // up to twice the capacity
   std::uint64_t hash_set_bytes = 0;
+  std::string command;  // that makes such a filter; empty if it takes more than these numbers
 };
 
 struct Refusal {

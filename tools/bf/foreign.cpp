@@ -36,11 +36,12 @@ std::string joined(const std::vector<Name>& names) {
   return text;
 }
 
-// "raw (default): the bits alone; ..."
+// "the other program's format: raw (default): the bits alone; ..."
 std::string about_formats(const std::string& usual) {
-  std::string about;
+  std::string about = "the other program's format: ";
+  const std::size_t before = about.size();
   for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) {
-    if (!about.empty()) about += "; ";
+    if (about.size() > before) about += "; ";
     about += format.name;
     if (format.name == usual) about += " (default)";
     about.append(": ").append(format.about);

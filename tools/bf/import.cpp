@@ -24,10 +24,11 @@ void declare_import(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf import RAW FILE --order little|big --hash H --bits M (--probes K | --seeds S) [--check KEYS]\n"
-      "       bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
-      "       bf import RAW FILE --format F [--column C] [--member N] [--hash H] [--check KEYS]\n"
-      "       options of all: [-0] [--key-form FORM] [--capacity N]\n       " +
-          std::string(kShapeUsage));
+      "bf import RAW FILE --order little|big --like OTHER [--check KEYS]\n"
+      "bf import RAW FILE --format F [--column C] [--member N] [--hash H] [--check KEYS]\n"
+      "options of all: [-0] [--key-form FORM] [--capacity N] " +
+          std::string(kShapeUsage),
+      {"--format", "--order", "--hash", "--check"});
   add_raw(app, arguments, "the bits and nothing else: as many bytes as M bits need; - is standard input");
   add_file(app, arguments, "the filter to make; it appears when it is complete");
   add_order(app, arguments);
@@ -172,7 +173,7 @@ int import_array(const Arguments& arguments) {
   }
   if (!arguments.quiet) {
     report(arguments.file + ": imported " + grouped(stats.shape.num_bits) + " bits, as full as with " +
-           key_words(stats.keys_added) + "; " + shape_words(stats));
+           key_words(stats.keys_added) + "; " + shape_words(stats, arguments.file));
   }
   return 0;
 }

@@ -35,7 +35,7 @@ int intersect(const Arguments& arguments) {
   report(arguments.file + ": has the keys that are in all of " + std::to_string(arguments.sources.size()) +
          (arguments.sources.size() == 1 ? " filter" : " filters") + ", and is as full as with " +
          key_words(stats.keys_added) + ": its false-positive rate is " + short_number(stats.fill->estimated_fpr) +
-         " now; " + shape_words(stats));
+         " now; " + shape_words(stats, arguments.file));
   return 0;
 }
 

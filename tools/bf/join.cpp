@@ -31,7 +31,7 @@ int join(const Arguments& arguments) {
   const bfstore::Filter made = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const bfstore::Stats stats = made.stats();
   report(arguments.file + ": joined from " + std::to_string(arguments.sources.size()) + " parts, with " +
-         key_words(keys_left(stats)) + "; " + shape_words(stats));
+         key_words(keys_left(stats)) + "; " + shape_words(stats, arguments.file));
   return 0;
 }
 

@@ -5,10 +5,12 @@
 #include "failures.hpp"
 #include "interrupt.hpp"
 #include "output.hpp"
+#include "program.hpp"
 #include "secret.hpp"
 #include "terminal.hpp"
 
 #include <new>
+#include <string_view>
 
 namespace {
 
@@ -44,6 +46,7 @@ int run_reporting(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == bf::kInspect.name) return bfinspect::run_program(argc - 1, argv + 1);
   bf::prepare_process();
   const int code = run_reporting(argc, argv);
   bf::interrupt::obey();

@@ -16,7 +16,8 @@ namespace {
 void declare_merge(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf merge OUT IN... [--key-form FORM] [--secret-file PATH] [--mode MODE] [--force] [-q]\n"
-                       "       bf merge OUT IN... --into [--key-form FORM] [--secret-file PATH] [-q]");
+                       "bf merge OUT IN... --into [--key-form FORM] [--secret-file PATH] [-q]",
+                       {"--into", "--force", "--key-form", "--secret-file", "--quiet"});
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
   CLI::Option* const into =
@@ -122,7 +123,7 @@ int merge(const Arguments& arguments) {
   if (!arguments.quiet) {
     report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
            (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(keys_left(stats)) +
-           "; " + shape_words(stats));
+           "; " + shape_words(stats, arguments.file));
   }
   return 0;
 }

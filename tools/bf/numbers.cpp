@@ -20,12 +20,30 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-std::string_view take_digits(std::string_view& rest) {
+// Returns the digits at the beginning of `rest`, without the single _ that may be between two of them.
+std::string take_digits(std::string_view& rest) {
+  const auto is_digit_at = [&](std::size_t i) { return i < rest.size() && is_digit(rest[i]); };
+  std::string digits;
   std::size_t length = 0;
-  while (length < rest.size() && is_digit(rest[length])) ++length;
-  const std::string_view digits = rest.substr(0, length);
+  while (is_digit_at(length)) {
+    digits += rest[length++];
+    if (length < rest.size() && rest[length] == '_' && is_digit_at(length + 1)) ++length;
+  }
   rest.remove_prefix(length);
   return digits;
+}
+
+// Returns the exponent at the beginning of `rest`, as in 1e6; 0 if none is there. An E without digits is a suffix.
+std::size_t take_exponent(std::string_view& rest) {
+  if (rest.size() < 2 || (rest[0] != 'e' && rest[0] != 'E')) return 0;
+  std::string_view after = rest.substr(rest[1] == '+' ? 2 : 1);
+  const std::string digits = take_digits(after);
+  if (digits.empty()) return 0;
+  rest = after;
+  constexpr std::size_t kEnough = 99;  // more digits than any number here
+  std::size_t exponent = 0;
+  for (const char digit : digits) exponent = std::min(kEnough, exponent * 10 + static_cast<std::size_t>(digit - '0'));
+  return exponent;
 }
 
 struct Suffix {
@@ -74,21 +92,24 @@ Quantity scale(std::string_view digits, std::size_t decimals, std::uint64_t mult
 }
 
 Quantity read_quantity(std::string_view text, Unit unit) {
-  const std::string_view whole = take_digits(text);
-  std::string_view fraction;
+  std::string whole = take_digits(text);
+  std::string fraction;
   if (whole.empty()) return {Flaw::kNotANumber};
   if (!text.empty() && text[0] == '.') {
     text.remove_prefix(1);
     fraction = take_digits(text);
     if (fraction.empty()) return {Flaw::kNotANumber};
   }
+  const std::size_t exponent = take_exponent(text);
   const std::optional<Suffix> suffix = parse_suffix(text);
   if (!suffix) return {Flaw::kNotANumber};
-  while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
+  fraction.resize(std::max(fraction.size(), exponent), '0');
+  whole += fraction.substr(0, exponent);
+  fraction.erase(0, exponent);
+  while (!fraction.empty() && fraction.back() == '0') fraction.pop_back();
   // The largest multiplier, 8 * 2^60, still fits in 64 bits.
   const std::uint64_t bits_per_byte = suffix->bytes && unit == Unit::kBits ? 8 : 1;
-  Quantity quantity =
-      scale(std::string(whole) + std::string(fraction), fraction.size(), suffix->multiplier * bits_per_byte);
+  Quantity quantity = scale(whole + fraction, fraction.size(), suffix->multiplier * bits_per_byte);
   quantity.bytes = suffix->bytes;
   return quantity;
 }
@@ -96,7 +117,7 @@ Quantity read_quantity(std::string_view text, Unit unit) {
 const char* unit_words(Unit unit) {
   switch (unit) {
     case Unit::kKeys:
-      return "is not a number of keys such as 5000, 10M (10,000,000) or 1.5Gi";
+      return "is not a number of keys such as 5000, 10M (10,000,000), 1e7 or 1.5Gi";
     case Unit::kBytes:
       return "is not a number of bytes such as 4096, 64MiB or 1.5G";
     case Unit::kBits:
@@ -195,26 +216,9 @@ std::uint32_t parse_mode(const std::string& option, std::string_view text) {
   return *value;
 }
 
-std::string grouped(std::uint64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
-
-std::string human_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
-  if (bytes < 1024) return std::to_string(bytes) + " bytes";
-  double size = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+std::string short_number(double number, int digits) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.1f ", size);
-  return text.data() + std::string(kUnits[unit]);
-}
-
-std::string short_number(double number) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g", number);
+  std::snprintf(text.data(), text.size(), "%.*g", digits, number);
   return text.data();
 }
 

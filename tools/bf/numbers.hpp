@@ -2,6 +2,8 @@
 // Other text throws a Failure that names the option.
 #pragma once
 
+#include "amounts.hpp"
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +18,7 @@ enum class Unit {
 };
 
 // A whole number from 1 to `max`, with an optional suffix: k M G T P E are powers of 1000, Ki Mi Gi Ti Pi Ei powers of
-// 1024. A fraction is good if the product is whole: 1.5k, not 1.5.
+// 1024. 1.5e6 and 1_500_000 are 1.5M. A fraction is good if the product is whole: 1.5k, not 1.5.
 std::uint64_t parse_quantity(const std::string& option, std::string_view text, Unit unit, std::uint64_t max);
 
 // A plain whole number from 1 to `max`. `others` names, for the message, other values that the caller takes.
@@ -38,13 +40,10 @@ std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_vi
 // Permission bits in octal.
 std::uint32_t parse_mode(const std::string& option, std::string_view text);
 
-// 1234567 as "1,234,567".
-std::string grouped(std::uint64_t number);
+using tools::grouped;
+using tools::human_bytes;
 
-// 12884901 as "12.3 MiB".
-std::string human_bytes(std::uint64_t bytes);
-
-// 0.01 as "0.01", with three significant digits.
-std::string short_number(double number);
+// 0.01 as "0.01", with at most that many significant digits.
+std::string short_number(double number, int digits = 3);
 
 }  // namespace bf

@@ -28,6 +28,11 @@ template <class Info>
   throw Failure(option + ": '" + text + "' is not " + kind + ". Give one of " + names);
 }
 
+bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
+  if (const auto info = bfstore::layout_named(text)) return info->layout;
+  refuse_name(option, text, "a layout", bfstore::layouts());
+}
+
 bfstore::Hash parse_hash(const std::string& option, const std::string& text, bool for_keys) {
   const auto info = bfstore::hash_named(text);
   if (!info) refuse_name(option, text, "a hash", bfstore::hashes());
@@ -59,45 +64,24 @@ bfstore::Part parse_part(const std::string& option, const std::string& text) {
 
 constexpr std::uint32_t kMostSpools = 4096;
 
-CLI::Option* add_capacity(CLI::App& app, Arguments& arguments, const std::string& help) {
-  return add_text(app, "--capacity", help, "N", [&](const std::string& name, const std::string& text) {
-    arguments.options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
-  });
-}
-
 // Adds the options for the quality of a filter of --capacity keys, of which at most one may be given.
 std::vector<CLI::Option*> add_qualities(CLI::App& app, bfstore::Options& options) {
-  const auto take_fpr = [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); };
-  const auto take_bits_per_key = [&](const std::string& name, const std::string& text) {
-    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
-  };
-  const auto take_max_bytes = [&](const std::string& name, const std::string& text) {
-    options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
-  };
   const std::vector<CLI::Option*> qualities = {
-      add_text(app, "--fpr", "false-positive rate at that number of keys (0.01 if no other option gives the size)", "P",
-               take_fpr),
-      add_text(app, "--bits-per-key", "bits for each key, instead of --fpr", "B", take_bits_per_key),
-      add_text(app, "--max-bytes", "the largest filter whose file is at most this big, instead of --fpr", "SIZE",
-               take_max_bytes)};
+      add_fpr(app, options, "false-positive rate at that number of keys (0.01 if no other option gives the size)"),
+      add_bits_per_key(app, options, "bits for each key, instead of --fpr"),
+      add_max_bytes(app, options, "the largest filter whose file is at most this big, instead of --fpr")};
   qualities[0]->excludes(qualities[1], qualities[2]);
   qualities[1]->excludes(qualities[2]);
   return qualities;
 }
 
 std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& options) {
-  const char* const help = "bits (counting: counters), with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB";
-  const auto take_bits = [&](const std::string& name, const std::string& text) {
-    options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
-  };
-  const auto take_probes = [&](const std::string& name, const std::string& text) {
-    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
-  };
   const auto take_seeds = [&](const std::string& name, const std::string& text) {
     options.seeds = parse_seeds(name, text);
   };
-  CLI::Option* const bits = add_text(app, "--bits", help, "M", take_bits);
-  CLI::Option* const probes = add_text(app, "--probes", "bits set by each key, 1 to 64, with --bits", "K", take_probes);
+  CLI::Option* const bits = add_bits(
+      app, options, "bits (counting: counters), with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB");
+  CLI::Option* const probes = add_probes(app, options, "bits set by each key, 1 to 64, with --bits");
   CLI::Option* const seeds =
       add_text(app, "--seeds",
                "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
@@ -110,7 +94,7 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
 // may be left out.
 void add_size(CLI::App& app, Arguments& arguments, bool counted) {
   CLI::Option* const capacity = add_capacity(
-      app, arguments, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
+      app, arguments.options, std::string("distinct keys to have room for") + (counted ? ", instead of counting" : ""));
   const auto qualities = add_qualities(app, arguments.options);
   const auto bits_and_probes = add_bits_and_probes(app, arguments.options);
   CLI::Option* const like = add_path(app, "--like", "copy size, layout, hash and seed of another filter: equal digests",
@@ -131,21 +115,17 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
 
 // Adds the options whose values --like copies.
 void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
-  const auto take_layout = [&](const std::string& name, const std::string& text) {
-    options.layout = parse_layout(name, text);
-  };
   const auto take_hash = [&options, for_keys](const std::string& name, const std::string& text) {
     options.hash = parse_hash(name, text, for_keys);
   };
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  app.get_option("--like")->excludes(
-      add_text(app, "--layout",
-               "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)", "L",
-               take_layout),
-      add_text(app, "--hash", names_of_hashes(), "H", take_hash),
-      add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed));
+  CLI::Option* const layout = add_layout(
+      app, options, "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)");
+  CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
+  CLI::Option* const seed = add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed);
+  app.get_option("--like")->excludes(layout, hash, seed);
 }
 
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {
@@ -168,6 +148,46 @@ std::vector<std::string> names_of(const std::vector<Info>& known) {
 }
 
 }  // namespace
+
+CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "-n,--capacity", help, "N", [&](const std::string& name, const std::string& text) {
+    options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
+  });
+}
+
+CLI::Option* add_fpr(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "-p,--fpr", help, "P",
+                  [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); });
+}
+
+CLI::Option* add_bits_per_key(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "--bits-per-key", help, "B", [&](const std::string& name, const std::string& text) {
+    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
+  });
+}
+
+CLI::Option* add_max_bytes(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "--max-bytes", help, "SIZE", [&](const std::string& name, const std::string& text) {
+    options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
+  });
+}
+
+CLI::Option* add_bits(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "-m,--bits", help, "M", [&](const std::string& name, const std::string& text) {
+    options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
+  });
+}
+
+CLI::Option* add_probes(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "-k,--probes", help, "K", [&](const std::string& name, const std::string& text) {
+    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
+  });
+}
+
+CLI::Option* add_layout(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "--layout", help, "L",
+                  [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+}
 
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {
   add_path(app, "FILE", help, "", arguments.file)->required();
@@ -217,11 +237,6 @@ void add_key_form(CLI::App& app, Arguments& arguments) {
 void add_form_of_sources(CLI::App& app, Arguments& arguments) {
   add_text(app, "--key-form", "the form of the keys of each filter whose note names none", "FORM",
            [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
-}
-
-bfstore::Layout parse_layout(const std::string& option, const std::string& text) {
-  if (const auto info = bfstore::layout_named(text)) return info->layout;
-  refuse_name(option, text, "a layout", bfstore::layouts());
 }
 
 void add_part(CLI::App& app, bfstore::Options& options) {

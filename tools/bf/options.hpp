@@ -19,7 +19,7 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 inline constexpr const char* kShapeUsage =
     "[--layout L] [--hash H] [--seed S | --secret-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
 inline constexpr const char* kAboutNumbers =
-    "Numbers: 10M, 1.5G (k M G T are powers of 1000), 64MiB (Ki Mi Gi Ti: of 1024).\n";
+    "Numbers: 10M, 1.5G (k M G T are powers of 1000), 1e7, 10_000_000, 64MiB (Ki Mi Gi Ti: of 1024).\n";
 inline constexpr const char* kAboutKeys =
     "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a blank line is the empty\n"
     "key. A list that is not lines of text is refused, and one that is compressed (gzip, xz, zstd, bzip2, ...) is "
@@ -27,6 +27,15 @@ inline constexpr const char* kAboutKeys =
     "through its program. Put -- before a key that begins with a dash. Without KEY and --from, and for -, keys are "
     "read\n"
     "from standard input.\n";
+
+// The numbers of a filter. Each has one name in all commands.
+CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_fpr(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_bits_per_key(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_max_bytes(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_bits(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_probes(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_layout(CLI::App& app, bfstore::Options& options, const std::string& help);
 
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end
@@ -64,8 +73,6 @@ void need(CLI::App& app, CLI::Option* option, std::size_t first);
 void add_create(CLI::App& app, Arguments& arguments);
 
 void add_filling(CLI::App& app, bfstore::Options& options);
-
-bfstore::Layout parse_layout(const std::string& option, const std::string& text);
 
 // These check rules for a new filter's shape that the grammar cannot express. They throw Failure.
 void check_bits(const Arguments& arguments);

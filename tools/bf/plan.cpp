@@ -12,6 +12,8 @@
 #include <langinfo.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <clocale>
 
 namespace bf {
@@ -20,46 +22,29 @@ namespace {
 // Takes the sizes that `create` takes, in any combination that gives none of them twice.
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
-                       "bf plan [-n N] [-p P] [--bits-per-key B] [--bits M | --max-bytes SIZE] [-k K] [--layout L]\n"
+                       "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
                        "               [--key-bytes L] [--json] [--svg PATH [--force]]\n"
-                       "       bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...");
+                       "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
+                       {"--capacity", "--fpr", "--bits", "--layout", "--svg"});
   bfstore::Options& options = arguments.options;
-  const auto number = [&app](const std::string& names, const std::string& help, const std::string& type, Take take) {
-    const std::string name = names.substr(names.find("--"));
-    return add_text(app, names, help, type,
-                    [name, take = std::move(take)](const std::string&, const std::string& text) { take(name, text); });
-  };
-  number("-n,--capacity", "distinct keys", "N", [&](const std::string& name, const std::string& text) {
-    options.capacity = parse_quantity(name, text, Unit::kKeys, kNoLimit);
-  });
-  number("-p,--fpr", "the highest false-positive rate at that number of keys", "P",
-         [&](const std::string& name, const std::string& text) { options.fpr = parse_rate(name, text); });
-  number("--bits-per-key", "bits for each key", "B", [&](const std::string& name, const std::string& text) {
-    options.bits_per_key = parse_fraction(name, text, static_cast<double>(bfstore::kMaxBits), "12");
-  });
-  CLI::Option* const bits = number("-m,--bits", "m: 64Mi (67,108,864), or a size in bytes: 8MiB", "M",
-                                   [&](const std::string& name, const std::string& text) {
-                                     options.num_bits = parse_quantity(name, text, Unit::kBits, bfstore::kMaxBits);
-                                   });
-  bits->excludes(number("--max-bytes", "the largest file, instead of --bits", "SIZE",
-                        [&](const std::string& name, const std::string& text) {
-                          options.max_bytes = parse_quantity(name, text, Unit::kBytes, kNoLimit);
-                        }));
-  number("-k,--probes", "bits set by each key, 1 to 64", "K", [&](const std::string& name, const std::string& text) {
-    options.num_probes = parse_small(name, text, bfstore::kMaxProbes);
-  });
-  number("--layout", "this layout alone", "L",
-         [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+  add_capacity(app, options, "distinct keys");
+  add_fpr(app, options, "the highest false-positive rate at that number of keys");
+  add_bits_per_key(app, options, "bits for each key");
+  add_bits(app, options, "m: 64Mi (67,108,864), or a size in bytes: 8MiB")
+      ->excludes(add_max_bytes(app, options, "the largest file, instead of --bits"));
+  add_probes(app, options, "bits set by each key, 1 to 64");
+  add_layout(app, options, "this layout alone");
   add_plan_like(app, arguments);
-  number("--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
-         [&](const std::string& name, const std::string& text) {
-           arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
-         });
+  add_text(app, "--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
+           [&](const std::string& name, const std::string& text) {
+             arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
+           });
   app.add_flag("--json", arguments.json, "one JSON object instead of a table");
   add_path(app, "--svg", "also draw the rates as the filters fill, in this file", "PATH", arguments.target);
   app.add_flag("--force", options.replace, "replace the picture if it exists");
   app.footer(
       std::string(kAboutNumbers) +
+      "\nThe last lines are the commands that make such filters.\n"
       "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
       "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
       "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
@@ -92,6 +77,8 @@ void check_plan(Arguments& arguments) {
   }
 }
 
+constexpr double kUsualFpr = 0.01;  // of -n alone
+
 // True if characters beyond ASCII can be shown.
 bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
@@ -117,6 +104,32 @@ bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
   return given;
 }
 
+// A number as bf create reads it: 1_000_000.
+std::string option_of(const char* name, std::uint64_t number) {
+  std::string digits = grouped(number);
+  std::replace(digits.begin(), digits.end(), ',', '_');
+  return std::string(" ") + name + " " + digits;
+}
+
+std::string option_of(const char* name, double number) {
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+  return std::string(" ") + name + " " + std::string(digits.data(), end);
+}
+
+// The numbers that were given, if bf create takes them together. Otherwise all that follow from them.
+std::string create_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
+  if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
+  const std::string command = std::string("bf create filter.bf --layout ") + plan.layout.name;
+  const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
+  if (free && given.bits_per_key == 0)
+    return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);
+  if (free && given.fpr == 0)
+    return command + option_of("-n", plan.capacity) + option_of("--bits-per-key", given.bits_per_key);
+  return command + option_of("-m", plan.num_bits) + option_of("-k", std::uint64_t{plan.num_probes}) +
+         option_of("-n", plan.capacity);
+}
+
 Forecasts forecasts_of(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
@@ -129,8 +142,8 @@ Forecasts forecasts_of(const Arguments& arguments) {
     request.layout = layout.layout;
     const auto plan = bfstore::plan(request);
     if (plan) {
-      all.possible.push_back(
-          {*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes)});
+      all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),
+                              create_command(request, *plan)});
     } else {
       all.impossible.push_back({layout, plan.error().message});
     }
@@ -165,7 +178,6 @@ int plan(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kPlan{"plan", "Say what a filter will be like, for each layout, without making one", declare_plan, plan,
-                    check_plan};
+const Command kPlan{"plan", "Say what a filter will be like, before one is made", declare_plan, plan, check_plan};
 
 }  // namespace bf

@@ -14,8 +14,8 @@ constexpr std::size_t kNameColumns = 30;
 constexpr std::size_t kColumns = 16;                            // at least
 constexpr std::size_t kBetween = 2;                             // columns, at least
 constexpr std::size_t kChartColumns = tools::kCurvePoints / 2;  // a cell of braille is two dots wide
-constexpr std::size_t kChartRows = 8;
 constexpr std::size_t kLabelColumns = 8;
+constexpr std::size_t kManyPowers = 6;  // of ten: so many that each has one row alone
 
 std::string padded(std::string text, std::size_t columns) {
   text.resize(std::max(text.size(), columns), ' ');
@@ -101,10 +101,10 @@ std::string facts(const Forecasts& all) {
 // A grid of dots, several of which share a character.
 class Canvas {
  public:
-  explicit Canvas(bool utf8) : across_(utf8 ? 2 : 1), down_(utf8 ? 4 : 1), cells_(kChartColumns * kChartRows) {}
+  Canvas(std::size_t rows, bool utf8) : across_(utf8 ? 2 : 1), down_(utf8 ? 4 : 1), cells_(kChartColumns * rows) {}
 
   [[nodiscard]] std::size_t columns() const { return kChartColumns * across_; }
-  [[nodiscard]] std::size_t rows() const { return kChartRows * down_; }
+  [[nodiscard]] std::size_t rows() const { return cells_.size() / kChartColumns * down_; }
 
   void set(std::size_t column, std::size_t row) {
     constexpr std::array<std::array<unsigned char, 4>, 2> kDots{{{1, 2, 4, 64}, {8, 16, 32, 128}}};
@@ -156,17 +156,29 @@ void draw(Canvas& canvas, const Forecast& forecast, int bottom) {
   }
 }
 
+// The axis of keys, with a tick at the capacity and one at twice as many.
+std::string axis_line(bool utf8) {
+  const auto half = [utf8](const char* tick) {
+    std::string text;
+    for (std::size_t i = 1; i < kChartColumns / 2; ++i) text += utf8 ? "─" : "-";
+    return text + (utf8 ? tick : "+");
+  };
+  return (utf8 ? "└" : "+") + half("┬") + half("┐");
+}
+
 std::string chart(const Forecast& forecast, bool utf8) {
   const int bottom = bottom_of({forecast});
-  Canvas canvas(utf8);
+  const auto powers = static_cast<std::size_t>(-bottom);
+  const std::size_t each = powers > kManyPowers ? 1 : 2;  // rows
+  Canvas canvas(powers * each + 1, utf8);
   draw(canvas, forecast, bottom);
   std::string text = std::string("\nFalse-positive rate of ") + forecast.plan.layout.name + " as it fills\n";
-  for (std::size_t row = 0; row < kChartRows; ++row) {
-    const bool ends = row == 0 || row == kChartRows - 1;
-    const std::string label = !ends ? "" : row == 0 ? "1" : short_number(std::pow(10, bottom));
+  for (std::size_t row = 0; row <= powers * each; ++row) {
+    const std::string label = row % each != 0 ? "" : short_number(std::pow(10, -static_cast<double>(row / each)));
     text += padded(label, kLabelColumns) + (utf8 ? "│" : "|") + canvas.row(row) + "\n";
   }
-  std::string axis = padded("0", kChartColumns / 2 - 1) + grouped(forecast.plan.capacity);
+  text += padded("", kLabelColumns) + axis_line(utf8) + "\n";
+  std::string axis = padded("0", kChartColumns / 2) + grouped(forecast.plan.capacity);
   const std::string end = grouped(2 * forecast.plan.capacity) + " keys";
   axis = padded(axis, std::max(axis.size() + 2, kChartColumns - std::min(kChartColumns, end.size()))) + end;
   return text + padded("", kLabelColumns) + axis + "\n";
@@ -176,12 +188,21 @@ std::string notes(const Forecasts& all) {
   std::string text;
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   text +=
-      "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. The real rate is\n"
-      "above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a cache line\n"
-      "(Putze et al. 2007). No other number of this table is from these formulas.\n"
-      "The hash set is a std::unordered_set of strings of " +
+      "\nThe indented formulas are Bloom's, for the classic layout with a large m and the\n"
+      "best k. The real rate is above the formula's where m is small (Bose et al.\n"
+      "2008), and where the probes of a key share a cache line (Putze et al. 2007). No\n"
+      "other number of this table is from these formulas. The hash set is a\n"
+      "std::unordered_set of strings of " +
       grouped(all.key_bytes) + " bytes on average (--key-bytes).\n";
   return text;
+}
+
+std::string commands(const Forecasts& all) {
+  std::string text;
+  for (const Forecast& forecast : all.possible) {
+    if (!forecast.command.empty()) text += "  " + forecast.command + "\n";
+  }
+  return text.empty() ? "" : "\nTo make one of them:\n" + text;
 }
 
 }  // namespace
@@ -190,7 +211,7 @@ std::string table_text(const Forecasts& all, bool utf8) {
   std::string text = facts(all);
   text += notes(all);
   for (const Forecast& forecast : all.possible) text += chart(forecast, utf8);
-  return text;
+  return text + commands(all);
 }
 
 }  // namespace bf

@@ -16,12 +16,12 @@ namespace bf {
 namespace {
 
 void declare_recover(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(
-      app,
-      "bf recover FILE [KEY... | --from PATH] [-0] [--owner N]... [--all-owners] [--epoch N]\n"
-      "                        [--secret-file PATH] [-q]\n"
-      "       bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--secret-file PATH] [-q]\n"
-      "       bf recover FILE --accept-loss [--secret-file PATH] [-q]");
+  add_help_and_version(app,
+                       "bf recover FILE [KEY... | --from PATH] [-0] [--owner N]... [--all-owners] [--epoch N]\n"
+                       "                        [--secret-file PATH] [-q]\n"
+                       "bf recover FILE --no-keys [--owner N]... [--all-owners] [--epoch N] [--secret-file PATH] [-q]\n"
+                       "bf recover FILE --accept-loss [--secret-file PATH] [-q]",
+                       {"--from", "--owner", "--all-owners", "--no-keys", "--accept-loss"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_secret_file(app, arguments);

@@ -1,6 +1,7 @@
 // See terminal.hpp.
 #include "terminal.hpp"
 
+#include "colour.hpp"
 #include "numbers.hpp"
 
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -55,6 +57,21 @@ std::string escaped(unsigned char byte) {
   return {'\\', 'x', kDigits[byte >> 4U], kDigits[byte & 15U]};
 }
 
+// With three digits that are not zeros, since a rate changes all the time.
+std::uint64_t rounded(double rate) {
+  const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(std::max(rate, 1.0))) - 2));
+  return static_cast<std::uint64_t>(std::llround(rate / unit) * std::llround(unit));
+}
+
+// "0:12", "1:02:03"
+std::string minutes(double seconds) {
+  constexpr double kLongest = 1e9;  // no estimate of so many years is true
+  const auto all = static_cast<std::uint64_t>(std::min(std::ceil(seconds), kLongest));
+  const auto two = [](std::uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+  const std::string last = ":" + two(all % 60);
+  return all < 3600 ? std::to_string(all / 60) + last : std::to_string(all / 3600) + ":" + two(all / 60 % 60) + last;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -69,7 +86,7 @@ std::string printable(std::string_view text) {
 
 void complain(std::string_view message) {
   std::string line(progress_shown.exchange(false) ? kEraseLine : "");
-  line += "bf: " + printable(message) + "\n";
+  line += tools::inked("bf:", tools::Ink::kRed, tools::has_colour(STDERR_FILENO)) + " " + printable(message) + "\n";
   write_error(line);
 }
 
@@ -77,11 +94,26 @@ Progress::Progress(std::string what, std::optional<std::uint64_t> total_bytes, b
     : what_(printable(what)),
       total_bytes_(total_bytes),
       on_(wanted && ::isatty(STDERR_FILENO) == 1),
-      next_(std::chrono::steady_clock::now() + std::chrono::seconds(1)) {}
+      begin_(std::chrono::steady_clock::now()),
+      next_(begin_ + std::chrono::seconds(1)) {}
 
 Progress::~Progress() {
   if (progress_shown) write_error(kEraseLine);
   progress_shown = false;
+}
+
+std::string Progress::pace(std::uint64_t keys, std::uint64_t bytes, double seconds) const {
+  const std::uint64_t total = total_bytes_.value_or(0);
+  std::string text;
+  if (total > 0) text += ", " + std::to_string(std::min<std::uint64_t>(100, bytes / (total / 100 + 1))) + " %";
+  text += keys > 0 ? ", " + grouped(rounded(static_cast<double>(keys) / seconds)) + " keys/s"
+                   : ", " + human_bytes(rounded(static_cast<double>(bytes) / seconds)) + "/s";
+  // The files of a source may grow while they are read.
+  if (total > 0 && bytes > 0) {
+    const std::uint64_t left = total - std::min(total, bytes);
+    text += ", " + minutes(seconds * static_cast<double>(left) / static_cast<double>(bytes)) + " left";
+  }
+  return text;
 }
 
 void Progress::show(std::uint64_t keys, std::uint64_t bytes) {
@@ -91,10 +123,7 @@ void Progress::show(std::uint64_t keys, std::uint64_t bytes) {
   next_ = now + std::chrono::milliseconds(200);
   std::string line = std::string(kEraseLine) + what_ + ": ";
   line += keys > 0 ? grouped(keys) + " keys" : human_bytes(bytes);
-  if (total_bytes_.value_or(0) > 0) {
-    const std::uint64_t total = *total_bytes_;
-    line += ", " + std::to_string(std::min<std::uint64_t>(100, bytes / (total / 100 + 1))) + " %";
-  }
+  line += pace(keys, bytes, std::chrono::duration<double>(now - begin_).count());
   write_error(line);
   progress_shown = true;
 }

@@ -27,9 +27,13 @@ class Progress {
   void show(std::uint64_t keys, std::uint64_t bytes);
 
  private:
+  // ", 43 %, 5,230,000 keys/s, 0:12 left", as far as it is known.
+  [[nodiscard]] std::string pace(std::uint64_t keys, std::uint64_t bytes, double seconds) const;
+
   std::string what_;
   std::optional<std::uint64_t> total_bytes_;
   bool on_;
+  std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point next_;
 };
 

@@ -5,9 +5,6 @@
 #include "description.hpp"
 #include "failures.hpp"
 
-#include <bfstore/bfstore.hpp>
-
-#include <memory>
 #include <utility>
 
 namespace bf {
@@ -15,36 +12,6 @@ namespace {
 
 // Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
 constexpr char kMask = '\0';
-
-// Breaks a long text into lines at spaces.
-std::string wrapped(const std::string& text) {
-  constexpr std::size_t kColumns = 100;
-  std::string lines;
-  std::size_t begin = 0;
-  while (text.size() - begin > kColumns) {
-    const std::size_t space = text.rfind(' ', begin + kColumns);
-    if (space == std::string::npos || space <= begin) break;
-    lines += text.substr(begin, space - begin) + "\n";
-    begin = space + 1;
-  }
-  return lines + text.substr(begin);
-}
-
-// Help without CLI11's lists of options that exclude each other: the usage line says it better.
-class Help : public CLI::Formatter {
- public:
-  explicit Help(std::string usage) : usage_("Usage: " + std::move(usage) + "\n") {}
-
-  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    const std::string type = option->get_type_name();
-    return type.empty() ? "" : " " + type;
-  }
-  std::string make_option_desc(const CLI::Option* option) const override { return wrapped(option->get_description()); }
-
- private:
-  std::string usage_;
-};
 
 }  // namespace
 
@@ -78,16 +45,12 @@ std::vector<std::string> masked_words(int argc, const char* const* argv) {
   return words;
 }
 
-void add_help_and_version(CLI::App& app, const std::string& usage) {
-  app.formatter(std::make_shared<Help>(usage));
-  app.set_help_flag("-h,--help", "print this help and exit");
-  app.set_version_flag("--version", std::string("bf ") + bfstore::version(), "print the version and exit");
-}
-
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take) {
-  const auto callback = [name, take = std::move(take)](const CLI::results_t& results) {
-    for (const std::string& result : results) take(name, unmasked(result));
+  const std::size_t dashes = name.rfind("--");
+  const std::string last = dashes == std::string::npos ? name : name.substr(dashes);
+  const auto callback = [last, take = std::move(take)](const CLI::results_t& results) {
+    for (const std::string& result : results) take(last, unmasked(result));
     return true;
   };
   return app.add_option(name, callback, help)->type_name(type)->type_size(1)->expected(1);

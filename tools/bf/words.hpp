@@ -1,5 +1,7 @@
-// The words of a command line, and the options that take them: texts, paths, help.
+// The words of a command line, and the options that take them: texts, paths.
 #pragma once
+
+#include "help.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -9,16 +11,17 @@
 
 namespace bf {
 
+using tools::add_help_and_version;
+
 // Makes the words for CLI11 (see words.cpp). A masked word is only text.
 std::vector<std::string> masked_words(int argc, const char* const* argv);
 std::string unmasked(std::string word);
 
-void add_help_and_version(CLI::App& app, const std::string& usage);
-
 // Takes an option's name and its value.
 using Take = std::function<void(const std::string& name, const std::string& text)>;
 
-// Adds an option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged.
+// Adds an option (or FILE) whose value is passed to `take`, unmasked and otherwise unchanged. Of "-n,--capacity",
+// `take` gets the long name.
 CLI::Option* add_text(CLI::App& app, const std::string& name, const std::string& help, const std::string& type,
                       Take take);
 

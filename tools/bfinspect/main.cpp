@@ -17,11 +17,14 @@
 #include <utility>
 #include <vector>
 
+#include "colour.hpp"
 #include "description.hpp"
 #include "facts.hpp"
 #include "failure.hpp"
+#include "help.hpp"
 #include "html_output.hpp"
 #include "json_output.hpp"
+#include "program.hpp"
 #include "prometheus_output.hpp"
 #include "stretches.hpp"
 #include "terminal.hpp"
@@ -33,6 +36,10 @@ namespace bfinspect {
 namespace {
 
 constexpr const char* kFooter =
+    "Tells every rule that the file breaks, too, and what is known of another program's filter, if its format is\n"
+    "known. Writes nothing and takes no lock. Waits 0.1 s for a process that changes the state of the file, no\n"
+    "longer.\n"
+    "\n"
     "Exit status:\n"
     "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
     "  1  needs attention: unclean, recovering, poisoned, filling, or overfull; or a\n"
@@ -209,14 +216,7 @@ void unmask(Arguments& arguments) {
   for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column}) unmask_word(*word);
 }
 
-int run(int argc, char** argv) {
-  CLI::App app(
-      "Shows all facts about a bfstore filter file, and every rule that it breaks, or\n"
-      "about another program's filter, if its format is known.\n"
-      "Writes nothing and takes no lock. Waits 0.1 s for a process that changes the\n"
-      "state of the file, no longer.",
-      "bfinspect");
-  Arguments arguments;
+void declare(CLI::App& app, Arguments& arguments) {
   tools::mark_path(app.add_option("FILE", arguments.paths, "the filter file; several with --prometheus"))
       ->required()
       ->type_name("");
@@ -228,14 +228,28 @@ int run(int argc, char** argv) {
   app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
-  app.set_version_flag("--version", std::string("bfinspect ") + bfstore::version(), "print the version and exit");
+  app.add_option_function<std::string>(
+         tools::kColourOption, [](const std::string& word) { tools::take_colour("--colour", word); },
+         tools::kAboutColour)
+      ->type_name(tools::kColourWords);
+  tools::add_help_and_version(app,
+                              "bfinspect [--json | --html PATH [--force]] [--quick] [--format F [--column C]] FILE\n"
+                              "bfinspect --prometheus [--quick] FILE...");
   app.footer(kFooter);
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Show all facts about a bfstore filter file", "bfinspect");
+  Arguments arguments;
+  declare(app, arguments);
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe)
     return finish(tools::described(app, {{"--format", format_names()}}), Verdict::kHealthy);
   try {
     app.parse(masked_words(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return finish(app.help(), Verdict::kHealthy);
+  } catch (const CLI::CallForAllHelp&) {
+    return finish(app.help("", CLI::AppFormatMode::All), Verdict::kHealthy);
   } catch (const CLI::CallForVersion& version) {
     return finish(version.what() + std::string("\n"), Verdict::kHealthy);
   } catch (const CLI::ParseError& error) {
@@ -246,14 +260,20 @@ int run(int argc, char** argv) {
 }
 
 }  // namespace
-}  // namespace bfinspect
 
-int main(int argc, char** argv) {
+int run_program(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);  // an error of the write instead
   try {
-    return bfinspect::run(argc, argv);
+    return run(argc, argv);
   } catch (const std::exception& error) {
-    return bfinspect::complain(error.what());
+    return complain(error.what());
   }
 }
+
+void describe_arguments(CLI::App& app) {
+  static Arguments unused;
+  declare(app, unused);
+}
+
+}  // namespace bfinspect

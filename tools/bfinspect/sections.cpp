@@ -157,9 +157,7 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.row("keys now", "about " + about_text(fill.estimated_keys) +
                             (id.capacity == 0 ? "" : " of " + about_text(static_cast<double>(id.capacity))));
   if (fill.set_bits != 0) {
-    const bool ends = std::isfinite(fill.estimated_keys_high);
-    sheet.row("95 of 100 times", about_text(fill.estimated_keys_low) +
-                                     (ends ? " to " + about_text(fill.estimated_keys_high) : " or more"));
+    sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
   }
   put_leaks(sheet, facts);
   const bool overfull = facts.overfull.value_or(false);

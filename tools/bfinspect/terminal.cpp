@@ -7,19 +7,11 @@
 
 #include <algorithm>
 #include <clocale>
-#include <cstdlib>
 #include <string_view>
 
+#include "colour.hpp"
+
 namespace bfinspect {
-namespace {
-
-std::string_view environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : value;
-}
-
-}  // namespace
-
 bool locale_is_utf8() {
   return std::setlocale(LC_CTYPE, "") != nullptr && std::string_view(nl_langinfo(CODESET)) == "UTF-8";
 }
@@ -27,8 +19,8 @@ bool locale_is_utf8() {
 Style style_of_output() {
   Style style;
   style.utf8 = locale_is_utf8();
+  style.colour = tools::has_colour(STDOUT_FILENO);
   if (isatty(STDOUT_FILENO) == 0) return style;
-  style.colour = environment("NO_COLOR").empty() && environment("TERM") != "dumb" && !environment("TERM").empty();
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
     constexpr std::size_t kLeast = 24;  // in narrower ones, the terminal breaks the lines

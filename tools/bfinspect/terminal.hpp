@@ -14,8 +14,7 @@ struct Style {
 // True if the locale's encoding is UTF-8. Sets the locale for character types (LC_CTYPE) only.
 bool locale_is_utf8();
 
-// The style for standard output: color on a terminal that has it, unless NO_COLOR is set (https://no-color.org), and as
-// wide as the terminal.
+// The style for standard output: color as tools::has_colour() says, and as wide as the terminal.
 Style style_of_output();
 
 }  // namespace bfinspect

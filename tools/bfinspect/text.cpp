@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <utility>
+#include <limits>
 
 namespace bfinspect {
 namespace {
@@ -60,25 +60,46 @@ std::string escaped_byte(unsigned char byte) {
   }
 }
 
-// Three significant digits, as "9.59", "95.9", "959".
-std::string three_digits(double number) {
-  if (number < 9.995) return fixed_text(number, 2);
-  return fixed_text(number, number < 99.95 ? 1 : 0);
+// The digits after the point with which a number has three digits: "9.59", "95.9", "959".
+int usual_decimals(double number) {
+  if (number < 9.995) return 2;
+  return number < 99.95 ? 1 : 0;
 }
 
-// `number` in the largest unit in which it is at least 1, or in the smallest unit.
-template <std::size_t kUnits>
-std::string in_units(double number, const std::array<std::pair<double, const char*>, kUnits>& units) {
-  for (const auto& [size, name] : units) {
-    if (number >= size * 0.9995) return three_digits(number / size) + ' ' + name;
-  }
-  return three_digits(number / units.back().first) + ' ' + units.back().second;
-}
+struct CountUnit {
+  double size;
+  const char* name;
+};
 
-constexpr std::array<std::pair<double, const char*>, 5> kCountUnits{
+constexpr std::array<CountUnit, 5> kCountUnits{
     {{1e18, "quintillion"}, {1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}}};
-constexpr std::array<std::pair<double, const char*>, 6> kByteUnits{
-    {{1e18, "EB"}, {1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}}};
+
+// The largest unit in which the number is at least 1, or the smallest unit.
+const CountUnit& unit_of(double number) {
+  for (const CountUnit& unit : kCountUnits) {
+    if (number >= unit.size * 0.9995) return unit;
+  }
+  return kCountUnits.back();
+}
+
+std::string in_units(double number, int least_decimals = 0) {
+  const CountUnit& unit = unit_of(number);
+  const double count = number / unit.size;
+  return fixed_text(count, std::max(usual_decimals(count), least_decimals)) + ' ' + unit.name;
+}
+
+std::string whole_text(double number) {
+  return grouped(static_cast<std::uint64_t>(std::llround(std::max(number, 0.0))));
+}
+
+// For an estimate of which a difference of `step` matters.
+std::string estimate_text(double number, double step) {
+  if (!std::isfinite(number)) return "unknown";
+  if (number < 999'500) return whole_text(number);
+  constexpr double kMostDecimals = 12;
+  return in_units(number,
+                  static_cast<int>(std::clamp(std::ceil(std::log10(unit_of(number).size / step)), 0.0, kMostDecimals)));
+}
 
 }  // namespace
 
@@ -141,30 +162,24 @@ std::string hex(std::string_view bytes) {
   return out;
 }
 
-std::string grouped(std::uint64_t number) {
-  const std::string digits = std::to_string(number);
-  std::string out;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::string count_text(std::uint64_t number) {
   if (number < 1'000'000) return grouped(number);
-  return in_units(static_cast<double>(number), kCountUnits) + " (" + grouped(number) + ')';
+  return in_units(static_cast<double>(number)) + " (" + grouped(number) + ')';
 }
 
-std::string about_text(double number) {
-  if (!std::isfinite(number)) return "unknown";
-  if (number < 999'500) return grouped(static_cast<std::uint64_t>(std::llround(std::max(number, 0.0))));
-  return in_units(number, kCountUnits);
+std::string about_text(double number) { return estimate_text(number, std::numeric_limits<double>::infinity()); }
+
+std::string interval_text(double low, double high) {
+  if (!std::isfinite(high)) return about_text(low) + " or more";
+  if (low < 1e6 && high < 1e7) return whole_text(low) + " to " + whole_text(high);
+  const double step = (high - low) / 4;  // so that rounding changes the width little
+  if (!(step > 0)) return about_text(low) + " to " + about_text(high);
+  return estimate_text(low, step) + " to " + estimate_text(high, step);
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-  if (bytes < 1000) return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-  return in_units(static_cast<double>(bytes), kByteUnits) + " (" + grouped(bytes) + " bytes)";
+  const std::string text = tools::human_bytes(bytes);
+  return bytes < 1024 ? text : text + " (" + grouped(bytes) + " bytes)";
 }
 
 std::string percent_text(double ratio) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "amounts.hpp"
+
 namespace bfinspect {
 
 // The code point at `at`, which then moves after it. Empty, and `at` stays, if the bytes there are not UTF-8 (overlong
@@ -26,8 +28,7 @@ std::string escaped(std::string_view bytes, bool ascii);
 // "1b5d"
 std::string hex(std::string_view bytes);
 
-// "1,234,567"
-std::string grouped(std::uint64_t number);
+using tools::grouped;
 
 // "9.59 million (9,585,408)"; below a million "585,408".
 std::string count_text(std::uint64_t number);
@@ -35,7 +36,11 @@ std::string count_text(std::uint64_t number);
 // For an estimate, whose exact number is unknown: "9.59 million", "585,408".
 std::string about_text(double number);
 
-// "1.2 MB (1,234,567 bytes)"; below 1000 "512 bytes".
+// For an interval: "9.59 million to 9.61 million", with as many digits as its ends need to differ; "9.59 million or
+// more" if it has no upper end.
+std::string interval_text(double low, double high);
+
+// "1.2 MiB (1,234,567 bytes)"; below 1024 "512 bytes".
 std::string bytes_text(std::uint64_t bytes);
 
 // "36.2 %"

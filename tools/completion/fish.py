@@ -38,9 +38,14 @@ def names(option):
     return " ".join(("-l " + name[2:]) if name.startswith("--") else ("-s " + name[1:]) for name in option.names)
 
 
+def known(place):
+    words = f" -a {quoted(' '.join(place.words))}" if place.words else ""
+    return words + (" -F" if place.path else "")
+
+
 def value(option):
     if option.words:
-        return f" -x -a {quoted(' '.join(option.words))}"
+        return " -x" + known(option)
     if option.takes_value:
         return " -r -F" if option.path else " -x"
     return ""
@@ -56,8 +61,8 @@ def script(name, top):
         here = f"__{name}_at {quoted(command.name)}"
         rows += [f"complete -c {name} -n {quoted(here)} {names(option)}{value(option)} -d {quoted(option.help)}"
                  for option in command.options]
-        rows += [f"complete -c {name} -n {quoted(here + ('' if place.many else f' {i}'))} -F"
-                 for i, place in enumerate(command.places) if place.path]
+        rows += [f"complete -c {name} -n {quoted(here + ('' if place.many else f' {i}'))}{known(place)}"
+                 for i, place in enumerate(command.places) if known(place)]
     return rows
 
 

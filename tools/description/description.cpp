@@ -1,6 +1,8 @@
 // See description.hpp.
 #include "description.hpp"
 
+#include "help.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <bfstore/bfstore.hpp>
@@ -49,15 +51,7 @@ Json described(CLI::Option& option, const Words& words) {
           {"help", option.get_description()}};
 }
 
-// Takes the usage out of the help, where an empty line ends it.
-std::string usage_of(const CLI::App& app) {
-  const std::string help = app.help();
-  const std::string before = "Usage: ";
-  const std::size_t begin = help.find(before);
-  if (begin == std::string::npos) return "";
-  const std::size_t end = help.find("\n\n", begin);
-  return help.substr(begin + before.size(), end - begin - before.size());
-}
+constexpr std::size_t kManualColumns = 72;  // a manual page of 80 columns is indented
 
 Json described_tree(const CLI::App& app, const Words& words) {
   Json options = Json::array();
@@ -66,9 +60,10 @@ Json described_tree(const CLI::App& app, const Words& words) {
   Json commands = Json::array();
   for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(described_tree(*command, words));
-  return {{"name", app.get_name()}, {"help", app.get_description()},
-          {"usage", usage_of(app)}, {"footer", app.get_footer()},
-          {"options", options},     {"commands", commands}};
+  return {{"name", app.get_name()},        {"group", app.get_group()},
+          {"help", app.get_description()}, {"usage", usage_of(app, kManualColumns)},
+          {"footer", app.get_footer()},    {"options", options},
+          {"commands", commands}};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ import roff
 
 PURPOSE = {"bf": "make, fill and ask Bloom filters that any number of processes share",
            "bfinspect": "show all facts about a bfstore filter file"}
-EVERYWHERE = ("--help", "--version")
+EVERYWHERE = ("-h", "--help", "--version")
 
 
 def paragraphs(text):
@@ -39,9 +39,7 @@ def grouped(lines):
 
 def synopsis(usage):
     """Returns the usage unchanged, since its columns show which parts belong to a line."""
-    before = " " * len("Usage: ")
-    rows = [one.removeprefix(before) for one in usage.split("\n")]
-    return [".nf", *[roff.escaped(row) for row in rows], ".fi"]
+    return [".nf", *[roff.escaped(row) for row in usage.rstrip("\n").split("\n")], ".fi"]
 
 
 def option_rows(option):
@@ -66,13 +64,21 @@ def command_rows(command):
             *paragraphs(command["footer"])]
 
 
+def command_groups(commands):
+    """Returns the names of the commands, by their purpose."""
+    groups = {}
+    for command in commands:
+        groups.setdefault(command["group"], []).append(r"\fB" + roff.escaped(command["name"]) + r"\fR")
+    return [row for title, names in groups.items() for row in (".TP 30", roff.escaped(title), ", ".join(names))]
+
+
 def page(program):
     other = "bfinspect" if program["name"] == "bf" else "bf"
     rows = [*roff.heading(program["name"].upper(), 1, program["version"], f"what {program['name']} says of itself"),
             ".SH NAME", f"{program['name']} \\- {PURPOSE[program['name']]}", ".SH SYNOPSIS", *synopsis(program["usage"]),
             ".SH DESCRIPTION", *paragraphs(program["help"])[1:]]
     if program["commands"]:
-        rows += paragraphs(program["footer"])
+        rows += [*command_groups(program["commands"]), *paragraphs(program["footer"])]
     rows += [".SH OPTIONS", *option_list(program["options"], False), *option_list(program["options"], True)]
     if program["commands"]:
         rows += [".SH COMMANDS", *[row for command in program["commands"] for row in command_rows(command)]]

@@ -1,0 +1,319 @@
+// See help.hpp. CLI11 breaks no lines and has one help for all, so only its options and groups are used here.
+#include "help.hpp"
+
+#include "colour.hpp"
+
+#include <bfstore/bfstore.hpp>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+namespace tools {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kMostNameColumns = 28;  // a longer name has a line of its own
+constexpr std::size_t kUsualOptions = 5;
+
+// $COLUMNS, or the width of the terminal, or 80.
+std::size_t terminal_columns() {
+  if (const char* const said = std::getenv("COLUMNS")) {
+    const std::string_view text(said);
+    std::size_t columns = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+    if (error == std::errc() && end == text.data() + text.size() && columns > 0) return columns;
+  }
+  winsize size{};
+  constexpr std::size_t kUsual = 80;
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+std::size_t help_columns() {
+  constexpr std::size_t kLeast = 40;  // a narrower terminal breaks the lines itself
+  constexpr std::size_t kMost = 100;  // longer lines are hard to read
+  return std::clamp(terminal_columns(), kLeast, kMost);
+}
+
+Lines lines_of(const std::string& text) { return CLI::detail::split(text, '\n'); }
+
+std::string trimmed(std::string text) { return CLI::detail::trim(text); }
+
+// Splits at blanks, but not between brackets or quotes.
+Lines pieces_of(const std::string& text, std::string_view opening, std::string_view closing) {
+  Lines pieces(1);
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : text) {
+    if (c == '\'') quoted = !quoted;
+    if (opening.find(c) != std::string_view::npos) ++depth;
+    if (closing.find(c) != std::string_view::npos) --depth;
+    if (c == ' ' && depth == 0 && !quoted) {
+      pieces.emplace_back();
+    } else {
+      pieces.back() += c;
+    }
+  }
+  std::erase(pieces, "");
+  return pieces;
+}
+
+Lines words_of(const std::string& text) {
+  Lines words = CLI::detail::split(text, ' ');
+  std::erase(words, "");
+  return words;
+}
+
+// Breaks a text into lines. The first one is `first` and what fits after it, and the others begin with `rest` blanks.
+// Every line but the last ends with `end`.
+std::string filled(std::string first, const Lines& pieces, std::size_t rest, std::size_t columns,
+                   const std::string& end = "") {
+  std::string lines;
+  std::string line = std::move(first);
+  bool empty = true;
+  for (const std::string& piece : pieces) {
+    if (!empty && line.size() + 1 + piece.size() + end.size() > columns) {
+      lines += line + end + "\n";
+      line = std::string(rest, ' ');
+      empty = true;
+    }
+    line += (empty ? "" : " ") + piece;
+    empty = false;
+  }
+  return lines + line + "\n";
+}
+
+// The name in two columns, and what it means.
+std::string entry(const std::string& name, const std::string& about, std::size_t at, std::size_t columns) {
+  std::string begin = "  " + name;
+  if (begin.size() + 2 > at) return begin + "\n" + filled(std::string(at, ' '), words_of(about), at, columns);
+  begin.resize(at, ' ');
+  return filled(begin, words_of(about), at, columns);
+}
+
+struct Entry {
+  std::string name;
+  std::string about;
+};
+
+std::size_t width_of_names(const std::vector<Entry>& entries, std::size_t columns) {
+  const std::size_t most = std::min(kMostNameColumns, columns / 3);
+  std::size_t widest = 0;
+  for (const Entry& one : entries) {
+    if (one.name.size() + 4 <= most) widest = std::max(widest, one.name.size() + 4);
+  }
+  return widest == 0 ? most : widest;
+}
+
+std::string section(const std::string& title, const std::vector<Entry>& entries, std::size_t at, std::size_t columns) {
+  if (entries.empty()) return "";
+  std::string text = "\n" + title + ":\n";
+  for (const Entry& one : entries) text += entry(one.name, one.about, at, columns);
+  return text;
+}
+
+Entry entry_of(const CLI::Option& option) {
+  Entry entry;
+  if (option.get_positional()) {
+    entry.name = option.get_name(true);
+    if (option.get_allow_extra_args()) entry.name += "...";
+  } else {
+    for (const std::string& name : option.get_snames()) entry.name += (entry.name.empty() ? "-" : ", -") + name;
+    for (const std::string& name : option.get_lnames()) entry.name += (entry.name.empty() ? "--" : ", --") + name;
+  }
+  const std::string type = option.get_items_expected_max() == 0 ? "" : option.get_type_name();
+  entry.name += type.empty() ? "" : " " + type;
+  entry.about = option.get_description();
+  return entry;
+}
+
+// What a long description says before its first colon, where its list begins.
+std::string in_short(const std::string& about) {
+  constexpr std::size_t kLong = 160;
+  return about.size() > kLong ? about.substr(0, about.find(": ")) : about;
+}
+
+// A line of a list such as "  0  healthy": the length of what is before its text; 0 if the line is an example.
+std::size_t list_mark(const std::string& line) {
+  const std::size_t blank = line.find(' ', 2);
+  const bool is_list = blank != std::string::npos && blank + 2 < line.size() && line[blank + 1] == ' ';
+  return is_list ? blank + 2 : 0;
+}
+
+// An indented line is an example, or of a list. Deeper lines continue it.
+std::string indented(const std::string& line, std::size_t columns) {
+  const std::size_t mark = list_mark(line);
+  if (mark != 0) return filled(line.substr(0, mark), words_of(line.substr(mark)), mark, columns);
+  return filled("  ", pieces_of(line, "", ""), 6, columns, " \\");
+}
+
+// Fills each paragraph. Empty lines separate them.
+std::string footer_text(const std::string& footer, std::size_t columns) {
+  std::string text;
+  std::string open;  // the lines of a paragraph, or of one indented line, in one line
+  const auto close = [&] {
+    if (!open.empty()) text += open[0] == ' ' ? indented(open, columns) : filled("", words_of(open), 0, columns);
+    open.clear();
+  };
+  for (const std::string& line : lines_of(footer)) {
+    const bool deeper = line.starts_with("   ");
+    if (line.empty() || (line.starts_with(" ") ? !deeper : open.starts_with(" "))) close();
+    if (line.empty()) text += "\n";
+    if (!open.empty()) {
+      open += " " + trimmed(line);
+    } else if (!line.empty()) {
+      open = line;
+    }
+    if (!deeper && open.starts_with(" ") && list_mark(open) == 0) close();
+  }
+  close();
+  return text;
+}
+
+// Titles are bold.
+std::string with_titles(const std::string& text, bool colour) {
+  const std::string usage = "Usage:";
+  std::string shown;
+  for (const std::string& line : lines_of(text)) {
+    const bool titled = line.ends_with(':') && !line.starts_with(' ');
+    const std::size_t title = titled ? line.size() : line.starts_with(usage) ? usage.size() : 0;
+    if (title > 0) shown += inked(line.substr(0, title), Ink::kBold, colour);
+    shown += line.substr(title) + "\n";
+  }
+  return shown;
+}
+
+class Help : public CLI::Formatter {
+ public:
+  static constexpr std::size_t kAll = std::string::npos;
+
+  Help(const std::string& usage, Lines usual) : usual_(std::move(usual)) {
+    for (const std::string& line : lines_of(usage)) {
+      if (line.starts_with(' ') && !usage_.empty()) {
+        usage_.back() += " " + trimmed(line);
+      } else {
+        usage_.push_back(line);
+      }
+    }
+  }
+
+  std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode mode) const override {
+    const std::size_t columns = help_columns();
+    const bool is_long = mode == CLI::AppFormatMode::All;
+    std::string text =
+        filled("", words_of(app->get_description() + (app->get_description().ends_with('.') ? "" : ".")), 0, columns);
+    text += "\n" + usage("Usage: ", is_long ? kAll : 1, columns);
+    text += commands(*app, columns) + options(*app, is_long, columns);
+    text += "\n" + (is_long ? footer_text(app->get_footer(), columns) : filled("", words_of(more(*app)), 0, columns));
+    text.pop_back();  // the last line's end
+    return with_titles(text, has_colour(STDOUT_FILENO));
+  }
+
+  // The first ways to call the command, at most that many.
+  [[nodiscard]] std::string usage(const std::string& before, std::size_t most, std::size_t columns) const {
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, usage_.size()); ++i) {
+      const std::string begin = i == 0 ? before : std::string(before.size(), ' ');
+      text +=
+          filled(begin, usage_pieces(usage_[i], columns - before.size() - kHanging), before.size() + kHanging, columns);
+    }
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t kHanging = 4;
+
+  // What is in brackets stays together where it fits in a line.
+  static Lines usage_pieces(const std::string& usage, std::size_t columns) {
+    Lines pieces;
+    for (const std::string& piece : pieces_of(usage, "[(", "])")) {
+      if (piece.size() <= columns) {
+        pieces.push_back(piece);
+      } else {
+        for (const std::string& word : words_of(piece)) pieces.push_back(word);
+      }
+    }
+    return pieces;
+  }
+
+  static std::vector<const CLI::App*> commands_of(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+  }
+
+  static std::string commands(const CLI::App& app, std::size_t columns) {
+    std::vector<std::pair<std::string, std::vector<Entry>>> groups;
+    std::vector<Entry> all;
+    for (const CLI::App* const command : commands_of(app)) {
+      if (groups.empty() || groups.back().first != command->get_group()) groups.push_back({command->get_group(), {}});
+      all.push_back({command->get_name(), command->get_description()});
+      groups.back().second.push_back(all.back());
+    }
+    const std::size_t at = width_of_names(all, columns);
+    std::string text;
+    for (const auto& [title, entries] : groups) text += section(title, entries, at, columns);
+    return text;
+  }
+
+  // The usual options come first.
+  [[nodiscard]] std::string options(const CLI::App& app, bool is_long, std::size_t columns) const {
+    std::vector<const CLI::Option*> own;
+    std::vector<const CLI::Option*> last;
+    std::vector<Entry> places;
+    for (const std::string& name : usual_) own.push_back(app.get_option(name));
+    for (const CLI::Option* const option : app.get_options()) {
+      if (option == app.get_help_ptr() || option == app.get_help_all_ptr() || option == app.get_version_ptr()) {
+        last.push_back(option);
+      } else if (option->get_positional()) {
+        places.push_back(entry_of(*option));
+      } else if (std::find(own.begin(), own.end(), option) == own.end()) {
+        own.push_back(option);
+      }
+    }
+    if (!is_long) own.resize(std::min(own.size(), usual_.empty() ? kUsualOptions : usual_.size()));
+    if (is_long) own.insert(own.end(), last.begin(), last.end());
+    std::vector<Entry> entries;
+    for (const CLI::Option* const option : own) {
+      entries.push_back(entry_of(*option));
+      if (!is_long) entries.back().about = in_short(entries.back().about);
+    }
+    std::vector<Entry> all = places;
+    all.insert(all.end(), entries.begin(), entries.end());
+    const std::size_t at = width_of_names(all, columns);
+    return section("Arguments", places, at, columns) + section("Options", entries, at, columns);
+  }
+
+  // The last line of the short help.
+  static std::string more(const CLI::App& app) {
+    const std::string name =
+        app.get_parent() == nullptr ? app.get_name() : app.get_parent()->get_name() + " " + app.get_name();
+    if (commands_of(app).empty()) return name + " --help shows all options and examples.";
+    return name + " COMMAND -h shows the usual options of a command, and " + name + " help COMMAND all of it. " + name +
+           " --help has an example.";
+  }
+
+  Lines usage_;
+  Lines usual_;
+};
+
+const Help& help_of(const CLI::App& app) { return dynamic_cast<const Help&>(*app.get_formatter()); }
+
+}  // namespace
+
+void add_help_and_version(CLI::App& app, const std::string& usage, const std::vector<std::string>& usual) {
+  const std::string program = usage.substr(0, usage.find(' '));
+  app.formatter(std::make_shared<Help>(usage, usual));
+  app.set_help_flag("-h", "print a short help and exit");
+  app.set_help_all_flag("--help", "print this help and exit");
+  app.set_version_flag("--version", program + " " + bfstore::version(), "print the version and exit");
+}
+
+std::string usage_of(const CLI::App& app, std::size_t columns) { return help_of(app).usage("", Help::kAll, columns); }
+
+}  // namespace tools
