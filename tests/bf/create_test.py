@@ -136,7 +136,8 @@ class Numbers(BfCase):
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
     def test_rubbish_is_refused_with_the_name_of_the_option(self):
-        for text in ["", "x", "10Q", "10m", "1e", "1e-3", "1e6e6", "1e6q", "e6", "_1", "1_", "1__0", "1_k", "1_.5k", "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
+        for text in ["", "x", "10Q", "10m", "1e", "1e-3", "1e6e6", "1e6q", "e6", "_1", "1_", "1__0", "1_k", "1_.5k",
+                     "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
                      "10kk", "10iB", "10Mib", "10Mb", "M", "1..5k", "\u0661"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a number of keys"])
         for text in ["0", "0k", "0.0M"]:
@@ -146,7 +147,8 @@ class Numbers(BfCase):
         self.assertEqual(self.files(), [])
 
     def test_numbers_that_overflow_are_refused(self):
-        for text in ["18446744073709551616", "9223372036854775808", "99E", "16Ei", "18446744073709551617k", "9" * 60, "1e19", "1e99999999999"]:
+        for text in ["18446744073709551616", "9223372036854775808", "99E", "16Ei", "18446744073709551617k", "9" * 60,
+                     "1e19", "1e99999999999"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "too large"])
         self.refused("create", "f", "--bits", "257Ti", "--probes", "1", says=["--bits: '257Ti'", "281474976710656"])
         self.refused("create", "f", "--bits", "3EiB", "--probes", "1", says=["--bits: '3EiB'", "too large"])
