@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
 #include <utility>
 
 namespace bf {
@@ -66,10 +67,14 @@ std::uint64_t rounded(double rate) {
 // "0:12", "1:02:03"
 std::string minutes(double seconds) {
   constexpr double kLongest = 1e9;  // no estimate of so many years is true
-  const auto all = static_cast<std::uint64_t>(std::min(std::ceil(seconds), kLongest));
-  const auto two = [](std::uint64_t number) { return (number < 10 ? "0" : "") + std::to_string(number); };
-  const std::string last = ":" + two(all % 60);
-  return all < 3600 ? std::to_string(all / 60) + last : std::to_string(all / 3600) + ":" + two(all / 60 % 60) + last;
+  const auto all = static_cast<unsigned long long>(std::min(std::ceil(seconds), kLongest));
+  std::array<char, 32> text{};
+  if (all < 3600) {
+    std::snprintf(text.data(), text.size(), "%llu:%02llu", all / 60, all % 60);
+  } else {
+    std::snprintf(text.data(), text.size(), "%llu:%02llu:%02llu", all / 3600, all / 60 % 60, all % 60);
+  }
+  return text.data();
 }
 
 }  // namespace
