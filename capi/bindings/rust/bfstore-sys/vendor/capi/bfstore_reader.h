@@ -1,0 +1,1 @@
+../../../../../../capi/bfstore_reader.h
