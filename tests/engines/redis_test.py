@@ -1038,8 +1038,8 @@ class RedisBloom(FilterCase):
             "is for 1073741825 keys": dict(capacity=2**30 + 1), "n is 0": dict(capacity=0, items=0, total=0),
             "half of the chain's rate": dict(fpr=0.5), "p is not": dict(fpr=float("nan")), "p is not ": dict(fpr=1.0), "p is not  ": dict(fpr=-0.1),
             "m is 0": dict(num_bytes=0, num_bits=0), "m is ": dict(num_bits=64), "m is  ": dict(num_bytes=2**64 - 1, num_bits=2**64 - 1),
-            "m or a k that": dict(num_probes=7), "m or a k that ": dict(log2_bits=10), "m or a k that  ": dict(log2_bits=10, flags=FORCE64),
-            "m or a k that   ": dict(bits_per_key=float("nan")), "k is": dict(num_probes=2**32 - 1), "k is ": dict(num_probes=0),
+            "m or its k contradicts": dict(num_probes=7), "m or its k contradicts ": dict(log2_bits=10), "m or its k contradicts  ": dict(log2_bits=10, flags=FORCE64),
+            "m or its k contradicts   ": dict(bits_per_key=float("nan")), "k is": dict(num_probes=2**32 - 1), "k is ": dict(num_probes=0),
             "m is 1, not": dict(num_bytes=0, num_bits=1), "m is   ": dict(log2_bits=255),
             "memory limit": dict(num_bytes=2**31, num_bits=2**34)}
         with running("--appendonly", "yes") as server:
