@@ -25,8 +25,10 @@ Result<std::uint64_t> differing_in(const region::Mapping& mapping, const layout:
 
 Code Home::why_in_doubt(const layout::Sentinel& sentinel, std::uint64_t compared) const noexcept {
   if (is_shut()) return Code::kShut;
-  if (mapping() != nullptr && mapping()->faulted()) return Code::kFault;
-  return why_in_doubt(sentinel.differing() & compared);
+  const std::uint64_t differing = sentinel.differing() & compared;
+  // The words alone decide, as in a lookup: the guard knows of a fault before the words show it.
+  if (differing != 0 && mapping() != nullptr && mapping()->faulted()) return Code::kFault;
+  return why_in_doubt(differing);
 }
 
 Result<Code> Home::read_health(const layout::Sentinel& sentinel) const {

@@ -1,14 +1,20 @@
 // A page that cannot be read, with the guard: the handle is in doubt, every process that can learn of it does, and the
 // signals of other code are not touched.
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bfstore/inline.hpp>
 
 #include <atomic>
 #include <barrier>
+#include <cstring>
 #include <fstream>
+#include <optional>
+#include <span>
 #include <thread>
+#include <vector>
 
 #include "key_calls.hpp"
 #include "region/mapping.hpp"
@@ -118,6 +124,83 @@ TEST_CASE("a page that a reader could not read puts only that reader in doubt") 
   CHECK(read_bytes(path) == whole);
   check_all_maybe(reader);
   CHECK(open_code(path, OpenMode::kRead) == Code::kOk);
+}
+
+namespace {
+
+// A page of a filter's mapping that nobody may touch. Who touches it first is asked what the filter's health is, in the
+// handler of SIGSEGV, and finds the page as it was.
+class Forbidden {
+ public:
+  Forbidden(const Filter& filter, std::byte* page) {
+    now = this;
+    filter_ = &filter;
+    page_ = page;
+    struct sigaction ours {};
+    ours.sa_handler = [](int) { now->ask(); };
+    REQUIRE(sigaction(SIGSEGV, &ours, &before_) == 0);
+    REQUIRE(mprotect(page_, 4096, PROT_NONE) == 0);
+  }
+  ~Forbidden() { sigaction(SIGSEGV, &before_, nullptr); }
+  Forbidden(const Forbidden&) = delete;
+  Forbidden& operator=(const Forbidden&) = delete;
+
+  std::optional<Code> health;  // none: nobody touched the page
+
+ private:
+  void ask() noexcept {
+    if (mprotect(page_, 4096, PROT_READ | PROT_WRITE) != 0) abort();
+    health = filter_->health();
+  }
+
+  static inline Forbidden* now = nullptr;
+  const Filter* filter_ = nullptr;
+  std::byte* page_ = nullptr;
+  struct sigaction before_ {};
+};
+
+// Returns the memory to which this process has mapped the file to write to it.
+std::span<std::byte> mapped_to_write(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (!line.ends_with(path) || line.find(" rw-s 00000000 ") == std::string::npos) continue;
+    const auto begin = std::stoull(line, nullptr, 16);
+    const auto end = std::stoull(line.substr(line.find('-') + 1), nullptr, 16);
+    return {reinterpret_cast<std::byte*>(begin), static_cast<std::size_t>(end - begin)};
+  }
+  FAIL("the file is not mapped");
+  return {};
+}
+
+// A page that keeps its bytes when its file is cut, as it does for a moment: the kernel takes the pages away in order.
+class Kept {
+ public:
+  explicit Kept(std::byte* page) : page_(page), bytes_(page, page + 4096) {}
+  void put_back() const {
+    REQUIRE(mmap(page_, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page_);
+    std::memcpy(page_, bytes_.data(), bytes_.size());
+  }
+
+ private:
+  std::byte* page_;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+// The handler knows of the fault, and is about to tell other processes. Lookups still believe the pages that are there.
+TEST_CASE("health reports no fault before lookups answer maybe because of it") {
+  TempDir dir(memory_folder());
+  const Filter writer = opened(Filter::open(filled(dir), OpenMode::kWrite, kGuarded));
+  const std::span<std::byte> mapped = mapped_to_write(dir.file());
+  const Kept last_page(&mapped[mapped.size() - 4096]);
+  const Forbidden live_page(writer, &mapped[format::kLivePageOffset]);
+  cut(dir.file(), kHeader);
+  last_page.put_back();
+  CHECK(writer.contains(key_of(kNobody, 0)));
+  REQUIRE(live_page.health.has_value());
+  CHECK(*live_page.health == Code::kOk);
+  check_all_maybe(writer);
 }
 
 TEST_CASE("another file's live word is not touched when a page cannot be read") {
