@@ -126,6 +126,8 @@ class Usage(BfCase):
             said = self.refused(command, *([] if command == "plan" else ["f"]), typed, says=f"'{typed}' is not expected here.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
         self.refused("--hlep", says="'--hlep' is not expected here. Did you mean --help? See bf --help.")
+        for early in ("--color", "--capacity=5"):
+            self.refused(early, "never", "create", "f", says=f"'{early}' is not expected here. Give it after the command. See bf --help.")
         self.refused("create", "f", "--", "--capcity", says="'--capcity' is not expected here. See bf create --help.")
 
     def test_bf_inspect_is_bfinspect(self):

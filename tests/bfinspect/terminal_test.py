@@ -104,14 +104,16 @@ class CommandLine(InspectorCase):
     def refused(self, *arguments):
         done = self.run_inspector(*arguments)
         self.assertEqual((done.returncode, done.stdout), (3, b""))
-        self.assertRegex(done.stderr, rb"\Abfinspect: [^\x00-\x1f\x7f-\xff]+\. See bfinspect --help\.\n\Z")
+        self.assertRegex(done.stderr, rb"\Abfinspect: [^\x00-\x1f\x7f-\xff]+[.?] See bfinspect --help\.\n\Z")
         return done.stderr.decode()
 
     def test_bad_usage_says_what_is_wrong_and_exits_3(self):
         path = self.make()
         self.assertIn("FILE", self.refused())
         self.refused("--json")
-        self.refused("--no-such-option", path)
+        self.assertIn("'--no-such-option' is not expected here. See", self.refused("--no-such-option", path))
+        self.assertIn("'--jsno' is not expected here. Did you mean --json?", self.refused("--jsno", path))
+        self.assertIn("'--formta=dcso' is not expected here. Did you mean --format?", self.refused(path, "--formta=dcso"))
         self.refused(path, path)
         self.refused("--json=maybe", path)
 

@@ -7,6 +7,7 @@
 #include "failures.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
+#include "unexpected.hpp"
 #include "words.hpp"
 
 #include <CLI/CLI.hpp>
@@ -24,24 +25,9 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
   return names;
 }
 
-std::vector<std::string> names_of_options(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* const option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
-}
-
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& word) {
   throw Failure("'" + word + "' is not a command." + tools::did_you_mean(word, names_of_commands(app)) +
                 " See bf --help.");
-}
-
-// The reason why a word is not expected.
-std::string unexpected(const CLI::App& command, const std::string& word) {
-  const std::string name = word.substr(0, word.find('='));
-  return "'" + unmasked(word) + "' is not expected here." +
-         (word.starts_with('-') ? tools::did_you_mean(name, names_of_options(command)) : "");
 }
 
 // Returns the reason why CLI11 refused the words, a sentence.
@@ -50,7 +36,7 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
   // ends at the first mask.
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty())
-    return unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
+    return tools::unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
   const std::string reason = error.what();
   if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value.";
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
@@ -59,13 +45,14 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
 }
 
 [[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
+  if (!words.empty() && words.front().starts_with('-'))
+    throw Failure(tools::unexpected(app, words.front()) + " See bf --help.");
   const auto used = app.get_subcommands();
   if (!used.empty()) {
     const std::string name = used.front()->get_name();
     throw Failure(name + ": " + reason_of(app, words, error) + " See bf " + name + " --help.");
   }
   if (words.empty()) throw Failure("no command given. See bf --help.");
-  if (words.front().starts_with('-')) throw Failure(unexpected(app, words.front()) + " See bf --help.");
   refuse_command(app, words.front());
 }
 

@@ -8,17 +8,8 @@
 #include <utility>
 
 namespace bf {
-namespace {
 
-// Marks a word that is only text. No argument of a program can have a NUL, so no other word looks like it.
-constexpr char kMask = '\0';
-
-}  // namespace
-
-std::string unmasked(std::string word) {
-  if (!word.empty() && word.front() == kMask) word.erase(0, 1);
-  return word;
-}
+using tools::kMask;
 
 // Makes the words for CLI11. Without masks CLI11 would split the key "[a,b]" in two, drop the key "++", take the next
 // word as the value of "--note=", and refuse "--" after the first key. So this masks every word after the command's

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "help.hpp"
+#include "mask.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -12,10 +13,10 @@
 namespace bf {
 
 using tools::add_help_and_version;
+using tools::unmasked;
 
 // Makes the words for CLI11 (see words.cpp). A masked word is only text.
 std::vector<std::string> masked_words(int argc, const char* const* argv);
-std::string unmasked(std::string word);
 
 // Takes an option's name and its value.
 using Take = std::function<void(const std::string& name, const std::string& text)>;

@@ -24,12 +24,14 @@
 #include "help.hpp"
 #include "html_output.hpp"
 #include "json_output.hpp"
+#include "mask.hpp"
 #include "program.hpp"
 #include "prometheus_output.hpp"
 #include "stretches.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "text_output.hpp"
+#include "unexpected.hpp"
 #include "whole_file.hpp"
 
 namespace bfinspect {
@@ -198,22 +200,19 @@ int run_parsed(const Arguments& arguments) {
   return arguments.prometheus ? print_metrics(arguments) : inspect(arguments);
 }
 
-// CLI11 would make two files of the word "[a,b]". So it gets such a word with a NUL before it, which no argument can
-// have. It takes the last word first.
+// CLI11 takes the last word first.
 std::vector<std::string> masked_words(int argc, char** argv) {
   std::vector<std::string> words(std::make_reverse_iterator(argv + argc), std::make_reverse_iterator(argv + 1));
   for (std::string& word : words) {
-    if (word.starts_with('[')) word.insert(word.begin(), '\0');
+    if (word.starts_with('[')) word.insert(word.begin(), tools::kMask);
   }
   return words;
 }
 
 void unmask(Arguments& arguments) {
-  const auto unmask_word = [](std::string& word) {
-    if (word.starts_with('\0')) word.erase(word.begin());
-  };
-  std::for_each(arguments.paths.begin(), arguments.paths.end(), unmask_word);
-  for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column}) unmask_word(*word);
+  for (std::string& path : arguments.paths) path = tools::unmasked(std::move(path));
+  for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column})
+    *word = tools::unmasked(std::move(*word));
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
@@ -253,7 +252,10 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return finish(version.what() + std::string("\n"), Verdict::kHealthy);
   } catch (const CLI::ParseError& error) {
-    return complain(std::string(error.what()) + ". See bfinspect --help.");
+    const std::vector<std::string> unknown = app.remaining();
+    const std::string reason =
+        unknown.empty() ? error.what() + std::string(".") : tools::unexpected(app, unknown.front());
+    return complain(reason + " See bfinspect --help.");
   }
   unmask(arguments);
   return run_parsed(arguments);
