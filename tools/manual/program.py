@@ -1,6 +1,6 @@
-"""Makes the manual page of bf or bfinspect from the program's own description of its command line.
+"""Makes the manual pages of bf, each of its commands, or bfinspect from the program's own description of its command line.
 
-Arguments: the program, the page to write.
+Arguments: the program, the pages to write: that of the program and those of all its commands.
 """
 
 import json
@@ -58,35 +58,53 @@ def option_list(options, everywhere):
     return [row for one in sorted(chosen, key=lambda one: not one["positional"]) for row in option_rows(one)]
 
 
-def command_rows(command):
-    return [f".SS {roff.escaped(command['name'])}", *synopsis(command["usage"]), ".PP",
-            roff.line(roff.escaped(command["help"] + ".")), *option_list(command["options"], False),
-            *paragraphs(command["footer"])]
-
-
-def command_groups(commands):
-    """Returns the names of the commands, by their purpose."""
+def command_list(commands):
+    """Returns what each command does, by its purpose."""
     groups = {}
     for command in commands:
-        groups.setdefault(command["group"], []).append(r"\fB" + roff.escaped(command["name"]) + r"\fR")
-    return [row for title, names in groups.items() for row in (".TP 30", roff.escaped(title), ", ".join(names))]
+        groups.setdefault(command["group"], []).append(command)
+    rows = []
+    for title, members in groups.items():
+        rows.append(f".SS {roff.escaped(title)}")
+        for command in members:
+            rows += [".TP", rf"\fB{roff.escaped(command['name'])}\fR", roff.line(roff.escaped(command["help"] + "."))]
+    return rows
 
 
-def page(program):
-    other = "bfinspect" if program["name"] == "bf" else "bf"
-    rows = [*roff.heading(program["name"].upper(), 1, program["version"], f"what {program['name']} says of itself"),
-            ".SH NAME", f"{program['name']} \\- {PURPOSE[program['name']]}", ".SH SYNOPSIS", *synopsis(program["usage"]),
-            ".SH DESCRIPTION", *paragraphs(program["help"])[1:]]
+def head(name, purpose, version, described, program):
+    return [*roff.heading(name.upper(), 1, version, f"what {program} says of itself"),
+            ".SH NAME", f"{roff.escaped(name)} \\- {roff.escaped(purpose)}", ".SH SYNOPSIS", *synopsis(described["usage"])]
+
+
+def program_page(program):
+    name = program["name"]
+    rows = [*head(name, PURPOSE[name], program["version"], program, name),
+            ".SH DESCRIPTION", *paragraphs(program["help"])[1:], *paragraphs(program["footer"])]
     if program["commands"]:
-        rows += [*command_groups(program["commands"]), *paragraphs(program["footer"])]
+        rows += [".SH COMMANDS", "Each command has a page of its own:", f".BR {name}\\-\\fICOMMAND\\fR (1).", *command_list(program["commands"])]
     rows += [".SH OPTIONS", *option_list(program["options"], False), *option_list(program["options"], True)]
-    if program["commands"]:
-        rows += [".SH COMMANDS", *[row for command in program["commands"] for row in command_rows(command)]]
-    else:
-        rows += [".SH NOTES", *paragraphs(program["footer"])[1:]]
-    return rows + roff.see_also((other, 1), ("bfstore", 3), ("bfstore-format", 5))
+    return rows + roff.see_also(("bfinspect" if name == "bf" else "bf", 1), ("bfstore", 3), ("bfstore-format", 5))
+
+
+def command_page(program, command):
+    name = f"{program['name']}-{command['name']}"
+    rows = head(name, command["help"][0].lower() + command["help"][1:], program["version"], command, program["name"])
+    rows += [".SH DESCRIPTION", roff.line(roff.escaped(command["help"] + ".")), *paragraphs(command["footer"]),
+             ".SH OPTIONS", *option_list(command["options"], False), *option_list(command["options"], True)]
+    return rows + roff.see_also((program["name"], 1), ("bfinspect", 1), ("bfstore-format", 5))
+
+
+def main(path, *pages):
+    described = json.loads(subprocess.run([os.path.abspath(path), "--describe"], check=True, capture_output=True, text=True).stdout)
+    made = {f"{described['name']}.1": program_page(described)}
+    for command in described["commands"]:
+        made[f"{described['name']}-{command['name']}.1"] = command_page(described, command)
+    asked = {os.path.basename(page) for page in pages}
+    if asked != set(made):
+        sys.exit(f"{path} has other commands than the list in tools/manual/meson.build: {sorted(asked ^ set(made))}")
+    for page in pages:
+        roff.write(page, made[os.path.basename(page)])
 
 
 if __name__ == "__main__":
-    described = subprocess.run([os.path.abspath(sys.argv[1]), "--describe"], check=True, capture_output=True, text=True).stdout
-    roff.write(sys.argv[2], page(json.loads(described)))
+    main(*sys.argv[1:])
