@@ -281,15 +281,17 @@ class Derived(BfCase):
 
     def test_two_forms_go_together_in_nothing(self):
         for command in (["merge", "both", "upper", "lower"], ["intersect", "both", "upper", "lower"], ["merge", "upper", "lower", "--into"],
+                        ["compare", "upper", "lower"], ["compare", "upper", "lower", "-q"],
                         ["contains", "upper", "--any", "more", "--any", "lower", "alice"]):
             self.refused(*command, says=["lower: its keys have the form lower, and those of upper the form upper. "])
         self.assertFalse(os.path.exists(self.path("both")))
         self.good("contains", "upper", "boblower", code=1)
         for command in (["merge", "both", "plain", "upper"], ["intersect", "both", "plain", "upper"], ["merge", "plain", "upper", "--into"],
-                        ["contains", "plain", "--any", "upper", "alice"]):
+                        ["compare", "plain", "upper"], ["contains", "plain", "--any", "upper", "alice"]):
             said = self.refused(*command, says=["upper: its keys have the form upper, and those of plain the form text", "The note of plain names no form", "give --key-form upper."])
             self.assertNotIn(b"note of upper", said)
         self.refused("merge", "both", "upper", "plain", says=["plain: its keys have the form text", "The note of plain names no form", "give --key-form upper."])
+        self.assertIn(b"keys of both: about ", self.good("compare", "upper", "plain", "--key-form", "upper", code=1))
         said = self.refused("merge", "both", "upper", "named", says="named: its keys have the form text")
         self.assertNotIn(b"names no form", said)
 

@@ -1,5 +1,6 @@
 // bf compare: says in what two filters differ, and how many keys they have in common.
 #include "filter_use.hpp"
+#include "key_form.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 
@@ -13,11 +14,12 @@ namespace bf {
 namespace {
 
 void declare_compare(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf compare A B [--json | -q] [--secret-file PATH]");
+  add_help_and_version(app, "bf compare A B [--json | -q] [--key-form FORM] [--secret-file PATH]");
   add_path(app, "A", "a filter; it may be in use", "", arguments.file)->required();
   add_path(app, "B", "the other one", "", arguments.target)->required();
   app.add_flag("--json", arguments.json, "print one JSON object")
       ->excludes(app.add_flag("-q,--quiet", arguments.quiet, "print nothing: the exit code is the answer"));
+  add_form_of_sources(app, arguments);
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   app.footer(
@@ -27,7 +29,7 @@ void declare_compare(CLI::App& app, Arguments& arguments) {
       "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
       "counts\n"
       "as folded to the size of the smaller one. Filters of the counting layout are equal if all counters are, and a\n"
-      "key counts once in them, however often it was added.\n"
+      "key counts once in them, however often it was added. Filters whose notes name two forms of keys are refused.\n"
       "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
 }
 
@@ -167,6 +169,9 @@ int compare(const Arguments& arguments) {
   const bfstore::Filter a = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   const bfstore::Filter b =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
+  OneForm forms(arguments.key_form, "One key has other bits in each, so no number of common keys would mean anything.");
+  forms.take(a.note(), arguments.file);
+  forms.take(b.note(), arguments.target);
   const Pair pair{arguments.file, arguments.target, a.shape(), b.shape(), unwrap(a.compare(b), arguments.file)};
   if (arguments.json) {
     print_json(pair);
