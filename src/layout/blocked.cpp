@@ -80,8 +80,7 @@ Fill fill(const Tally& tally, const Geometry& geometry) noexcept {
 
 void take_both(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
                std::uint64_t num_words) noexcept {
-  for (std::uint64_t bit = 0; bit < num_words * 64; bit += kLineBits)
-    overlap.take_group(kLineBits, count_both(a, b, bit, kLineBits));
+  overlap.take_groups(kLineBits, a, b, num_words);
 }
 
 }  // namespace

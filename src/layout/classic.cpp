@@ -120,6 +120,17 @@ void take_blocks(Tally& tally, const Geometry& geometry, const std::uint64_t* wo
   });
 }
 
+void take_both_lines(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
+                     std::uint64_t num_words) noexcept {
+  overlap.take_groups(kLineBits, a, b, num_words);
+}
+
+// Each word of a block has one probe of each of the block's keys.
+void take_both_blocks(Overlap& overlap, const Geometry&, const std::uint64_t* a, const std::uint64_t* b,
+                      std::uint64_t num_words) noexcept {
+  overlap.take_groups(static_cast<std::uint64_t>(kBlockWordBits), a, b, num_words);
+}
+
 // Sets the number of keys that the groups are as full as, each of `bins` bits with `probes` of each of its keys.
 // `groups_of_key`: a key has its probes in so many groups. A full group counts as if half a bit were not set, but a
 // full filter may have any number of keys.
@@ -205,6 +216,7 @@ constexpr Row in_lines_of_classic() noexcept {
   row.expected_fill = fill_in_lines;
   row.take = take_lines;
   row.fill = fill_of_lines;
+  row.take_both = take_both_lines;
   return row;
 }
 
@@ -214,6 +226,7 @@ constexpr Row in_split_blocks() noexcept {
   row.expected_fill = fill_in_blocks;
   row.take = take_blocks;
   row.fill = fill_of_blocks;
+  row.take_both = take_both_blocks;
   return row;
 }
 

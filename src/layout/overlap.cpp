@@ -41,8 +41,8 @@ SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t
   for (std::uint64_t bit = first_bit; bit < first_bit + num_bits; bit += 64) {
     const std::uint64_t left = first_bit + num_bits - bit;
     const std::uint64_t counted = left < 64 ? (std::uint64_t{1} << left) - 1 : ~std::uint64_t{0};
-    const std::uint64_t one = little_endian(load_word(a, bit)) & counted;
-    const std::uint64_t other = little_endian(load_word(b, bit)) & counted;
+    const std::uint64_t one = little_endian(load_word(a, bit)) >> bit % 64 & counted;
+    const std::uint64_t other = little_endian(load_word(b, bit)) >> bit % 64 & counted;
     set += set_bits_of(one, other);
   }
   return set;
@@ -52,7 +52,8 @@ Overlap::Throws Overlap::throws_of(std::uint64_t bins, std::uint64_t set) noexce
   const auto number = static_cast<double>(bins);
   const auto estimated = [number](std::uint64_t in_group) {
     const auto bits = static_cast<double>(in_group);
-    return Throws{estimated_throws(number, bits), raw_throws(number, bits), variance_of_throws(number, bits)};
+    const double not_all = std::min(bits, number - 0.5);
+    return Throws{estimated_throws(number, bits), raw_throws(number, not_all), variance_of_throws(number, not_all)};
   };
   if (bins > kFewBins) return estimated(set);
   if (known_bins_ != bins) {
@@ -64,6 +65,7 @@ Overlap::Throws Overlap::throws_of(std::uint64_t bins, std::uint64_t set) noexce
 
 void Overlap::take_group(std::uint64_t bins, const SetBits& set) noexcept {
   all_ += set;
+  bins_taken_ += bins;
   const auto add = [](Throws& to, const Throws& more) {
     to.number += more.number;
     to.variance += more.variance;
@@ -74,10 +76,14 @@ void Overlap::take_group(std::uint64_t bins, const SetBits& set) noexcept {
   add(a_, a);
   add(b_, b);
   add(either_, either);
-  // The number of common throws may be below 0 by chance. It is unknown for a full group, whose variance is infinite
-  // anyway.
+  // The number of common throws may be below 0 by chance.
   const double both = std::max(0.0, a.raw + b.raw - either.raw);
   if (both > 0) covariance_ += variance_after(static_cast<double>(bins), both);
+}
+
+void Overlap::take_groups(std::uint64_t bits, const std::uint64_t* a, const std::uint64_t* b,
+                          std::uint64_t num_words) noexcept {
+  for (std::uint64_t bit = 0; bit < num_words * 64; bit += bits) take_group(bits, count_both(a, b, bit, bits));
 }
 
 void Overlap::take_piece(const Geometry& geometry, std::uint64_t bits_of_piece, const SetBits& set) noexcept {
@@ -98,13 +104,16 @@ void Overlap::take_counters(std::uint64_t a, std::uint64_t b) noexcept {
 void Overlap::estimate(double probes, Comparison& into) const noexcept {
   const double square = probes * probes;
   constexpr double kNoBound = HUGE_VAL;
-  into.keys_a = interval(a_.number / probes, a_.variance / square, kNoBound);
-  into.keys_b = interval(b_.number / probes, b_.variance / square, kNoBound);
-  into.keys_either = interval(either_.number / probes, either_.variance / square, kNoBound);
+  const auto keys_of = [&](const Throws& throws, std::uint64_t set) {
+    return interval(throws.number / probes, set < bins_taken_ ? throws.variance / square : kNoBound, kNoBound);
+  };
+  into.keys_a = keys_of(a_, all_.a);
+  into.keys_b = keys_of(b_, all_.b);
+  into.keys_either = keys_of(either_, all_.either);
   const double both = a_.number + b_.number - either_.number;
   const double single = a_.variance + b_.variance;
   const double variance = either_.variance + 2 * covariance_ - single;
-  const bool bounded = std::isfinite(either_.variance);
+  const bool bounded = all_.either < bins_taken_;
   const double most = std::min(into.keys_a.high, into.keys_b.high);
   into.keys_both = interval(both / probes, bounded ? variance / square : kNoBound, most);
   into.some_in_both = bounded && both > 0 && both * both > kTold * kTold * variance;

@@ -32,14 +32,18 @@ struct SetBits {
 // Counts the bits of one word of each filter.
 SetBits set_bits_of(std::uint64_t one, std::uint64_t other) noexcept;
 
-// Counts the bits of both as count_bits() does. Other threads may set some meanwhile.
+// Counts the bits of both as count_bits() does. They begin a word, or are in one. Other threads may set some meanwhile.
 SetBits count_both(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t first_bit,
                    std::uint64_t num_bits) noexcept;
 
 class Overlap {
  public:
-  // Takes a whole group of bins, into which all probes of its keys go.
+  // Takes a whole group of bins, into which all probes of its keys go, or one of each. A full group counts as if half a
+  // bin were empty, but a full filter may have any number of keys.
   void take_group(std::uint64_t bins, const SetBits& set) noexcept;
+  // Takes words of both filters that are whole groups of as many bits.
+  void take_groups(std::uint64_t bits, const std::uint64_t* a, const std::uint64_t* b,
+                   std::uint64_t num_words) noexcept;
   // Takes a piece of the only group, whose bins are the positions that keys reach, until all bits have come.
   void take_piece(const Geometry& geometry, std::uint64_t bits_of_piece, const SetBits& set) noexcept;
   [[nodiscard]] std::uint64_t bits_taken() const noexcept { return bits_taken_; }
@@ -65,6 +69,7 @@ class Overlap {
   SetBits all_;
   SetBits pieces_;
   std::uint64_t bits_taken_ = 0;
+  std::uint64_t bins_taken_ = 0;
   bool a_is_higher_ = false;
   bool b_is_higher_ = false;
   Throws a_;

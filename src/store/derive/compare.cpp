@@ -45,6 +45,7 @@ class Words {
 Error compare_bits(const store::Ask& large, const store::Ask& small, bool swapped, layout::Overlap& overlap) {
   Words others(small);
   const std::uint64_t times = layout::times_larger(large.shape.num_bits, small.shape.num_bits);
+  const auto take_both = store::row_of_rates(small.row, hash::row_of(small.shape.hash)).take_both;
   return store::each_folded_piece(large, times, [&](std::uint64_t, std::span<const std::uint64_t> words) -> Error {
     while (!words.empty()) {
       const auto other = others.next(words.size());
@@ -52,7 +53,7 @@ Error compare_bits(const store::Ask& large, const store::Ask& small, bool swappe
       if (other->empty()) return fail(Code::kInternal, "a filter has fewer words than its number of bits needs");
       const std::uint64_t* const a = swapped ? other->data() : words.data();
       const std::uint64_t* const b = swapped ? words.data() : other->data();
-      small.row.take_both(overlap, small.target.geometry, a, b, other->size());
+      take_both(overlap, small.target.geometry, a, b, other->size());
       words = words.subspan(other->size());
     }
     return {};

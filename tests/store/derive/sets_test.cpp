@@ -399,6 +399,30 @@ TEST_CASE("a comparison is right about equal, subset, larger and disjoint bits")
   }
 }
 
+TEST_CASE("a comparison estimates as the statistics do, also where a hash has the probes of a key together") {
+  for (const auto& [hash, probes] : {std::pair(Hash::kRocksDb, 6U), std::pair(Hash::kParquet, 8U)}) {
+    CAPTURE(hash);
+    TempDir dir;
+    Options options;
+    options.layout = Layout::kClassic;
+    options.hash = hash;
+    options.num_bits = 512 * 128;
+    options.num_probes = probes;
+    Filter one = created(dir.file("one"), options);
+    Filter other = created(dir.file("other"), options);
+    for (std::uint64_t i = 0; i < kKeys; ++i) {
+      CHECK(one.add("one " + std::to_string(i)).ok());
+      CHECK(other.add("other " + std::to_string(i)).ok());
+    }
+    const Comparison found = compared(one, other);
+    CHECK(found.comparable);
+    CHECK(found.keys_a.estimate == doctest::Approx(one.stats({.fill = true}).fill->estimated_keys).epsilon(1e-6));
+    CHECK(found.keys_b.high == doctest::Approx(other.stats({.fill = true}).fill->estimated_keys_high).epsilon(1e-6));
+    CHECK(found.keys_either.high > 2 * kKeys);
+    CHECK_FALSE(found.some_in_both);
+  }
+}
+
 // Clearing (bf clear) replaces the file by an empty filter like it.
 TEST_CASE("an empty filter like it replaces a filter that is cleared, and handles of the old one learn of it") {
   TempDir dir;
