@@ -37,11 +37,18 @@ std::vector<std::string> names_of_options(const CLI::App& command) {
                 " See bf --help.");
 }
 
+// What may have been meant by a word without an option before it.
+std::string option_before(const CLI::App& command) {
+  if (command.get_option_no_throw("--from") != nullptr) return " If it is a file with the keys, put --from before it.";
+  if (command.get_name() == "plan") return " Put -n, -p or another option before each number.";
+  return "";
+}
+
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   return "'" + unmasked(word) + "' is not expected here." +
-         (word.starts_with('-') ? tools::did_you_mean(name, names_of_options(command)) : "");
+         (word.starts_with('-') ? tools::did_you_mean(name, names_of_options(command)) : option_before(command));
 }
 
 // Returns the reason why CLI11 refused the words, a sentence.
