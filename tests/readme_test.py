@@ -50,7 +50,7 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(built.returncode, 0, built.stderr)
         for _ in ("a new file", "the file of the first run"):
             ran = self.run_in_folder(["./x"])
-            self.assertEqual((ran.returncode, ran.stdout), (0, "alice: 1, bob: 0\n"), ran.stderr)
+            self.assertEqual((ran.returncode, ran.stdout), (0, "alice: 1, zoe: 0\n"), ran.stderr)
 
     def test_six_lines_of_shell_do_what_the_comments_say(self) -> None:
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])

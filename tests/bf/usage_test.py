@@ -130,6 +130,11 @@ class Usage(BfCase):
             self.refused(early, "never", "create", "f", says=f"'{early}' is not expected here. Give it after the command. See bf --help.")
         self.refused("create", "f", "--", "--capcity", says="'--capcity' is not expected here. See bf create --help.")
 
+    def test_a_word_without_its_option_is_followed_by_the_option(self):
+        self.refused("build", "f", "keys", says="'keys' is not expected here. If it is a file with the keys, put --from before it.")
+        self.refused("plan", "50M", "0.001", says="'50M' is not expected here. Put -n, -p or another option before each number.")
+        self.refused("create", "f", "g", says="'g' is not expected here. See bf create --help.")
+
     def test_bf_inspect_is_bfinspect(self):
         self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")
         self.assertTrue(self.good("inspect", "f").startswith(b"f"))

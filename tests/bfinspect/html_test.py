@@ -168,6 +168,9 @@ class Pictures(HtmlCase):
         self.assertEqual(room(path, 0), (f"about {planned['layouts'][0]['capacity']:,}", "more keys until the promised rate is exceeded"))
         path = self.make("--capacity", "1000", name="over", keys=range(3000))
         self.assertEqual(room(path, 1), ("none", "the promised rate is exceeded"))
+        # With this seed the estimated rate is above the promise by chance.
+        path = self.make("--capacity", "30k", "--seed", "4", name="exact", keys=range(30000))
+        self.assertEqual(room(path, 0), ("none", "the promised rate is reached"))
 
     def test_every_color_of_text_can_be_read_light_and_dark(self):
         for colours in self.page(self.make()).colours():

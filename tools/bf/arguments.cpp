@@ -30,13 +30,25 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
                 " See bf --help.");
 }
 
+// What may have been meant by a word without an option before it.
+std::string option_before(const CLI::App& command) {
+  if (command.get_option_no_throw("--from") != nullptr) return " If it is a file with the keys, put --from before it.";
+  if (command.get_name() == "plan") return " Put -n, -p or another option before each number.";
+  return "";
+}
+
+// The reason why a word is not expected.
+std::string unexpected(const CLI::App& command, const std::string& word) {
+  return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command));
+}
+
 // Returns the reason why CLI11 refused the words, a sentence.
 std::string reason_of(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   // Unknown words come first, because something else may be missing only because of them, and because CLI11's own text
   // ends at the first mask.
   const std::vector<std::string> unknown = app.remaining(true);
   if (!unknown.empty())
-    return tools::unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
+    return unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
   const std::string reason = error.what();
   if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value.";
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
@@ -46,7 +58,7 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
 
 [[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   if (!words.empty() && words.front().starts_with('-'))
-    throw Failure(tools::unexpected(app, words.front()) + " See bf --help.");
+    throw Failure(unexpected(app, words.front()) + " See bf --help.");
   const auto used = app.get_subcommands();
   if (!used.empty()) {
     const std::string name = used.front()->get_name();

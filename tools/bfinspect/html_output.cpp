@@ -160,7 +160,8 @@ std::string key_figures(const Facts& facts) {
   list += key_figure("False positives now", rate_text(fill.estimated_fpr),
                      id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
   if (const auto room = keys_until_the_promise_is_broken(facts)) {
-    const bool exceeded = fill.estimated_fpr > id.fpr;
+    // The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
+    const bool exceeded = facts.overfull.value_or(false);
     list +=
         *room > 0
             ? key_figure("Room", "about " + about_text(*room), "more keys until the promised rate is exceeded")

@@ -67,8 +67,12 @@ const NATURAL = new Map([
 /** See BFS_IS_CALL_ERROR and its like. @param {number} code @returns {ErrorKind} */
 const kindOf = (code) => code > -100 ? "call" : code > -200 ? "state" : code > -300 ? "malformed" : "other";
 
+/* What to do, for codes whose words in the library do not name an option of this package. */
+/** @type {Map<number, string>} */
+const WAYS = new Map([[BFS.EREADONLY, '. Open it with mode "r+".']]);
+
 /** Makes the error of a call without a bfs_error. @param {number} code @param {string} name */
-export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${strerror(code)}`);
+export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${strerror(code)}${WAYS.get(code) ?? ""}`);
 
 /** Makes the error of a call with a bfs_error. If the call did not fill it in, a bug, the error still has words.
  * @param {number} code @param {Struct} error @param {string} name */
