@@ -33,7 +33,8 @@ int verify(const Arguments& arguments) {
            std::to_string(range.offset + range.bytes - 1));
   }
   complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
-           (found.num_damaged_chunks == 1 ? " is" : " are") + " damaged. Use a copy, or rebuild it (bf build --force).");
+           (found.num_damaged_chunks == 1 ? " is" : " are") +
+           " damaged. Use a copy, or rebuild it (bf build --force).");
   return 1;
 }
 
