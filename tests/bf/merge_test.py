@@ -80,6 +80,7 @@ class Merge(BfCase):
         self.refused("merge", "out", says="IN")
         self.refused("merge", "none", "one", "--into", says="none: no such file")
         self.refused("merge", "one", "two", "--into", "--force", says="--force")
+        self.refused("merge", "one", "two", says=("one: exists already. Merge into it (--into)", "lose its keys (--force)"))
         self.refused("merge", "out", "", says="IN")
         os.link(self.path("one"), self.path("link"))
         for source in ("one", "link"):

@@ -23,7 +23,7 @@ void declare_verify(CLI::App& app, Arguments& arguments) {
 
 int verify(const Arguments& arguments) {
   const bfstore::Verification found = unwrap(bfstore::verify(arguments.file), arguments.file);
-  const std::string chunks = grouped(found.num_chunks) + " chunks of 64 KiB";
+  const std::string chunks = grouped(found.num_chunks) + (found.num_chunks == 1 ? " chunk" : " chunks") + " of 64 KiB";
   if (found.damaged.empty()) {
     if (!arguments.quiet) report(arguments.file + ": is as it was sealed, " + chunks);
     return 0;
@@ -33,7 +33,8 @@ int verify(const Arguments& arguments) {
            std::to_string(range.offset + range.bytes - 1));
   }
   complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
-           " are damaged. Use a copy, or rebuild it (bf build --force).");
+           (found.num_damaged_chunks == 1 ? " is" : " are") +
+           " damaged. Use a copy, or rebuild it (bf build --force).");
   return 1;
 }
 

@@ -39,7 +39,18 @@ final class Loader {
     if (!ffm && asked != null && !asked.equals("jna")) {
       throw new UnsatisfiedLinkError("bfstore.backend is ffm or jna, not " + asked);
     }
-    return ffm ? loadedByName() : opened(JnaLibrary::new);
+    return ffm ? loadedByName() : loadedWithJna();
+  }
+
+  private static Library loadedWithJna() {
+    try {
+      return opened(JnaLibrary::new);
+    } catch (NoClassDefFoundError error) {
+      UnsatisfiedLinkError told = new UnsatisfiedLinkError("the back end jna needs JNA, which is not on the class path."
+          + " Add its jar (net.java.dev.jna:jna), or run Java 22 or later, which does not need it: " + error);
+      told.initCause(error);
+      throw told;
+    }
   }
 
   private static Library loadedByName() {

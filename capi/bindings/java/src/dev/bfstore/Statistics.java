@@ -2,6 +2,7 @@ package dev.bfstore;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -63,5 +64,21 @@ public record Statistics(
         found.getFlag("has_fill") ? Optional.of(Fill.of(found)) : Optional.empty(),
         memory ? OptionalLong.of(found.get64("huge_page_bytes")) : OptionalLong.empty(),
         memory && resident != -1 ? OptionalLong.of(resident) : OptionalLong.empty());
+  }
+
+  /**
+   * Returns the facts as a record does, with the contents of the arrays, and the seed unsigned.
+   *
+   * @return a text for people
+   */
+  @Override
+  public String toString() {
+    return "Statistics[layout=" + layout + ", hash=" + hash + ", numProbes=" + numProbes + ", numBits=" + numBits
+        + ", capacity=" + capacity + ", fpr=" + fpr + ", seed=" + Long.toUnsignedString(seed) + ", bodyBytes=" + bodyBytes
+        + ", keysAdded=" + keysAdded + ", keysRemoved=" + keysRemoved + ", health=" + health + ", saturated=" + saturated
+        + ", isa=" + isa + ", fileId=" + HexFormat.of().formatHex(fileId) + ", part=" + part + ", numParts=" + numParts
+        + ", seeds=" + Arrays.toString(Arrays.stream(seeds).mapToObj(Integer::toUnsignedString).toArray()) + ", note="
+        + HexFormat.of().formatHex(note) + ", fill=" + fill + ", hugePageBytes=" + hugePageBytes + ", residentBytes="
+        + residentBytes + ']';
   }
 }

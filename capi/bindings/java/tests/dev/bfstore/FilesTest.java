@@ -783,6 +783,15 @@ class FilesTest extends Case {
   }
 
   @Test
+  void theTextOfTheFactsHasTheContentsOfTheArrays() {
+    String text = create("seeds", new CreateOptions().layout(Layout.CLASSIC).hash(Hash.MURMUR3).numBits(1000).numProbes(2)
+        .note(bytes("ab"))).stats().toString();
+    assertTrue(text.contains("seeds=[0, 1], note=6162, fill="), text);
+    assertTrue(text.matches(".* fileId=[0-9a-f]{32}, .*"), text);
+    assertTrue(create("seed", new CreateOptions().capacity(9).seed(-1)).stats().toString().contains("seed=18446744073709551615,"));
+  }
+
+  @Test
   void threadsOfAnExclusiveWriter() {
     Filter made = create(new CreateOptions().capacity(100_000).exclusive().threads(2));
     long[] keys = new long[100_000];

@@ -113,11 +113,9 @@ class PackageTest extends Case {
     Matcher example = Pattern.compile("^```java\n(.*?)^```", Pattern.MULTILINE | Pattern.DOTALL)
         .matcher(Files.readString(HERE.resolve("README.md")));
     assertTrue(example.find());
-    String body = example.group(1);
+    String program = example.group(1);
     assertFalse(example.find());
-    int end = body.indexOf('\n', body.lastIndexOf("import "));
-    return body.substring(0, end) + "\nclass Example { public static void main(String[] a) throws Exception {"
-        + body.substring(end) + "} }";
+    return program;
   }
 
   private static final String LIBRARY = "-Dbfstore.library=" + System.getenv("BFSTORE_LIBRARY");
@@ -128,6 +126,16 @@ class PackageTest extends Case {
     for (int time = 0; time < 2; time++) {
       assertEquals("true false\n[true, false]\n", run(folder, command));
     }
+  }
+
+  @Test
+  void withoutJnaTheErrorSaysWhatToAdd() throws Exception {
+    List<String> command = compiled(folder, readmesExample(), JAR, LIBRARY, "-Dbfstore.backend=jna");
+    command.replaceAll(word -> word.replace(":" + System.getenv("BFSTORE_JARS").split(":")[1], ""));
+    Running running = Running.start(folder, "log", command);
+    assertEquals(1, running.process().waitFor());
+    String said = Files.readString(running.log());
+    assertTrue(said.contains("Add its jar (net.java.dev.jna:jna)"), said);
   }
 
   /** Each process opens or makes one file at the same time, and one of them makes it. */
