@@ -62,7 +62,7 @@ extern "C" {
   X(EMEMORY, -6, "not enough memory, or addresses, for the file")                                       \
   X(EFILESYSTEM, -7, "on a filesystem that may show an older file: BFR_ANY_FILESYSTEM opens it anyway") \
   X(ENOTREGULAR, -8, "not a regular file")                                                              \
-  X(ESYMLINK, -9, "a symbolic link")                                                                    \
+  X(ESYMLINK, -9, "a symbolic link: give the path of its file")                                         \
   X(EDIGESTONLY, -10, "the filter has digests of another hash: ask with bfr_contains_digest")           \
   X(EPART, -11, "the key belongs to another part of the filter")                                        \
   X(ESECRET, -12, "the filter needs a secret and got none or another one, or got one and needs none")   \
@@ -87,7 +87,7 @@ extern "C" {
   X(ESLOTS, -36, "no state slot is valid")                                                              \
   X(ELIVEWORD, -37, "the live word or the end word is not the file's own: it was cut or overwritten")   \
   X(ELATER, -38, "a later version of bfstore set a state that this reader does not know")               \
-  X(EBUSY, -50, "a writer has the file open, or was killed")                                            \
+  X(EBUSY, -50, "a writer has the file open, or was killed: ask a clean copy of it (bf copy)")          \
   X(EUNCLEAN, -51, "not closed before a crash, or copied while in use: recover it, or make it again")   \
   X(EPOISONED, -52, "a sync of the file failed: recover it")                                            \
   X(ERECOVERING, -53, "a recovery was begun and has not ended")                                         \

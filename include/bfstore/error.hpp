@@ -12,7 +12,9 @@
 
 namespace bfstore {
 
-// The numbers are the BFS_E codes of capi/bfstore.h. Other programs store them, so they are never renumbered or reused.
+// Down to kSymlink the numbers are the BFS_E codes of bfstore_codes.h. Below it C++ has a code for each rule of the
+// format, whose number means something else in C, or nothing: FORMAT.md, "A reader's checklist", has both. Other
+// programs store the numbers, so they are never renumbered or reused.
 enum class Code : std::int32_t {
   kOk = 0,
 
@@ -76,7 +78,8 @@ enum class Code : std::int32_t {
   kLiveWord = -219,    // the live word or the end word is not the file's own
 };
 
-// The name of a code as C programs spell it ("BFS_EUNCLEAN"), or nullptr if there is no such code.
+// The name of a code, as tools show it ("BFS_EUNCLEAN"), or nullptr if there is no such code. Down to kSymlink it is
+// the name in C.
 [[nodiscard]] const char* code_name(Code code) noexcept;
 
 // The errno with the same meaning (kExists: EEXIST), by which languages choose an exception's class. 0 if there is

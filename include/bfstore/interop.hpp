@@ -41,7 +41,7 @@ struct ForeignFormat {
 
 // The format that bytes have, or are to have.
 struct ForeignForm {
-  std::string format;               // ForeignFormat::name
+  std::string format{};             // ForeignFormat::name
   std::optional<BitOrder> order{};  // given if, and only if, the format needs it (to inspect, it never does)
   std::string name{};               // a name of the bytes for messages, for example a path
   std::string column{};             // for a format whose file has filters of several columns: the one that is meant

@@ -198,13 +198,13 @@ struct Options {
   std::uint64_t max_bytes = 0;   // bytes of the whole file or buffer
   std::uint64_t num_bits = 0;    // m: 1..2^48; rounded up to whole blocks for the blocked and the counting layout
   std::uint32_t num_probes = 0;  // k: 1..64
-  std::string like;              // path of the file whose shape is copied; it need not be clean
+  std::string like{};            // path of the file whose shape is copied; it need not be clean
 
   // Blocked if not given, and classic for a hash that gives positions.
-  std::optional<Layout> layout;
-  std::optional<Hash> hash;           // XXH3-64 if not given
-  std::optional<std::uint64_t> seed;  // for Hash::kXxh3 only; random if not given
-  std::optional<Secret> secret{};     // for Hash::kSipHash, which needs one; never stored (OpenOptions)
+  std::optional<Layout> layout{};
+  std::optional<Hash> hash{};           // XXH3-64 if not given
+  std::optional<std::uint64_t> seed{};  // for Hash::kXxh3 only; random if not given
+  std::optional<Secret> secret{};       // for Hash::kSipHash, which needs one; never stored (OpenOptions)
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;
@@ -216,7 +216,7 @@ struct Options {
   // part of the whole filter. A digest of another part is kPart: neither added nor answered. The part's n is its share
   // of n and six standard deviations more, since chance decides which keys are in it.
   std::optional<Part> part{};
-  std::string note;  // the owner's own words, any bytes, at most kMaxNoteBytes
+  std::string note{};  // the owner's own words, any bytes, at most kMaxNoteBytes
 
   // The filter's id, for builders whose filters are to be equal byte for byte; random if not given. It is not all
   // zeros. The library treats two filters with equal ids as a filter and its cp, so never write one over the other: no
@@ -236,7 +236,7 @@ struct Options {
   // Published at once, and every answer is "maybe" (kFilling) until Filter::finish_filling(), so that writers add new
   // keys while a builder adds the old ones. Not with `unpublished`.
   bool filling = false;
-  MapOptions map;
+  MapOptions map{};
   bool any_filesystem = false;                           // OpenOptions
   bool hard_limit = false;                               // OpenOptions
   std::uint32_t lock_timeout_ms = kLockTimeoutMs;        // OpenOptions

@@ -15,7 +15,8 @@ type Mark struct {
 	Recovered bool   // from ListMarks, in a recovery: the owner has finished it
 }
 
-// Sync makes all adds before the call durable.
+// Sync makes all adds before the call durable. A failure poisons the file for every process (EPOISONED): a failed
+// Sync cannot be retried.
 func (f *Filter) Sync() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_sync(handle, nil, words) })
 }

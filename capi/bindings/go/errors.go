@@ -37,7 +37,7 @@ func (c Code) IsMalformed() bool { return c <= -200 && c > -300 }
 type Error struct {
 	Code    Code
 	Errno   syscall.Errno // from the failed system call, or the one that means the same as the code; 0: none
-	Rule    uint32        // of EMALFORMED, the number of the broken rule in FORMAT.md, "Rules"; otherwise 0
+	Rule    uint32        // of EMALFORMED, the number of the broken rule in FORMAT.md, "A reader's checklist"; otherwise 0
 	Message string        // what failed, on what, and what to do
 }
 

@@ -14,7 +14,7 @@ import (
 type Error struct {
 	Code    int32  // as in bfstore_codes.h
 	Name    string // "BFS_EUNCLEAN"
-	Rule    uint32 // of BFS_EMALFORMED, the number of the broken rule in FORMAT.md, "Rules"; otherwise 0
+	Rule    uint32 // of BFS_EMALFORMED, the number of the broken rule in FORMAT.md, "A reader's checklist"; otherwise 0
 	Message string // says in words what is wrong
 	Err     error  // from the failed system call, or nil
 }

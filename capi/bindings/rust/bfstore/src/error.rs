@@ -153,7 +153,7 @@ impl Error {
         self.failure().os_errno
     }
 
-    /// Returns the number of the rule in FORMAT.md, "Rules", that a file with the code `BFS_EMALFORMED` breaks; 0: none.
+    /// Returns the number of the rule in FORMAT.md, "A reader's checklist", that a file with the code `BFS_EMALFORMED` breaks; 0: none.
     pub fn rule(&self) -> u32 {
         self.failure().rule
     }
