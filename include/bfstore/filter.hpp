@@ -55,14 +55,13 @@ class Filter {
   // opened or made while it is set. One that this CPU cannot run is kInvalid. Answers never depend on it.
   static Result<Filter> open(const std::string& path, OpenMode mode, const OpenOptions& options = {});
 
-  // Opens the file for writing, or makes it if there is none; *created says which, so `created` is never nullptr. Any
-  // number of processes may do so at once: one makes it, and each that returns has a file whose name is durable.
-  // Layout, hash, seed, seeds, secret and part, where `making` gives them, must be those of the file: otherwise
-  // kMismatch, or kSecret. Its size, note and id may be others. No file is replaced, whatever its state: a file that
-  // cannot be opened is the error of open(). kInvalid for kRead, since a mistaken path would become an empty filter
-  // that calls every key absent.
+  // Opens the file for writing, or makes it if there is none; *created says which, if it is given. Any number of
+  // processes may do so at once: one makes it, and each that returns has a file whose name is durable. Layout, hash,
+  // seed, seeds, secret and part, where `making` gives them, must be those of the file: otherwise kMismatch, or kSecret.
+  // Its size, note and id may be others. No file is replaced, whatever its state: a file that cannot be opened is the
+  // error of open(). kInvalid for kRead, since a mistaken path would become an empty filter that calls every key absent.
   static Result<Filter> open_or_create(const std::string& path, OpenMode mode, const Options& making,
-                                       const OpenOptions& opening, bool* created);
+                                       const OpenOptions& opening = {}, bool* created = nullptr);
 
   // Reads in place an embedded filter in a file of any other format. It begins `offset` bytes into the file, a multiple
   // of 64, and is at most `max_bytes` long (0: up to the end of the file). The call takes the options `map`, `key`,

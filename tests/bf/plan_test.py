@@ -37,8 +37,27 @@ class Plan(BfCase):
         classic = rows[""].index("classic")
         self.assertTrue(rows["-n ln p / (ln 2)^2"][classic].startswith("958,5"))  # -10^8 ln(0.01) / (ln 2)^2
         self.assertEqual(rows["(m/n) ln 2"][classic], "6.65")
-        self.assertEqual([rows[name][at] for name in ("adds keys", "removes keys", "grows", "lets keys expire")],
-                         ["yes", "no", "no", "no"])
+        counting = rows[""].index("counting")
+        self.assertEqual([rows[name][at] for name in ("removes keys", "intersects")], ["no", "yes"])
+        self.assertEqual([rows[name][counting] for name in ("removes keys", "intersects")], ["yes", "no"])
+        self.assertNotIn("grows", rows)
+
+    def test_what_layouts_have_in_common_is_a_line(self):
+        text = self.good("plan", "-n", "100M", "-p", "1%").decode()
+        self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked, counting (bf create makes blocked by default).\n"
+                      "All: adds keys, merges, folds.\nNone: grows, expires keys.\n", text)
+        alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
+        self.assertIn("\nCan: adds keys, removes keys, merges, folds.\nCannot: grows, expires keys, intersects.\n", alone)
+        self.assertNotIn("Smallest", alone)
+
+    def test_the_table_and_one_curve_fit_on_a_screen(self):
+        for layout, given in (("blocked", []), ("classic", ["--layout", "classic"])):
+            text = self.good("plan", "-n", "50M", "-p", "0.001", *given).decode()
+            self.assertEqual(re.findall(r"False-positive rate of (\w+) as it fills", text), [layout])
+            self.assertLess(len(text.splitlines()), 45)
+
+    def test_the_textbooks_m_is_that_of_the_rate_that_was_asked_for(self):
+        self.assertEqual(self.rows("-n", "50M", "-p", "0.001")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
 
     def test_the_hash_set_follows_the_length_of_the_keys(self):
         self.assertEqual(self.rows("-n", "100M")["a hash set of the keys"][:2], ["11.2", "GiB"])

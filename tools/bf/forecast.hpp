@@ -4,6 +4,7 @@
 #include <bfstore/bfstore.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ struct Refusal {
 // Each layout is in one of the two lists, in the order of their numbers.
 struct Forecasts {
   bfstore::PlanRequest given;
-  std::uint64_t key_bytes = 0;  // average length of a hash set's keys
+  std::optional<double> asked_fpr;  // if m follows from it
+  std::uint64_t key_bytes = 0;      // average length of a hash set's keys
   std::vector<Forecast> possible;
   std::vector<Refusal> impossible;
 };

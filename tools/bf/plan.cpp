@@ -44,10 +44,15 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   app.add_flag("--force", options.replace, "replace the picture if it exists");
   app.footer(
       std::string(kAboutNumbers) +
-      "\nThe last lines are the commands that make such filters.\n"
+      "\nThe curve is that of the first layout (--layout chooses another, --svg draws all), and the last lines are "
+      "the\n"
+      "commands that make such filters.\n"
       "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
       "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
-      "it is a million. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
+      "it is a million. The indented formulas are Bloom's, for the classic layout with a large m and the best k. The\n"
+      "real rate is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a\n"
+      "cache line (Putze et al. 2007). No other number of the table is from these formulas. The hash set is a\n"
+      "std::unordered_set of strings. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
       "With --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it would\n"
       "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with its\n"
       "hash, the others with xxh3.\n"
@@ -104,6 +109,13 @@ bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
   return given;
 }
 
+// The rate from which m follows, if it does.
+std::optional<double> asked_fpr(const bfstore::PlanRequest& given) {
+  if (given.num_bits != 0 || given.max_bytes != 0 || given.bits_per_key != 0) return std::nullopt;
+  if (given.fpr != 0) return given.fpr;
+  return given.num_probes == 0 ? std::optional(kUsualFpr) : std::nullopt;
+}
+
 // A number as bf create reads it: 1_000_000.
 std::string option_of(const char* name, std::uint64_t number) {
   std::string digits = grouped(number);
@@ -134,6 +146,7 @@ Forecasts forecasts_of(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
   all.given = options.like.empty() ? numbers_given(options) : numbers_of_like(arguments);
+  all.asked_fpr = asked_fpr(all.given);
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     if (options.layout && layout.layout != *options.layout) continue;

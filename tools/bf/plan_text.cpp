@@ -1,4 +1,4 @@
-// bf plan's table, and the curve of each layout.
+// bf plan's table, and the curve of the first layout.
 #include "forecast.hpp"
 #include "numbers.hpp"
 
@@ -36,11 +36,6 @@ class Table {
     rows_.push_back(row);
   }
 
-  // Adds a row about one of the layouts' capabilities.
-  void add_ability(const std::string& name, bool bfstore::Capabilities::*can) {
-    add(name, [can](const Forecast& forecast) { return forecast.plan.layout.can.*can ? "yes" : "no"; });
-  }
-
   [[nodiscard]] std::string text() const {
     std::string text;
     for (const Row& row : rows_) {
@@ -62,14 +57,34 @@ class Table {
   std::size_t columns_ = kColumns;
 };
 
-// The textbook's m and k, for comparison. Digests of 64 bits keep every rate above 0, and so m below 2^63.
-std::string bloom_bits(const bfstore::Plan& plan) {
-  const double bits = -static_cast<double>(plan.capacity) * std::log(plan.fpr) / (std::log(2.0) * std::log(2.0));
+// The textbook's m and k, for comparison: m is that of the rate that was asked for. Digests of 64 bits keep every rate
+// above 0, and so m below 2^63.
+std::string bloom_bits(const bfstore::Plan& plan, double fpr) {
+  const double bits = -static_cast<double>(plan.capacity) * std::log(fpr) / (std::log(2.0) * std::log(2.0));
   return grouped(static_cast<std::uint64_t>(std::max(std::round(bits), 0.0)));
 }
 
 double bloom_probes(const bfstore::Plan& plan) {
   return static_cast<double>(plan.num_bits) / static_cast<double>(plan.capacity) * std::log(2.0);
+}
+
+struct Ability {
+  const char* name;
+  bool bfstore::Capabilities::*can;
+};
+
+constexpr Ability kAbilities[] = {
+    {"adds keys", &bfstore::Capabilities::add}, {"removes keys", &bfstore::Capabilities::remove},
+    {"grows", &bfstore::Capabilities::grow},    {"expires keys", &bfstore::Capabilities::expire},
+    {"merges", &bfstore::Capabilities::merge},  {"intersects", &bfstore::Capabilities::intersect},
+    {"folds", &bfstore::Capabilities::fold},
+};
+
+bool can(const Forecast& forecast, const Ability& ability) { return forecast.plan.layout.can.*ability.can; }
+
+bool all_can(const Forecasts& all, const Ability& ability, bool wanted) {
+  return std::all_of(all.possible.begin(), all.possible.end(),
+                     [&](const Forecast& one) { return can(one, ability) == wanted; });
 }
 
 std::string facts(const Forecasts& all) {
@@ -80,7 +95,8 @@ std::string facts(const Forecasts& all) {
   table.add("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
   table.add("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
   table.add("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
-  table.add("  -n ln p / (ln 2)^2", [](const Forecast& one) { return bloom_bits(one.plan); });
+  table.add("  -n ln p / (ln 2)^2",
+            [&](const Forecast& one) { return bloom_bits(one.plan, all.asked_fpr.value_or(one.plan.fpr)); });
   table.add("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
   table.add("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
   table.add("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
@@ -88,13 +104,10 @@ std::string facts(const Forecasts& all) {
   table.add("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
   table.add("cache lines per lookup", [](const Forecast& one) { return short_number(one.plan.cache_lines); });
   table.add("page faults per cold lookup", [](const Forecast& one) { return short_number(one.plan.page_faults); });
-  table.add_ability("adds keys", &bfstore::Capabilities::add);
-  table.add_ability("removes keys", &bfstore::Capabilities::remove);
-  table.add_ability("grows", &bfstore::Capabilities::grow);
-  table.add_ability("lets keys expire", &bfstore::Capabilities::expire);
-  table.add_ability("merges with others", &bfstore::Capabilities::merge);
-  table.add_ability("intersects with others", &bfstore::Capabilities::intersect);
-  table.add_ability("folds to a smaller filter", &bfstore::Capabilities::fold);
+  for (const Ability& ability : kAbilities) {
+    if (!all_can(all, ability, true) && !all_can(all, ability, false))
+      table.add(ability.name, [&](const Forecast& one) { return can(one, ability) ? "yes" : "no"; });
+  }
   return table.text();
 }
 
@@ -184,16 +197,41 @@ std::string chart(const Forecast& forecast, bool utf8) {
   return text + padded("", kLabelColumns) + axis + "\n";
 }
 
+// "Every layout adds keys, merges with others.", or nothing.
+std::string abilities(const Forecasts& all, const std::string& who, bool wanted) {
+  std::string names;
+  for (const Ability& ability : kAbilities) {
+    if (all_can(all, ability, wanted)) names += (names.empty() ? "" : ", ") + std::string(ability.name);
+  }
+  return names.empty() ? "" : who + ": " + names + ".\n";
+}
+
+// The names of the layouts with the least value.
+template <class Value>
+std::string names_with_least(const Forecasts& all, Value value) {
+  double least = HUGE_VAL;
+  for (const Forecast& one : all.possible) least = std::min(least, static_cast<double>(value(one.plan)));
+  std::string names;
+  for (const Forecast& one : all.possible) {
+    if (static_cast<double>(value(one.plan)) == least)
+      names += (names.empty() ? "" : ", ") + std::string(one.plan.layout.name);
+  }
+  return names;
+}
+
 std::string notes(const Forecasts& all) {
-  std::string text;
+  std::string text = "\n";
+  if (all.possible.size() > 1) {
+    text +=
+        "Smallest file: " + names_with_least(all, [](const bfstore::Plan& plan) { return plan.file_bytes; }) + ".\n";
+    text += "Fewest cache lines: " + names_with_least(all, [](const bfstore::Plan& plan) { return plan.cache_lines; }) +
+            " (bf create makes " + bfstore::layout_of(bfstore::PlanRequest().layout)->name + " by default).\n";
+  }
+  const bool several = all.possible.size() > 1;
+  text += abilities(all, several ? "All" : "Can", true);
+  text += abilities(all, several ? "None" : "Cannot", false);
+  text += "Indented: Bloom's formulas. Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
-  text +=
-      "\nThe indented formulas are Bloom's, for the classic layout with a large m and the\n"
-      "best k. The real rate is above the formula's where m is small (Bose et al.\n"
-      "2008), and where the probes of a key share a cache line (Putze et al. 2007). No\n"
-      "other number of this table is from these formulas. The hash set is a\n"
-      "std::unordered_set of strings of " +
-      grouped(all.key_bytes) + " bytes on average (--key-bytes).\n";
   return text;
 }
 
@@ -210,8 +248,7 @@ std::string commands(const Forecasts& all) {
 std::string table_text(const Forecasts& all, bool utf8) {
   std::string text = facts(all);
   text += notes(all);
-  for (const Forecast& forecast : all.possible) text += chart(forecast, utf8);
-  return text + commands(all);
+  return text + chart(all.possible.front(), utf8) + commands(all);
 }
 
 }  // namespace bf

@@ -52,9 +52,11 @@ Error Filter::make_name_durable() const {
 
 Result<Filter> Filter::open_or_create(const std::string& path, OpenMode mode, const Options& making,
                                       const OpenOptions& opening, bool* created) {
-  *created = false;
+  bool ignored = false;
+  bool& is_new = created != nullptr ? *created : ignored;
+  is_new = false;
   if (mode != OpenMode::kWrite && mode != OpenMode::kExclusive)
-    return fail(Code::kInvalid, path + ": is made for writing alone. A file that is only read has to be there.");
+    return fail(Code::kInvalid, path + ": a file that is only read is not created. Open it for writing, or leave the creation out.");
   if (making.replace || making.unpublished)
     return fail(Code::kInvalid, path + ": a file that may be there is not replaced. Create another one instead.");
   store::OwnOptions making_so(making);
@@ -68,7 +70,7 @@ Result<Filter> Filter::open_or_create(const std::string& path, OpenMode mode, co
     }
     if (opened.error().code != Code::kNotFound) return opened;
     auto made = create(path, making_so);
-    *created = made.ok();
+    is_new = made.ok();
     if (made.ok() || made.error().code != Code::kExists) return made;
   }
   return fail(Code::kBusy, path + ": appeared and vanished again and again. Try again later.");
