@@ -120,6 +120,9 @@ class Plan(BfCase):
         last = [line.rindex("*") for line in chart if "*" in line]
         self.assertEqual(last, sorted(last, reverse=True))  # the curve rises to the right
         self.assertEqual(max(last), 8 + 64)
+        small = self.good("plan", "-n", "1M", "-p", "1e-7", "--layout", "classic", env=locales[1]).decode()
+        labels = re.findall(r"^(\S+) *\|", small, re.M)
+        self.assertEqual((labels[:3], labels[5:8]), (["1", "0.1", "0.01"], ["0.00001", "0.000001", "1e-07"]))
 
     def test_the_last_lines_make_exactly_the_filters_that_were_planned(self):
         for given in (["-n", "70k"], ["-n", "70k", "-p", "0.3%"], ["-n", "70k", "--bits-per-key", "12.5"], ["-m", "1M", "-k", "5"],

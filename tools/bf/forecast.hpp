@@ -36,6 +36,9 @@ struct Forecasts {
 // The range of an axis of these rates: see tools::bottom_of().
 int bottom_of(const std::vector<Forecast>& forecasts);
 
+// A power of ten up to 1, for an axis: 0.00001, and 1e-07.
+std::string power_words(int power);
+
 std::string table_text(const Forecasts& forecasts, bool utf8);
 std::string json_text(const Forecasts& forecasts);
 std::string svg_text(const Forecasts& forecasts);

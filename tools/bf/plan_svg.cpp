@@ -33,7 +33,7 @@ std::string grid(const tools::RateAxes& axes) {
   for (int power = axes.bottom; power <= 0; ++power) {
     const double y = axes.y(std::pow(10, power));
     text += tools::svg_line(axes.margins.left, y, right, y, "stroke=\"#ddd\"");
-    text += tools::svg_text(axes.margins.left - 8, y + 4, "end", short_number(std::pow(10, power)));
+    text += tools::svg_text(axes.margins.left - 8, y + 4, "end", power_words(power));
   }
   for (int quarter = 0; quarter <= 4; ++quarter) {
     const double keys = axes.most_keys * quarter / 4;
@@ -71,6 +71,12 @@ int bottom_of(const std::vector<Forecast>& forecasts) {
   double least = 1;
   for (const Forecast& forecast : forecasts) least = std::min(least, forecast.plan.fpr);
   return tools::bottom_of(least);
+}
+
+std::string power_words(int power) {
+  constexpr int kLongest = -6;
+  if (power < kLongest) return short_number(std::pow(10, power));
+  return power == 0 ? "1" : "0." + std::string(static_cast<std::size_t>(-power - 1), '0') + "1";
 }
 
 std::string svg_text(const Forecasts& all) {

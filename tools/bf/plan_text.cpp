@@ -187,7 +187,7 @@ std::string chart(const Forecast& forecast, bool utf8) {
   draw(canvas, forecast, bottom);
   std::string text = std::string("\nFalse-positive rate of ") + forecast.plan.layout.name + " as it fills\n";
   for (std::size_t row = 0; row <= powers * each; ++row) {
-    const std::string label = row % each != 0 ? "" : short_number(std::pow(10, -static_cast<double>(row / each)));
+    const std::string label = row % each != 0 ? "" : power_words(-static_cast<int>(row / each));
     text += padded(label, kLabelColumns) + (utf8 ? "│" : "|") + canvas.row(row) + "\n";
   }
   text += padded("", kLabelColumns) + axis_line(utf8) + "\n";
