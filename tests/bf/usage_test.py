@@ -110,7 +110,13 @@ class Usage(BfCase):
             if command != "inspect":
                 self.assertEqual(self.good("help", command), self.good(command, "--help"))
         self.assertIn(b"Usage: bfinspect ", self.good("help", "inspect"))
-        self.refused("help", "creat", says="'creat' is not a command. Did you mean create? See bf --help.")
+        self.refused("help", "creat", says="'creat' is no command and no topic. Did you mean create? See bf --help.")
+        self.refused("help", "fromats", says="Did you mean formats?")
+        for topic, words in (("formats", ["  raw ", "  dcso  ", "  rocksdb "]), ("key-forms", ["  text ", "  utf16le ", "lower,hex"])):
+            text = self.good("help", topic).decode()
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
+            for word in words:
+                self.assertIn(word, text)
         self.refused("help", "create", "f", says="'f' is not expected here")
 
     def test_a_mistyped_word_is_followed_by_the_nearest_one(self):

@@ -7,6 +7,7 @@
 #include "failures.hpp"
 #include "nearest.hpp"
 #include "options.hpp"
+#include "topics.hpp"
 #include "unexpected.hpp"
 #include "words.hpp"
 
@@ -28,6 +29,13 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& word) {
   throw Failure("'" + word + "' is not a command." + tools::did_you_mean(word, names_of_commands(app)) +
                 " See bf --help.");
+}
+
+// What bf help takes.
+std::vector<std::string> names_of_help(const CLI::App& app) {
+  std::vector<std::string> names = names_of_commands(app);
+  for (const std::string& topic : names_of_topics()) names.push_back(topic);
+  return names;
 }
 
 // What may have been meant by a word without an option before it.
@@ -70,14 +78,17 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
 
 tools::Words words_known_in(const CLI::App& app) {
   tools::Words words = known_words();
-  words["COMMAND"] = names_of_commands(app);
+  words["TOPIC"] = names_of_help(app);
   return words;
 }
 
 std::string help_about(const CLI::App& app, const std::string& topic) {
+  if (const std::string text = text_of_topic(topic); !text.empty()) return text;
   if (!topic.empty()) {
     const auto known = names_of_commands(app);
-    if (std::find(known.begin(), known.end(), topic) == known.end()) refuse_command(app, topic);
+    if (std::find(known.begin(), known.end(), topic) == known.end())
+      throw Failure("'" + topic + "' is no command and no topic." + tools::did_you_mean(topic, names_of_help(app)) +
+                    " See bf --help.");
   }
   const CLI::App& asked = topic.empty() ? app : *app.get_subcommand(topic);
   return asked.get_formatter()->make_help(&asked, "", CLI::AppFormatMode::All);

@@ -8,17 +8,19 @@ namespace bf {
 namespace {
 
 void declare_help(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf help [COMMAND]");
-  add_text(app, "COMMAND", "a command of bf", "",
+  add_help_and_version(app, "bf help [TOPIC]");
+  add_text(app, "TOPIC",
+           "a command of bf, formats (of other programs' filters), or key-forms (what the lines of lists are)", "",
            [&](const std::string&, const std::string& text) { arguments.topic = text; });
-  app.footer("Example:\n  bf help create");
+  app.footer("Examples:\n  bf help create\n  bf help formats");
 }
 
 void declare_inspect(CLI::App& app, Arguments&) { bfinspect::describe_arguments(app); }
 
 }  // namespace
 
-const Command kHelp{"help", "Say what a command does, with all of its options", declare_help, nullptr};
+const Command kHelp{"help", "Say what a command does, with all of its options, or explain a topic", declare_help,
+                    nullptr};
 const Command kInspect{"inspect", "Show all facts about a filter file, as bfinspect does", declare_inspect, nullptr};
 
 const std::vector<CommandGroup>& command_groups() {

@@ -36,17 +36,9 @@ std::string joined(const std::vector<Name>& names) {
   return text;
 }
 
-// "the other program's format: raw (default): the bits alone; ..."
+// "the program's format (raw): see bf help formats"
 std::string about_formats(const std::string& usual) {
-  std::string about = "the other program's format: ";
-  const std::size_t before = about.size();
-  for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) {
-    if (about.size() > before) about += "; ";
-    about += format.name;
-    if (format.name == usual) about += " (default)";
-    about.append(": ").append(format.about);
-  }
-  return about;
+  return "the program's format" + (usual.empty() ? "" : " (" + usual + ")") + ": see bf help formats";
 }
 
 // The bytes do not tell values that bf would choose by itself in a new filter, so they must be given.

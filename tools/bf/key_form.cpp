@@ -190,13 +190,7 @@ std::vector<std::string> key_step_names() {
   return names;
 }
 
-std::string about_key_steps() {
-  std::string about;
-  for (const KeyStep& step : kSteps)
-    about +=
-        (about.empty() ? "" : "; ") + std::string(step.name) + (about.empty() ? " (default): " : ": ") + step.about;
-  return about;
-}
+std::span<const KeyStep> key_steps() { return kSteps; }
 
 KeyForm parse_key_form(const std::string& option, const std::string& text) {
   if (const auto form = KeyForm::named(text)) return *form;

@@ -37,8 +37,7 @@ class KeyForm {
 
 // "text, upper, ...": what an option takes.
 std::vector<std::string> key_step_names();
-// "text (default): the line itself; upper: ..."
-std::string about_key_steps();
+std::span<const KeyStep> key_steps();
 // Reads the value of an option. Throws Failure.
 KeyForm parse_key_form(const std::string& option, const std::string& text);
 

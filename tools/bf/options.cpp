@@ -227,9 +227,7 @@ void add_separator(CLI::App& app, Arguments& arguments) {
 }
 
 void add_key_form(CLI::App& app, Arguments& arguments) {
-  add_text(app, "--key-form",
-           "what the lines are, and so which bytes the keys have: " + about_key_steps() +
-               "; several are applied in order: lower,hex",
+  add_text(app, "--key-form", "what the lines are, one or several in order (text; lower,hex): see bf help key-forms",
            "FORM",
            [&](const std::string& name, const std::string& text) { arguments.key_form = parse_key_form(name, text); });
 }

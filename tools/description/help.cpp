@@ -98,11 +98,6 @@ std::string entry(const std::string& name, const std::string& about, std::size_t
   return filled(begin, words_of(about), at, columns);
 }
 
-struct Entry {
-  std::string name;
-  std::string about;
-};
-
 std::size_t width_of_names(const std::vector<Entry>& entries, std::size_t columns) {
   const std::size_t most = std::min(kMostNameColumns, columns / 3);
   std::size_t widest = 0;
@@ -312,6 +307,12 @@ void add_help_and_version(CLI::App& app, const std::string& usage, const std::ve
   app.set_help_flag("-h", "print a short help and exit");
   app.set_help_all_flag("--help", "print this help and exit");
   app.set_version_flag("--version", program + " " + bfstore::version(), "print the version and exit");
+}
+
+std::string list_text(const std::string& title, const std::vector<Entry>& entries, const std::string& after) {
+  const std::size_t columns = help_columns();
+  const std::string list = section(title, entries, width_of_names(entries, columns), columns).substr(1);
+  return with_titles(list + "\n" + filled("", words_of(after), 0, columns), has_colour(STDOUT_FILENO));
 }
 
 std::string usage_of(const CLI::App& app, std::size_t columns) { return help_of(app).usage("", Help::kAll, columns); }

@@ -14,6 +14,15 @@ namespace tools {
 // if it is empty.
 void add_help_and_version(CLI::App& app, const std::string& usage, const std::vector<std::string>& usual = {});
 
+// A name, and what it means.
+struct Entry {
+  std::string name;
+  std::string about;
+};
+
+// A title with its entries in two columns, and a sentence after them, in lines that fit the terminal.
+std::string list_text(const std::string& title, const std::vector<Entry>& entries, const std::string& after);
+
 // The usage of an app with this help, in lines of at most that many columns.
 std::string usage_of(const CLI::App& app, std::size_t columns);
 

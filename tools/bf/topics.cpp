@@ -1,0 +1,53 @@
+// See topics.hpp.
+#include "topics.hpp"
+
+#include "help.hpp"
+#include "key_form.hpp"
+
+#include <bfstore/interop.hpp>
+
+namespace bf {
+namespace {
+
+struct Topic {
+  const char* name;
+  const char* title;
+  std::vector<tools::Entry> (*entries)();
+  const char* after;
+};
+
+std::vector<tools::Entry> formats() {
+  std::vector<tools::Entry> all;
+  for (const bfstore::ForeignFormat& format : bfstore::foreign_formats()) all.push_back({format.name, format.about});
+  return all;
+}
+
+std::vector<tools::Entry> key_forms() {
+  std::vector<tools::Entry> all;
+  for (const KeyStep& step : key_steps()) all.push_back({step.name, step.about});
+  return all;
+}
+
+constexpr Topic kTopics[] = {
+    {"formats", "Formats of other programs' filters (--format)", formats,
+     "The guide's page foreign.md says which keys the programs have."},
+    {"key-forms", "Forms of keys: what a line of a list is (--key-form)", key_forms,
+     "The form is text if none is given and no note names one. Several are applied in order: lower,hex."},
+};
+
+}  // namespace
+
+std::vector<std::string> names_of_topics() {
+  std::vector<std::string> names;
+  for (const Topic& topic : kTopics) names.emplace_back(topic.name);
+  return names;
+}
+
+std::string text_of_topic(const std::string& name) {
+  for (const Topic& topic : kTopics) {
+    if (name == topic.name) return tools::list_text(topic.title, topic.entries(), topic.after);
+  }
+  return "";
+}
+
+}  // namespace bf

@@ -1,0 +1,15 @@
+// What bf help says of words that options take, each in a line: too much for the help of every command with the option.
+// A new topic is a row in topics.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bf {
+
+std::vector<std::string> names_of_topics();
+
+// The text of a topic. Empty if there is none of that name.
+std::string text_of_topic(const std::string& name);
+
+}  // namespace bf
