@@ -330,6 +330,7 @@ TEST_CASE("a hash with only one k takes a capacity, and the rate, bits or keys t
       const Plan same = planned({.capacity = kKeys, .fpr = fpr});
       CHECK(same.num_bits == shape.num_bits);
       CHECK(same.num_probes == 8);
+      CHECK_FALSE(same.layout.can.fold);
       CHECK(planned({.fpr = wanted, .num_bits = shape.num_bits}).capacity >= kKeys);
     }
     const Shape shape = made({.capacity = kKeys, .bits_per_key = 25.6});

@@ -66,6 +66,7 @@ Result<Plan> plan(const PlanRequest& request) {
   const auto keys = static_cast<double>(size->capacity);
   Plan plan;
   plan.layout = row->info;
+  plan.layout.can.fold = plan.layout.can.fold && !hash->info.gives_positions;  // as Ask::folds()
   plan.capacity = size->capacity;
   plan.num_bits = size->num_bits;
   plan.num_probes = size->num_probes;
