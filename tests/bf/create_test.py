@@ -217,7 +217,8 @@ class Refusals(BfCase):
     def test_an_existing_file_is_never_touched_without_force(self):
         for data in [b"precious", b""]:
             self.write("f", data)
-            self.refused("create", "f", "--capacity", "9", says=["f: exists already", "--force"])
+            self.refused("create", "f", "--capacity", "9", says="f: exists already. Add to it (bf add), replace it and lose its keys (--force)")
+            self.refused("build", "f", "--from", "-", says="f: exists already. Add to it (bf add), replace it")
             with open(self.path("f"), "rb") as file:
                 self.assertEqual(file.read(), data)
         self.assertEqual(self.files(), ["f"])

@@ -229,7 +229,7 @@ int build(const Arguments& arguments) {
   bfstore::Options options = arguments.options;
   options.note = note_of_built(arguments);
   Input input(arguments, options.note);
-  options.replace = refuse_taken(arguments.file, arguments.options.replace);
+  options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   options.unpublished = true;
