@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from bf_case import BfCase, main
+from bf_case import SURE, BfCase, main
 from jaybird_test import Published, lines, words
 from raw_test import SEEDS_0_TO_3, bits_of
 
@@ -78,7 +78,17 @@ class InPlace(BfCase):
         for name, data in (("text", b"alice\n" * 1000), ("empty", b""), ("cut", self.file[:-1]), ("longer", self.file + b"\0"), ("zeros", bytes(5000))):
             self.write(name, data)
             said = self.refused("contains", name, "alice", says=name)
-            self.assertNotIn(b"--format", said)
+            self.assertIn(b"not a bfstore file", said)
+            self.assertTrue(said.endswith(b"Create one with bf create. If it is another program's filter, give --format.\n"), said)
+        self.good("create", "f", *SURE, "-q")
+        with open(self.path("f"), "rb") as file:
+            self.write("cut", file.read(9000))
+        self.assertNotIn(b"--format", self.refused("contains", "cut", "alice", says="it was truncated"))
+
+    def test_unknown_bytes_are_planned_like_and_imported_with_their_format(self):
+        self.write("text", b"alice\n" * 1000)
+        self.refused("plan", "--like", "text", says="Give its --format.")
+        self.refused("import", "text", "f", says="import: no size given. Give --format if the file is of a format that says its size, or --bits")
         self.refused("contains", "nothing", "alice", says="no such file. Create one")
         self.refused("contains", "nothing", *JAYBIRD, "alice", says="nothing")
 
