@@ -67,7 +67,7 @@ class InPlace(BfCase):
         self.refused("contains", "raw", *JAYBIRD, "--secret-file", "secret", "alice", says=["contains: --secret-file", "siphash"])
 
     def test_a_file_without_its_format_is_recognized(self):
-        says = ["raw: is no bfstore filter", "looks like one of the format jaybird", "give --format jaybird."]
+        says = ["raw: is no bfstore filter", "looks like one of the format jaybird", "give --format jaybird and --hash jaybird or"]
         self.refused("contains", "raw", "alice", says=says)
         self.refused("contains", "raw", "--from", "keys", says=says)
         self.write("short", Published(1, 0.5, "jaybird").to_bytes())
@@ -84,6 +84,14 @@ class InPlace(BfCase):
         with open(self.path("f"), "rb") as file:
             self.write("cut", file.read(9000))
         self.assertNotIn(b"--format", self.refused("contains", "cut", "alice", says="it was truncated"))
+
+    def test_a_hash_that_the_bytes_do_not_tell_is_in_the_hint(self):
+        for program in ("rbloom", "dcso"):
+            file = next(row["file"] for row in originals() if row["format"] == program)
+            hint = f"--format {program} --hash {program}." if program == "rbloom" else f"--format {program}."
+            self.refused("contains", os.path.join(DATA, file), "alice", says="give " + hint)
+        self.write("short", Published(1, 0.5, "jaybird").to_bytes())
+        self.refused("contains", "short", "alice", says="give --format jaybird and --hash jaybird or --hash pybloom-live.")
 
     def test_unknown_bytes_are_planned_like_and_imported_with_their_format(self):
         self.write("text", b"alice\n" * 1000)
@@ -186,7 +194,7 @@ class Originals(BfCase):
     def test_one_of_several_filters_is_imported_by_its_number(self):
         row = next(row for row in originals() if row["file"] == "jaybird.scalable-2.bloom")
         shutil.copy(os.path.join(DATA, row["file"]), self.path("raw"))
-        self.refused("contains", "raw", "alice", says="one of the format jaybird-scalable: give --format jaybird-scalable.")
+        self.refused("contains", "raw", "alice", says="one of the format jaybird-scalable: give --format jaybird-scalable and --hash jaybird or --hash pybloom-live.")
         said = self.refused("import", "raw", "f", *unsaid(row), says=["raw: has", "filters", "number of one"]).decode()
         filters = int(re.search(r"has (\d+) filters", said).group(1))
         self.refused("import", "raw", "f", *unsaid(row), "--member", str(filters + 1), says=f"no number {filters + 1}")
