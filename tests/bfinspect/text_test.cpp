@@ -193,6 +193,12 @@ bfstore::Report classic_with(std::uint64_t capacity, double keys) {
 
 }  // namespace
 
+TEST_CASE("the library escapes bytes of files in its messages, so that their backslashes stay") {
+  CHECK(escaped_message("first bytes '\\x00'", false) == "first bytes '\\x00'");
+  CHECK(escaped_message("\x1b[2J\xff", false) == "\\x1b[2J\\xff");
+  CHECK(escaped("'\\x00'", false) == "'\\\\x00'");
+}
+
 TEST_CASE("a filter filled to its capacity is healthy, chance included, and a fuller one is overfull") {
   for (const std::uint64_t capacity : {10ULL, 1000ULL, 1'000'000ULL, 1'000'000'000ULL}) {
     const auto keys = static_cast<double>(capacity);

@@ -226,7 +226,7 @@ void put_problems(Sheet& sheet, const Facts& facts) {
   sheet.section("Problems");
   for (const bfstore::Problem& problem : facts.report.problems) {
     const char* name = bfstore::code_name(problem.code);
-    sheet.row(name == nullptr ? "?" : name, escaped(problem.text, ascii), Colour::kBad);
+    sheet.row(name == nullptr ? "?" : name, escaped_message(problem.text, ascii), Colour::kBad);
   }
   sheet.row("what to do", way_out(facts));
 }
