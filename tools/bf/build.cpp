@@ -256,7 +256,8 @@ int build(const Arguments& arguments) {
   if (!arguments.quiet) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
            " new to it), " + shape_words(stats, arguments.file) +
-           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : ""));
+           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : "") +
+           (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
   }
   return 0;
 }

@@ -164,8 +164,9 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   if (facts.remaining_keys) {
     const auto room = static_cast<double>(*facts.remaining_keys);
     sheet.row("room for",
-              overfull ? "none: overfull. Build a larger one from all keys (bf build)"
-                       : "about " + about_text(room) + " more keys",
+              overfull    ? "none: overfull. Build a larger one from all keys (bf build)"
+              : room == 0 ? "none: the promised rate is reached"
+                          : "about " + about_text(room) + " more keys",
               overfull ? Colour::kBad : Colour::kNone);
   }
   sheet.row("false positives",
