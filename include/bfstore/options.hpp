@@ -190,6 +190,7 @@ struct Part {
 // m = int(-n ln p / (ln 2)^2), k = int(m / n ln 2), both cut off, so that the rate is a little above fpr. With
 // Hash::kJaybird and kPybloomLive they always lead to those of their program: k = ceil(log2(1 / p)), m = k * ceil(n |ln
 // p| / (k (ln 2)^2)). A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
+// Hash::kParquet and kJavaBytes have k 8 whatever gives the size.
 // In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for

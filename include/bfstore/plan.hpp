@@ -25,7 +25,7 @@ struct PlanRequest {
 // Numbers that were not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k
 // with n or m alone, the other is where half of the bits are set. If neither n nor m follows, n is a million keys.
 struct Plan {
-  LayoutInfo layout;
+  LayoutInfo layout;             // what filters of this layout and hash can do
   std::uint64_t capacity = 0;    // n
   std::uint64_t num_bits = 0;    // m, a size that the layout can have
   std::uint32_t num_probes = 0;  // k

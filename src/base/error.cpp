@@ -24,7 +24,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kExists, "BFS_EEXIST", "the file exists already", EEXIST},
     CodeRow{Code::kNotFound, "BFS_ENOENT", "no such file", ENOENT},
     CodeRow{Code::kAccess, "BFS_EACCES", "permission denied", EACCES},
-    CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading", EBADF},
+    CodeRow{Code::kReadOnly, "BFS_EREADONLY", "the filter was opened for reading; open it for writing", EBADF},
     CodeRow{Code::kNoSpace, "BFS_ENOSPC", "no space left, or the quota or file size limit is reached", ENOSPC},
     CodeRow{Code::kOwners, "BFS_EOWNERS", "all 64 lanes for owners of marks are taken"},
     CodeRow{Code::kDigestOnly, "BFS_EDIGESTONLY", "the filter's hash is external: it takes digests, not keys"},

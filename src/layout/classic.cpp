@@ -212,6 +212,7 @@ namespace {
 
 constexpr Row in_lines_of_classic() noexcept {
   Row row = kClassicRow;
+  row.body_unit = kLineBits;
   row.rate = rate_in_lines;
   row.expected_fill = fill_in_lines;
   row.take = take_lines;
@@ -222,6 +223,7 @@ constexpr Row in_lines_of_classic() noexcept {
 
 constexpr Row in_split_blocks() noexcept {
   Row row = kClassicRow;
+  row.body_unit = static_cast<std::uint64_t>(kBlockBits);
   row.rate = rate_in_blocks;
   row.expected_fill = fill_in_blocks;
   row.take = take_blocks;

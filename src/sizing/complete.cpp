@@ -35,13 +35,13 @@ std::string given_names(const Options& options) {
   return names;
 }
 
-// Too few numbers leave a filter open. Too many may contradict each other.
-Error check_given(const Options& options) {
+// `probes` is the k that was given, or the only one of the hash; 0 if any will do. Too few numbers leave a filter open.
+// Too many may contradict each other.
+Error check_given(const Options& options, std::uint32_t probes) {
   if (options.num_bits != 0 && options.max_bytes != 0)
     return fail(Code::kInvalid, "num_bits and max_bytes were given, and each gives m. Leave one of them out.");
   const bool size = options.num_bits != 0 || options.max_bytes != 0;
-  const int given =
-      (options.capacity != 0) + (options.fpr != 0) + (options.bits_per_key != 0) + size + (options.num_probes != 0);
+  const int given = (options.capacity != 0) + (options.fpr != 0) + (options.bits_per_key != 0) + size + (probes != 0);
   if (given == 0 || (given == 1 && options.capacity == 0)) {
     const std::string names = given_names(options);
     return fail(Code::kInvalid, (names.empty() ? "nothing" : "only " + names) +
@@ -82,47 +82,51 @@ Result<std::uint64_t> keys_of_ratio(const Row& row, std::uint64_t bits, double b
                                   " bits for each key are not from 1 to 2^63 keys. Give other numbers.");
 }
 
-Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint64_t keys, std::uint64_t bits) {
-  Size size{bits, options.num_probes != 0 ? options.num_probes : best_probes(row, keys, bits), keys, 0};
+Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys,
+                              std::uint64_t bits) {
+  Size size{bits, probes != 0 ? probes : best_probes(row, keys, bits), keys, 0};
   size.fpr = false_positive_rate(row, keys, bits, size.num_probes);
   if (options.fpr == 0 || size.fpr <= options.fpr) return size;
   return fail(Code::kSizing, std::to_string(keys) + " keys in " + std::to_string(bits) + " bits of the " +
                                  row.info.name + " layout have a false-positive rate of " + number(size.fpr) +
-                                 (options.num_probes != 0 ? " with " : " at best, with ") +
-                                 std::to_string(size.num_probes) + " probes, and " + number(options.fpr) +
+                                 (probes != 0 ? " with " : " at best, with ") + std::to_string(size.num_probes) +
+                                 " probes, and " + number(options.fpr) +
                                  " was asked for. Give more bits, fewer keys or a higher rate.");
 }
 
-Result<Size> of_bits(const Row& row, const Options& options, std::uint64_t bits) {
+Result<Size> of_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t bits) {
   if (options.fpr == 0) {  // as in solve(): where half of the bits that were asked for are set
     const std::uint64_t asked = options.num_bits != 0 ? options.num_bits : bits;
-    const double half_full = static_cast<double>(asked) * std::log(2.0) / options.num_probes;
-    return of_keys_and_bits(row, options, std::max(std::uint64_t{1}, static_cast<std::uint64_t>(half_full)), bits);
+    const double half_full = static_cast<double>(asked) * std::log(2.0) / probes;
+    return of_keys_and_bits(row, options, probes, std::max(std::uint64_t{1}, static_cast<std::uint64_t>(half_full)),
+                            bits);
   }
-  const std::uint64_t keys = most_keys(row, bits, options.num_probes, options.fpr);
-  if (keys != 0) return of_keys_and_bits(row, options, keys, bits);
+  const std::uint64_t keys = most_keys(row, bits, probes, options.fpr);
+  if (keys != 0) return of_keys_and_bits(row, options, probes, keys, bits);
   return fail(Code::kSizing, std::to_string(bits) + " bits of the " + row.info.name +
                                  " layout have no room for one key at a false-positive rate of " + number(options.fpr) +
                                  ". Give more bits or a higher rate.");
 }
 
-Result<Size> of_keys(const Row& row, const Options& options, std::uint64_t keys) {
+// A k that only the hash gives leaves p as it is without a k.
+Result<Size> of_keys(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys) {
   const bool half_full = options.fpr == 0 && options.num_probes != 0;
   if (half_full) {
     const auto bits = bits_of_ratio(row, keys, options.num_probes / std::log(2.0) * bits_of_cell(row));
     if (!bits) return bits.error();
-    return of_keys_and_bits(row, options, keys, *bits);
+    return of_keys_and_bits(row, options, probes, keys, *bits);
   }
-  auto size = solve_for_rate(row, keys, options.fpr != 0 ? options.fpr : 0.01, options.num_probes);
+  auto size = solve_for_rate(row, keys, options.fpr != 0 ? options.fpr : 0.01, probes);
   if (size) size->fpr = false_positive_rate(row, keys, size->num_bits, size->num_probes);
   return size;
 }
 
 }  // namespace
 
-Result<Size> complete(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
+Result<Size> complete(const Row& row, const Options& options, std::uint64_t max_body_bytes, std::uint32_t only_probes) {
+  const std::uint32_t probes = options.num_probes != 0 ? options.num_probes : only_probes;
   if (Error error = check_ranges(options); !error.ok()) return error;
-  if (Error error = check_given(options); !error.ok()) return error;
+  if (Error error = check_given(options, probes); !error.ok()) return error;
   if (Error error = check_reach(row, options.fpr != 0 ? options.fpr : 1); !error.ok()) return error;
   auto bits = given_bits(row, options, max_body_bytes);
   if (!bits) return bits.error();
@@ -136,8 +140,8 @@ Result<Size> complete(const Row& row, const Options& options, std::uint64_t max_
   }
   if (*bits == 0 && ratio) bits = bits_of_ratio(row, keys, options.bits_per_key);
   if (!bits) return bits.error();
-  if (*bits == 0) return of_keys(row, options, keys);
-  return keys == 0 ? of_bits(row, options, *bits) : of_keys_and_bits(row, options, keys, *bits);
+  if (*bits == 0) return of_keys(row, options, probes, keys);
+  return keys == 0 ? of_bits(row, options, probes, *bits) : of_keys_and_bits(row, options, probes, keys, *bits);
 }
 
 }  // namespace bfstore::sizing

@@ -242,23 +242,24 @@ Result<Size> size_of_bits(const Row& row, const Options& options, std::uint64_t 
   return size;
 }
 
-Result<Size> solve_for_bits_per_key(const Row& row, const Options& options) {
+Result<Size> solve_for_bits_per_key(const Row& row, const Options& options, std::uint32_t only_probes) {
   const double wanted =
       std::ceil(static_cast<double>(options.capacity) * options.bits_per_key / static_cast<double>(row.info.cell_bits));
   if (!(options.bits_per_key > 0) || !(wanted <= static_cast<double>(most_bits(row)))) {
     return out_of_range("bits per key " + number(options.bits_per_key) + " times capacity " +
                         std::to_string(options.capacity) + " is not from 1 to 2^48 bits. Give other numbers.");
   }
-  return size_of_bits(row, options, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), 0);
+  return size_of_bits(row, options, options.capacity, static_cast<std::uint64_t>(std::max(1.0, wanted)), only_probes);
 }
 
-Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint64_t max_body_bytes) {
+Result<Size> solve_for_budget(const Row& row, const Options& options, std::uint64_t max_body_bytes,
+                              std::uint32_t only_probes) {
   const std::uint64_t unit = body_bytes(row, 1);
   const std::uint64_t bytes = std::min(max_body_bytes / unit * unit, kMaxBits / 8);
   if (bytes == 0) {
     return out_of_range(std::to_string(options.max_bytes) + " bytes are too few for a header and a filter. Give more.");
   }
-  return size_of_bits(row, options, options.capacity, bits_in(row, bytes), 0);
+  return size_of_bits(row, options, options.capacity, bits_in(row, bytes), only_probes);
 }
 
 double fpr_or_usual(const Options& options) noexcept {
@@ -411,7 +412,8 @@ std::uint64_t most_keys(const Row& row, std::uint64_t num_bits, std::uint32_t nu
   return enough;
 }
 
-Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes, Program program) {
+Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes, Program program,
+                   std::uint32_t only_probes) {
   if (Error error = check_ranges(options); !error.ok()) return error;
   if (options.num_bits > most_bits(row)) {
     return out_of_range("num_bits " + std::to_string(options.num_bits) + " is more than 2^" +
@@ -423,8 +425,8 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
   if (options.capacity == 0) {
     return out_of_range("no size was given. Give a capacity, or num_bits and num_probes, or a file to be like.");
   }
-  if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options);
-  if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes);
+  if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options, only_probes);
+  if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes, only_probes);
   switch (program) {
     case Program::kPythonBloomfilter:
       return solve_as_python_bloomfilter_does(options.capacity, fpr_or_usual(options));
@@ -435,7 +437,7 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
     case Program::kTutorials:
       break;
   }
-  return solve_for_rate(row, options.capacity, fpr_or_usual(options));
+  return solve_for_rate(row, options.capacity, fpr_or_usual(options), only_probes);
 }
 
 double libbloom_bits_per_key(double fpr) noexcept {

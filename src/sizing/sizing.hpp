@@ -51,9 +51,10 @@ Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, 
 enum class Program { kTutorials, kPythonBloomfilter, kPybloomfilter, kLibbloom };
 
 // Solves the pairs of Options, of which exactly one must be given. `max_body_bytes` is max_bytes less all that is not
-// body. kInvalid names the option that is out of range or one too many. kSizing says what is possible instead.
+// body. `only_probes` is the k of a hash that has no other one, and 0 for other hashes. kInvalid names the option that
+// is out of range or one too many. kSizing says what is possible instead.
 Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_body_bytes,
-                   Program program = Program::kTutorials);
+                   Program program = Program::kTutorials, std::uint32_t only_probes = 0);
 
 // The bits of a key in filters of libbloom, which its files have as a number of their own.
 double libbloom_bits_per_key(double fpr) noexcept;

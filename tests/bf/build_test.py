@@ -113,9 +113,11 @@ class Build(BfCase):
         self.write("keys", LINES)
         line = self.good("build", "f", "--from", "keys", "--fpr", "0.001")
         self.assertRegex(line, rb"^f: built from 30,000 keys \([0-9,]+ new to it\), room for 30,000 keys at a "
-                               rb"false-positive rate of 0\.001; blocked, \d+ probes, [0-9.]+ KiB\n$")
+                               rb"false-positive rate of 0\.001; blocked, \d+ probes, [0-9.]+ KiB\. --capacity leaves room for more keys\n$")
         made = header(self.path("f"))
         self.assertEqual((made["n"], made["p"], made["state"]), (30000, 0.001, CLEAN))
+        self.assertNotIn(b"--capacity", self.good("build", "sized", "--from", "keys", "--capacity", "30k"))
+        self.assertEqual(self.good("build", "quiet", "--from", "keys", "-q"), b"")
         self.assertEqual(self.good("contains", "f", "--count", "--from", "keys"), b"maybe\t30000\nabsent\t0\n")
         self.assertIn(b"maybe\t", self.good("contains", "f", "--count", "key-1"))
 

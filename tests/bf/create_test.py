@@ -29,6 +29,20 @@ class Create(BfCase):
         self.assertEqual(os.path.getsize(self.path("f")), 65536 - 4096 + 8)  # one page more would not leave room for 8 bytes
         self.assertEqual(made["m"], (65536 - 4096 - 16384) * 8)
 
+    def test_a_hash_with_only_one_k_takes_every_size(self):
+        for name, number in (("java-bytes", 20), ("parquet", 16)):
+            made = {size: self.made("--hash", name, *size) for size in (
+                ("--capacity", "1000"), ("--capacity", "1000", "--fpr", "0.001"), ("--capacity", "1000", "--bits-per-key", "25.6"),
+                ("--capacity", "1000", "--max-bytes", "64KiB"), ("--bits", "25600"), ("--bits", "25600", "--capacity", "1000"))}
+            for size, of_size in made.items():
+                self.assertEqual((of_size["hash"], of_size["k"]), (number, 8), size)
+            usual, rare, *of_bits = made.values()
+            self.assertEqual((usual["n"], usual["p"], rare["n"], rare["p"]), (1000, 0.01, 1000, 0.001))
+            self.assertLess(usual["m"], rare["m"])
+            self.assertEqual((of_bits[0]["m"], of_bits[0]["p"]), (25600, of_bits[3]["p"]))
+            self.refused("create", "g", "--hash", name, "--bits", "25600", "--probes", "7", says="a k of 8")
+            self.assertIn(b'"num_probes": 8', self.good("plan", "--like", "f", "--layout", "classic", "--json"))
+
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))
@@ -203,7 +217,8 @@ class Refusals(BfCase):
     def test_an_existing_file_is_never_touched_without_force(self):
         for data in [b"precious", b""]:
             self.write("f", data)
-            self.refused("create", "f", "--capacity", "9", says=["f: exists already", "--force"])
+            self.refused("create", "f", "--capacity", "9", says="f: exists already. Add to it (bf add), replace it and lose its keys (--force)")
+            self.refused("build", "f", "--from", "-", says="f: exists already. Add to it (bf add), replace it")
             with open(self.path("f"), "rb") as file:
                 self.assertEqual(file.read(), data)
         self.assertEqual(self.files(), ["f"])

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 
-from bf_case import BfCase, main
+from bf_case import SURE, BfCase, main
 from jaybird_test import Published, lines, words
 from raw_test import SEEDS_0_TO_3, bits_of
 
@@ -67,7 +67,7 @@ class InPlace(BfCase):
         self.refused("contains", "raw", *JAYBIRD, "--secret-file", "secret", "alice", says=["contains: --secret-file", "siphash"])
 
     def test_a_file_without_its_format_is_recognized(self):
-        says = ["raw: is no bfstore filter", "looks like one of the format jaybird", "give --format jaybird."]
+        says = ["raw: is no bfstore filter", "looks like one of the format jaybird", "give --format jaybird and --hash jaybird or"]
         self.refused("contains", "raw", "alice", says=says)
         self.refused("contains", "raw", "--from", "keys", says=says)
         self.write("short", Published(1, 0.5, "jaybird").to_bytes())
@@ -78,7 +78,25 @@ class InPlace(BfCase):
         for name, data in (("text", b"alice\n" * 1000), ("empty", b""), ("cut", self.file[:-1]), ("longer", self.file + b"\0"), ("zeros", bytes(5000))):
             self.write(name, data)
             said = self.refused("contains", name, "alice", says=name)
-            self.assertNotIn(b"--format", said)
+            self.assertIn(b"not a bfstore file", said)
+            self.assertTrue(said.endswith(b"Create one with bf create. If it is another program's filter, give --format.\n"), said)
+        self.good("create", "f", *SURE, "-q")
+        with open(self.path("f"), "rb") as file:
+            self.write("cut", file.read(9000))
+        self.assertNotIn(b"--format", self.refused("contains", "cut", "alice", says="it was truncated"))
+
+    def test_a_hash_that_the_bytes_do_not_tell_is_in_the_hint(self):
+        for program in ("rbloom", "dcso"):
+            file = next(row["file"] for row in originals() if row["format"] == program)
+            hint = f"--format {program} --hash {program}." if program == "rbloom" else f"--format {program}."
+            self.refused("contains", os.path.join(DATA, file), "alice", says="give " + hint)
+        self.write("short", Published(1, 0.5, "jaybird").to_bytes())
+        self.refused("contains", "short", "alice", says="give --format jaybird and --hash jaybird or --hash pybloom-live.")
+
+    def test_unknown_bytes_are_planned_like_and_imported_with_their_format(self):
+        self.write("text", b"alice\n" * 1000)
+        self.refused("plan", "--like", "text", says="Give its --format.")
+        self.refused("import", "text", "f", says="import: no size given. Give --format if the file is of a format that says its size, or --bits")
         self.refused("contains", "nothing", "alice", says="no such file. Create one")
         self.refused("contains", "nothing", *JAYBIRD, "alice", says="nothing")
 
@@ -176,7 +194,7 @@ class Originals(BfCase):
     def test_one_of_several_filters_is_imported_by_its_number(self):
         row = next(row for row in originals() if row["file"] == "jaybird.scalable-2.bloom")
         shutil.copy(os.path.join(DATA, row["file"]), self.path("raw"))
-        self.refused("contains", "raw", "alice", says="one of the format jaybird-scalable: give --format jaybird-scalable.")
+        self.refused("contains", "raw", "alice", says="one of the format jaybird-scalable: give --format jaybird-scalable and --hash jaybird or --hash pybloom-live.")
         said = self.refused("import", "raw", "f", *unsaid(row), says=["raw: has", "filters", "number of one"]).decode()
         filters = int(re.search(r"has (\d+) filters", said).group(1))
         self.refused("import", "raw", "f", *unsaid(row), "--member", str(filters + 1), says=f"no number {filters + 1}")

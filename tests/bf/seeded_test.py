@@ -1,6 +1,7 @@
 """Filters with murmur3 hold bit for bit what Python programs with mmh3 and bitarray hold: the tutorials' program, many
 seeds over URLs, many probes in few bits; and bf's options for seeds and for the tutorials' sizing.
 """
+import json
 import math
 import random
 import string
@@ -116,6 +117,12 @@ class SameBits(BfCase):
 
 
 class Options(BfCase):
+    def test_a_plan_like_it_says_that_it_does_not_fold(self):
+        for name, *more in (("murmur3", "--probes", "4"), ("java-polynomial", "--seeds", "5,7,11"), ("xxh3", "--probes", "4", "--layout", "classic")):
+            self.good("create", name, "-q", "--hash", name, "--bits", "64Ki", *more)
+            planned = json.loads(self.good("plan", "--like", name, "--layout", "classic", "--json"))["layouts"]
+            self.assertEqual([layout["can"]["fold"] for layout in planned], [name == "xxh3"], name)
+
     def test_a_list_of_seeds_is_numbers_and_ranges(self):
         for text, seeds in (("41..47", range(41, 48)), ("3,1,4", [3, 1, 4]), ("0x10..0x12,7", [16, 17, 18, 7]), ("5", [5]),
                             ("4294967295", [2**32 - 1]), ("0..63", range(64))):

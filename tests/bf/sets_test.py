@@ -38,7 +38,8 @@ class Intersect(SetsCase):
         self.assertEqual(self.good("intersect", "abc", "a", "b", "c", "-q", "--mode", "640"), b"")
         self.assertEqual(stat.S_IMODE(os.stat(self.path("abc")).st_mode), 0o640)
         self.assertEqual(self.maybe("abc", KEYS), 200)
-        self.refused("intersect", "ab", "a", says=("ab", "--force"))
+        for make in (("intersect", "ab", "a"), ("join", "ab", "a"), ("copy", "a", "ab"), ("fold", "a", "ab", "--to-fpr", "0.1"), ("seal", "a", "ab")):
+            self.refused(*make, says="ab: exists already. Replace it (--force), or choose another name.")
         self.good("intersect", "ab", "a", "c", "-q", "--force")
         self.assertEqual(self.maybe("ab", KEYS), 400)
 

@@ -184,6 +184,7 @@ class Strangers(InspectorCase):
     def test_the_first_bytes_are_escaped(self):
         page = self.text(self.stranger(b"\x1b]0;gotcha\x07\n\xff'" + bytes(20000)), code=2)
         self.assertIn(r"'\x1b]0;gotcha\x07\n\xff'\x00", page)
+        self.assertNotIn(r"\\", page)
         self.assertNotIn("\x1b", page)
 
     def test_an_empty_file_is_too_short_and_no_filter(self):

@@ -114,6 +114,11 @@ class Foreign(InspectorCase):
         self.assertEqual(self.json(path)["hash"], "jaybird")
         self.assertRegex(self.text(path), r"hash +jaybird\n")
 
+    def test_the_only_hash_of_a_format_that_does_not_tell_it_is_in_the_advice(self):
+        page = self.text(os.path.join(DATA, "rbloom.text.bloom"))
+        for command in ("contains", "import"):
+            self.assertRegex(page, rf"bf {command}\s+--format\s+rbloom\s+--hash\s+rbloom\)")
+
     def test_an_overfull_file_needs_attention(self):
         bloom = Published(1000, 0.01, "jaybird")
         for key in (f"key {i}" for i in range(1400)):

@@ -155,6 +155,13 @@ class InspectorCase(unittest.TestCase):
         self.assertEqual(done.stderr, b"")
         return done.stdout.decode()
 
+    @staticmethod
+    def keys_within_promise(found):
+        """Returns the number of keys with which the filter of this report has its promised rate, as bf plan computes it."""
+        numbers = ["-m", str(found["m"]), "-k", str(found["k"]), "-p", str(found["p"]), "--layout", found["layout"]]
+        planned = subprocess.run([BF, "plan", *numbers, "--json"], check=True, capture_output=True, timeout=PATIENCE).stdout
+        return max(found["n"], json.loads(planned)["layouts"][0]["capacity"])
+
     def json(self, path, *arguments, code=0, **more):
         """Returns the JSON object. It must have every key, and only printable ASCII."""
         done = self.run_inspector("--json", *arguments, "--", path, **more)

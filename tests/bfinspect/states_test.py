@@ -316,11 +316,18 @@ class OpenBy(InspectorCase):
             found = self.json(path, program=program, user=65534, group=65534, extra_groups=[])
             page = self.text(path, program=program, user=65534, group=65534, extra_groups=[])
         self.assertEqual((found["open_by"], found["open_by_complete"]), (None, False))
+        undumpable = "import ctypes, sys; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); sys.stdin.read()"  # PR_SET_DUMPABLE
+        with subprocess.Popen([sys.executable, "-c", undumpable], cwd="/", user=65534, group=65534, extra_groups=[], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as own:
+            own.stdout.readline()
+            of_both = self.text(path, program=program, user=65534, group=65534, extra_groups=[])
+            own.communicate()
+        self.assertRegex(of_both, r"\d+ process(es)? of this user could not be looked at: the system forbids it")
         with_program, kernel_threads = self.processes()
         self.assertGreaterEqual(found["processes_not_looked_at"], 1)
         if kernel_threads > 20:  # kernel threads hold no files and do not count; a container has none
             self.assertLess(found["processes_not_looked_at"], with_program + kernel_threads / 2)
-        self.assertRegex(page, r"\d+ process(es)? could not be looked at; root may see more")
+        self.assertRegex(page, r"\d+ process(es)? of (an)?other users? could not be looked at; root may see more")
         self.assertNotRegex(page, r"(?m)^  no process$")
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root and unshare")

@@ -193,6 +193,12 @@ bfstore::Report classic_with(std::uint64_t capacity, double keys) {
 
 }  // namespace
 
+TEST_CASE("the library escapes bytes of files in its messages, so that their backslashes stay") {
+  CHECK(escaped_message("first bytes '\\x00'", false) == "first bytes '\\x00'");
+  CHECK(escaped_message("\x1b[2J\xff", false) == "\\x1b[2J\\xff");
+  CHECK(escaped("'\\x00'", false) == "'\\\\x00'");
+}
+
 TEST_CASE("a filter filled to its capacity is healthy, chance included, and a fuller one is overfull") {
   for (const std::uint64_t capacity : {10ULL, 1000ULL, 1'000'000ULL, 1'000'000'000ULL}) {
     const auto keys = static_cast<double>(capacity);
@@ -233,11 +239,21 @@ TEST_CASE("a report without a fill, or with a problem, is not judged") {
   CHECK(verdict_of(broken) == Verdict::kNotGood);
 }
 
-TEST_CASE("how many more keys fit is the capacity less the estimate") {
+TEST_CASE("how many more keys fit is the number that keeps the promised rate, less the estimate") {
   CHECK(remaining_keys(classic_with(1000, 0)) == 1000);
   CHECK(remaining_keys(classic_with(1000, 250.2)) == 749);
   CHECK(remaining_keys(classic_with(1000, 1000)) == 0);
   CHECK(remaining_keys(classic_with(1000, 1300)) == 0);
+  bfstore::Report rounded_up = classic_with(1000, 250.2);
+  rounded_up.identity->capacity = 500;
+  CHECK(remaining_keys(rounded_up).value_or(0) > 740);  // the exact rate is a little above Bloom's
+  CHECK(remaining_keys(rounded_up).value_or(999) < 750);
+  bfstore::Report exceeded = classic_with(1000, 900);
+  exceeded.fill->estimated_fpr = exceeded.identity->fpr * 1.001;
+  CHECK(remaining_keys(exceeded) == 0);
+  bfstore::Report no_rate = classic_with(1000, 250.2);
+  no_rate.identity->fpr = 1;
+  CHECK(remaining_keys(no_rate) == 749);
 }
 
 // m = 15 * 2^12, of which java-polynomial reaches 2^15 bits. The estimate's deviation is sqrt(2^15 (e^rho - 1 - rho)) /

@@ -33,6 +33,9 @@ class Codes(unittest.TestCase):
                 self.assertNotEqual(text, unknown)
                 self.assertRegex(text, r"^\w.{6,118}[^.\s]$", "one sentence without a full stop, for use after a colon")
 
+    def test_a_reader_that_adds_is_told_what_to_do(self):
+        self.assertEqual(LIBRARY.bfs_strerror(self.codes["BFS_EREADONLY"]), b"the filter was opened for reading; open it for writing")
+
     def test_numbers_that_are_no_code_have_a_general_text(self):
         numbers = set(range(-200, 3)) - set(self.codes.values())
         texts = {LIBRARY.bfs_strerror(number) for number in [*numbers, 2**31 - 1, -2**31]}

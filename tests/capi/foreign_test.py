@@ -49,6 +49,13 @@ class Foreign(Case):
             self.assertEqual(names().count(name), 1)
         self.assertIsNone(LIBRARY.bfs_foreign_name(2**32 - 1))
 
+    def test_a_hash_with_only_one_k_takes_a_capacity_alone(self):
+        for number, name in enumerate(("java-bytes", "parquet")):
+            handle = bfs.create(LIBRARY, self.path + b"%d" % number, hash=name, capacity=1000)
+            stats = bfs.statistics(LIBRARY, handle)
+            self.assertEqual((stats.capacity, stats.fpr, stats.num_probes), (1000, 0.01, 8), name)
+            self.close(handle)
+
     def test_a_file_of_another_program_becomes_a_filter_and_comes_back(self):
         handle = self.imported(self.jaybird, JAYBIRD)
         self.assertEqual([LIBRARY.bfs_contains(handle, key, len(key)) for key in KEYS], [1, 1, 1])

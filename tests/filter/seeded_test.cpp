@@ -583,6 +583,8 @@ TEST_CASE("a masked m has its capacity where half of the bits that it reaches ar
   CHECK(planned.num_bits == kMasked);
   CHECK(planned.body_bytes == kMasked / 8);
   CHECK(planned.num_reached == kReached);
+  CHECK_FALSE(planned.layout.can.fold);
+  CHECK(must(plan({.layout = Layout::kClassic, .capacity = capacity, .hash = Hash::kSipHash})).layout.can.fold);
   CHECK(planned.fill_ratio == doctest::Approx(0.5 * kReached / kMasked).epsilon(0.001));
   request.capacity = 0;
   request.fpr = planned.fpr;

@@ -302,6 +302,58 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a hash with only one k takes a capacity, and the rate, bits or keys that follow are those of that k") {
+  constexpr std::uint64_t kKeys = 100'000;
+  for (const Hash hash : {Hash::kJavaBytes, Hash::kParquet}) {
+    CAPTURE(hash);
+    const auto made = [hash](const Options& size) {
+      Options options = size;
+      options.hash = hash;
+      return InMemory::make(options).filter.shape();
+    };
+    const auto planned = [hash](PlanRequest request) {
+      request.layout = Layout::kClassic;
+      request.hash = hash;
+      return must(plan(request));
+    };
+    const auto rate_of = [&](const Shape& shape) {
+      return planned({.capacity = kKeys, .num_bits = shape.num_bits, .num_probes = 8}).fpr;
+    };
+    for (const double fpr : {0.0, 0.05, 0.001}) {  // the best k of the first two is smaller
+      CAPTURE(fpr);
+      const double wanted = fpr == 0 ? 0.01 : fpr;
+      const Shape shape = made({.capacity = kKeys, .fpr = fpr});
+      CHECK(shape.num_probes == 8);
+      CHECK(shape.fpr == wanted);
+      CHECK(rate_of(shape) <= wanted);
+      CHECK(rate_of(shape) > 0.99 * wanted);
+      const Plan same = planned({.capacity = kKeys, .fpr = fpr});
+      CHECK(same.num_bits == shape.num_bits);
+      CHECK(same.num_probes == 8);
+      CHECK_FALSE(same.layout.can.fold);
+      CHECK(planned({.fpr = wanted, .num_bits = shape.num_bits}).capacity >= kKeys);
+    }
+    const Shape shape = made({.capacity = kKeys, .bits_per_key = 25.6});
+    CHECK(shape.num_bits == 2'560'000);
+    CHECK(shape.fpr == rate_of(shape));
+    CHECK(planned({.capacity = kKeys, .bits_per_key = 25.6}).fpr == shape.fpr);
+    const Shape largest = made({.capacity = kKeys, .max_bytes = 200'001});
+    CHECK(largest.num_bits / 8 < 200'001);
+    CHECK(largest.num_bits / 8 > 200'001 - 2000);
+    CHECK(largest.fpr == rate_of(largest));
+    const Shape half_full = made({.num_bits = 25'600});
+    CHECK(half_full.num_probes == 8);
+    CHECK(half_full.capacity == 2218);  // 25,600 ln 2 / 8
+    CHECK(planned({.num_bits = 25'600}).capacity == 2218);
+    Options one_given;
+    one_given.hash = hash;
+    one_given.capacity = kKeys;
+    one_given.num_probes = 8;
+    check_refused(Filter::required_bytes(one_given), Code::kInvalid, {"only one of num_bits and num_probes"});
+    check_refused(plan({.layout = Layout::kClassic, .hash = hash}), Code::kInvalid, {"nothing was given"});
+  }
+}
+
 TEST_CASE("a full filter of lines or of split blocks has a rate of 1 and any number of keys, and an empty one none") {
   for (const char* const format : {"rocksdb", "sbbf"}) {
     CAPTURE(format);

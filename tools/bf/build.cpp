@@ -229,7 +229,7 @@ int build(const Arguments& arguments) {
   bfstore::Options options = arguments.options;
   options.note = note_of_built(arguments);
   Input input(arguments, options.note);
-  options.replace = refuse_taken(arguments.file, arguments.options.replace);
+  options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
   options.unpublished = true;
@@ -256,7 +256,8 @@ int build(const Arguments& arguments) {
   if (!arguments.quiet) {
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
            " new to it), " + shape_words(stats, arguments.file) +
-           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : ""));
+           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : "") +
+           (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
   }
   return 0;
 }

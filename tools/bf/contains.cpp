@@ -201,12 +201,22 @@ void ask_list(Asker& asker, KeySource& source) {
   }
 }
 
+// True for a file that was truncated.
+bool was_a_filter(const std::string& file) {
+  const auto report = bfstore::inspect(file, false);
+  return report && report->first_bytes.starts_with(
+                       "\x89"
+                       "BFS\r\n\x1A\n");
+}
+
 bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {
   auto own = open_filter(arguments, bfstore::OpenMode::kRead, options);
   const bool is_other =
       !own && (own.error().code == bfstore::Code::kMagic || own.error().code == bfstore::Code::kTooShort);
-  if (is_other) refuse_foreign(arguments.file, arguments);
-  return own;
+  if (!is_other) return own;
+  refuse_foreign(arguments.file, arguments);
+  if (was_a_filter(arguments.file)) return own;
+  throw Failure(own.error().message + " If it is another program's filter, give --format.");
 }
 
 // For a set and for another program's filter, the library's message says which file does not exist.

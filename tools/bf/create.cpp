@@ -26,7 +26,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
 
 int create(const Arguments& arguments) {
   interrupt::defer();
-  refuse_taken(arguments.file, arguments.options.replace);
+  refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   bfstore::Options options = arguments.options;
   options.note = note_of_new(arguments);
   bfstore::Filter filter = make_filter(arguments, options);

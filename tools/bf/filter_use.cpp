@@ -101,17 +101,18 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
   return bfstore::Filter::open_set(arguments.file, options);
 }
 
-[[noreturn]] void fail_exists(const std::string& file) {
-  throw Failure(file + ": exists already. Add to it (bf add), replace it (--force), or choose another name.");
+[[noreturn]] void fail_exists(const std::string& file, const std::string& instead) {
+  const std::string ways = instead.empty() ? "Replace it" : instead + ", replace it and lose its keys";
+  throw Failure(file + ": exists already. " + ways + " (--force), or choose another name.");
 }
 
-bool refuse_taken(const std::string& file, bool replace) {
+bool refuse_taken(const std::string& file, bool replace, const std::string& instead) {
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) return false;
   if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
   if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
   if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
-  if (!replace) fail_exists(file);
+  if (!replace) fail_exists(file, instead);
   return true;
 }
 

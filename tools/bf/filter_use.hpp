@@ -76,12 +76,13 @@ bfstore::Filter made_filter(bfstore::Result<bfstore::Filter> made, const std::st
 // Makes a new filter with these options.
 bfstore::Filter make_filter(const Arguments& arguments, const bfstore::Options& options);
 
-[[noreturn]] void fail_exists(const std::string& file);
+// `instead`: what the command has for a user who wants to keep the file's keys, such as "Add to it (bf add)".
+[[noreturn]] void fail_exists(const std::string& file, const std::string& instead = "");
 
 // Refuses a name that is in use before any work, so that no user waits for a long command first. The library checks
 // again when it matters. Returns true if a file exists that may be replaced: a file that appears later has other keys,
-// so it may not.
-bool refuse_taken(const std::string& file, bool replace);
+// so it may not. `instead` as for fail_exists().
+bool refuse_taken(const std::string& file, bool replace, const std::string& instead = "");
 
 // Gives an unpublished filter its name.
 void publish(bfstore::Filter& filter, const std::string& file);

@@ -118,6 +118,20 @@ std::string recognized_format(const std::string& file) {
   throw Failure(file + ": looks like a filter of the format " + joined(*found) + ". Give the right one: --format F.");
 }
 
+namespace {
+
+// " --hash rbloom" for a file whose bytes do not tell its hash, and nothing for other files.
+std::string hash_option(const std::string& file, const char* format) {
+  const auto told = bfstore::inspect_foreign_file(file, {.format = format}, {.any_filesystem = true});
+  if (!told || told->hash) return "";
+  std::vector<std::string> options;
+  for (const bfstore::Hash hash : told->format.hashes)
+    options.push_back(std::string("--hash ") + bfstore::hash_of(hash)->name);
+  return options.size() == 1 ? " " + options.front() : " and " + joined(options);
+}
+
+}  // namespace
+
 void refuse_foreign(const std::string& file, const Arguments& arguments) {
   const auto found = bfstore::recognize_foreign(file, {.any_filesystem = arguments.any_filesystem});
   if (!found || found->empty()) return;
@@ -125,7 +139,8 @@ void refuse_foreign(const std::string& file, const Arguments& arguments) {
   const bool has_columns = std::any_of(
       found->begin(), found->end(), [](const char* name) { return bfstore::foreign_format_named(name)->needs_column; });
   throw Failure(file + ": is no bfstore filter. It looks like one of the format " + names + ": give --format " +
-                (found->size() == 1 ? names : "and the right one") + (has_columns ? ", and --column" : "") + ".");
+                (found->size() == 1 ? names + hash_option(file, found->front()) : "and the right one") +
+                (has_columns ? ", and --column" : "") + ".");
 }
 
 }  // namespace bf

@@ -57,6 +57,10 @@ void declare_import(CLI::App& app, Arguments& arguments) {
 }
 
 void check_import(Arguments& arguments) {
+  if (arguments.form.format.empty() && !arguments.is_sized())
+    throw Failure(
+        "import: no size given. Give --format if the file is of a format that says its size, or --bits M and --probes "
+        "K, or --like OTHER.");
   take_usual_format(arguments);
   if (arguments.raw == "-" && arguments.check == "-")
     throw Failure("import: the bits and the keys cannot both be standard input. Give a path for one of them.");

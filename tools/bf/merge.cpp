@@ -71,17 +71,6 @@ void refuse_a_source(const Arguments& arguments) {
   }
 }
 
-// --force would lose the keys of an OUT that exists, so the error names --into first.
-void refuse_existing(const Arguments& arguments) {
-  struct stat target {};
-  if (!arguments.options.replace && ::lstat(arguments.file.c_str(), &target) == 0 && S_ISREG(target.st_mode)) {
-    throw Failure(arguments.file +
-                  ": exists already. Merge into it (--into), replace it and lose its keys (--force), or choose another "
-                  "name.");
-  }
-  refuse_taken(arguments.file, arguments.options.replace);
-}
-
 // The note of a new OUT.
 std::string note_of_all(const Arguments& arguments) {
   OneForm forms(arguments.key_form, kFormsDiffer);
@@ -107,7 +96,7 @@ bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const
 
 int merge(const Arguments& arguments) {
   interrupt::defer();
-  if (!arguments.into) refuse_existing(arguments);
+  if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace, "Merge into it (--into)");
   refuse_a_source(arguments);
   const std::string like = arguments.into ? "" : smallest(arguments);
   bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)

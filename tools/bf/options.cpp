@@ -368,9 +368,16 @@ tools::Words known_words() {
           {"--lock-timeout", {"none", "forever"}}};
 }
 
+// True for a hash that has only one k: then m alone makes a plan.
+static bool has_own_probes(bfstore::Hash hash) {
+  constexpr std::uint64_t kAnyBits = 1 << 16;
+  return bfstore::plan({.layout = bfstore::Layout::kClassic, .num_bits = kAnyBits, .hash = hash}).ok();
+}
+
 void check_bits(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
   if (options.num_bits == 0 || options.num_probes != 0 || !options.seeds.empty()) return;
+  if (options.hash && has_own_probes(*options.hash)) return;
   const std::string name = arguments.command->name;
   throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name + " --help.");
 }

@@ -1,5 +1,4 @@
 // bf seal: makes a copy of a filter that detects damage.
-#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -34,8 +33,7 @@ int seal(const Arguments& arguments) {
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
-  if (error.code == bfstore::Code::kExists)
-    throw Failure(arguments.target + ": exists already. Replace it (--force), or choose another name.");
+  if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;

@@ -4,7 +4,6 @@
 #include <bfstore/bfstore.hpp>
 
 #include <array>
-#include <cmath>
 #include <ctime>
 
 #include "html_charts.hpp"
@@ -131,21 +130,6 @@ std::string key_figure(const std::string& name, const std::string& value, const 
          "</span></li>\n";
 }
 
-// Not the capacity: m is rounded up, so that a filter keeps its promise for some keys more.
-std::optional<double> keys_until_the_promise_is_broken(const Facts& facts) {
-  const bfstore::ReportedIdentity& id = *facts.report.identity;
-  if (id.capacity == 0 || !(id.fpr > 0 && id.fpr < 1)) return std::nullopt;
-  bfstore::PlanRequest filter;
-  filter.layout = static_cast<bfstore::Layout>(id.layout);
-  filter.hash = static_cast<bfstore::Hash>(id.hash);
-  filter.num_bits = id.num_bits;
-  filter.num_probes = id.num_probes;
-  filter.fpr = id.fpr;
-  const auto plan = bfstore::plan(filter);
-  if (!plan) return std::nullopt;
-  return std::max(0.0, static_cast<double>(plan->capacity) - facts.report.fill->estimated_keys);
-}
-
 std::string key_figures(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (!report.valid() || !report.identity || !report.fill) return {};
@@ -159,13 +143,13 @@ std::string key_figures(const Facts& facts) {
                      full ? percent_text(*full) + " at capacity" : "");
   list += key_figure("False positives now", rate_text(fill.estimated_fpr),
                      id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
-  if (const auto room = keys_until_the_promise_is_broken(facts)) {
+  if (const auto& room = facts.remaining_keys) {
     // The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
     const bool exceeded = facts.overfull.value_or(false);
-    list +=
-        *room > 0
-            ? key_figure("Room", "about " + about_text(*room), "more keys until the promised rate is exceeded")
-            : key_figure("Room", "none", exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
+    list += *room > 0 ? key_figure("Room", "about " + about_text(static_cast<double>(*room)),
+                                   "more keys until the promised rate is exceeded")
+                      : key_figure("Room", "none",
+                                   exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
   }
   return list + "</ul>\n";
 }

@@ -182,7 +182,7 @@ void put_openers(Json& out, const Facts& facts) {
     for (const Opener& opener : facts.openers->seen) out["open_by"].push_back(opener_json(opener));
   }
   out["open_by_complete"] = complete;
-  out["processes_not_looked_at"] = facts.openers ? Json(facts.openers->not_looked_at) : Json();
+  out["processes_not_looked_at"] = facts.openers ? Json(facts.openers->not_looked_at()) : Json();
 }
 
 // The version of the keys and their meanings. It changes if a key goes or changes its meaning, and not if a key is

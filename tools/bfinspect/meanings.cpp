@@ -52,7 +52,7 @@ constexpr Meaning kMeanings[] = {
     {"counters set", "The counters that are not 0. This number gives the number of keys."},
     {"keys now", "The number of different keys, estimated from the bits."},
     {"95 of 100 times", "The range in which the real number of keys is, in 95 of 100 filters like this one."},
-    {"room for", "The number of keys that fit until the capacity is reached."},
+    {"room for", "The number of keys that fit until the promised rate of false positives is reached."},
     {"false positives", "The share of absent keys that get the answer \"maybe\". A \"no\" is always right."},
     {"page cache", "The part of the file that is in memory. A lookup elsewhere waits for the disk."},
     {"huge pages", "The part that is mapped in large pages, which makes lookups faster."},

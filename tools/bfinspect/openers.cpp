@@ -132,6 +132,19 @@ bool holds_no_files(const std::string& process_dir) {
   return fields && (state == "Z" || state == "X" || (flags & kKernelThread) != 0);
 }
 
+// The owner of the directory is root if the process may not be dumped, so its status decides. ("Uid:" has the real,
+// the effective and two more.)
+bool is_of_other_user(const std::string& process_dir) {
+  std::istringstream lines(content_of(process_dir + "/status"));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    std::string name;
+    uid_t real = 0, effective = 0;
+    if (fields >> name >> real >> effective && name == "Uid:") return effective != geteuid();
+  }
+  return false;
+}
+
 std::string command_of(const std::string& process_dir) {
   std::string command = content_of(process_dir + "/comm");
   if (command.ends_with('\n')) command.pop_back();
@@ -145,8 +158,8 @@ void look_at_process(pid_t process, Identity file, Openers& openers) {
   look_at_mappings(process_dir, file, use);
   if (use.found) {
     openers.seen.push_back({process, command_of(process_dir), use.writing});
-  } else if (use.denied && !holds_no_files(process_dir)) {
-    ++openers.not_looked_at;
+  } else if (use.denied && !holds_no_files(process_dir) && access(process_dir.c_str(), F_OK) == 0) {
+    ++(is_of_other_user(process_dir) ? openers.of_other_users : openers.forbidden);
   }
 }
 

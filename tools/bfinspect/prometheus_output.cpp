@@ -83,7 +83,7 @@ constexpr Metric kMetrics[] = {
      [](const Facts& facts) { return one(said(facts, &bfstore::ReportedIdentity::capacity)); }},
     {"bfstore_estimated_keys", "gauge", "Different keys in the filter, estimated from its bits.",
      [](const Facts& facts) { return one(counted(facts, &bfstore::Fill::estimated_keys)); }},
-    {"bfstore_remaining_keys", "gauge", "Keys that fit until the capacity is reached.",
+    {"bfstore_remaining_keys", "gauge", "Keys that fit until the promised rate is reached.",
      [](const Facts& facts) { return one(number_of(facts.remaining_keys)); }},
     {"bfstore_keys_added_total", "counter", "Adds that changed the filter.",
      [](const Facts& facts) { return one(number_of(facts.report.keys_added)); }},

@@ -164,8 +164,9 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   if (facts.remaining_keys) {
     const auto room = static_cast<double>(*facts.remaining_keys);
     sheet.row("room for",
-              overfull ? "none: overfull. Build a larger one from all keys (bf build)"
-                       : "about " + about_text(room) + " more keys",
+              overfull    ? "none: overfull. Build a larger one from all keys (bf build)"
+              : room == 0 ? "none: the promised rate is reached"
+                          : "about " + about_text(room) + " more keys",
               overfull ? Colour::kBad : Colour::kNone);
   }
   sheet.row("false positives",
@@ -189,6 +190,19 @@ std::string opener_text(const Opener& opener, bool ascii) {
   return std::to_string(opener.process) + "  " + escaped(opener.command, ascii) + "  " + mode;
 }
 
+// A root without all capabilities, or in a sandbox, may not look into every process, either.
+void put_not_looked_at(Sheet& sheet, const Openers& openers) {
+  if (openers.of_other_users > 0) {
+    sheet.paragraph(grouped(openers.of_other_users) +
+                    (openers.of_other_users == 1 ? " process of another user" : " processes of other users") +
+                    " could not be looked at" + (geteuid() == 0 ? ": the system forbids it" : "; root may see more"));
+  }
+  if (openers.forbidden > 0) {
+    sheet.paragraph(grouped(openers.forbidden) + (openers.forbidden == 1 ? " process" : " processes") +
+                    " of this user could not be looked at: the system forbids it");
+  }
+}
+
 void put_openers(Sheet& sheet, const Facts& facts) {
   sheet.section("Open by");
   if (!facts.openers) {
@@ -202,10 +216,7 @@ void put_openers(Sheet& sheet, const Facts& facts) {
     return;
   }
   if (openers.seen.empty()) sheet.paragraph("no process that can be seen from here");
-  if (openers.not_looked_at > 0) {
-    sheet.paragraph(grouped(openers.not_looked_at) + (openers.not_looked_at == 1 ? " process" : " processes") +
-                    " could not be looked at" + (geteuid() == 0 ? "" : "; root may see more"));
-  }
+  put_not_looked_at(sheet, openers);
   if (openers.others_are_hidden)
     sheet.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
   if (facts.report.state == FileState::kInUse && openers.complete()) {
@@ -226,7 +237,7 @@ void put_problems(Sheet& sheet, const Facts& facts) {
   sheet.section("Problems");
   for (const bfstore::Problem& problem : facts.report.problems) {
     const char* name = bfstore::code_name(problem.code);
-    sheet.row(name == nullptr ? "?" : name, escaped(problem.text, ascii), Colour::kBad);
+    sheet.row(name == nullptr ? "?" : name, escaped_message(problem.text, ascii), Colour::kBad);
   }
   sheet.row("what to do", way_out(facts));
 }

@@ -131,7 +131,9 @@ bool is_printable(char32_t code_point) {
                       [=](const Range& range) { return range.first <= code_point && code_point <= range.last; });
 }
 
-std::string escaped(std::string_view bytes, bool ascii) {
+namespace {
+
+std::string escaped_bytes(std::string_view bytes, bool ascii, bool keeps_backslashes) {
   std::string out;
   for (std::size_t at = 0; at < bytes.size();) {
     const std::size_t from = at;
@@ -141,7 +143,8 @@ std::string escaped(std::string_view bytes, bool ascii) {
       out += escaped_byte(byte);
       ++at;
     } else if (*code_point < 0x80) {
-      out += is_printable(*code_point) && byte != '\\' ? std::string(1, bytes[from]) : escaped_byte(byte);
+      out += is_printable(*code_point) && (keeps_backslashes || byte != '\\') ? std::string(1, bytes[from])
+                                                                              : escaped_byte(byte);
     } else if (ascii || !is_printable(*code_point)) {
       out += "\\u{" + hex_number(*code_point) + '}';
     } else {
@@ -150,6 +153,12 @@ std::string escaped(std::string_view bytes, bool ascii) {
   }
   return out;
 }
+
+}  // namespace
+
+std::string escaped(std::string_view bytes, bool ascii) { return escaped_bytes(bytes, ascii, false); }
+
+std::string escaped_message(std::string_view message, bool ascii) { return escaped_bytes(message, ascii, true); }
 
 std::string hex(std::string_view bytes) {
   std::string out;

@@ -25,6 +25,9 @@ bool is_printable(char32_t code_point);
 // \u{HEX} for other code points that are not printable. With `ascii`, also for every code point that is not ASCII.
 std::string escaped(std::string_view bytes, bool ascii);
 
+// The same for a message of the library, which has escaped the bytes of files in it. So backslashes stay as they are.
+std::string escaped_message(std::string_view message, bool ascii);
+
 // "1b5d"
 std::string hex(std::string_view bytes);
 

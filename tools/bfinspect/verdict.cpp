@@ -16,14 +16,26 @@ using bfstore::Report;
 // A filter of another program may have no known capacity.
 bool has_promise(const Report& report) { return report.valid() && report.identity && report.identity->capacity != 0; }
 
-bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) {
+bfstore::PlanRequest numbers_of(const bfstore::ReportedIdentity& id) {
   bfstore::PlanRequest request;
   request.layout = static_cast<bfstore::Layout>(id.layout);
   request.hash = static_cast<bfstore::Hash>(id.hash);
   request.capacity = id.capacity;
   request.num_bits = id.num_bits;
   request.num_probes = id.num_probes;
-  return bfstore::plan(request);
+  return request;
+}
+
+bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) { return bfstore::plan(numbers_of(id)); }
+
+// The keys with which the filter keeps its promised rate. They are more than the capacity if m was rounded up to whole
+// blocks.
+std::uint64_t keys_within_promise(const bfstore::ReportedIdentity& id) {
+  bfstore::PlanRequest request = numbers_of(id);
+  request.capacity = 0;
+  request.fpr = id.fpr;
+  const auto plan = bfstore::plan(request);  // an error for a rate of 0 or 1
+  return plan.ok() ? std::max(plan->capacity, id.capacity) : id.capacity;
 }
 
 // The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, where m are the bits
@@ -58,11 +70,12 @@ std::optional<bool> is_overfull(const Report& report) {
 
 std::optional<std::uint64_t> remaining_keys(const Report& report) {
   if (!has_promise(report) || !report.fill) return std::nullopt;
-  const double there = std::ceil(report.fill->estimated_keys);
-  const double room = static_cast<double>(report.identity->capacity) - there;
-  if (!(room > 0)) return 0;  // also if the estimate is not a number
-  if (!(there >= 1)) return report.identity->capacity;
-  return report.identity->capacity - static_cast<std::uint64_t>(there);
+  const bfstore::Fill& fill = *report.fill;
+  const std::uint64_t most = keys_within_promise(*report.identity);
+  const double there = std::ceil(fill.estimated_keys);
+  // Not a number, too, has no room.
+  if (!(there < static_cast<double>(most)) || fill.estimated_fpr > report.identity->fpr) return 0;
+  return most - static_cast<std::uint64_t>(std::max(there, 0.0));
 }
 
 std::optional<double> fill_at_capacity(const Report& report) {

@@ -15,7 +15,7 @@ enum class Verdict : int { kHealthy = 0, kNeedsAttention = 1, kNotGood = 2, kFai
 // not counted or the header is not credible.
 std::optional<bool> is_overfull(const bfstore::Report& report);
 
-// The number of keys that fit until the capacity is reached.
+// The number of keys that fit until the promised rate is reached. It may be more than what is left of the capacity.
 std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
 
 // The expected fill ratio with as many keys as the filter was made for.

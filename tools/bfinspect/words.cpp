@@ -211,12 +211,18 @@ std::string likeness(const Facts& facts) {
   return content_likeness(facts.report.first_bytes);
 }
 
+// " --hash rbloom", if the bytes do not tell the hash and only one can be meant.
+std::string untold_hash(const Foreign& foreign) {
+  if (!foreign.filter || foreign.filter->hash || foreign.filter->format.hashes.size() != 1) return "";
+  return " --hash " + hash_names(foreign);
+}
+
 std::string foreign_way_out(const Facts& facts) {
   const Foreign& foreign = *facts.foreign;
   if (!facts.report.valid())
     return "Do not trust its \"no\". Use a good copy, or give the format that it has (--format).";
   if (foreign.formats.size() > 1) return "Find out which program made it, and give its format (--format).";
-  const std::string format = std::string("--format ") + foreign.formats.front().name;
+  const std::string format = std::string("--format ") + foreign.formats.front().name + untold_hash(foreign);
   if (!foreign.filter) return "Give the column that is meant: " + format + " --column C.";
   if (!foreign.asked_in_place)
     return "Make a filter file of it (bf import " + format + "): its bits are not asked where they are.";

@@ -4,6 +4,7 @@
 
 #include <bfstore/options.hpp>
 
+#include "base/arith.hpp"
 #include "hash/hash.hpp"
 #include "layout/layout.hpp"
 #include "sizing/sizing.hpp"
@@ -37,12 +38,14 @@ inline layout::Geometry geometry_of(const Shape& shape) noexcept {
 }
 
 // Calls `solve` with the options, whose m becomes what the hash reaches of the m that was given. The answer has the m
-// that was given. Changes the caller's options, because a copy would have the secret, too.
+// that was given, or one that was computed and rounded up to one that the hash takes. Changes the caller's options,
+// because a copy would have the secret, too.
 template <class Solve>
 Result<sizing::Size> solve_for_reached(const hash::Row& hash, Options& options, Solve solve) {
   const std::uint64_t beyond_reach = options.num_bits - hash.num_reached(options.num_bits);
   options.num_bits -= beyond_reach;
   auto size = solve(options);
+  if (size && options.num_bits == 0) size->num_bits = base::round_up(size->num_bits, hash.unit_bits);
   if (size) size->num_bits += beyond_reach;
   return size;
 }

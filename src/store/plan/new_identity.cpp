@@ -119,12 +119,11 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
   const std::size_t count = options.seeds.size();
   if (count > kMaxProbes)
     return fail(Code::kInvalid, std::to_string(count) + " seeds are out of range. Give 1 to 64, one for each probe.");
-  if (options.num_bits != 0 && options.num_probes == 0) options.num_probes = static_cast<std::uint32_t>(count);
-  if (options.num_probes == 0) options.num_probes = hash.only_probes;
+  if (options.num_bits != 0 && options.num_probes == 0)
+    options.num_probes = count != 0 ? static_cast<std::uint32_t>(count) : hash.only_probes;
   auto size = solve_for_reached(hash, options, [&](const Options& reached) {
-    return sizing::solve(row_of_rates(row, hash), reached, body_bytes, program_of(hash.info.hash));
+    return sizing::solve(row_of_rates(row, hash), reached, body_bytes, program_of(hash.info.hash), hash.only_probes);
   });
-  if (size && options.num_bits == 0) size->num_bits = base::round_up(size->num_bits, hash.unit_bits);
   if (!size || count == 0 || size->num_probes == count) return size;
   return fail(Code::kInvalid, "a key has " + std::to_string(size->num_probes) + " probes, and the number of seeds is " +
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");

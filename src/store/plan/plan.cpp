@@ -58,7 +58,7 @@ Result<Plan> plan(const PlanRequest& request) {
   const layout::Row& rates = store::row_of_rates(*row, *hash);
   Options options = options_of(request);
   const auto size = store::solve_for_reached(*hash, options, [&](const Options& reached) {
-    return sizing::complete(rates, reached, store::file_body_budget(request.max_bytes));
+    return sizing::complete(rates, reached, store::file_body_budget(request.max_bytes), hash->only_probes);
   });
   if (!size) return size.error();
   if (Error error = store::check_hash_takes(*row, *hash, options, size->num_bits, size->num_probes); !error.ok())
@@ -66,6 +66,7 @@ Result<Plan> plan(const PlanRequest& request) {
   const auto keys = static_cast<double>(size->capacity);
   Plan plan;
   plan.layout = row->info;
+  plan.layout.can.fold = plan.layout.can.fold && !hash->info.gives_positions;  // as Ask::folds()
   plan.capacity = size->capacity;
   plan.num_bits = size->num_bits;
   plan.num_probes = size->num_probes;
