@@ -67,9 +67,9 @@ const NATURAL = new Map([
 /** See BFS_IS_CALL_ERROR and its like. @param {number} code @returns {ErrorKind} */
 const kindOf = (code) => code > -100 ? "call" : code > -200 ? "state" : code > -300 ? "malformed" : "other";
 
-/* What to do, for codes whose words in the library do not name an option of this package. */
+/* This package's name for what the library's words say to do. */
 /** @type {Map<number, string>} */
-const WAYS = new Map([[BFS.EREADONLY, '. Open it with mode "r+".']]);
+const WAYS = new Map([[BFS.EREADONLY, ' (mode "r+")']]);
 
 /** Makes the error of a call without a bfs_error. @param {number} code @param {string} name */
 export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${strerror(code)}${WAYS.get(code) ?? ""}`);

@@ -107,7 +107,7 @@ test("a reader that adds", (t) => {
   const reader = open();
   for (const call of [() => reader.add("a"), () => reader.addMany(["a"]), () => reader.addDigest(1n), () => reader.sync()])
     assert.throws(call, {code: "BFS_EREADONLY", message: new RegExp(path)});
-  assert.throws(() => reader.add("a"), {message: `${path}: the filter was opened for reading. Open it with mode "r+".`});
+  assert.throws(() => reader.add("a"), {message: `${path}: the filter was opened for reading; open it for writing (mode "r+")`});
 });
 
 test("a full filter", (t) => {
