@@ -19,6 +19,13 @@ HEADER_FOLDER = README.parent / "capi"
 GUIDE = HEADER_FOLDER / "guide"
 PAGES = [README, *sorted(GUIDE.glob("*.md")), README.parent / "src" / "ARCHITECTURE.md", README.parent / "CONTRIBUTING.md",
          README.parent / "CHANGELOG.md", README.parent / "SECURITY.md"]
+# The files that the page "Filters of other programs" asks, and files of those programs.
+FOREIGN_FILES = {
+    "hashlookup-full.bloom": "dcso.one-percent.bloom", "users.guava": "guava.long.bloom", "wallet.bip37": "bip37.tweak-0.bloom",
+    "users.dump": "redisbloom.one-link.dump", "chain.dump": "redisbloom.five-links.dump", "ids.json": "bits_and_blooms.one-percent.json",
+    "table.filter": "leveldb.ten-bits.filter", "sst.filter": "rocksdb.ten-bits.filter", "sales.parquet": "parquet.arrow.parquet",
+    "words.libbloom": "libbloom.one-percent.bloom", "words.pybloom": "pybloomfilter.capacity-1000.bloom",
+    "words.rbloom": "rbloom.text.bloom", "words.bytes": "java_bytes.power-of-two.bytes", "grown.jay": "jaybird.scalable-2.bloom"}
 
 
 def block(language: str) -> str:
@@ -82,6 +89,39 @@ class FirstScreen(unittest.TestCase):
             said.append(ran.stdout)
         self.assertEqual(said[2], "maybe\talice\nabsent\tzoe\n")
         self.assertEqual(said[4], "3\n")
+
+    def typed(self, line: str) -> subprocess.CompletedProcess:
+        """Runs a line of the guide, in which the path of a clone is replaced."""
+        path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
+        line = line.replace("/path/to/bfstore", str(README.parent.resolve()))
+        return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
+
+    def test_the_guide_shows_what_its_commands_print(self) -> None:
+        """A line "..." stands for lines that are left out."""
+        shown = "".join(re.findall("^```console\n(.*?)^```", (GUIDE / "foreign.md").read_text("utf-8"), re.MULTILINE | re.DOTALL))
+        commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown, re.MULTILINE)
+        self.assertGreater(len(commands), 7)
+        for line, output in commands:
+            ran = self.typed(line)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
+            self.assertRegex(ran.stdout, "^" + re.escape(output).replace(re.escape("...\n"), r"(?:.*\n)*?") + "$", line)
+
+    def test_the_lines_about_each_format_work_with_files_of_these_programs(self) -> None:
+        folder = pathlib.Path(self.folder.name)
+        for name, original in FOREIGN_FILES.items():
+            (folder / name).write_bytes((README.parent / "tests" / "data" / "foreign" / original).read_bytes())
+        (folder / "words.txt").write_text("alice\nbob\n", "utf-8")
+        for options, form in (("--hash murmur3 --bits 124 --probes 4", "words.bits --order big"),
+                              ("--hash pybloom-live --capacity 1000 --fpr 0.001", "words.jay --format jaybird")):
+            ran = self.typed(f"bf create f {options} --force -q && bf add f -q --from words.txt && bf export f {form} -q")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = indented_lines("foreign.md", "Formats")
+        said = {line: self.typed(line) for line in lines}
+        self.assertGreater(len(lines), 15)
+        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode > 1}, {})  # 1: absent
+        answers = "".join(ran.stdout for line, ran in said.items() if line.startswith("bf contains"))
+        # The keys of CIRCL's list, of a wallet and of rbloom's file: these files have others.
+        self.assertEqual(re.findall("^absent\t(.*)", answers, re.MULTILINE), ["3f64c98f22da277a07cab248c44c56eedb796a81", "0102ff", "alice"])
 
     def bf(self, *arguments: str) -> subprocess.CompletedProcess:
         return self.run_in_folder([BF, *arguments])
