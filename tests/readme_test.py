@@ -162,6 +162,14 @@ class FirstScreen(unittest.TestCase):
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
 
+    def test_the_order_of_arguments_in_the_page_of_layouts_is_that_of_bf(self) -> None:
+        section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n## ")[0]
+        commands = [command for line in re.findall(r"^- .*", section, re.MULTILINE) for command in re.findall("`(bf [^`]+)`", line)]
+        self.assertGreater(len(commands), 6)
+        for command in commands:
+            usage = " ".join(self.bf(command.split()[1], "--help").stdout.split())
+            self.assertIn(f"Usage: {command} ", usage)
+
     def test_the_first_screen_is_short(self) -> None:
         self.assertLessEqual(len(block("sh").splitlines()), 6)
         statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
