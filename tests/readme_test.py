@@ -79,17 +79,6 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("keys of both: about 2 (", said["bf compare"])
         self.assertIn("customers.bf: cleared", said["bf clear"])
 
-    def test_the_first_lines_of_the_guide_do_what_they_say(self) -> None:
-        lines = indented_lines("start.md", "In a shell")
-        path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
-        said = []
-        for line in lines:
-            ran = self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
-            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
-            said.append(ran.stdout)
-        self.assertEqual(said[2], "maybe\talice\nabsent\tzoe\n")
-        self.assertEqual(said[4], "3\n")
-
     def typed(self, line: str) -> subprocess.CompletedProcess:
         """Runs a line of the guide, in which the path of a clone is replaced."""
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
@@ -97,14 +86,17 @@ class FirstScreen(unittest.TestCase):
         return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
 
     def test_the_guide_shows_what_its_commands_print(self) -> None:
-        """A line "..." stands for lines that are left out."""
-        shown = "".join(re.findall("^```console\n(.*?)^```", (GUIDE / "foreign.md").read_text("utf-8"), re.MULTILINE | re.DOTALL))
-        commands = re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown, re.MULTILINE)
-        self.assertGreater(len(commands), 7)
-        for line, output in commands:
-            ran = self.typed(line)
-            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
-            self.assertRegex(ran.stdout, "^" + re.escape(output).replace(re.escape("...\n"), r"(?:.*\n)*?") + "$", line)
+        """Each page in a folder of its own. A line "..." stands for lines that are left out."""
+        blocks = re.compile("^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+        shown = {page: "".join(blocks.findall(page.read_text("utf-8"))) for page in GUIDE.glob("*.md")}
+        self.assertTrue(shown[GUIDE / "start.md"] and shown[GUIDE / "foreign.md"])
+        for page in filter(shown.get, shown):
+            self.setUp()
+            for line, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown[page], re.MULTILINE):
+                ran = self.typed(line)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""), f"{page.name}: {line}")
+                pattern = re.escape(output).replace(re.escape("...\n"), r"(?:.*\n)*?")
+                self.assertRegex(ran.stdout, f"^{pattern}$", f"{page.name}: {line}")
 
     def test_the_lines_about_each_format_work_with_files_of_these_programs(self) -> None:
         folder = pathlib.Path(self.folder.name)

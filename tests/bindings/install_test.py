@@ -288,7 +288,7 @@ class Readmes(unittest.TestCase):
             self.assertEqual(set(re.findall(r"[A-Za-z]\w+", named)) - code - OTHERS_NAMES, set(), language)
 
     def test_the_tables_have_the_commands_of_the_readmes(self):
-        for page in (ROOT / "README.md", BINDINGS / "README.md"):
+        for page in (ROOT / "README.md", BINDINGS / "README.md", ROOT / "capi" / "guide" / "start.md"):
             for language in languages.LANGUAGES:
                 for line in commands(language)[0].replace(CLONE, "...").replace("venv/bin/", "").splitlines():
                     if line != "python3 -m venv venv":
