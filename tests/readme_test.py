@@ -79,6 +79,17 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("keys of both: about 2 (", said["bf compare"])
         self.assertIn("customers.bf: cleared", said["bf clear"])
 
+    def test_the_lines_about_parts_make_one_filter_of_all_lists(self) -> None:
+        for number, key in enumerate(("alice", "bob", "carol")):  # enough other keys that every part has some
+            keys = [key, *(f"{key} {i}" for i in range(50))]
+            (pathlib.Path(self.folder.name) / f"list.{number}").write_text("\n".join(keys) + "\n", "utf-8")
+        text = (GUIDE / "sets.md").read_text("utf-8").partition("\n## Parts")[2].partition("\n### ")[0]
+        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
+        said = {line: self.typed(line) for line in lines}
+        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode != 0}, {})
+        self.assertEqual(said[lines[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        self.assertEqual(self.typed("bf contains all.bf carol zoe").stdout, "maybe\tcarol\nabsent\tzoe\n")
+
     def typed(self, line: str) -> subprocess.CompletedProcess:
         """Runs a line of the guide, in which the path of a clone is replaced."""
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
