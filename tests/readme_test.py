@@ -19,6 +19,13 @@ HEADER_FOLDER = README.parent / "capi"
 GUIDE = HEADER_FOLDER / "guide"
 PAGES = [README, *sorted(GUIDE.glob("*.md")), README.parent / "src" / "ARCHITECTURE.md", README.parent / "CONTRIBUTING.md",
          README.parent / "CHANGELOG.md", README.parent / "SECURITY.md"]
+# The files that the page "Filters of other programs" asks, and files of those programs.
+FOREIGN_FILES = {
+    "hashlookup-full.bloom": "dcso.one-percent.bloom", "users.guava": "guava.long.bloom", "wallet.bip37": "bip37.tweak-0.bloom",
+    "users.dump": "redisbloom.one-link.dump", "chain.dump": "redisbloom.five-links.dump", "ids.json": "bits_and_blooms.one-percent.json",
+    "table.filter": "leveldb.ten-bits.filter", "sst.filter": "rocksdb.ten-bits.filter", "sales.parquet": "parquet.arrow.parquet",
+    "words.libbloom": "libbloom.one-percent.bloom", "words.pybloom": "pybloomfilter.capacity-1000.bloom",
+    "words.rbloom": "rbloom.text.bloom", "words.bytes": "java_bytes.power-of-two.bytes", "grown.jay": "jaybird.scalable-2.bloom"}
 
 
 def block(language: str) -> str:
@@ -72,16 +79,52 @@ class FirstScreen(unittest.TestCase):
         self.assertIn("keys of both: about 2 (", said["bf compare"])
         self.assertIn("customers.bf: cleared", said["bf clear"])
 
-    def test_the_first_lines_of_the_guide_do_what_they_say(self) -> None:
-        lines = indented_lines("start.md", "In a shell")
+    def test_the_lines_about_parts_make_one_filter_of_all_lists(self) -> None:
+        for number, key in enumerate(("alice", "bob", "carol")):  # enough other keys that every part has some
+            keys = [key, *(f"{key} {i}" for i in range(50))]
+            (pathlib.Path(self.folder.name) / f"list.{number}").write_text("\n".join(keys) + "\n", "utf-8")
+        text = (GUIDE / "sets.md").read_text("utf-8").partition("\n## Parts")[2].partition("\n### ")[0]
+        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
+        said = {line: self.typed(line) for line in lines}
+        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode != 0}, {})
+        self.assertEqual(said[lines[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        self.assertEqual(self.typed("bf contains all.bf carol zoe").stdout, "maybe\tcarol\nabsent\tzoe\n")
+
+    def typed(self, line: str) -> subprocess.CompletedProcess:
+        """Runs a line of the guide, in which the path of a clone is replaced."""
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
-        said = []
-        for line in lines:
-            ran = self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
-            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
-            said.append(ran.stdout)
-        self.assertEqual(said[2], "maybe\talice\nabsent\tzoe\n")
-        self.assertEqual(said[4], "3\n")
+        line = line.replace("/path/to/bfstore", str(README.parent.resolve()))
+        return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
+
+    def test_the_guide_shows_what_its_commands_print(self) -> None:
+        """Each page in a folder of its own. A line "..." stands for lines that are left out."""
+        blocks = re.compile("^```console\n(.*?)^```", re.MULTILINE | re.DOTALL)
+        shown = {page: "".join(blocks.findall(page.read_text("utf-8"))) for page in GUIDE.glob("*.md")}
+        self.assertTrue(shown[GUIDE / "start.md"] and shown[GUIDE / "foreign.md"])
+        for page in filter(shown.get, shown):
+            self.setUp()
+            for line, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", shown[page], re.MULTILINE):
+                ran = self.typed(line)
+                self.assertEqual((ran.returncode, ran.stderr), (0, ""), f"{page.name}: {line}")
+                pattern = re.escape(output).replace(re.escape("...\n"), r"(?:.*\n)*?")
+                self.assertRegex(ran.stdout, f"^{pattern}$", f"{page.name}: {line}")
+
+    def test_the_lines_about_each_format_work_with_files_of_these_programs(self) -> None:
+        folder = pathlib.Path(self.folder.name)
+        for name, original in FOREIGN_FILES.items():
+            (folder / name).write_bytes((README.parent / "tests" / "data" / "foreign" / original).read_bytes())
+        (folder / "words.txt").write_text("alice\nbob\n", "utf-8")
+        for options, form in (("--hash murmur3 --bits 124 --probes 4", "words.bits --order big"),
+                              ("--hash pybloom-live --capacity 1000 --fpr 0.001", "words.jay --format jaybird")):
+            ran = self.typed(f"bf create f {options} --force -q && bf add f -q --from words.txt && bf export f {form} -q")
+            self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = indented_lines("foreign.md", "Formats")
+        said = {line: self.typed(line) for line in lines}
+        self.assertGreater(len(lines), 15)
+        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode > 1}, {})  # 1: absent
+        answers = "".join(ran.stdout for line, ran in said.items() if line.startswith("bf contains"))
+        # The keys of CIRCL's list, of a wallet and of rbloom's file: these files have others.
+        self.assertEqual(re.findall("^absent\t(.*)", answers, re.MULTILINE), ["3f64c98f22da277a07cab248c44c56eedb796a81", "0102ff", "alice"])
 
     def bf(self, *arguments: str) -> subprocess.CompletedProcess:
         return self.run_in_folder([BF, *arguments])
@@ -121,6 +164,14 @@ class FirstScreen(unittest.TestCase):
                 if not hash_:  # a plan knows no hash
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
+
+    def test_the_order_of_arguments_in_the_page_of_layouts_is_that_of_bf(self) -> None:
+        section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n## ")[0]
+        commands = [command for line in re.findall(r"^- .*", section, re.MULTILINE) for command in re.findall("`(bf [^`]+)`", line)]
+        self.assertGreater(len(commands), 6)
+        for command in commands:
+            usage = " ".join(self.bf(command.split()[1], "--help").stdout.split())
+            self.assertIn(f"Usage: {command} ", usage)
 
     def test_the_first_screen_is_short(self) -> None:
         self.assertLessEqual(len(block("sh").splitlines()), 6)

@@ -432,12 +432,23 @@ build_library() {
   install_packages "${build_packages[@]}" && configure build-release gcc g++ && compile build-release "${files[@]}"
 }
 
+# Copies what ninja prints to the log $1. A terminal also sees the number of each step, in place: "[120/340]".
+show_steps() {
+  local line
+  [[ -t 1 ]] || { cat >"$1" && return; }
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >&3
+    [[ ! $line =~ ^\[[0-9]+/[0-9]+\] ]] || printf '\r\033[K%s ' "${BASH_REMATCH[0]}"
+  done 3>"$1"
+  printf '\r\033[K'
+}
+
 # compile NAME [TARGET...]: compiles; the log is $root/NAME/build.log. Continues after an error, to find others.
 compile() {
   local name=$1 directory=$root/$1
   shift
-  if ! ninja -C "$directory" -k 0 "$@" >"$directory/build.log" 2>&1 </dev/null; then
-    show_log "$directory/build.log"
-    return 1
-  fi
+  ninja -C "$directory" -k 0 "$@" 2>&1 </dev/null | show_steps "$directory/build.log"
+  ((PIPESTATUS[0] == 0)) && return 0
+  show_log "$directory/build.log"
+  return 1
 }

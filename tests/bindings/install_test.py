@@ -41,21 +41,7 @@ SETTINGS = re.compile("BFSTORE|CGO|GO|CARGO|RUST|npm|PIP_(?!CERT)|PYTHON|JAVA|MA
 # The files that have a language's names, and names in the READMEs that are those of the language.
 SOURCES = {"python": (("py", "pyi", "c"), "."), "rust": (("rs", "toml"), "."), "java": (("java",), "."), "go": (("go",), "."),
            "node": (("js",), "lib")}
-OTHERS_NAMES = {"help", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript"}
-POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>program.example</groupId>
-  <artifactId>program</artifactId>
-  <version>1</version>
-  <properties>
-    <maven.compiler.source>17</maven.compiler.source>
-    <maven.compiler.target>17</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>{dependency}</dependencies>
-</project>
-"""
-MAIN = "public class Main {{\n  public static void main(String[] words) throws Exception {{\n{body}  }}\n}}\n"
+OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript"}
 
 
 def readme(language):
@@ -68,10 +54,10 @@ def block(language, fence):
 
 
 def commands(language):
-    """Returns the lines that install, and those that run the tests."""
+    """Returns the lines that install, a list of those that run the example in a special way, and the lines that run the tests."""
     section = readme(language).partition("\n## Install\n")[2]
-    install, tests = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
-    return install, tests
+    install, *runs, tests = re.findall(r"^```sh\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    return install, runs, tests
 
 
 def copy(parts, to):
@@ -222,12 +208,13 @@ class Install(Stranger):
         tools = self.found(("javac", "17"), ("java", "17"), ("mvn",))
         environment = self.environment(*tools, MAVEN_OPTS=f"-Duser.home={self.home}")
         self.install("java", environment)
-        self.write("pom.xml", POM.format(dependency=block("java", "xml")))
-        lines = block("java", FENCES["java"]).splitlines(keepends=True)
-        imports = [line for line in lines if line.startswith("import")]
-        self.write("src/main/java/Main.java", "".join(imports) + MAIN.format(body="".join(line for line in lines if line not in imports)))
-        said = self.run_lines("mvn -B -q compile org.codehaus.mojo:exec-maven-plugin:3.1.0:java -Dexec.mainClass=Main", environment)
-        self.assertEqual(re.sub(r"\x1b\[\d*m", "", said), "true false\n[true, false]\n")
+        self.write("pom.xml", block("java", "xml"))
+        self.write("src/main/java/Example.java", block("java", FENCES["java"]))
+        with_maven, without_maven = commands("java")[1]
+        for lines in (with_maven, without_maven):
+            said = self.run_lines(lines, environment)
+            self.assertEqual(re.sub(r"\x1b\[\d*m", "", said), "true false\n[true, false]\n")
+            (self.folder / "users.bf").unlink()
 
     def test_the_second_command_runs_the_tests_of_each_language(self):
         if not NETWORK:
@@ -235,7 +222,7 @@ class Install(Stranger):
         for language in languages.LANGUAGES:
             with self.subTest(language):
                 path = os.environ.get("BFSTORE_USER_PATH", os.environ["PATH"])
-                self.leaves_the_clone_clean(commands(language)[1], self.environment(PATH=path))
+                self.leaves_the_clone_clean(commands(language)[-1], self.environment(PATH=path))
 
 
 class PythonFindsTheLibrary(Stranger):
@@ -301,7 +288,7 @@ class Readmes(unittest.TestCase):
             self.assertEqual(set(re.findall(r"[A-Za-z]\w+", named)) - code - OTHERS_NAMES, set(), language)
 
     def test_the_tables_have_the_commands_of_the_readmes(self):
-        for page in (ROOT / "README.md", BINDINGS / "README.md"):
+        for page in (ROOT / "README.md", BINDINGS / "README.md", ROOT / "capi" / "guide" / "start.md"):
             for language in languages.LANGUAGES:
                 for line in commands(language)[0].replace(CLONE, "...").replace("venv/bin/", "").splitlines():
                     if line != "python3 -m venv venv":
@@ -309,7 +296,7 @@ class Readmes(unittest.TestCase):
 
     def test_every_language_has_its_tests_by_one_command(self):
         for language in languages.LANGUAGES:
-            self.assertEqual(commands(language)[1], f"{CLONE}/tools/test --language {language}\n")
+            self.assertEqual(commands(language)[-1], f"{CLONE}/tools/test --language {language}\n")
 
 
 if __name__ == "__main__":

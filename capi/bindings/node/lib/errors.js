@@ -2,6 +2,7 @@
 import os from "node:os";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
+import {inNode} from "./options.js";
 import {Struct} from "./struct.js";
 
 /** "EINVAL" and the like: in Node.js the usual names. They stand for the codes of bfstore that say no more than these.
@@ -78,7 +79,10 @@ export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: $
  * @param {number} code @param {Struct} error @param {string} name */
 export function errorOfStruct(code, error, name) {
   const message = error.text("message");
-  return message === "" ? errorOfCode(code, name) : new BfstoreError(code, error.number("os_errno"), message, error.number("rule"));
+  if (message === "") return errorOfCode(code, name);
+  const subject = message.startsWith(`${name}: `) ? `${name}: ` : "";
+  const words = kindOf(code) === "call" ? subject + inNode(message.slice(subject.length)) : message;
+  return new BfstoreError(code, error.number("os_errno"), words, error.number("rule"));
 }
 
 /** Returns one sentence for a code of bfstore_codes.h. @param {number} code @returns {string} */

@@ -89,6 +89,26 @@ export class Filter {
     return healthOf(this.#life.handle === 0 ? BFS.ESHUT : lib.bfs_health(this.#life.handle));
   }
 
+  /** n: the number of distinct keys that the filter is sized for. @returns {number} */
+  get capacity() {
+    return this.stats().capacity;
+  }
+
+  /** The false-positive rate that is promised at `capacity` keys. @returns {number} */
+  get fpr() {
+    return this.stats().fpr;
+  }
+
+  /** m: the filter's bits (counters of the counting layout). @returns {number} */
+  get numBits() {
+    return this.stats().numBits;
+  }
+
+  /** k: the bits of each key. @returns {number} */
+  get numProbes() {
+    return this.stats().numProbes;
+  }
+
   // --- Closing ---------------------------------------------------------------------------------------------------------
 
   /** Closes the filter. The last writer of a file syncs it, and marks it clean. Running asynchronous calls end

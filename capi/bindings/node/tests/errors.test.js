@@ -115,6 +115,36 @@ test("a full filter", (t) => {
   assert.throws(() => numbers(10_000).forEach((i) => full.add(i)), {kind: "state", code: "BFS_EFULL"});
 });
 
+test("options have the names of this package in the library's words", (t) => {
+  const {create, path, file} = caseOf(t);
+  create().close();
+  for (const [call, words] of [
+    [() => bfstore.create(file("x"), {numBits: 1000}), "only one of numBits and numProbes was given"],
+    [() => bfstore.create(file("x"), {}), "Give a capacity, or numBits and numProbes, or a file to be like"],
+    [() => bfstore.plan({numBits: 5, maxBytes: 100}), "numBits and maxBytes were given"],
+    [() => bfstore.plan({numProbes: 5}), "Give two of capacity, fpr, bitsPerKey, numProbes, and one of numBits and maxBytes."],
+    [() => bfstore.create(file("x"), {capacity: 5, fileId: new Uint8Array(16)}), "the fileId is all zeros"],
+    [() => bfstore.open(path, "r", {range: {offset: 64}, lockTimeout: 1}), "open with a range: does not take lockTimeout; leave it out"],
+    [() => bfstore.open(path, "a", {capacity: 5, threads: 2}), 'open with mode "a": threads goes with exclusive: true'],
+  ]) {
+    assert.throws(call, (error) => {
+      assert.equal(error.code, "EINVAL");
+      assert.ok(error.message.includes(words), `${error.message}: ${words}`);
+      assert.doesNotMatch(error.message, /bfs_|BFS_|[a-z]_[a-z]/);
+      return true;
+    });
+  }
+});
+
+test("a path keeps its name where it is that of an option", (t) => {
+  const {folder} = caseOf(t);
+  const before = process.cwd();
+  process.chdir(folder);
+  t.after(() => process.chdir(before));
+  for (const name of ["num_bits", "./num_bits", "my num_bits"])
+    assert.throws(() => bfstore.create(name, {capacity: 5, fpr: 2}), (error) => error.message.startsWith(`${name}: `), name);
+});
+
 test("a long path that is no text is told in words", () => {
   assert.throws(() => bfstore.open(Buffer.concat([Buffer.from("/no/"), Buffer.from([255]), Buffer.from(`/${"ü".repeat(300)}`)])), /\\xFF/);
 });

@@ -24,10 +24,14 @@ test("what is given is what the filter has", (t) => {
   assert.deepEqual([facts.capacity, facts.layout, facts.hash, facts.seed, facts.fileId, facts.health, Buffer.from(facts.note)],
     [5000, "classic", "xxh3", 7n, fileId, "ok", note]);
   assert.ok(Math.abs(facts.fpr - 0.001) < 1e-4);
+  assert.deepEqual([made.capacity, made.fpr, made.numBits, made.numProbes], [5000, facts.fpr, facts.numBits, facts.numProbes]);
   assert.equal(fs.statSync(path).mode & 0o777, 0o640 & ~process.umask());
   assert.equal(create({like: path}, "like").stats().numBits, facts.numBits);
   assert.ok(create({maxBytes: 50_000n}, "small").stats().bodyBytes <= 50_000);
-  assert.equal(create({numBits: 1024, numProbes: 3}, "bits").stats().numProbes, 3);
+  const bits = create({numBits: 1024, numProbes: 3}, "bits");
+  assert.deepEqual([bits.numBits, bits.numProbes], [1024, 3]);
+  bits.close();
+  assert.throws(() => bits.capacity, {code: "BFS_ESHUT"});
   assert.equal(Math.floor(create({bitsPerKey: 16}, "per key").stats().numBits / 10_000), 16);
   assert.equal(create({seed: 2n ** 64n - 1n}, "seed").stats().seed, 2n ** 64n - 1n);
   assert.throws(() => bfstore.create(file("x"), {capacity: 5, mode: 2 ** 32}), RangeError);

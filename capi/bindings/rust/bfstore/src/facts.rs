@@ -310,8 +310,8 @@ pub struct Statistics {
     pub keys_added: u64,
     /// Counting: removes that returned `true`.
     pub keys_removed: u64,
-    /// 0, or the code of [`Filter::health`](crate::Filter::health).
-    pub health: i32,
+    /// What [`Filter::health`](crate::Filter::health) returns: `Ok`, or why every answer is "maybe".
+    pub health: Result<()>,
     /// True if more keys were added (less those removed) than `capacity`: the rate is above the promise.
     pub saturated: bool,
     /// The instruction set of the kernel in use: "avx512", "avx2", "neon" or "scalar".
@@ -360,7 +360,7 @@ pub struct Memory {
 }
 
 impl Statistics {
-    pub(crate) fn new(facts: &sys::bfs_statistics) -> Statistics {
+    pub(crate) fn new(facts: &sys::bfs_statistics, name: &str) -> Statistics {
         Statistics {
             layout: Layout::of_number(facts.layout),
             hash: Hash::of_number(facts.hash),
@@ -372,7 +372,7 @@ impl Statistics {
             body_bytes: facts.body_bytes,
             keys_added: facts.keys_added,
             keys_removed: facts.keys_removed,
-            health: facts.health,
+            health: health(facts.health, name),
             saturated: facts.saturated != 0,
             isa: text(&facts.isa),
             file_id: facts.file_id,

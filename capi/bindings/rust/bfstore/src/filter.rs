@@ -586,7 +586,7 @@ impl Filter {
         let mut facts = sys::bfs_statistics::default();
         // SAFETY: the struct knows its size.
         call(|error| unsafe { sys::bfs_stats(self.raw(), measure.flags(), &mut facts, error) })?;
-        Ok(Statistics::new(&facts))
+        Ok(Statistics::new(&facts, &self.name))
     }
 }
 

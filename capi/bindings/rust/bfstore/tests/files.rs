@@ -56,7 +56,7 @@ fn what_is_given_is_what_the_filter_has() {
     let facts = made.stats().unwrap();
     assert_eq!(
         (facts.capacity, facts.layout, facts.hash, facts.seed, facts.file_id, facts.health),
-        (5000, Layout::Classic, Hash::Xxh3, 7, id, 0)
+        (5000, Layout::Classic, Hash::Xxh3, 7, id, Ok(()))
     );
     assert!(facts.fpr <= 0.001 && facts.fpr > 0.0009, "{}", facts.fpr);
     assert_eq!((facts.note.as_slice(), facts.seeds.as_slice()), (b"mine\0".as_slice(), [].as_slice()));
@@ -418,6 +418,7 @@ fn an_online_build() {
     let folder = Folder::new();
     let made = small().filling(true).create(folder.filter()).unwrap();
     assert!(matches!(failed_with(made.health(), "BFS_EFILLING"), Error::Filling(_)));
+    assert_eq!(made.stats().unwrap().health, made.health());
     assert!(made.contains("anything"));
     assert!(matches!(failed(made.dump()), Error::Filling(_)));
     made.add("a").unwrap();
