@@ -15,6 +15,7 @@ export async function use(path: string): Promise<number> {
   made.sync({owner: 7, epoch: 1n, mark: 5});
   const marks: Mark[] = made.marks();
   const facts: Readonly<Statistics> = made.stats({fill: true});
+  const size: number = made.capacity * made.fpr + made.numBits * made.numProbes;
   const bits: number | undefined = facts.setBits;
   const differs: boolean = made.compare(made).differs.has("layout");
   const options: ForeignOptions = {order: "big", hash: "murmur3", numBits: 8, numProbes: 1, name: "bits"};
@@ -79,5 +80,5 @@ export async function use(path: string): Promise<number> {
   // @ts-expect-error: facts are read
   facts.numBits = 5;
 
-  return added + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs) + Number(whole) + Number(some);
+  return added + size + (length ?? 0) + raw.length + formats.length + answers.length + selected.length + marks.length + (bits ?? 0) + Number(isNew) + Number(differs) + Number(whole) + Number(some);
 }
