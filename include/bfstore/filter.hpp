@@ -57,9 +57,9 @@ class Filter {
 
   // Opens the file for writing, or makes it if there is none; *created says which, if it is given. Any number of
   // processes may do so at once: one makes it, and each that returns has a file whose name is durable. Layout, hash,
-  // seed, seeds, secret and part, where `making` gives them, must be those of the file: otherwise kMismatch, or kSecret.
+  // seed, seeds, secret and part, where `making` gives them, must be those of the file: otherwise kMismatch or kSecret.
   // Its size, note and id may be others. No file is replaced, whatever its state: a file that cannot be opened is the
-  // error of open(). kInvalid for kRead, since a mistaken path would become an empty filter that calls every key absent.
+  // error of open(). kInvalid for kRead: a mistaken path would become an empty filter that calls every key absent.
   static Result<Filter> open_or_create(const std::string& path, OpenMode mode, const Options& making,
                                        const OpenOptions& opening = {}, bool* created = nullptr);
 

@@ -56,7 +56,8 @@ Result<Filter> Filter::open_or_create(const std::string& path, OpenMode mode, co
   bool& is_new = created != nullptr ? *created : ignored;
   is_new = false;
   if (mode != OpenMode::kWrite && mode != OpenMode::kExclusive)
-    return fail(Code::kInvalid, path + ": a file that is only read is not created. Open it for writing, or leave the creation out.");
+    return fail(Code::kInvalid,
+                path + ": a file that is only read is not created. Open it for writing, or leave the creation out.");
   if (making.replace || making.unpublished)
     return fail(Code::kInvalid, path + ": a file that may be there is not replaced. Create another one instead.");
   store::OwnOptions making_so(making);
