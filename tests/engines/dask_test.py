@@ -20,8 +20,9 @@ python.build(TREE)
 
 
 class Dask(unittest.TestCase):
-    # Dask gives up connections and silent workers after 30 seconds. A busy machine needs longer.
-    PATIENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3600s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "3600s",
+    # Dask gives up connections and silent workers after 30 seconds. A busy machine needs longer. But Dask tries a refused
+    # connection again until that time is over, so a worker may wait so long for the one that was killed.
+    PATIENT = {"DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "3600s",
                "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "3600s"}
 
     def test_a_filter_that_dask_builds_by_parts_is_that_of_one_build_although_a_worker_is_killed(self):
