@@ -79,6 +79,18 @@ class Keys {
     return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
   }
 
+  // These keys, with memory that contains_keys() and select_keys() may write during the call: with it they sort more
+  // than two million keys by the lines of a filter that is larger than the caches, and so read each line, and each page
+  // of a filter that is larger than memory, once. 12 bytes for each key and 8 MiB let them sort all at once; with less
+  // they do it in turns, and with too little they do not. No other call uses the memory at the same time. Nothing in it
+  // is needed afterwards. It may contain digests then.
+  [[nodiscard]] Keys with_scratch(std::span<std::byte> scratch) const noexcept {
+    Keys keys = *this;
+    keys.scratch_ = scratch;
+    return keys;
+  }
+  [[nodiscard]] std::span<std::byte> scratch() const noexcept { return scratch_; }
+
   // The number of keys, nulls included. Meaningless if check() finds a mistake.
   [[nodiscard]] std::size_t size() const noexcept {
     return std::visit([](const auto& keys) { return keys.size(); }, form_);
@@ -178,6 +190,7 @@ class Keys {
   Form form_;
   const std::uint8_t* validity_ = nullptr;
   std::size_t first_bit_ = 0;
+  std::span<std::byte> scratch_;
 };
 
 static_assert(std::is_trivially_copyable_v<Keys>);

@@ -6,6 +6,7 @@
 
 #include "layout/roll.hpp"
 #include "store/ask/divide.hpp"
+#include "store/ask/partition.hpp"
 #include "store/home/ask.hpp"
 
 namespace bfstore::store {
@@ -80,25 +81,91 @@ bool has_all_of(const Ask& ask, const Source& source) noexcept {
   return others == 0;
 }
 
-// `source` has digests, or computes them (many.cpp). `out` takes the answers. No allocation, no lock.
+// Answers the digests of a step, and returns how many may be there.
+inline std::size_t answer_step(const Ask& ask, const layout::Step& step, std::uint8_t* answers) noexcept {
+  const bool early = ask.too_early();
+  const std::size_t found = ask.functions.contains.step(ask.lines, ask.target.geometry, step, answers);
+  if (!early && !layout::in_doubt(ask.target.sentinel)) [[likely]]
+    return found;
+  std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
+  return step.num_now;
+}
+
+// Asks the keys in their order.
 template <class Source, class Out>
-Count contains_all(const Ask& ask, const Source& source, Out out) noexcept {
+Count contains_rolling(const Ask& ask, const Source& source, Out& out) noexcept {
   std::uint64_t maybes = 0;
   bool all = true;
   roll_over(ask, source, [&](const layout::Step& step, std::size_t first) {
     all = has_all(ask, step);
     if (!all) return false;
-    maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) -> std::size_t {
-      const bool early = ask.too_early();
-      const std::size_t found = ask.functions.contains.step(ask.lines, ask.target.geometry, step, answers);
-      if (!early && !layout::in_doubt(ask.target.sentinel)) [[likely]]
-        return found;
-      std::memset(answers, 1, step.num_now);  // in doubt: every key of this step may be there
-      return step.num_now;
-    });
+    maybes += out.take(first, step.num_now, [&](std::uint8_t* answers) { return answer_step(ask, step, answers); });
     return true;
   });
   if (!all) return Code::kPart;
+  return maybes;
+}
+
+// Answers the digests of every partition. False: one has no memory here.
+inline bool answer_partitions(const Ask& ask, Partitioned& sorted) noexcept {
+  std::array<std::uint8_t, layout::kStep> answers;
+  bool all = true;
+  for (std::size_t partition = 0; partition < sorted.count() && all; ++partition) {
+    const std::span<const std::uint64_t> digests = sorted[partition];
+    layout::roll(digests.data(), digests.size(), [&](const layout::Step& step, std::size_t first) {
+      all = has_all(ask, step);
+      if (!all) return false;
+      answer_step(ask, step, answers.data());
+      sorted.put(partition, first, std::span(answers).first(step.num_now));
+      return true;
+    });
+  }
+  return all;
+}
+
+// Asks the keys [first, first + size), partition by partition.
+template <class Source, class Out>
+Count contains_sorted(const Ask& ask, const Source& source, Out& out, std::size_t first, std::size_t size,
+                      std::byte* scratch) noexcept {
+  Partitioned sorted(Partitioning::of(ask.body_bytes, size), size, scratch);
+  sorted.sort(size, ask.part().parts, [&](std::size_t i) { return source.digest(first + i); });
+  if (!answer_partitions(ask, sorted)) return Code::kPart;
+  bool all = true;
+  const auto answer_alone = [&](std::uint64_t digest) -> std::uint8_t {
+    all = all && (!ask.is_part() || ask.target.has(digest));
+    return all && ask.answer(digest) == 0 ? 0 : 1;
+  };
+  std::uint64_t maybes = 0;
+  Partitioned::Answers sorted_answers(sorted);
+  for (std::size_t done = 0; done < size; done += layout::kStep) {
+    const std::size_t num_now = std::min(layout::kStep, size - done);
+    maybes += out.take(first + done, num_now, [&](std::uint8_t* answers) {
+      std::size_t found = 0;
+      for (std::size_t i = 0; i < num_now; ++i) {
+        const std::uint8_t* const answer = sorted_answers.next();
+        answers[i] = answer != nullptr ? *answer : answer_alone(source.digest(first + done + i));
+        found += answers[i];
+      }
+      return found;
+    });
+  }
+  if (!all) return Code::kPart;
+  return maybes;
+}
+
+// `source` has digests, or computes them (many.cpp). `out` takes the answers. Uses `scratch`, which may be empty, where
+// that is faster. No allocation, no lock.
+template <class Source, class Out>
+Count contains_all(const Ask& ask, const Source& source, Out out, std::span<std::byte> scratch = {}) noexcept {
+  const std::size_t at_once = ask.row.in_lines ? sorted_at_once(ask.body_bytes, source.size(), scratch.size()) : 0;
+  if (at_once == 0) return contains_rolling(ask, source, out);
+  std::uint64_t maybes = 0;
+  for (std::size_t first = 0; first < source.size(); first += at_once) {
+    const std::size_t size = std::min(at_once, source.size() - first);
+    const Count count = contains_sorted(ask, source, out, first, size, scratch.data());
+    if (!count.ok()) return count;
+    maybes += count.keys();
+  }
   return maybes;
 }
 
