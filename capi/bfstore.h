@@ -133,10 +133,11 @@ typedef struct bfs_keys {
   const void* offsets;
   uint64_t key_bytes, stride;
   const uint8_t* validity;
-  uint64_t validity_offset;
+  uint64_t validity_offset, scratch_bytes;
+  void* scratch;
 } bfs_keys;
 #define BFS_KEYS_INIT \
-  { sizeof(bfs_keys), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_keys), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Returns how many keys were certainly new.  Below 0 none counts as added, though some may be.  Codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
@@ -196,5 +197,4 @@ BFS_API int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statisti
 #ifdef __cplusplus
 }
 #endif
-
 #endif

@@ -264,7 +264,12 @@ BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, 
 #define BFS_KEYS_DIGESTS 6  /* ((const uint64_t*)data)[i]: digests of this filter's hash (bfs_digest_keys) */
 /* `validity`: NULL, or Arrow's bitmap.  Key i is there if bit validity_offset + i is 1, the lowest bit of a byte first.
  * A null is not the empty key: it is not added, and its answer is 0.  Its place has to be sound, too; its bytes are not
- * read. */
+ * read.
+ * `scratch`: NULL, or scratch_bytes bytes of the caller's, at any address, that bfs_contains_keys and bfs_select_keys
+ * may write during the call, and that no other call or thread uses meanwhile.  Nothing in it is needed afterwards; it
+ * may hold digests.  With it they sort millions of keys without nulls by the lines of a filter of more than 32 MiB, and
+ * so read each line, and each page, once for all of its keys.  12 bytes a key and 8 MiB sort all at once, less in
+ * turns; memory that does not help is not touched. */
 
 /* Fills in a selection vector: returns n, and the first n of `indices` are the numbers of the keys that may be present,
  * ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; those after the

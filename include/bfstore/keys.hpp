@@ -79,11 +79,10 @@ class Keys {
     return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
   }
 
-  // These keys, with memory that contains_keys() and select_keys() may write during the call: with it they sort more
-  // than two million keys by the lines of a filter that is larger than the caches, and so read each line, and each page
-  // of a filter that is larger than memory, once. 12 bytes for each key and 8 MiB let them sort all at once; with less
-  // they do it in turns, and with too little they do not. No other call uses the memory at the same time. Nothing in it
-  // is needed afterwards. It may contain digests then.
+  // These keys, with memory that contains_keys() and select_keys() may write during the call, and that no other call or
+  // thread uses meanwhile. Nothing in it is needed afterwards; it may hold digests. With it they sort millions of keys
+  // without nulls by the lines of a filter of more than 32 MiB, and so read each line, and each page, once for all of
+  // its keys. 12 bytes a key and 8 MiB sort all at once, less in turns; memory that does not help is not touched.
   [[nodiscard]] Keys with_scratch(std::span<std::byte> scratch) const noexcept {
     Keys keys = *this;
     keys.scratch_ = scratch;

@@ -133,8 +133,12 @@ TEST_CASE("keys are sorted in turns of equal size that fit into the memory, or n
   CHECK(at_once(kMany, 8 * store::kFewestSorted) == 0);
   CHECK(at_once(store::kFewestSorted - 1, 1 << 30) == 0);
   CHECK(at_once(kMany, 0) == 0);
-  CHECK(store::sorted_at_once(store::kSmallestBody - 1, kMany, std::size_t{1} << 40) == 0);
-  CHECK(store::sorted_at_once(std::uint64_t{1} << 40, kMany, 12 * kMany + (8 << 20)) == kMany);
+  const auto in_body = [](std::uint64_t body_bytes) {
+    return store::sorted_at_once(body_bytes, kMany, 12 * kMany + (8 << 20));
+  };
+  CHECK(in_body(store::kSmallestBody - 1) == 0);
+  CHECK(in_body(kMany * store::kMostBytesForAKey) == kMany);
+  CHECK(in_body((kMany + 1) * store::kMostBytesForAKey) == 0);
 }
 
 TEST_CASE("sorted keys have the answers that they have without, in both layouts of lines") {

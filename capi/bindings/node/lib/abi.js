@@ -193,7 +193,7 @@ export const STRUCTS = {
   },
   bfs_keys: {
     name: "bfs_keys",
-    bytes: 80,
+    bytes: 96,
     fields: {
       struct_bytes: {offset: 0, kind: "u32"},
       kind: {offset: 4, kind: "u32"},
@@ -206,6 +206,8 @@ export const STRUCTS = {
       stride: {offset: 56, kind: "u64"},
       validity: {offset: 64, kind: "pointer"},
       validity_offset: {offset: 72, kind: "u64"},
+      scratch_bytes: {offset: 80, kind: "u64"},
+      scratch: {offset: 88, kind: "pointer"},
     },
   },
   bfs_statistics: {

@@ -216,8 +216,10 @@ pub struct bfs_keys {
     pub stride: u64,
     pub validity: *const u8,
     pub validity_offset: u64,
+    pub scratch_bytes: u64,
+    pub scratch: *mut c_void,
 }
-const _: () = assert!(size_of::<bfs_keys>() == 80);
+const _: () = assert!(size_of::<bfs_keys>() == 96);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_keys {
