@@ -36,6 +36,8 @@ class PositionSource {
       : row_(row_of(hash)), seeds_(std::move(seeds)), numbers_of_filter_{num_bits, num_probes, seeds_} {}
   PositionSource(const PositionSource&) = delete;
   PositionSource& operator=(const PositionSource&) = delete;
+  PositionSource(PositionSource&&) noexcept = default;  // the seeds stay where they are
+  PositionSource& operator=(PositionSource&&) = delete;
   ~PositionSource() = default;
 
   void find(std::string_view key, Positions& into) const noexcept { into.find(key, row_, numbers_of_filter_); }

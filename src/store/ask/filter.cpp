@@ -26,18 +26,23 @@ auto with_digest(const Shape& shape, const store::KeptSecret& secret, std::strin
                      [&](const auto& hasher) { return use(hasher(key)); });
 }
 
-// kDigestOnly if the hash is external.
-std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noexcept {
-  if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
+// Not inlined, because only a handle that follows its path needs this stack frame.
+[[gnu::noinline]] std::int32_t answer_of_followed(const store::Ask& ask, std::string_view key) noexcept {
   store::follow_in_time(ask);
   return store::answer_one_by_position(*store::Pinned(ask), key);
 }
 
-// Not inlined, because it needs a stack frame.
-[[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
+// Not inlined, because it needs a stack frame. kDigestOnly if the hash is external.
+[[gnu::noinline]] std::int32_t answer_by_digest(const store::Ask& ask, std::string_view key) noexcept {
   return hash::visit(
-      ask.shape.hash, ask.shape.seed, ask.secret.value(), [&] { return answer_by_position(ask, key); },
+      ask.shape.hash, ask.shape.seed, ask.secret.value(), [] { return static_cast<std::int32_t>(Code::kDigestOnly); },
       [&](const auto& hasher) { return ask.answer(hasher(key)); });
+}
+
+// Has no stack frame.
+std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
+  if (!ask.gives_positions) return answer_by_digest(ask, key);
+  return ask.moves ? answer_of_followed(ask, key) : store::answer_one_by_position(ask, key);
 }
 
 // True if the file begins as a list of parts does (format/manifest.hpp).

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
@@ -148,7 +148,7 @@ struct Ask {
   bool gives_positions;  // the hash gives positions, and no digests
   // If so: a key is in the filter if one of them has it. Several in a file of another program; none in a handle that
   // follows its path.
-  std::deque<PositionedBits> positioned;
+  std::vector<PositionedBits> positioned;
   bool has_live_word = true;  // otherwise a lookup asks the home before it answers "no"
   std::uint64_t body_bytes;
   // The bits of the sentinel that stop an add: neither a filling nor a recovery by this handle does.
