@@ -43,6 +43,13 @@ class Create(BfCase):
             self.refused("create", "g", "--hash", name, "--bits", "25600", "--probes", "7", says="a k of 8")
             self.assertIn(b'"num_probes": 8', self.good("plan", "--like", "f", "--layout", "classic", "--json"))
 
+    def test_what_the_library_refuses_is_said_with_the_names_of_options(self):
+        seeds = ["--hash", "java-polynomial", "--seeds", "5,7,11,13,31,37,61"]
+        for name in ("f", "num_bits"):
+            self.refused("create", name, *seeds, "--capacity", "100M", "--fpr", "0.01", says=[name + ": ", "Give --bits with --seeds, such as 1073741824."])
+            self.refused("create", name, *seeds, "--capacity", "9", "--fpr", "0.1", says="Give one seed for each probe, or --bits and --seeds.")
+            self.refused("create", name, "--hash", "parquet", "--bits", "1000", says="a k of 8. Give such numbers, or --capacity and --fpr, or use xxh3.")
+
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))
@@ -66,7 +73,7 @@ class Create(BfCase):
         made = self.good("create", "f", "--filling", *SURE)
         self.assertIn(b"answers maybe until bf finish-filling", made)
         self.good("add", "f", "alice", "-q")
-        self.refused("contains", "f", "alice", says="still being filled")
+        self.refused("contains", "f", "alice", says="f: no answers: the filter is still being filled")
         self.refused("seal", "f", "sealed", says="Finish the filling (bf finish-filling) first")
         self.assertIn(b"filled, and answers now", self.good("finish-filling", "f"))
         self.assertEqual(self.good("contains", "f", "alice", "bob"), b"maybe\talice\nabsent\tbob\n")

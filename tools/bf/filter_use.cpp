@@ -4,6 +4,7 @@
 #include "failures.hpp"
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "secret.hpp"
@@ -43,7 +44,8 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
   if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
-  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
+  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
+                                      : with_names_of_options(error.message, file));
 }
 
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
