@@ -17,7 +17,7 @@ constexpr std::array kNames{Name{"num_bits", "--bits"},
                             Name{"max_bytes", "--max-bytes"},
                             Name{" and seeds", " and --seeds"},
                             Name{"with the seeds", "with --seeds"},
-                            Name{"capacity and fpr", "--capacity and --fpr"}};
+                            Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 }  // namespace
 
