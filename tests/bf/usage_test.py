@@ -121,7 +121,7 @@ class Usage(BfCase):
 
     def test_a_mistyped_word_is_followed_by_the_nearest_one(self):
         for typed, meant in (("creat", "create"), ("crate", "create"), ("cotnains", "contains"), ("finishfilling", "finish-filling"),
-                             ("inspekt", "inspect"), ("halp", "help"), ("CREATE", None), ("frobnicate", None), ("x", None),
+                             ("inspekt", "inspect"), ("halp", "help"), ("list", None), ("nwe", None), ("CREATE", None), ("frobnicate", None), ("x", None),
                              ("", None), ("a" * 100000, None)):
             said = self.refused(typed, "f", says="is not a command.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 namespace bf {
@@ -34,7 +35,10 @@ constexpr std::array kOtherNames{Other{"search", "contains"},   Other{"lookup", 
 
 std::string did_you_mean_command(std::string_view word, const std::vector<std::string>& commands) {
   std::vector<std::string> known = commands;  // first: a word that is as near to a command means the command
-  for (const Other& other : kOtherNames) known.emplace_back(other.first);
+  constexpr std::size_t kShort = 5;           // a mistyped name that is shorter is like too many words
+  for (const Other& other : kOtherNames) {
+    if (other.first.size() >= kShort || other.first == word) known.emplace_back(other.first);
+  }
   const std::string found = tools::nearest(word, known);
   const auto* const other =
       std::find_if(kOtherNames.begin(), kOtherNames.end(), [&](const Other& one) { return one.first == found; });
