@@ -108,18 +108,6 @@ void add_list(KeySource& source, Loader& loader) {
   }
 }
 
-// Beyond its capacity a filter keeps its promise while its last line has room. So this is advice, and no warning of
-// Loader's, which comes when the promise is broken.
-void advise_if_past_capacity(const bfstore::Filter& filter, const std::string& file) {
-  const bfstore::Shape& shape = filter.shape();
-  const std::uint64_t held = keys_left(filter.stats());
-  const std::uint64_t most = keys_within_promise(shape);
-  if (held <= shape.capacity || held > most) return;
-  complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
-           ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
-           ". Make a larger one before that, of all keys (bf build --force).");
-}
-
 // A file that is there keeps its note. Keys in another form than its own would be lost in it.
 void check_form(const bfstore::Filter& filter, const Arguments& arguments) {
   const auto wanted = form_in_note(note_of_new(arguments), arguments.file);
@@ -148,7 +136,7 @@ int add(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();
-  if (!arguments.quiet) advise_if_past_capacity(filter, arguments.file);
+  if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" +
                             grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";

@@ -259,6 +259,7 @@ int build(const Arguments& arguments) {
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
   if (!arguments.quiet) {
+    advise_if_past_capacity(stats, arguments.file);
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
            " new to it), " + shape_words(stats, arguments.file) +
            (arguments.options.part && !arguments.digests

@@ -299,6 +299,16 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
            ". Make a larger one with bf build.");
 }
 
+void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file) {
+  const bfstore::Shape& shape = stats.shape;
+  const std::uint64_t held = keys_left(stats);
+  const std::uint64_t most = keys_within_promise(shape);
+  if (held <= shape.capacity || held > most) return;
+  complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+           ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+           ". Make a larger one before that, of all keys (bf build --force).");
+}
+
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   bfstore::PlanRequest request;
   request.layout = shape.layout;
