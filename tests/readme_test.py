@@ -90,6 +90,13 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(said[lines[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
         self.assertEqual(self.typed("bf contains all.bf carol zoe").stdout, "maybe\tcarol\nabsent\tzoe\n")
 
+    def test_the_lines_about_operating_work_one_after_the_other(self) -> None:
+        text = (GUIDE / "operating.md").read_text("utf-8").partition("\n## Memory")[0]
+        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
+        self.assertGreater(len(lines), 10)
+        self.assertEqual([(line, ran.stderr) for line in lines for ran in [self.typed(line)] if ran.returncode != 0], [])
+        self.assertEqual(self.typed("bf contains users.bf 1000 1100").stdout, "maybe\t1000\nmaybe\t1100\n")
+
     def typed(self, line: str) -> subprocess.CompletedProcess:
         """Runs a line of the guide, in which the path of a clone is replaced."""
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])

@@ -262,6 +262,22 @@ class Build(BfCase):
         self.assertEqual(done.returncode, 0)
         self.assert_complaint(done.stderr, says="f: holds more than the 51 keys with which it keeps its promised")
 
+    def test_an_add_or_a_build_beyond_the_capacity_says_how_many_more_keep_the_promise(self):
+        self.good("build", "built", "--from", "-", "--capacity", "3", input=b"a\nb\nc\n")
+        done = self.run_bf("build", "built", "--from", "-", "--capacity", "3", "--force", input=b"a\nb\nc\nd\n")
+        self.assertEqual((done.returncode, done.stdout.startswith(b"built: built from 4 keys")), (0, True))
+        self.assert_complaint(done.stderr, says="built: has 4 keys, and was made for 3. It keeps its promised")
+        self.good("create", "f", "-q", "--capacity", "3")
+        self.good("add", "f", "a", "b", "c")
+        for held in (4, 4):  # the second adds a key that is there
+            done = self.run_bf("add", "f", "d")
+            self.assertEqual((done.returncode, done.stdout.endswith(b" 4 in all\n")), (0, True))
+            self.assert_complaint(done.stderr, says=[f"f: has {held} keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to "
+                                                     "51 keys. Make a larger one before that", "bf build --force"])
+        self.good("add", "f", "e", "-q")
+        done = self.run_bf("add", "f", *map(str, range(80)))
+        self.assert_complaint(done.stderr, says="f: holds more than the 51 keys")  # and no second line
+
     def test_a_list_that_changes_at_any_step_breaks_nothing(self):
         size = len(LINES) * 3
         for change in (self.append, lambda step: os.truncate(self.path("keys"), size * (step % 7) // 7)):

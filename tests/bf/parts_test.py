@@ -128,6 +128,22 @@ class Parts(BfCase):
         self.write("bad", b"".join(b"%d\n" % number for number in range(50_000)) + b"a\0b\n")
         self.refused("digest", "like", "--from", "bad", "--to", "d.", "--parts", "2", says=["is a NUL", "Remove d.0 and the others"])
 
+    def test_a_part_that_no_key_belongs_to_has_an_empty_file_and_bf_says_how_its_filter_is_made(self):
+        self.good("create", "like", "-q", "--part", "0/4", *SIZE)
+        self.good("digest", "like", "key 0", "--parts", "4", "--to", "digests.")
+        sizes = [os.path.getsize(self.path(f"digests.{part}")) for part in range(4)]
+        self.assertEqual(sorted(sizes), [0, 0, 0, 8])
+        for part, size in enumerate(sizes):
+            build = ("build", f"part{part}", "--like", "like", "--part", f"{part}/4", "--from", f"digests.{part}", "--digests")
+            if size:
+                self.assertNotIn(b"other parts", self.good(*build))
+                continue
+            said = self.refused(*build, says=f"digests.{part}: holds no keys")
+            command = re.search(rb"If no key belongs to this part, make it with bf (create .*)\.\n", said)
+            self.good(*command[1].decode().split(), "-q")
+        self.good("join", "all", "part0", "part1", "part2", "part3", "-q")
+        self.assertEqual(self.good("contains", "all", "key 0", "key 1"), b"maybe\tkey 0\nabsent\tkey 1\n")
+
     def spread(self, jobs, options, command):
         """Returns GNU parallel's exit code, which is the number of jobs that failed."""
         environment = dict(os.environ, BF=BF, HOME=self.dir, SHELL="/bin/sh")

@@ -45,9 +45,9 @@ class Plan(BfCase):
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked, counting (bf create makes blocked by default).\n"
-                      "All: adds keys, merges, folds.\nNone: grows, expires keys.\n", text)
+                      "Each layout adds keys, merges and folds.\nNo layout grows or expires keys.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
-        self.assertIn("\nCan: adds keys, removes keys, merges, folds.\nCannot: grows, expires keys, intersects.\n", alone)
+        self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
         self.assertNotIn("Smallest", alone)
 
     def test_the_table_and_one_curve_fit_on_a_screen(self):
@@ -149,6 +149,17 @@ class Plan(BfCase):
             self.assertEqual(len(legend), len(curves))
             self.assertGreater(min(legend) - 12, lowest)
             self.assertLess(max(legend), float(picture.get("viewBox").split()[3]))
+
+    def test_a_pictures_axis_has_round_numbers_of_keys_and_a_capacity_of_all_layouts_has_no_layouts_colour(self):
+        for given, ticks in ((["-n", "100M"], [0, 50_000_000, 100_000_000, 150_000_000, 200_000_000]), (["-n", "3"], [0, 2, 4, 6]),
+                             (["--max-bytes", "64MiB", "-p", "0.001"], [0, 20_000_000, 40_000_000, 60_000_000])):
+            self.good("plan", *given, "--svg", "rates.svg", "--force")
+            picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
+            shown = [one.text for one in picture.iter() if one.tag.endswith("text") and re.fullmatch(r"[\d,]+", one.text or "")]
+            self.assertEqual([int(text.replace(",", "")) for text in shown[1:]], ticks)  # the first one is the rate 1
+            dashed = [one.get("stroke") for one in picture.iter() if one.get("stroke-dasharray")]
+            colours = [one.get("stroke") for one in picture.iter() if one.tag.endswith("polyline")]
+            self.assertEqual(dashed, colours if "--max-bytes" in given else ["#555"])
 
     def test_a_picture_is_whole_and_replaces_no_file_without_force(self):
         self.good("plan", "-n", "1M", "--svg", "rates.svg")

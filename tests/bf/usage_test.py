@@ -121,10 +121,14 @@ class Usage(BfCase):
 
     def test_a_mistyped_word_is_followed_by_the_nearest_one(self):
         for typed, meant in (("creat", "create"), ("crate", "create"), ("cotnains", "contains"), ("finishfilling", "finish-filling"),
-                             ("inspekt", "inspect"), ("halp", "help"), ("CREATE", None), ("frobnicate", None), ("x", None),
+                             ("inspekt", "inspect"), ("halp", "help"), ("list", None), ("nwe", None), ("CREATE", None), ("frobnicate", None), ("x", None),
                              ("", None), ("a" * 100000, None)):
             said = self.refused(typed, "f", says="is not a command.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
+        for typed, meant in (("search", "contains"), ("serach", "contains"), ("lookup", "contains"), ("check", "contains, or verify"),
+                             ("info", "inspect"), ("delete", "remove"), ("insert", "add"), ("version", "--version"), ("verison", "--version")):
+            self.refused(typed, "f", says=f"'{typed}' is not a command. Did you mean {meant}? See bf --help.")
+        self.refused("help", "search", says="'search' is no command and no topic. Did you mean contains? See bf --help.")
         for command, typed, meant in (("create", "--capcity", "--capacity"), ("create", "--capcity=5", "--capacity"),
                                       ("create", "-capacity", "--capacity"), ("create", "--bits-pre-key", "--bits-per-key"),
                                       ("add", "--quite", "--quiet"), ("plan", "--jsno", "--json"), ("seal", "--frobnicate", None),

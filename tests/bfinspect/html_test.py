@@ -157,6 +157,14 @@ class Pictures(HtmlCase):
         self.assertAlmostEqual(x, float(here["cx"]), delta=3)
         self.assertAlmostEqual(y, float(here["cy"]), delta=6)
 
+    def test_the_line_of_the_promised_rate_does_not_cross_the_words_you_are_here(self):
+        for keys in range(500, 1300, 50):
+            path = self.make("--capacity", "1000", "--seed", "7", keys=range(keys), name=f"keys{keys}")
+            picture = self.page(path, code=self.run_inspector(path).returncode).tree.findall(".//div[@class='charts']//svg")[1]
+            label, = (float(text.get("y")) for text in picture.iter("text") if text.text == "you are here")
+            promised, = (float(line.get("y1")) for line in picture.iter("line") if line.get("class") == "limit" and line.get("y1") == line.get("y2"))
+            self.assertFalse(label - 13 < promised < label + 4, (keys, label, promised))
+
     def test_the_room_is_told_until_the_promised_rate_is_exceeded(self):
         def room(path, code):
             return re.search(r"Room(.*?)(more keys until the promised rate is exceeded|the promised rate is (?:exceeded|reached))",

@@ -81,6 +81,7 @@ TEST_CASE("numbers are grouped, and those in human units have the exact one next
   CHECK(interval_text(999'000, 1'001'000) == "999,000 to 1,001,000");
   CHECK(interval_text(5e6, 5e6) == "5.00 million to 5.00 million");
   CHECK(interval_text(5e6, std::numeric_limits<double>::infinity()) == "5.00 million or more");
+  CHECK(interval_text(0, std::numeric_limits<double>::infinity()) == "any number: nearly all bits are set");
   CHECK(about_text(0.4) == "0");
   CHECK(about_text(-3) == "0");
   CHECK(about_text(512'345.4) == "512,345");

@@ -136,6 +136,7 @@ int add(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();
+  if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" +
                             grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";

@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "description.hpp"
 #include "failures.hpp"
-#include "nearest.hpp"
+#include "meant_command.hpp"
 #include "options.hpp"
 #include "topics.hpp"
 #include "unexpected.hpp"
@@ -27,7 +27,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 }
 
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& word) {
-  throw Failure("'" + word + "' is not a command." + tools::did_you_mean(word, names_of_commands(app)) +
+  throw Failure("'" + word + "' is not a command." + did_you_mean_command(word, names_of_commands(app)) +
                 " See bf --help.");
 }
 
@@ -87,7 +87,7 @@ std::string help_about(const CLI::App& app, const std::string& topic) {
   if (!topic.empty()) {
     const auto known = names_of_commands(app);
     if (std::find(known.begin(), known.end(), topic) == known.end())
-      throw Failure("'" + topic + "' is no command and no topic." + tools::did_you_mean(topic, names_of_help(app)) +
+      throw Failure("'" + topic + "' is no command and no topic." + did_you_mean_command(topic, names_of_help(app)) +
                     " See bf --help.");
   }
   const CLI::App& asked = topic.empty() ? app : *app.get_subcommand(topic);

@@ -78,9 +78,14 @@ std::string note_of_built(const Arguments& arguments) {
   return note;
 }
 
-[[noreturn]] void fail_empty(const KeySource& source) {
-  throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
-                "Make an empty filter with bf create.");
+[[noreturn]] void fail_empty(const KeySource& source, const Arguments& arguments) {
+  const auto& part = arguments.options.part;
+  const std::string& like = arguments.options.like;
+  const std::string way_out = part ? "If no key belongs to this part, make it with bf create " + arguments.file +
+                                         (like.empty() ? "" : " --like " + like) + " --part " +
+                                         std::to_string(part->number) + "/" + std::to_string(part->parts) + "."
+                                   : "Make an empty filter with bf create.";
+  throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " + way_out);
 }
 
 // Hashes keys as the filter that will be made with these options.
@@ -238,7 +243,7 @@ int build(const Arguments& arguments) {
   if (!arguments.is_sized()) {
     options.capacity = keys_counted = input.count(arguments, options);
     interrupt::obey();
-    if (options.capacity == 0) fail_empty(input.source());
+    if (options.capacity == 0) fail_empty(input.source(), arguments);
   }
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
@@ -248,15 +253,18 @@ int build(const Arguments& arguments) {
   if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
+  if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source(), arguments);
   input.check_whole(loader, keys_counted);
   loader.finish();
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
   if (!arguments.quiet) {
+    advise_if_past_capacity(stats, arguments.file);
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
            " new to it), " + shape_words(stats, arguments.file) +
-           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : "") +
+           (arguments.options.part && !arguments.digests
+                ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
+                : "") +
            (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
   }
   return 0;

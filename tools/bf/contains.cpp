@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -167,7 +168,8 @@ void Asker::check_health(bfstore::Code code) {
   if (code == bfstore::Code::kOk) return;
   output_.flush();
   const bool foreign = !arguments_.form.format.empty();
-  throw Failure(arguments_.file + ": no answers after " + key_words(keys_asked()) + ": " + bfstore::code_text(code) +
+  const std::string after = keys_asked() == 0 ? "" : " after " + key_words(keys_asked());
+  throw Failure(arguments_.file + ": no answers" + after + ": " + bfstore::code_text(code) +
                 (foreign ? ". Ask it while no program writes to it, or ask a copy of it (--copy)." : ""));
 }
 
@@ -204,9 +206,8 @@ void ask_list(Asker& asker, KeySource& source) {
 // True for a file that was truncated.
 bool was_a_filter(const std::string& file) {
   const auto report = bfstore::inspect(file, false);
-  return report && report->first_bytes.starts_with(
-                       "\x89"
-                       "BFS\r\n\x1A\n");
+  return report && std::none_of(report->problems.begin(), report->problems.end(),
+                                [](const bfstore::Problem& problem) { return problem.code == bfstore::Code::kMagic; });
 }
 
 bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {

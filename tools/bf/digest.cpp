@@ -39,6 +39,8 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
       "A digest is 8 bytes, the lowest first, of a key in the form that FILE's note names. bf build --digests reads "
       "them. Without --parts they go to standard "
       "output.\n"
+      "A part that no key belongs to gets an empty file. bf build refuses that, and bf create --like --part makes the "
+      "filter.\n"
       "Up to 16 MiB of them are in memory, and each file is open.\n"
       "Digests of a filter with a secret are as secret as the secret itself.\n"
       "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "

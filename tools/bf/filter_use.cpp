@@ -4,6 +4,7 @@
 #include "failures.hpp"
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "secret.hpp"
@@ -43,7 +44,8 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
   if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
-  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
+  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
+                                      : with_names_of_options(error.message, file));
 }
 
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
@@ -295,6 +297,16 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
   complain(file_ + ": holds more than the " + key_words(most_keys_) +
            " with which it keeps its promised false-positive rate of " + short_number(filter_.shape().fpr) +
            ". Make a larger one with bf build.");
+}
+
+void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file) {
+  const bfstore::Shape& shape = stats.shape;
+  const std::uint64_t held = keys_left(stats);
+  const std::uint64_t most = keys_within_promise(shape);
+  if (held <= shape.capacity || held > most) return;
+  complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+           ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+           ". Make a larger one before that, of all keys (bf build --force).");
 }
 
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {

@@ -166,6 +166,10 @@ class Loader {
 // rounded up to whole lines.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
+// Says that the filter has more keys than it was made for, if it keeps its promise all the same, because its last line
+// has room. So this is advice, and no warning of Loader's, which comes when the promise is broken.
+void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file);
+
 // The number of keys that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);
 

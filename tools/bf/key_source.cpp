@@ -122,7 +122,10 @@ std::vector<Range> KeySource::ranges() const {
 }
 
 void KeySource::begin() {
-  if (std::exchange(begun_, true) || format_.any_bytes || is_terminal()) return;
+  if (std::exchange(begun_, true)) return;
+  // A user who forgot the keys would take the wait for a program that hangs.
+  if (is_terminal() && ::isatty(STDERR_FILENO) == 1) complain("reading keys from the terminal, until Ctrl-D");
+  if (format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
     if (!kind) return;

@@ -3,6 +3,7 @@
 #include "forecast.hpp"
 #include "hash_set.hpp"
 #include "interrupt.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -158,7 +159,7 @@ Forecasts forecasts_of(const Arguments& arguments) {
       all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),
                               create_command(request, *plan)});
     } else {
-      all.impossible.push_back({layout, plan.error().message});
+      all.impossible.push_back({layout, with_names_of_options(plan.error().message, "")});
     }
   }
   return all;

@@ -26,6 +26,16 @@ tools::RateAxes axes_of(const Forecasts& all) {
   return axes;
 }
 
+// The distance of the ticks of an axis: 1, 2 or 5 times a power of 10, so that there are two to five of them.
+double step_of(double most_keys) {
+  const double least = std::max(1.0, most_keys / 5);
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double times : {1.0, 2.0, 5.0}) {
+    if (times * power >= least) return times * power;
+  }
+  return 10 * power;
+}
+
 std::string grid(const tools::RateAxes& axes) {
   const double right = axes.width - axes.margins.right;
   const double floor = axes.height - axes.margins.bottom;
@@ -35,9 +45,10 @@ std::string grid(const tools::RateAxes& axes) {
     text += tools::svg_line(axes.margins.left, y, right, y, "stroke=\"#ddd\"");
     text += tools::svg_text(axes.margins.left - 8, y + 4, "end", power_words(power));
   }
-  for (int quarter = 0; quarter <= 4; ++quarter) {
-    const double keys = axes.most_keys * quarter / 4;
-    text += tools::svg_text(axes.x(keys), floor + 20, quarter == 4 ? "end" : "middle",
+  const double step = step_of(axes.most_keys);
+  for (double keys = 0; keys <= axes.most_keys; keys += step) {
+    text += tools::svg_line(axes.x(keys), floor, axes.x(keys), floor + 5, "stroke=\"#888\"");
+    text += tools::svg_text(axes.x(keys), floor + 20, keys + step / 4 > axes.most_keys ? "end" : "middle",
                             grouped(static_cast<std::uint64_t>(keys)));
   }
   return text + tools::svg_text((axes.margins.left + right) / 2, floor + 40, "middle", "keys");
@@ -55,14 +66,29 @@ std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, s
                          "fill=\"" + colour + "\"");
 }
 
+std::string colour_of(std::size_t number) { return kColours[number % kColours.size()]; }
+
+std::string capacity_line(const tools::RateAxes& axes, std::uint64_t capacity, const std::string& colour) {
+  const double full = axes.x(static_cast<double>(capacity));
+  return tools::svg_line(full, axes.margins.top, full, axes.height - axes.margins.bottom,
+                         "stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"");
+}
+
+// A line that all layouts have in common is no layout's color.
+std::string capacity_lines(const tools::RateAxes& axes, const std::vector<Forecast>& all) {
+  const std::uint64_t first = all.front().plan.capacity;
+  if (std::all_of(all.begin(), all.end(), [first](const Forecast& one) { return one.plan.capacity == first; }))
+    return capacity_line(axes, first, "#555");
+  std::string text;
+  for (std::size_t number = 0; number < all.size(); ++number)
+    text += capacity_line(axes, all[number].plan.capacity, colour_of(number));
+  return text;
+}
+
 std::string curve(const tools::RateAxes& axes, const Forecast& forecast, std::size_t number) {
-  const std::string colour = kColours[number % kColours.size()];
-  const bfstore::Plan& plan = forecast.plan;
-  const double full = axes.x(static_cast<double>(plan.capacity));
+  const std::string colour = colour_of(number);
   return tools::svg_curve(axes, forecast.curve, "stroke=\"" + colour + "\"") +
-         tools::svg_line(full, axes.margins.top, full, axes.height - axes.margins.bottom,
-                         "stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"") +
-         legend_row(axes, plan, number, colour);
+         legend_row(axes, forecast.plan, number, colour);
 }
 
 }  // namespace
@@ -87,7 +113,7 @@ std::string svg_text(const Forecasts& all) {
       "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text += tools::svg_text(axes.margins.left, 24, "start",
                           "False-positive rate as a filter fills (dashed: its capacity)", "font-size=\"16\"");
-  text += grid(axes);
+  text += grid(axes) + capacity_lines(axes, all.possible);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);
   return text + "</svg>\n";

@@ -197,13 +197,18 @@ std::string chart(const Forecast& forecast, bool utf8) {
   return text + padded("", kLabelColumns) + axis + "\n";
 }
 
-// "Every layout adds keys, merges with others.", or nothing.
+// "Each layout adds keys, merges and folds.", or nothing.
 std::string abilities(const Forecasts& all, const std::string& who, bool wanted) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Ability& ability : kAbilities) {
-    if (all_can(all, ability, wanted)) names += (names.empty() ? "" : ", ") + std::string(ability.name);
+    if (all_can(all, ability, wanted)) names.emplace_back(ability.name);
   }
-  return names.empty() ? "" : who + ": " + names + ".\n";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool last = i != 0 && i + 1 == names.size();
+    text += (i == 0 ? who + " " : last ? (wanted ? " and " : " or ") : ", ") + names[i];
+  }
+  return text.empty() ? "" : text + ".\n";
 }
 
 // The names of the layouts with the least value.
@@ -228,8 +233,8 @@ std::string notes(const Forecasts& all) {
             " (bf create makes " + bfstore::layout_of(bfstore::PlanRequest().layout)->name + " by default).\n";
   }
   const bool several = all.possible.size() > 1;
-  text += abilities(all, several ? "All" : "Can", true);
-  text += abilities(all, several ? "None" : "Cannot", false);
+  text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
+  text += abilities(all, several ? "No layout" : "It never", false);
   text += "Indented: Bloom's formulas. Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   return text;

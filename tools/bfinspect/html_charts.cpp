@@ -116,14 +116,20 @@ std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity
   return drawn;
 }
 
-// The label is on the upper left of the point, where the curve, which only rises, is not.
-std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill) {
+// The label is on the upper left of the point, where the curve, which only rises, is not. If the line of the promised
+// rate would cross it, it is above that line.
+std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill, double promised) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
   const double y = axes.y(fill.estimated_fpr);
   constexpr double kLabelWidth = 100;
+  constexpr double kLabelHeight = 14;
+  constexpr double kBelowLabel = 5;  // the tail of a y
+  const double line = axes.y(promised);
+  const bool crosses = line > y - 10 - kLabelHeight && line < y - 10 + kBelowLabel;
+  const double bottom = std::max(crosses ? line - kBelowLabel : y - 10, 13.0);
   return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
-         tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), std::max(y - 10, 13.0), "start",
-                         "you are here", "class=\"halo strong\"");
+         tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), bottom, "start", "you are here",
+                         "class=\"halo strong\"");
 }
 
 std::string about_rate(const Facts& facts) {
@@ -179,7 +185,7 @@ std::string rate_chart(const Facts& facts) {
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) + here(axes, fill);
+                            key_labels(axes, capacity_shown(facts)) + here(axes, fill, id.fpr);
   return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
 }
 

@@ -99,9 +99,12 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
+// The library's callers create a file in many ways, a user of this program in one.
 std::string with_way_out(const bfstore::Error& error) {
-  if (error.code != bfstore::Code::kNotFound) return error.message;
-  return error.message + (error.message.ends_with('.') ? " " : ". ") + "bf create makes one.";
+  constexpr std::string_view kCreate = "no such file. Create it first";
+  std::string text = error.message;
+  const std::size_t at = text.rfind(kCreate);
+  return at == std::string::npos ? text : text.insert(at + kCreate.size(), " (bf create)");
 }
 
 std::vector<std::string> format_names() {

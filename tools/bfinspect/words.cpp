@@ -59,13 +59,15 @@ bool is_text(std::string_view bytes) {
   return true;
 }
 
+constexpr const char* kTextLikeness = "text: perhaps a list of keys";
+
 std::string content_likeness(std::string_view first_bytes) {
   for (const Signature& signature : kSignatures) {
     if (first_bytes.starts_with(signature.bytes)) return signature.name;
   }
   const bool all_zero = std::all_of(first_bytes.begin(), first_bytes.end(), [](char c) { return c == 0; });
   if (all_zero) return "zeros: perhaps a copy or a download that did not finish";
-  return is_text(first_bytes) ? "text: perhaps a list of keys" : "unknown data";
+  return is_text(first_bytes) ? kTextLikeness : "unknown data";
 }
 
 std::string kind_name(FileKind kind) {
@@ -236,7 +238,9 @@ std::string way_out(const Facts& facts) {
   if (facts.foreign) return foreign_way_out(facts);
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
   if (!facts.report.identity) {
-    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";
+    const std::string list = likeness(facts) == kTextLikeness ? facts.report.path : "KEYS";
+    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from " + list +
+           ".";
   }
   if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
