@@ -3,6 +3,7 @@
 #include <bfstore/layout/blocked_avx2.hpp>
 
 #include "layout/table.hpp"
+#include "layout/whole_line.hpp"
 
 #if defined(__x86_64__)
 namespace bfstore::layout {
@@ -10,7 +11,7 @@ namespace {
 
 #define BFSTORE_TARGET __attribute__((target("avx2"), no_sanitize("thread")))
 
-using Kernel = Avx2;
+using Kernel = WholeLine<Avx2>;
 #include "layout/functions.inc"
 
 }  // namespace

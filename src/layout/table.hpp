@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "layout/layout.hpp"

@@ -1,6 +1,6 @@
 // Every kernel answers as the scalar code does, bit for bit: each k from 1 to 64, a million random digests, in lines
-// that are filled so that every probe matters; and doubt is a maybe. Links the layout room alone, so that it also runs
-// under an emulator.
+// that are filled so that every probe matters; and doubt is a maybe. Adds set the same bytes. Links the layout room
+// alone, so that it also runs under an emulator.
 #include <bfstore/inline.hpp>
 
 #include <algorithm>
@@ -44,6 +44,12 @@ struct Free {
 };
 using Words = std::unique_ptr<std::uint64_t, Free>;
 
+Words empty_lines() {
+  Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
+  std::memset(words.get(), 0, kLines * 64);
+  return words;
+}
+
 // Returns a target in which nothing is in doubt.
 layout::Target target_of(const Functions& kernel, const std::uint64_t* words, const Geometry& geometry) {
   static const std::uint64_t front = 1;
@@ -55,8 +61,7 @@ layout::Target target_of(const Functions& kernel, const std::uint64_t* words, co
 // Fills lines so that about half of the digests that were not added are maybes: each bit is set with a chance of
 // 2^(-1/k).
 Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<std::uint64_t>& digests) {
-  Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
-  std::memset(words.get(), 0, kLines * 64);
+  Words words = empty_lines();
   const layout::Target target = target_of(scalar, words.get(), geometry);
   std::uint64_t next = 0;
   std::uint64_t maybes = 0;
@@ -103,8 +108,7 @@ void compare(const Functions& scalar, const Functions& kernel, std::uint32_t k,
 void compare_unaligned(const Functions& scalar, const Functions& kernel, std::uint32_t k,
                        const std::vector<std::uint64_t>& digests) {
   const Geometry geometry = geometry_of(k);
-  const Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
-  std::memset(words.get(), 0, kLines * 64);
+  const Words words = empty_lines();
   const std::size_t at = k;  // every address, one after the other
   std::vector<std::byte> bytes(kLines * 64 + at);
   const std::size_t asked = std::min<std::size_t>(digests.size(), 20000);
@@ -122,10 +126,39 @@ void compare_unaligned(const Functions& scalar, const Functions& kernel, std::ui
   std::exit(1);
 }
 
+// Adds one by one and in steps, with other writers and alone, set the bytes and say what the scalar code does. A
+// quarter of the digests are added again, and another quarter fill the last line.
+void compare_adds(const Functions& scalar, const Functions& kernel, std::uint32_t k,
+                  const std::vector<std::uint64_t>& digests) {
+  const Geometry geometry = geometry_of(k);
+  const std::size_t size = std::min<std::size_t>(digests.size(), 20000);
+  std::vector<std::uint64_t> added(digests.begin(), digests.begin() + static_cast<std::ptrdiff_t>(size));
+  for (std::size_t i = 0; i < size / 2; ++i) added[size - 1 - i] = added[i] | (i % 2 == 0 ? 0 : 0xfffULL << 52);
+  const Words words[] = {empty_lines(), empty_lines(), empty_lines()};
+  for (const auto changes : {&Functions::add, &Functions::add_alone}) {
+    for (const Words& each : words) std::memset(each.get(), 0, kLines * 64);
+    bool good = true;
+    std::size_t expected = 0;
+    for (const std::uint64_t digest : added) {
+      const bool changed = (scalar.*changes).one(words[0].get(), geometry, digest);
+      good = good && (kernel.*changes).one(words[1].get(), geometry, digest) == changed;
+      expected += changed ? 1U : 0U;
+    }
+    std::size_t counted = 0;
+    layout::roll(added.data(), added.size(), [&](const layout::Step& step, std::size_t) {
+      counted += (kernel.*changes).step(words[2].get(), geometry, step);
+      return true;
+    });
+    for (const int i : {1, 2}) good = good && std::memcmp(words[0].get(), words[i].get(), kLines * 64) == 0;
+    if (good && counted == expected && expected > 0) continue;
+    std::printf("%s, k = %u: adds differ from scalar\n", kernel.isa, k);
+    std::exit(1);
+  }
+}
+
 // Checks that a word that is not as expected makes every lookup a maybe, in every form and with every number of probes.
 void check_doubt(const Functions& kernel) {
-  const Words words(static_cast<std::uint64_t*>(std::aligned_alloc(64, kLines * 64)));
-  std::memset(words.get(), 0, kLines * 64);
+  const Words words = empty_lines();
   for (const std::uint32_t k : {1U, 2U, 3U, 4U, 5U, 6U, 7U, 8U, 9U, 16U, 17U, 20U, 64U}) {
     std::uint64_t front = 1;
     std::uint64_t end = 2;
@@ -161,6 +194,7 @@ void check_doubt(const Functions& kernel) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       compare(scalar, kernel, k, digests);
       compare_unaligned(scalar, kernel, k, digests);
+      compare_adds(scalar, kernel, k, digests);
     }
     check_doubt(kernel);
     std::printf("%s, %s: %zu digests for each k from 1 to 64\n", layout::row_of(tested).info.name, kernel.isa,

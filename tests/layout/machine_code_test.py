@@ -54,6 +54,14 @@ class MachineCode(unittest.TestCase):
             self.assertRegex(code, "vperm[a-z0-9]+")
         self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")
 
+    def test_the_only_writer_stores_halves_of_lines_and_no_single_words(self) -> None:
+        for member in ("blocked_avx2", "blocked_avx512"):
+            adds = self.functions(member, r"\bchange_(all|one)<.*\bAlone\b")
+            self.assertGreaterEqual(len(adds), 2, member)
+            for name, code in adds.items():
+                self.assertRegex(code, r"\tvmovdqa\w* +%ymm\w+,[^\n]*\(", name)
+                self.assertNotRegex(code, r"\t(mov|or|bts)\w* +[%$]\w+,\w*\((?!%r[sb]p)", name)
+
     def test_kernels_for_few_probes_have_no_branch_but_the_doubt(self) -> None:
         for member in ("blocked_avx2", "blocked_avx512"):
             kernels = self.functions(member, r"\bcontains_one<[1-8]u?>")

@@ -247,20 +247,23 @@ void Loader::add_all(const KeptDigests& digests) {
 void Loader::add_all_digests(const KeySource& source) {
   Progress progress("adding " + source.name(), source.bytes(), !source.is_terminal());
   std::uint64_t bytes = 0;
+  std::vector<std::uint64_t> own;
   read_digests(source, [&](std::span<const std::uint64_t> digests) {
-    add_own({digests.begin(), digests.end()});
+    own.assign(digests.begin(), digests.end());
+    add_own(own);
     progress.show(keys_read_, bytes += digests.size_bytes());
     return !interrupt::pending();
   });
 }
 
-void Loader::add_own(std::vector<std::uint64_t> digests) {
+void Loader::add_own(std::vector<std::uint64_t>& digests) {
   if (leaves_out_) {
     const bfstore::Part own = filter_.part();
     keys_left_out_ += std::erase_if(
         digests, [own](std::uint64_t digest) { return bfstore::Part::number_of(digest, own.parts) != own.number; });
   }
   if (!digests.empty()) add_digests(digests);
+  digests.clear();
 }
 
 void Loader::add_digests(std::span<const std::uint64_t> digests) {
@@ -278,7 +281,7 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
     const auto keys = maker.keys_of(lines);
     if (has_digests && (part || leaves_out_)) {
       for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
-      if (digests.size() >= kTurn) add_own(std::exchange(digests, {}));
+      if (digests.size() >= kTurn) add_own(digests);
     } else {
       add_keys(keys);
     }
@@ -287,7 +290,7 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
     if (progress != nullptr) progress->show(keys_read_, bytes_read_);
     return !failed_;
   });
-  add_own(std::move(digests));
+  add_own(digests);
 }
 
 void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }

@@ -143,7 +143,8 @@ class Loader {
   // Handles the outcome of adding that many keys.
   void take(bfstore::Count count, std::size_t keys);
   void add_digests(std::span<const std::uint64_t> digests);
-  void add_own(std::vector<std::uint64_t> digests);
+  // Adds those of this part, and empties the vector. It keeps its memory: for each new one the kernel clears pages.
+  void add_own(std::vector<std::uint64_t>& digests);
   void warn_if_overfull(std::uint64_t keys_held);
 
   bfstore::Filter& filter_;
