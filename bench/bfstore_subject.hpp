@@ -26,10 +26,9 @@ class BfstoreSubject {
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
     return count(filter_.contains_keys(bfstore::Keys::digests(digests), answers));
   }
-  // The library sorts no fewer keys.
-  static constexpr std::size_t kFewestSorted = std::size_t{1} << 21;
+  static constexpr std::size_t kFewestSorted = bfstore::Keys::kFewestSorted;
   std::uint64_t contains_sorted(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
-    scratch_.resize(digests.size() * 12 + (std::size_t{8} << 20));
+    scratch_.resize(bfstore::Keys::scratch_for(digests.size()));
     return count(filter_.contains_keys(bfstore::Keys::digests(digests).with_scratch(scratch_), answers));
   }
   bool contains(std::string_view key) const noexcept { return filter_.contains(key); }

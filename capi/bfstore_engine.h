@@ -268,8 +268,11 @@ BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, 
  * `scratch`: NULL, or scratch_bytes bytes of the caller's, at any address, that bfs_contains_keys and bfs_select_keys
  * may write during the call, and that no other call or thread uses meanwhile.  Nothing in it is needed afterwards; it
  * may hold digests.  With it they sort millions of keys without nulls by the lines of a filter of more than 32 MiB, and
- * so read each line, and each page, once for all of its keys.  12 bytes a key and 8 MiB sort all at once, less in
+ * so read each line, and each page, once for all of its keys.  bfs_scratch_for(count) bytes sort all at once, less in
  * turns; memory that does not help is not touched. */
+#define BFS_SCRATCH_LEAST_KEYS 2097152 /* fewer keys are not sorted */
+#define BFS_SCRATCH_KEY_BYTES 12       /* for each key, and ... */
+#define BFS_SCRATCH_MORE_BYTES 8388608
 
 /* Fills in a selection vector: returns n, and the first n of `indices` are the numbers of the keys that may be present,
  * ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; those after the
@@ -329,6 +332,11 @@ static inline bfs_keys bfs_keys_digests(const uint64_t* digests, size_t count) {
   made.count = count;
   made.data = digests;
   return made;
+}
+
+/* The scratch_bytes with which a lookup sorts all of its keys at once.  0: it does not sort so few. */
+static inline uint64_t bfs_scratch_for(uint64_t count) {
+  return count < BFS_SCRATCH_LEAST_KEYS ? 0 : BFS_SCRATCH_KEY_BYTES * count + BFS_SCRATCH_MORE_BYTES;
 }
 
 #ifdef __cplusplus

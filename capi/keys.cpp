@@ -16,6 +16,9 @@ const Item* items_of(const bfs_keys& from) noexcept {
   return static_cast<const Item*>(from.data);
 }
 
+static_assert(Keys::kFewestSorted == BFS_SCRATCH_LEAST_KEYS);
+static_assert(Keys::scratch_for(BFS_SCRATCH_LEAST_KEYS) ==
+              BFS_SCRATCH_LEAST_KEYS * BFS_SCRATCH_KEY_BYTES + BFS_SCRATCH_MORE_BYTES);
 static_assert(sizeof(bfs_key) == sizeof(iovec) && offsetof(bfs_key, bytes) == offsetof(iovec, iov_len));
 
 MaybeKeys pointer_keys(const bfs_keys& from) noexcept {

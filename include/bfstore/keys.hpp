@@ -82,13 +82,18 @@ class Keys {
   // These keys, with memory that contains_keys() and select_keys() may write during the call, and that no other call or
   // thread uses meanwhile. Nothing in it is needed afterwards; it may hold digests. With it they sort millions of keys
   // without nulls by the lines of a filter of more than 32 MiB, and so read each line, and each page, once for all of
-  // its keys. 12 bytes a key and 8 MiB sort all at once, less in turns; memory that does not help is not touched.
+  // its keys. scratch_for(size()) bytes sort all at once, less in turns; memory that does not help is not touched.
   [[nodiscard]] Keys with_scratch(std::span<std::byte> scratch) const noexcept {
     Keys keys = *this;
     keys.scratch_ = scratch;
     return keys;
   }
   [[nodiscard]] std::span<std::byte> scratch() const noexcept { return scratch_; }
+  static constexpr std::size_t kFewestSorted = std::size_t{1} << 21;
+  // 0: so few keys are not sorted.
+  [[nodiscard]] static constexpr std::size_t scratch_for(std::size_t count) noexcept {
+    return count < kFewestSorted ? 0 : 12 * count + (std::size_t{8} << 20);
+  }
 
   // The number of keys, nulls included. Meaningless if check() finds a mistake.
   [[nodiscard]] std::size_t size() const noexcept {

@@ -8,6 +8,8 @@
 // answer to another key. The memory for all that is the caller's.
 #pragma once
 
+#include <bfstore/keys.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -47,13 +49,12 @@ struct Partitioning {
 
 // Measured: in a smaller body, with fewer keys, or with fewer of them in each line, sorting costs more than it saves.
 inline constexpr std::uint64_t kSmallestBody = std::uint64_t{1} << 25;
-inline constexpr std::size_t kFewestSorted = std::size_t{1} << 21;
 inline constexpr std::uint64_t kMostBytesForAKey = 128;
 
 // How many of so many keys are sorted at once with so much memory. 0: none are.
 inline std::size_t sorted_at_once(std::uint64_t body_bytes, std::size_t keys, std::size_t scratch_bytes) noexcept {
   if (body_bytes < kSmallestBody) return 0;
-  const std::size_t fewest = std::max<std::size_t>(kFewestSorted, body_bytes / kMostBytesForAKey);
+  const std::size_t fewest = std::max<std::size_t>(Keys::kFewestSorted, body_bytes / kMostBytesForAKey);
   for (std::size_t pieces = 1; keys / pieces >= fewest; ++pieces) {
     const std::size_t piece = (keys + pieces - 1) / pieces;
     if (Partitioning::of(body_bytes, piece).bytes(piece) <= scratch_bytes) return piece;

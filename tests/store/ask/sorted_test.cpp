@@ -17,7 +17,7 @@ using namespace store_test;
 
 namespace {
 
-constexpr std::size_t kKeys = store::kFewestSorted + 12345;
+constexpr std::size_t kKeys = Keys::kFewestSorted + 12345;
 constexpr std::byte kUntouched{0x5a};
 
 // A file whose body is as large as those for which keys are sorted.
@@ -45,7 +45,7 @@ void add_half(Filter& filter, const std::vector<std::uint64_t>& all) {
 }
 
 std::vector<std::byte> memory_for(std::size_t keys) {
-  return std::vector<std::byte>(12 * keys + (std::size_t{8} << 20), kUntouched);
+  return std::vector<std::byte>(Keys::scratch_for(keys), kUntouched);
 }
 
 bool was_used(const std::vector<std::byte>& memory) {
@@ -123,18 +123,18 @@ TEST_CASE("sorted digests are in their partitions, in order, and each key gets t
 }
 
 TEST_CASE("keys are sorted in turns of equal size that fit into the memory, or not at all") {
-  constexpr std::size_t kMany = 10 * store::kFewestSorted;
+  constexpr std::size_t kMany = 10 * Keys::kFewestSorted;
   const auto at_once = [](std::size_t keys, std::size_t bytes) {
     return store::sorted_at_once(store::kSmallestBody, keys, bytes);
   };
-  CHECK(at_once(kMany, 12 * kMany + (8 << 20)) == kMany);
+  CHECK(at_once(kMany, Keys::scratch_for(kMany)) == kMany);
   CHECK(at_once(kMany, 6 * kMany) == kMany / 2);
-  CHECK(at_once(kMany, 12 * store::kFewestSorted + (8 << 20)) >= store::kFewestSorted);
-  CHECK(at_once(kMany, 8 * store::kFewestSorted) == 0);
-  CHECK(at_once(store::kFewestSorted - 1, 1 << 30) == 0);
+  CHECK(at_once(kMany, Keys::scratch_for(Keys::kFewestSorted)) >= Keys::kFewestSorted);
+  CHECK(at_once(kMany, 8 * Keys::kFewestSorted) == 0);
+  CHECK(at_once(Keys::kFewestSorted - 1, 1 << 30) == 0);
   CHECK(at_once(kMany, 0) == 0);
   const auto in_body = [](std::uint64_t body_bytes) {
-    return store::sorted_at_once(body_bytes, kMany, 12 * kMany + (8 << 20));
+    return store::sorted_at_once(body_bytes, kMany, Keys::scratch_for(kMany));
   };
   CHECK(in_body(store::kSmallestBody - 1) == 0);
   CHECK(in_body(kMany * store::kMostBytesForAKey) == kMany);
@@ -177,7 +177,7 @@ TEST_CASE("too little memory for sorting is not touched") {
   TempDir dir(memory_folder());
   const Filter filter = created(dir.file(), large(Layout::kBlocked));
   const std::vector<std::uint64_t> all = digests(3);
-  std::vector<std::byte> memory = memory_for(0);
+  std::vector<std::byte> memory(std::size_t{8} << 20, kUntouched);
   CHECK(check_equal_answers(filter, Keys::digests(all), memory) == 0);
   CHECK_FALSE(was_used(memory));
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bfstore::{AsKey, Filter, Keys};
+use bfstore::{AsKey, CreateOptions, Filter, Keys};
 
 use crate::support::{failed_with, set_bits, Folder};
 
@@ -312,4 +312,19 @@ fn what_is_no_batch_is_refused_and_adds_nothing() {
     failed_with(filter.contains_into(Keys::column32(b"abc", &[0, 5, 3, 3]).unwrap(), &mut answers), "BFS_EINVAL");
     assert_eq!(answers, [true; 3]);
     assert_eq!(set_bits(&filter), 0);
+}
+
+#[test]
+fn millions_of_keys_that_are_sorted_have_the_answers_of_fewer() {
+    let folder = Folder::new();
+    let filter = CreateOptions::new().capacity(40_000_000).create(folder.filter()).unwrap();
+    let digests: Vec<u64> = (1..=(1 << 21) + 3).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let (present, absent) = digests.split_at(digests.len() / 2);
+    filter.add_many(Keys::digests(present)).unwrap();
+    let mut expected = filter.contains_many(Keys::digests(present)).unwrap();
+    expected.extend(filter.contains_many(Keys::digests(absent)).unwrap());
+    assert!(expected.contains(&false));
+    assert!(filter.contains_many(Keys::digests(&digests)).unwrap() == expected);
+    let numbers: Vec<u32> = (0..).zip(&expected).filter(|(_, maybe)| **maybe).map(|(number, _)| number).collect();
+    assert!(filter.select(Keys::digests(&digests)).unwrap() == numbers);
 }
