@@ -493,6 +493,9 @@ class Filter(_bfstore.Handle):
 
     __slots__ = ()
 
+    def __new__(cls, *_, **__):
+        raise TypeError("a Filter comes from bfstore.open(path, \"a\", capacity=...), create(), build(), format(), wrap() or load()")
+
     def __repr__(self):
         return f"<bfstore.Filter {self.name!r}{' (closed)' if self.closed else ''}>"
 

@@ -169,6 +169,8 @@ class Raised(Case):
                 (lambda: bfstore.Filter(), TypeError), (lambda: _bfstore.Handle(), TypeError)):
             with self.assertRaises(error):
                 call()
+        with self.assertRaisesRegex(TypeError, r'^a Filter comes from bfstore\.open\(path, "a", capacity=\.\.\.\), create\(\), '):
+            bfstore.Filter(100_000, error_rate=0.01)  # as other packages make one
         self.assertEqual(list(self.folder.iterdir()), [])
 
 
