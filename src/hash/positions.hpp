@@ -46,6 +46,7 @@ class PositionSource {
     return row_.probes.are_set(key, numbers_of_filter_, bytes, flip);
   }
   [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept { return seeds_; }
+  [[nodiscard]] std::uint64_t num_bits() const noexcept { return numbers_of_filter_.num_bits; }
 
  private:
   const Row& row_;
