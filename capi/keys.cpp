@@ -70,13 +70,13 @@ MaybeKeys keys_without_nulls(const bfs_keys& from) noexcept {
 }  // namespace
 
 MaybeKeys keys_of(const bfs_keys& from) noexcept {
-  MaybeKeys keys = keys_without_nulls(from);
+  const MaybeKeys keys = keys_without_nulls(from);
   const auto scratch = static_cast<std::byte*>(from.scratch);
   if (!keys || !possible(scratch, from.scratch_bytes)) return std::nullopt;
-  keys = keys->with_scratch({scratch, from.scratch_bytes});
-  if (from.validity == nullptr) return keys;
+  const Keys lent = keys->with_scratch({scratch, from.scratch_bytes});
+  if (from.validity == nullptr) return lent;
   if (from.validity_offset > PTRDIFF_MAX || from.count > PTRDIFF_MAX) return std::nullopt;
-  return keys->where_valid(from.validity, from.validity_offset);
+  return lent.where_valid(from.validity, from.validity_offset);
 }
 
 }  // namespace capi
