@@ -967,7 +967,20 @@ public final class Filter implements AutoCloseable {
   }
 
   private long askInPlace(Keys keys, long answers) {
-    return change(keys, (filter, described) -> LIBRARY.bfs_contains_keys(filter, described, answers));
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      keys.view(0, keys.count(), scratch);
+      ByteBuffer memory = scratch.lendMemory();
+      try {
+        return checked(LIBRARY.bfs_contains_keys(handle.filter(), scratch.keysAddress, answers));
+      } finally {
+        scratch.takeMemoryBack();
+        Reference.reachabilityFence(memory);
+      }
+    } finally {
+      handle.leave(lane);
+      Reference.reachabilityFence(keys);
+    }
   }
 
   private long askInParts(Keys keys, ByteBuffer answers) {
