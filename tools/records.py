@@ -7,7 +7,7 @@ usage: records.py check PART               prints the record that covers PART as
                                            records that a campaign of that length, which began with that hash, found nothing
        records.py uncovered PREFIX         prints the parts of that kind (engine/, mistakes/, starved/) that no record covers
        records.py oldest PREFIX            prints all parts of that kind, those first that no record covers, then by date
-       records.py engines                  prints the names of the engines, each with the least length
+       records.py engines                  prints the names of the engines, each with the least length, in the order of oldest
        records.py knows PART               exit code 0 if there is such a part
        records.py list                     prints all parts with what covers them
 
@@ -203,7 +203,8 @@ def main(arguments, root=ROOT):
         case ["knows", name]:
             return 0 if name in known else 1
         case ["engines"]:
-            print("\n".join(f"{name} {least}" for name, least in LEAST_KILLS.items()))
+            oldest = oldest_first(root, {name: part for name, part in known.items() if name.startswith("engine/")})
+            print("\n".join(f"{name} {LEAST_KILLS[name]}" for name in (path.removeprefix("engine/") for path in oldest)))
             return 0
         case ["list"]:
             records = read_records(root)
