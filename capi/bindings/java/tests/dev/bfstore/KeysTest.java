@@ -157,7 +157,7 @@ class KeysTest extends Case {
 
   @Test
   void aFileLargerThanMemoryHasTheSameAnswers() {
-    Filter filter = create(new CreateOptions().capacity(1000).mayBlock().layout(Layout.COUNTING));
+    Filter filter = create(options().capacity(1000).mayBlock().layout(Layout.COUNTING));
     byte[] large = new byte[1 << 20];
     large[5] = 1;
     assertTrue(filter.add("alice"));
