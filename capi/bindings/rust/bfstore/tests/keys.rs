@@ -183,7 +183,8 @@ fn digests_are_refused_where_keys_are_wanted_and_the_other_way_round() {
 fn keys_of_other_programs() {
     let folder = Folder::new();
     for (name, hash) in [("jaybird", Hash::Jaybird), ("pybloom-live", Hash::PybloomLive)] {
-        let made = unseeded().capacity(1000).fpr(0.01).hash(hash).tutorial_sizing(true).create(folder.join(name)).unwrap();
+        let made =
+            unseeded().capacity(1000).fpr(0.01).hash(hash).tutorial_sizing(true).create(folder.join(name)).unwrap();
         let facts = made.stats().unwrap();
         assert_eq!((facts.hash, facts.layout, facts.num_bits, facts.num_probes), (hash, Layout::Classic, 7 * 1370, 7));
         assert_eq!(made.add_many(&["foo", "4711"]), Ok(2));
