@@ -136,8 +136,9 @@ class InspectorCase(unittest.TestCase):
         subprocess.run([BF, *arguments], input=stdin, check=True, capture_output=True, timeout=PATIENCE)
 
     def make(self, *arguments, name="f.bf", keys=()):
-        path = self.path(name)
-        self.bf("create", path, *(arguments or ("--capacity", "1000")))
+        """Makes a filter. Its seed is fixed: what is estimated from the bits is the same in every run."""
+        path, arguments = self.path(name), arguments or ("--capacity", "1000")
+        self.bf("create", path, *arguments, *(() if {"--seed", "--hash"} & set(arguments) else ("--seed", "7")))
         if keys:
             self.bf("add", path, stdin=b"".join(b"%s\n" % str(key).encode() for key in keys))
         return path

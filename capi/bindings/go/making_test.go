@@ -14,7 +14,7 @@ import (
 
 func TestBuildAndReplace(t *testing.T) {
 	path := somewhere(t)
-	built := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings([]string{"a", "b"}), bfstore.Options{})))
+	built := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings([]string{"a", "b"}), bfstore.Options{Seed: bfstore.SeedOf(1)})))
 	equal(t, has(t, built, "a") && has(t, built, "b") && !has(t, built, "c"), true)
 	equal(t, must[bfstore.Statistics](t)(built.Stats(bfstore.StatsOptions{})).Capacity, 2)
 	follower := open(t, path, bfstore.OpenOptions{Follow: true})

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use bfstore::{AsKey, CreateOptions, Filter, Keys};
 
-use crate::support::{failed_with, set_bits, Folder};
+use crate::support::{failed_with, set_bits, small, Folder};
 
 fn mixed() -> Vec<Vec<u8>> {
     let mut keys: Vec<Vec<u8>> = ["", "alice", "bob", "Zürich", "a\0b", "\0", "kkkkkkkkkkkk", "kkkkkkkkkkkkk"]
@@ -233,8 +233,7 @@ fn digests() {
 fn iterators_of_any_length() {
     let folder = Folder::new();
     for count in [0, 1, 1023, 1024, 1025, 5000u64] {
-        let filter =
-            Filter::options_to_create().capacity(10_000).fpr(1e-6).create(folder.join(count.to_string())).unwrap();
+        let filter = small().fpr(1e-6).create(folder.join(count.to_string())).unwrap();
         assert_eq!(filter.add_iter(0..count), Ok(count));
         assert_eq!(filter.select_iter(0..count + 3000).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
         assert_eq!(filter.add_iter((0..count).map(|number| number.to_string())), Ok(count));

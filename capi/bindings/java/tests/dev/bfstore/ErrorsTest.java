@@ -204,7 +204,7 @@ class ErrorsTest extends Case {
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(2)), "false-positive rate 2");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(0)), "false-positive rate 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().bitsPerKey(0)), "bits per key 0");
-    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().hash(Hash.SIPHASH).secret(new byte[15])),
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(unseeded().hash(Hash.SIPHASH).secret(new byte[15])),
         "the secret has 15 bytes, and not 16");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
     Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
