@@ -50,7 +50,7 @@ ENGINES["redis"] += ["tests/engines/valkey.lock"]
 for name in ("sqlite", "leveldb"):
     ENGINES[name] += LIBRARY
 OF_ENGINES = ["capi/*.h", *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
-              "tests/bindings/languages.py", "tests/meson.build", "tests/format/meson.build"]
+              "tests/bindings/languages.py"]
 # The kills of a campaign, or an engine's equivalent: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
