@@ -12,8 +12,8 @@
  * in doubt is not copied: the code is that of bfs_health.  So is one that was recovered meanwhile (BFS_EBUSY), and one
  * that is in use by a handle that may not ask the kernel for failed writes (BFS_NO_WRITE, bfs_options.fd: BFS_EBUSY).
  * Flags of all of them: BFS_REPLACE (of another file than a source, whose handles answer "maybe" from then on),
- * ANY_FILESYSTEM, and FILLING (the new file answers "maybe" until its owner has compared its mark with the log and has
- * called bfs_finish_filling: so it is safe to put back an older state).
+ * ANY_FILESYSTEM, and FILLING (the new file answers "maybe" until its owner has compared its mark with the log, or has
+ * added every newer key, and has called bfs_finish_filling: the only safe way to put back an older state).
  * `options` may be NULL.  They take mode and lock_timeout_ms.
  * "Group copy" below: EFORKED, ESHUT, ESIZING, system, state, malformed (of what is replaced, and of a damaged source).
  * "Waits: as a copy": as long as a source's handle waits for locks, for a sync of its file that is under way; with

@@ -171,8 +171,12 @@ class Usage(BfCase):
         for option in ["--from", "--secret-file", "--maybe", "--absent", "--count", "--null"]:
             self.assertIn(option, self.good("contains", "--help").decode())
 
-    def test_help_says_how_a_copy_is_put_back(self):
-        self.assertRegex(self.good("--help").decode(), r"Never put a copy [^.]*\bcp\b[^.]*\.\sRemove the file first")
+    def test_help_advises_nothing_that_makes_a_wrong_no_of_an_old_copy(self):
+        for command in ([], ["copy"]):
+            said = " ".join(self.good(*command, "--help").decode().split())
+            self.assertIn("Never put an old copy back with cp or mv" if command else "Never put an old copy of a filter back with cp or mv", said)
+            self.assertIn("again (bf build --force), or take the", said)
+            self.assertNotRegex(said, r"[Rr]emove the file first|\bmv [\w.]+ over")
 
     def test_help_wins_over_what_is_missing(self):
         self.good("create", "f", "--help")

@@ -117,8 +117,9 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
       "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
       "  bf contains users.bf alice bob\n\n"
       "bf inspect is the program bfinspect: what a file is, its state, how full it is, and what to do.\n\n"
-      "Never put a copy of a filter back over its original with cp: bf would call keys absent that were added after\n"
-      "the copy. Remove the file first, or mv the copy over it.\n\n"
+      "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
+      "copy.\n"
+      "Build the filter again (bf build --force), or take the three steps of bf copy --help.\n\n"
       "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it.");
   declare(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");
