@@ -178,8 +178,7 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
 /* Removes a key from a filter of the counting layout.  A key that was added several times is present until it was
  * removed as often.
  * Remove only keys that were added, and each at most as often as it was added.  To remove a key that was never added,
- * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.  It
- * is the one way in which a caller can make a wrong no.
+ * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.
  * Returns 1, or 0 if the key was certainly not there: then nothing changed.  Never repeat a remove that returned
  * another code, or whose process was killed: it may have taken the key.  A part that it left stays in the counters (a
  * leak), which costs only false positives.  Readers in every process see a remove once it has returned.  While a lookup

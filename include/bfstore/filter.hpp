@@ -242,8 +242,7 @@ class Filter {
   // Removes a key; for the counting layout (otherwise kUnsupported). keys() is 1, or 0 if the key was certainly not
   // there: then nothing changed. A key that was added several times is present until it was removed as often. Remove
   // only keys that were added, and each at most as often as it was added. To remove a key that was never added, or once
-  // too often, can make the filter answer no for other keys that are in it. The filter cannot detect this. It is the
-  // one way in which a caller can make a wrong no.
+  // too often, can make the filter answer no for other keys that are in it. The filter cannot detect this.
   // Never repeat a remove that returned an error, or whose process was killed: it may have taken the key. Refused with
   // the code of health() unless that is kOk, also during a recovery or a filling, which take adds.
   Count remove(std::string_view key) noexcept;

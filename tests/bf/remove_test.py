@@ -1,4 +1,4 @@
-"""bf remove and bf count take keys out of a counting filter. Every text has the same words for the one danger of that."""
+"""bf remove and bf count take keys out of a counting filter. Every text has the same words for the danger of that."""
 import os
 import pathlib
 import pty
@@ -9,7 +9,8 @@ from bf_case import BfCase, PATIENCE, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
-DANGER = re.compile(r"Remove only keys that were added.*?make a wrong no\.")
+DANGER = re.compile(r"Remove only keys that were added.*?cannot detect this\.")
+WAYS = re.compile(r"^## How a caller can make a wrong no\n\n.*?\n\n(- .*?)\n\n", re.M | re.S)
 
 
 def plain(text):
@@ -76,14 +77,20 @@ class Remove(BfCase):
         self.assertEqual(removing.returncode, 2)
         self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "Do not remove these again."])
 
-    def test_the_one_danger_is_told_in_the_same_words_everywhere(self):
+    def test_the_danger_is_told_in_the_same_words_everywhere(self):
         told = {name: DANGER.findall(plain((ROOT / name).read_text("utf-8")))
                 for name in ("README.md", "capi/PROMISES.md", "capi/guide/sets.md", "capi/bfstore_sets.h", "include/bfstore/filter.hpp")}
         told["bf remove --help"] = DANGER.findall(plain(self.good("remove", "--help").decode()))
         words = told["capi/PROMISES.md"]
         self.assertEqual(len(words), 1)
-        self.assertIn("It is the one way in which a caller can make a wrong no.", words[0])
         self.assertEqual({name: words for name in told}, told)
+
+    def test_readme_has_each_way_to_a_wrong_no_that_the_promises_have(self):
+        readme, promises = (WAYS.findall((ROOT / name).read_text("utf-8")) for name in ("README.md", "capi/PROMISES.md"))
+        self.assertEqual((len(readme), len(promises)), (1, 1))
+        self.assertEqual(plain(readme[0]), plain(promises[0]))
+        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[Eight mistakes\]\(#how-a-caller-can-make-a-wrong-no\)")
+        self.assertEqual(readme[0].count("\n- ") + 1, 8)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       std::string(kAboutKeys) +
       "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
       "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
-      "detect this. It is the one way in which a caller can make a wrong no.\n"
+      "detect this.\n"
       "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
       "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
       "does: one of its keys is certainly absent, or its last line has no newline.\n"
