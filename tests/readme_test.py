@@ -172,6 +172,23 @@ class FirstScreen(unittest.TestCase):
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
 
+    def test_the_table_of_rates_says_what_bf_plans(self) -> None:
+        rows = re.findall(r"^\| ([0-9.]+) \| ([0-9.]+) \| ([^|]+) \| ([^|]+) \|$", (GUIDE / "size.md").read_text("utf-8"), re.MULTILINE)
+        self.assertEqual(len(rows), 4)
+        for rate, bits_per_key, bits, file in rows:
+            plan, = json.loads(self.bf("plan", "--json", "-n", "1M", "-p", rate, "--layout", "blocked").stdout)["layouts"]
+            said = [f"{size / 2**20:.1f} MiB" if size >= 2**20 else f"{size / 2**10:.1f} KiB" for size in (plan["body_bytes"], plan["file_bytes"])]
+            self.assertEqual((f"{plan['bits_per_key']:.3g}", *said), (f"{float(bits_per_key):.3g}", bits, file), rate)
+
+    def test_the_lines_about_a_filter_that_is_too_large_do_what_the_comments_say(self) -> None:
+        lines = indented_lines("size.md", "n: more keys than you have today")
+        self.assertGreater(len(lines), 3)
+        for line in lines:
+            ran = self.typed(line)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
+            for room, size in re.findall(r"# room for ([0-9,]+) keys, in ([0-9]+) [KM]iB", line):
+                self.assertRegex(ran.stdout, rf"room for {room} keys .*, {size}\.0 [KM]iB", line)
+
     def test_the_order_of_arguments_in_the_page_of_layouts_is_that_of_bf(self) -> None:
         section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n## ")[0]
         commands = [command for line in re.findall(r"^- .*", section, re.MULTILINE) for command in re.findall("`(bf [^`]+)`", line)]

@@ -98,10 +98,10 @@ class Keys(BfCase):
     def test_arguments_are_keys_as_they_are(self):
         odd = ["[a,b]", "[]", "++", "{}", "%%", "", " ", "a b", " a", "add", "create", "contains", "FILE", "a=b", "/x",
                "\x01", b"\xff\xfe", "a\nb", "a,b", "\t"]
-        for index, key in enumerate(odd):
+        for key in odd:
             raw = key if isinstance(key, bytes) else key.encode()
             self.assertEqual(self.good("contains", "f", key, code=1), b"absent\t" + raw + b"\n")
-            self.assertIn(f"1 key added (1 new to it), {index + 1} in all".encode(), self.good("add", "f", key))
+            self.assertIn(b"1 key added (1 certainly new)", self.good("add", "f", key))
             self.assertEqual(self.good("contains", "f", key), b"maybe\t" + raw + b"\n")
         self.good("contains", "f", "a", "b", code=1)
         self.assertEqual(self.good("contains", "f", "--count", *odd), b"maybe\t%d\nabsent\t0\n" % len(odd))

@@ -30,12 +30,16 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_small_pages(app, arguments);
   add_quiet(app, arguments);
   add_create(app, arguments);
-  app.footer(std::string(kAboutKeys) +
-             "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
-             "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
-             "be its own.\n"
-             "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
-             "  bf add seen.bf --create --capacity 10M https://example.org/");
+  app.footer(
+      std::string(kAboutKeys) +
+      "\nA key is certainly new if the filter called it absent just before. Any other key was added before, or it is\n"
+      "new and was a false positive: the fuller the filter, the more new keys are not counted. All keys are in the\n"
+      "filter in either case. bf inspect estimates how many different keys it has.\n"
+      "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
+      "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
+      "be its own.\n"
+      "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
+      "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
 
 // The time to wait for an exclusive writer, usually another bf add, unless --lock-timeout is given.
@@ -138,8 +142,8 @@ int add(const Arguments& arguments) {
   loader.finish();
   if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
   check(filter.close(), arguments.file);
-  const std::string words = arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" +
-                            grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";
+  const std::string words =
+      arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
     complain(words + ". Interrupted: the rest was not read.");
   } else if (!arguments.quiet) {

@@ -41,7 +41,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
       "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
       "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts it\n"
       "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys is\n"
-      "an error: bf create makes empty filters.\n"
+      "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n"
       "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 
@@ -260,8 +260,8 @@ int build(const Arguments& arguments) {
   publish(filter, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);
-    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
-           " new to it), " + shape_words(stats, arguments.file) +
+    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + new_words(loader) + "), " +
+           shape_words(stats, arguments.file) +
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +

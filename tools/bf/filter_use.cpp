@@ -339,6 +339,10 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file) {
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }
 
+std::string new_words(const Loader& loader) {
+  return grouped(loader.keys_new()) + (loader.keys_read() == 1 ? "" : " of them") + " certainly new";
+}
+
 void report(const std::string& line) {
   try {
     Output output;

@@ -180,6 +180,9 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file);
 // "1 key", "2 keys"
 std::string key_words(std::uint64_t count);
 
+// Returns how many of the keys the filter called absent before: "2,744 of them certainly new".
+std::string new_words(const Loader& loader);
+
 // Writes one line about success to standard output.
 void report(const std::string& line);
 
