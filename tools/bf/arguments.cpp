@@ -120,6 +120,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
       "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
       "copy.\n"
       "Build the filter again (bf build --force), or take the three steps of bf copy --help.\n\n"
+      "Exit code: 0 if it was done, 2 after an error. contains, count, compare and verify also end with 1, and their "
+      "help\nsays when. bf inspect has codes of its own (bf inspect --help).\n\n"
       "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it.");
   declare(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");

@@ -26,6 +26,7 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
 }
 
 int copy(const Arguments& arguments) {
+  refuse_itself(arguments);
   save(arguments, save_options(arguments), "copied");
   return 0;
 }

@@ -188,6 +188,10 @@ int digest(const Arguments& arguments) {
   std::optional<KeySource> list;
   if (arguments.keys.empty()) list.emplace(arguments.from, arguments.list);
   if (arguments.spools == 0) {
+    if (::isatty(STDOUT_FILENO) == 1)
+      throw Failure(
+          "digest: standard output is a terminal, and digests are bytes, 8 of each key. Write them to a file (> "
+          "FILE).");
     Output output;
     each_digest(filter, arguments, list, [&](std::span<std::uint64_t> digests) {
       swap_if_big_endian(digests);

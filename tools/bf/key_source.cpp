@@ -68,6 +68,7 @@ KeySource::KeySource(const std::string& from, const std::string& what, ListForma
     : format_(format), name_(from == "-" ? "standard input" : from) {
   // In both cases the descriptor is above 2, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd_ < 0 && errno == ENOENT) throw Failure(name_ + ": no such file. Give the path of a file with " + what + ".");
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
   try {
     const struct stat facts = stat_of(fd_);

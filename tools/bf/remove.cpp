@@ -18,7 +18,7 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   app.add_flag("--skip-absent", arguments.skip_absent,
-               "keys of a list may be absent: without this, the first one that is ends the remove");
+               "keys of a list may be absent: without this, the first one that is ends the remove (exit code 2)");
   add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
@@ -29,9 +29,13 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
       "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
       "detect this.\n"
-      "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
-      "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
-      "does: one of its keys is certainly absent, or its last line has no newline.\n"
+      "\nA KEY that is certainly absent is counted, nothing changes, and the exit code is 0. A list with such a key "
+      "is\n"
+      "probably the wrong one: it is refused from there on, with the exit code 2, unless --skip-absent is given. So "
+      "is\n"
+      "a list whose last line has no newline. Never run a remove again that failed or was killed: what it did not "
+      "take\n"
+      "only costs false positives.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }
