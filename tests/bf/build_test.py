@@ -244,6 +244,7 @@ class Build(BfCase):
     def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
         self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
         self.refused("build", "f", "--from", "-", "--capacity", "9", says="no keys")
+        self.refused("build", "f", "--from", "nowhere", says="nowhere: no such file. Give the path of a file with the keys.")
         self.write("keys", b"")
         self.refused("build", "f", "--from", "keys", says="keys: ")
         self.refused("build", "f", "--from", "/dev/null", says="/dev/null: ")

@@ -67,6 +67,12 @@ class Create(BfCase):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))
 
+    def test_a_number_of_bits_that_was_rounded_up_is_told(self):
+        said = self.good("create", "f", "--bits", "3", "--probes", "1").decode()
+        self.assertRegex(said, r"\. --bits was rounded up to [\d,]+\n$")
+        self.assertEqual(header(self.path("f"))["m"], int(said.split()[-1].replace(",", "")))
+        self.assertNotIn("rounded", self.good("create", "g", "--bits", "64Ki", "--probes", "1").decode())
+
     def test_bits_with_a_B_are_bytes_of_eight_bits(self):
         self.assertEqual(self.made("--bits", "64KiB", "--probes", "5")["m"], 65536 * 8)
 

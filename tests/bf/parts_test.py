@@ -2,11 +2,12 @@
 import os
 import shutil
 import pathlib
+import pty
 import re
 import subprocess
 import unittest
 
-from bf_case import BF, BfCase, header, main
+from bf_case import BF, PATIENCE, BfCase, header, main
 
 KEYS = b"".join(b"key %d\n" % number for number in range(20_000))
 SIZE = ["--bits", str(512 * 4 * 120), "--probes", "6", "--capacity", "20000", "--seed", "11"]
@@ -114,6 +115,17 @@ class Parts(BfCase):
         self.assertEqual(len(whole), 8 * 20_000)
         self.good("build", "streamed", "--like", "whole", "--from", "-", "--digests", "-q", input=whole)
         self.check_whole("streamed")
+
+    def test_digests_are_not_written_to_a_terminal(self):
+        self.good("create", "like", "-q", *SIZE)
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        process = self.spawn("digest", "like", "alice", stdout=terminal)
+        os.close(terminal)
+        complaint = process.communicate(timeout=PATIENCE)[1]
+        self.assertEqual(process.returncode, 2)
+        self.assert_complaint(complaint, says="digest: standard output is a terminal, and digests are bytes")
+        self.assertEqual(len(self.good("digest", "like", "alice")), 8)
 
     def test_digests_are_added_to_nothing_but_digests(self):
         self.good("create", "like", "-q", "--part", "0/2", *SIZE)

@@ -8,14 +8,13 @@ namespace bf {
 namespace {
 
 void declare_create(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(
-      app,
-      "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-      "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
-      "bf create FILE --like OTHER\n"
-      "options of all: [--part I/N] [--filling] [--key-form FORM] " +
-          std::string(kShapeUsage),
-      {"--capacity", "--fpr", "--bits", "--probes", "--layout", "--like", "--filling", "--mode", "--force"});
+  add_help_and_version(app,
+                       "bf create FILE --capacity N [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+                       "bf create FILE --bits M [--probes K | --hash H --seeds S] [--capacity N]\n"
+                       "bf create FILE --like OTHER\n"
+                       "options of all: [--part I/N] [--filling] [--key-form FORM] " +
+                           std::string(kShapeUsage),
+                       {"--capacity", "--fpr", "--bits", "--probes", "--layout", "--filling", "--force"});
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false);
   add_part(app, arguments.options);

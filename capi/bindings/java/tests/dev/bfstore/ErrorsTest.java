@@ -211,7 +211,7 @@ class ErrorsTest extends Case {
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
-    assertThrows(wrong, () -> new CreateOptions().capacity(-1));
+    assertEquals("capacity is negative: -1", assertThrows(wrong, () -> new CreateOptions().capacity(-1)).getMessage());
     assertThrows(wrong, () -> new CreateOptions().part(-1, 2));
     assertThrows(wrong, () -> new CreateOptions().threads(0));
     assertThrows(wrong, () -> new OpenOptions().threads(65));
