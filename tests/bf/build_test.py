@@ -1,6 +1,7 @@
 """bf build counts the keys, sizes the filter, loads it, and publishes it when it is complete; and bf add."""
 import itertools
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -340,7 +341,7 @@ class Build(BfCase):
 class BuildRefusals(BfCase):
     def test_a_source_is_wanted(self):
         self.refused("build", "f", says=["--from", "bf build --help"])
-        self.refused("build", "f", "--from", "missing", says=["missing: ", "No such file"])
+        self.refused("build", "f", "--from", "missing", says=["missing: ", "no such file"])
         os.mkdir(self.path("d"))
         self.refused("build", "f", "--from", "d", says="d: ")
         self.refused("build", "f", "key", "--from", "-", says="key")

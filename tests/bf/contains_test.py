@@ -75,7 +75,7 @@ class Contains(BfCase):
         self.refused("contains", "f", "one", "--from", "keys", says=["--from", "KEY"])
 
     def test_a_file_of_keys_that_can_not_be_read_is_named(self):
-        self.refused("contains", "f", "--from", "missing", says=["missing: ", "No such file"])
+        self.refused("contains", "f", "--from", "missing", says=["missing: ", "no such file"])
         os.mkdir(self.path("d"))
         self.refused("contains", "f", "--from", "d", says=["d: ", "directory"])
         self.refused("contains", "f", "--from", "", says="--from")
