@@ -105,7 +105,7 @@ class Checker {
     const std::size_t least = form_ == Form::kFile ? kFileHeaderBytes : kLeastEmbeddedHeader;
     if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
     if (available_bytes_ == 0)
-      return broken(Code::kTooShort, "is empty, and no bfstore file. Create one with bf create.");
+      return broken(Code::kTooShort, "not a bfstore file (it is empty). Create one with bf create.");
     const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
     if (has_magic()) {
       broken(Code::kTooShort, length + ", shorter than its header: it was truncated. Use a copy or rebuild it.");
