@@ -90,8 +90,8 @@ Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint3
   return fail(Code::kSizing, std::to_string(keys) + " keys in " + std::to_string(bits) + " bits of the " +
                                  row.info.name + " layout have a false-positive rate of " + number(size.fpr) +
                                  (probes != 0 ? " with " : " at best, with ") + std::to_string(size.num_probes) +
-                                 " probes, and " + number(options.fpr) +
-                                 " was asked for. Give more bits, fewer keys or a higher rate.");
+                                 (size.num_probes == 1 ? " probe" : " probes") + ". The rate asked for is " +
+                                 number(options.fpr) + ". Give more bits, fewer keys or a higher rate.");
 }
 
 Result<Size> of_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t bits) {

@@ -112,7 +112,7 @@ TEST_CASE("n and m: the best k and its rate; with k that one; with p only if the
     check_refused(sizing::complete(row, options_of({.n = 51'200, .p = best.fpr * 0.999, .m = 512'000}), 0),
                   Code::kSizing, {"51200 keys in 512000 bits", row.info.name, "at best", "asked for"});
     check_refused(sizing::complete(row, options_of({.n = 51'200, .p = best.fpr, .m = 512'000, .k = 3}), 0),
-                  Code::kSizing, {"with 3 probes"});
+                  Code::kSizing, {"with 3 probes. The rate asked for is "});
   }
 }
 
