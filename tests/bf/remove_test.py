@@ -10,7 +10,7 @@ from bf_case import BfCase, PATIENCE, main
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
 DANGER = re.compile(r"Remove only keys that were added.*?cannot detect this\.")
-WAYS = re.compile(r"^## How a caller can make a wrong no\n\n.*?\n\n(- .*?)\n\n", re.M | re.S)
+WAYS = re.compile(r"^## When a no can be wrong\n\n.*?\n\n(- .*?)\n\n", re.M | re.S)
 
 
 def plain(text):
@@ -90,7 +90,7 @@ class Remove(BfCase):
         readme, promises = (WAYS.findall((ROOT / name).read_text("utf-8")) for name in ("README.md", "capi/PROMISES.md"))
         self.assertEqual((len(readme), len(promises)), (1, 1))
         self.assertEqual(plain(readme[0]), plain(promises[0]))
-        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[Eight mistakes\]\(#how-a-caller-can-make-a-wrong-no\)")
+        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[in eight cases\]\(#when-a-no-can-be-wrong\)")
         self.assertEqual(readme[0].count("\n- ") + 1, 8)
 
 
