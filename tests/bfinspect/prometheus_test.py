@@ -149,9 +149,13 @@ class Alerts(MetricsCase):
         """Returns the names of the alerts that fire for these files."""
         found, names = self.samples(*paths, code=code), set()
         for name, expression in self.ROWS:
-            simple = re.fullmatch(r'(\w+)(?:\{(\w+)="(\w+)"\})? == ([01])', expression)
-            for labels, value in found.get(simple[1], {}).items() if simple else ():
-                if value == int(simple[4]) and (not simple[2] or (simple[2], simple[3]) in labels):
+            equal = re.fullmatch(r'(\w+)(?:\{(\w+)="(\w+)"\})? == ([01])', expression)
+            for labels, value in found.get(equal[1], {}).items() if equal else ():
+                if value == int(equal[4]) and (not equal[2] or (equal[2], equal[3]) in labels):
+                    names.add(name)
+            above = re.fullmatch(r"(bfstore_\w+) > (bfstore_\w+)", expression)
+            for labels, value in found.get(above[1], {}).items() if above else ():
+                if value > found[above[2]][labels]:
                     names.add(name)
         return names
 
