@@ -230,7 +230,7 @@ void put_not_looked_at(Sheet& sheet, const Openers& openers) {
   const Opener& first = openers.forbidden.front();
   sheet.paragraph(grouped(forbidden) + (forbidden == 1 ? " process" : " processes") +
                   " of this user could not be looked at: the system forbids it (" + std::to_string(first.process) +
-                  "  " + escaped(first.command, sheet.ascii()) + (forbidden == 1 ? ")" : ", ...)"));
+                  ", " + escaped(first.command, sheet.ascii()) + (forbidden == 1 ? ")" : ", ...)"));
 }
 
 void put_openers(Sheet& sheet, const Facts& facts) {
