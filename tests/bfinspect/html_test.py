@@ -177,14 +177,19 @@ class Pictures(HtmlCase):
         self.assertAlmostEqual(x, float(here["cx"]), delta=3)
         self.assertAlmostEqual(y, float(here["cy"]), delta=6)
 
-    def test_a_rate_below_the_picture_has_words_that_the_curve_does_not_cross_and_no_point(self):
-        picture = self.page(self.make("--capacity", "1000", keys=range(4))).tree.findall(".//div[@class='charts']//svg")[1]
-        self.assertIsNone(picture.find("circle"))
-        label, = (text for text in picture.iter("text") if (text.text or "").startswith("you are here"))
-        self.assertIn("below", label.text)
-        points = [tuple(map(float, point.split(","))) for point in picture.find("polyline").attrib["points"].split()]
-        covered = [y for x, y in points if x <= float(label.get("x")) + 215]
-        self.assertGreater(min(covered), float(label.get("y")))
+    def test_a_rate_below_the_picture_is_no_point_of_it(self):
+        page = self.page(self.make("--capacity", "1000", keys=range(4)))
+        self.assertIsNone(page.tree.find(".//circle"))
+        self.assertIn("So low a rate is below the picture.", page.text())
+        self.assertNotIn("below the picture", self.page(self.make(name="half", keys=range(500))).text())
+
+    def test_the_curve_does_not_cross_the_words_you_are_here(self):
+        for keys in range(380, 600, 20):
+            picture = self.page(self.make("--capacity", "1000", name=f"at{keys}", keys=range(keys))).tree.findall(".//div[@class='charts']//svg")[1]
+            for label in (text for text in picture.iter("text") if text.text == "you are here"):
+                points = [tuple(map(float, point.split(","))) for point in picture.find("polyline").attrib["points"].split()]
+                covered = [y for x, y in points if x <= float(label.get("x")) + 100]
+                self.assertGreater(min(covered, default=240), float(label.get("y")), keys)
 
     def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
         self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())

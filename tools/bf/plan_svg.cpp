@@ -12,8 +12,9 @@ namespace {
 constexpr double kWidth = 720;
 constexpr double kPlotHeight = 350;
 constexpr double kLegendRow = 18;
-constexpr double kNameLeft = 20;   // of the vertical axis
-constexpr double kBelowPlot = 60;  // the numbers of keys, and their title
+constexpr double kNameLeft = 20;    // of the vertical axis
+constexpr double kTitleBelow = 40;  // of the horizontal axis
+constexpr double kBelowPlot = 60;   // the numbers of keys, and their title
 // Colors that most people can tell apart (Okabe & Ito, 2008).
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 
@@ -55,7 +56,7 @@ std::string grid(const tools::RateAxes& axes) {
   const double middle = (axes.margins.top + floor) / 2;
   const std::string upright =
       "transform=\"rotate(-90 " + tools::coordinate(kNameLeft) + " " + tools::coordinate(middle) + ")\"";
-  return text + tools::svg_text((axes.margins.left + right) / 2, floor + 40, "middle", "keys") +
+  return text + tools::svg_text((axes.margins.left + right) / 2, floor + kTitleBelow, "middle", "keys") +
          tools::svg_text(kNameLeft, middle, "middle", "false-positive rate", upright);
 }
 
@@ -112,7 +113,9 @@ std::string left_out(const tools::RateAxes& axes, const Forecasts& all) {
   const bool some = std::any_of(all.possible.begin(), all.possible.end(), [&](const Forecast& one) {
     return tools::height_of(one.curve.front().fpr, axes.bottom) < 0;
   });
-  return some ? "; rates below " + power_words(axes.bottom) + " are left out" : "";
+  if (!some) return "";
+  return tools::svg_text(axes.width - axes.margins.right, axes.height - axes.margins.bottom + kTitleBelow, "end",
+                         "rates below " + power_words(axes.bottom) + " are left out");
 }
 
 }  // namespace
@@ -144,10 +147,9 @@ std::string svg_text(const Forecasts& all) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + tools::coordinate(axes.width) + " " +
       tools::coordinate(axes.height) + "\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n<title>" +
       kTitle + "</title>\n<desc>" + described(all) + "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-  text +=
-      tools::svg_text(axes.margins.left, 24, "start",
-                      std::string(kTitle) + " (dashed: its capacity" + left_out(axes, all) + ")", "font-size=\"16\"");
-  text += grid(axes) + capacity_lines(axes, all.possible);
+  text += tools::svg_text(axes.margins.left, 24, "start", std::string(kTitle) + " (dashed: its capacity)",
+                          "font-size=\"16\"");
+  text += grid(axes) + left_out(axes, all) + capacity_lines(axes, all.possible);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);
   return text + "</svg>\n";

@@ -132,19 +132,17 @@ std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint
                  double promised) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
   const double y = axes.y(fill.estimated_fpr);
-  const bool is_below = tools::height_of(fill.estimated_fpr, axes.bottom) < 0;
-  const std::string words = is_below ? "you are here, below the picture" : "you are here";
-  const double width = is_below ? 215 : 100;
+  constexpr double kLabelWidth = 100;
   constexpr double kLabelHeight = 14;
   constexpr double kBelowLabel = 5;  // the tail of a y
-  const double left = std::max(kMargins.left + 4, x - 8 - width);
-  const double lowest = std::min(y, left + width > x ? height_at(axes, curve, left + width) : y) - 10;
+  const double left = std::max(kMargins.left + 4, x - 8 - kLabelWidth);
+  const double right = left + kLabelWidth;
+  const double lowest = (right > x ? std::min(y, height_at(axes, curve, right)) : y) - 10;
   const double line = axes.y(promised);
   const bool crosses = line > lowest - kLabelHeight && line < lowest + kBelowLabel;
   const double bottom = std::max(crosses ? line - kBelowLabel : lowest, 13.0);
-  const std::string point =
-      "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n";
-  return (is_below ? "" : point) + tools::svg_text(left, bottom, "start", words, "class=\"halo strong\"");
+  return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
+         tools::svg_text(left, bottom, "start", "you are here", "class=\"halo strong\"");
 }
 
 std::string about_rate(const Facts& facts) {
@@ -201,9 +199,11 @@ std::string rate_chart(const Facts& facts) {
   if (curve.empty()) return {};
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
+  const bool is_below = tools::height_of(fill.estimated_fpr, axes.bottom) < 0;
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) + here(axes, curve, fill, id.fpr);
-  return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
+                            key_labels(axes, capacity_shown(facts)) + (is_below ? "" : here(axes, curve, fill, id.fpr));
+  return figure("False-positive rate as the filter fills",
+                about_rate(facts) + (is_below ? " So low a rate is below the picture." : ""), drawn, kHeight);
 }
 
 }  // namespace bfinspect
