@@ -99,6 +99,26 @@ class Files(HtmlCase):
         page = self.page(path)
         self.assertIn(r"f\xff\x1b[31m\u{202e}.bf", page.texts("h1")[0])
 
+    def test_the_page_has_no_seed_since_others_may_get_it(self):
+        # The page had the mode 644, and the filter 600.
+        for options, secret in ((("--capacity", "10", "--seed", "1234567890123"), "1234567890123"),
+                                (("--hash", "murmur3", "--bits", "1000", "--seeds", "4100000001..4100000007"), "4100000001")):
+            path = self.make(*options, name="seed" + secret)
+            self.assertIn(secret, self.text(path))
+            self.assertNotIn(secret, self.page(path).data.replace(path, ""))
+
+    def test_while_it_is_filled_nothing_says_that_absent_keys_are_found_absent(self):
+        text = self.page(self.make("--capacity", "1000", "--filling"), code=1).text()
+        self.assertIn('Every answer is "maybe" until bf finish-filling', text)
+        self.assertRegex(text, r"False positives now\s*100\.00 %\s*0 % by the bits, 1\.00 % promised")
+        self.assertNotIn('of the absent keys get "maybe"', text)
+
+    def test_a_full_file_is_healthy_and_says_what_to_do(self):
+        text = self.page(self.make("--capacity", "30k", "--seed", "4", keys=range(30000))).text()
+        self.assertIn("Healthy: clean", text)
+        self.assertIn("It is full: more keys would break its promise.", text)
+        self.assertNotIn("It is full", self.page(self.make(name="empty")).text())
+
     def test_with_quick_nothing_is_drawn_and_nothing_said_of_the_fill(self):
         page = self.page(self.make(keys=range(100)), "--quick")
         self.assertEqual(page.texts("svg"), [])
@@ -156,6 +176,24 @@ class Pictures(HtmlCase):
         x, y = min(points, key=lambda point: abs(point[0] - float(here["cx"])))
         self.assertAlmostEqual(x, float(here["cx"]), delta=3)
         self.assertAlmostEqual(y, float(here["cy"]), delta=6)
+
+    def test_a_rate_below_the_picture_is_no_point_of_it(self):
+        page = self.page(self.make("--capacity", "1000", keys=range(4)))
+        self.assertIsNone(page.tree.find(".//circle"))
+        self.assertIn("So low a rate is below the picture.", page.text())
+        self.assertNotIn("below the picture", self.page(self.make(name="half", keys=range(500))).text())
+
+    def test_the_curve_does_not_cross_the_words_you_are_here(self):
+        for keys in range(380, 600, 20):
+            picture = self.page(self.make("--capacity", "1000", name=f"at{keys}", keys=range(keys))).tree.findall(".//div[@class='charts']//svg")[1]
+            for label in (text for text in picture.iter("text") if text.text == "you are here"):
+                points = [tuple(map(float, point.split(","))) for point in picture.find("polyline").attrib["points"].split()]
+                covered = [y for x, y in points if x <= float(label.get("x")) + 100]
+                self.assertGreater(min(covered, default=240), float(label.get("y")), keys)
+
+    def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
+        self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
+        self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
 
     def test_the_line_of_the_promised_rate_does_not_cross_the_words_you_are_here(self):
         for keys in range(500, 1300, 50):

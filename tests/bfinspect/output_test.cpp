@@ -53,25 +53,27 @@ TEST_CASE("the report says no process after every process was looked at") {
 }
 
 TEST_CASE("the report does not say no process if some processes were not looked at") {
-  const Facts facts = clean_filter(Openers{{}, 2, 1, false});
+  const Facts facts = clean_filter(Openers{{}, 2, {{77, "one\n", std::nullopt}}, false});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "2 processes of other users could not be looked at"));
   CHECK(page_says(facts, "1 process of this user could not be looked at: the system forbids it"));
+  CHECK(page_says(facts, "(77,"));
+  CHECK(page_says(facts, "one\\n)"));
   CHECK(json_says(facts)["open_by"].is_null());
   CHECK(json_says(facts)["open_by_complete"] == false);
   CHECK(json_says(facts)["processes_not_looked_at"] == 3);
-  CHECK(page_says(clean_filter(Openers{{}, 1, 0, false}), "1 process of another user could not be looked at"));
+  CHECK(page_says(clean_filter(Openers{{}, 1, {}, false}), "1 process of another user could not be looked at"));
 }
 
 TEST_CASE("the report does not say no process if processes may be hidden") {
-  const Facts facts = clean_filter(Openers{{}, 0, 0, true});
+  const Facts facts = clean_filter(Openers{{}, 0, {}, true});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by"].is_null());
 }
 
 TEST_CASE("the report has a writer whose lock is held and that is not seen") {
-  Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, 0, false});
+  Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, {}, false});
   facts.report.state = bfstore::FileState::kInUse;
   CHECK(page_says(facts, "7  reader  reading"));
   CHECK(page_says(facts, "a writer holds its lock, but cannot be seen"));
@@ -86,14 +88,14 @@ TEST_CASE("the report has a writer whose lock is held and that is not seen") {
 }
 
 TEST_CASE("a process of which the mode is unknown may be the writer that holds the lock") {
-  Facts facts = clean_filter(Openers{{{7, "unknown", std::nullopt}}, 0, 0, false});
+  Facts facts = clean_filter(Openers{{{7, "unknown", std::nullopt}}, 0, {}, false});
   facts.report.state = bfstore::FileState::kInUse;
   CHECK_FALSE(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
 TEST_CASE("a process of which the mode is unknown is listed without one") {
-  const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, 0, false});
+  const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, {}, false});
   CHECK(page_says(facts, "7  some\\nname  mode unknown"));
   CHECK(json_says(facts)["open_by"][0]["mode"].is_null());
 }

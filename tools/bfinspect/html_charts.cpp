@@ -52,12 +52,14 @@ std::string bars(const std::vector<double>& shares, const std::vector<std::size_
   return drawn;
 }
 
-std::string about_stretches(const std::vector<double>& shares) {
+std::string about_stretches(const std::vector<double>& shares, const bfstore::Report& report) {
   const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
   const std::string range = *least == *most ? percent_text(*least) + " is set everywhere"
                                             : "from " + percent_text(*least) + " to " + percent_text(*most) + " is set";
   return "The body in " + grouped(shares.size()) + (shares.size() == 1 ? " stretch: " : " equal stretches: ") + range +
-         ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
+         (hole_would_show(shares, report)
+              ? ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits."
+              : ". So few bits are set that a stretch may be empty by chance.");
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
@@ -116,27 +118,40 @@ std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity
   return drawn;
 }
 
-// The label is on the upper left of the point, where the curve, which only rises, is not. If the line of the promised
-// rate would cross it, it is above that line.
-std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill, double promised) {
+// The height of the curve at x, or that of its end.
+double height_at(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, double x) {
+  const auto next = std::find_if(curve.begin(), curve.end(), [&](const tools::RatePoint& point) {
+    return axes.x(static_cast<double>(point.keys)) >= x;
+  });
+  return axes.y(next == curve.end() ? curve.back().fpr : next->fpr);
+}
+
+// The label is on the upper left of the point, where the curve, which only rises, is not; with few keys it begins at
+// the axis, above the curve. If the line of the promised rate would cross it, it is above that line.
+std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, const bfstore::Fill& fill,
+                 double promised) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
   const double y = axes.y(fill.estimated_fpr);
   constexpr double kLabelWidth = 100;
   constexpr double kLabelHeight = 14;
   constexpr double kBelowLabel = 5;  // the tail of a y
+  const double left = std::max(kMargins.left + 4, x - 8 - kLabelWidth);
+  const double right = left + kLabelWidth;
+  const double lowest = (right > x ? std::min(y, height_at(axes, curve, right)) : y) - 10;
   const double line = axes.y(promised);
-  const bool crosses = line > y - 10 - kLabelHeight && line < y - 10 + kBelowLabel;
-  const double bottom = std::max(crosses ? line - kBelowLabel : y - 10, 13.0);
+  const bool crosses = line > lowest - kLabelHeight && line < lowest + kBelowLabel;
+  const double bottom = std::max(crosses ? line - kBelowLabel : lowest, 13.0);
   return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
-         tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), bottom, "start", "you are here",
-                         "class=\"halo strong\"");
+         tools::svg_text(left, bottom, "start", "you are here", "class=\"halo strong\"");
 }
 
 std::string about_rate(const Facts& facts) {
   const bfstore::Fill& fill = *facts.report.fill;
   const bfstore::ReportedIdentity& id = *facts.report.identity;
   std::string said = "With about " + about_text(fill.estimated_keys) + " keys, " + rate_text(fill.estimated_fpr) +
-                     " of the absent keys get \"maybe\".";
+                     (answers_maybe_alone(facts.report)
+                          ? " of the absent keys will get \"maybe\" when not every answer is \"maybe\" any more."
+                          : " of the absent keys get \"maybe\".");
   if (id.capacity != 0) {
     said += " The filter promises at most " + rate_text(id.fpr) + " with " +
             about_text(static_cast<double>(id.capacity)) + " keys.";
@@ -167,7 +182,7 @@ std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
   }
   drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
   drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
-  return figure("Fill along the file", about_stretches(shares), drawn, kPlotBottom + 26);
+  return figure("Fill along the file", about_stretches(shares, facts.report), drawn, kPlotBottom + 26);
 }
 
 std::string rate_chart(const Facts& facts) {
@@ -184,9 +199,11 @@ std::string rate_chart(const Facts& facts) {
   if (curve.empty()) return {};
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
+  const bool is_below = tools::height_of(fill.estimated_fpr, axes.bottom) < 0;
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) + here(axes, fill, id.fpr);
-  return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
+                            key_labels(axes, capacity_shown(facts)) + (is_below ? "" : here(axes, curve, fill, id.fpr));
+  return figure("False-positive rate as the filter fills",
+                about_rate(facts) + (is_below ? " So low a rate is below the picture." : ""), drawn, kHeight);
 }
 
 }  // namespace bfinspect

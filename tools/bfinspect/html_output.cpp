@@ -102,6 +102,8 @@ std::string advice(const Facts& facts) {
         "from all keys (bf build). ";
   }
   if (facts.report.filling) said += "Every answer is \"maybe\" until bf finish-filling says that all keys were added. ";
+  if (facts.verdict == Verdict::kHealthy && facts.remaining_keys == 0U)
+    said += "It is full: more keys would break its promise. Build a larger one before they come (bf build). ";
   return said + state_advice(facts);
 }
 
@@ -141,15 +143,18 @@ std::string key_figures(const Facts& facts) {
   const auto full = fill_at_capacity(report);
   list += key_figure(has_counters(id) ? "Counters set" : "Bits set", percent_text(fill.fill_ratio),
                      full ? percent_text(*full) + " at capacity" : "");
-  list += key_figure("False positives now", rate_text(fill.estimated_fpr),
-                     id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
+  list += key_figure("False positives now", rate_text(*rate_now(report)),
+                     (answers_maybe_alone(report) ? rate_text(fill.estimated_fpr) + " by the bits" : "") +
+                         (answers_maybe_alone(report) && id.fpr != 0 ? ", " : "") +
+                         (id.fpr == 0 ? "" : rate_text(id.fpr) + " promised"));
   if (const auto& room = facts.remaining_keys) {
     // The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
     const bool exceeded = facts.overfull.value_or(false);
     list += *room > 0 ? key_figure("Room", "about " + about_text(static_cast<double>(*room)),
                                    "more keys until the promised rate is exceeded")
                       : key_figure("Room", "none",
-                                   exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
+                                   exceeded ? "the promised rate is exceeded"
+                                            : "the promised rate is reached, within the error of the estimate");
   }
   return list + "</ul>\n";
 }

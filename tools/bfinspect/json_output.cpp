@@ -93,7 +93,8 @@ void put_identity(Json& out, const Facts& facts) {
                           "body_bytes",
                           "sealed",
                           "checksums_offset",
-                          "num_chunks"}) {
+                          "num_chunks",
+                          "damaged"}) {
     out[key] = Json();
   }
   if (!id) return;
@@ -126,6 +127,10 @@ void put_identity(Json& out, const Facts& facts) {
   if (!id->seal) return;
   out["checksums_offset"] = id->seal->checksums_offset;
   out["num_chunks"] = id->seal->num_chunks;
+  if (!facts.verification) return;
+  out["damaged"] = Json::array();
+  for (const bfstore::DamagedRange& range : facts.verification->damaged)
+    out["damaged"].push_back({{"offset", range.offset}, {"bytes", range.bytes}});
 }
 
 void put_state(Json& out, const bfstore::Report& report) {

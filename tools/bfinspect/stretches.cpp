@@ -69,6 +69,21 @@ std::optional<std::uint64_t> set_cells(const OpenedFile& file, std::uint64_t off
   return count;
 }
 
+// The share of set bits below which a stretch is emptier than by chance. 0 if none is, or the hash is not bfstore's
+// own. A key sets at most k bits of a stretch, so the number of set bits varies at most k times as much as that of bits
+// that are set one by one. Eight standard deviations do not happen by chance.
+double least_by_chance(const std::vector<double>& shares, const bfstore::Report& report) {
+  if (shares.empty() || !report.identity) return 0;
+  const bfstore::ReportedIdentity& id = *report.identity;
+  const auto hash = static_cast<bfstore::Hash>(id.hash);
+  if (hash != bfstore::Hash::kXxh3 && hash != bfstore::Hash::kSipHash) return 0;
+  std::vector<double> ascending = shares;
+  const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>(ascending.size() / 2);
+  std::nth_element(ascending.begin(), middle, ascending.end());
+  const double cells = static_cast<double>(id.num_bits) / static_cast<double>(shares.size());
+  return std::max(*middle - 8 * std::sqrt(id.num_probes * *middle / cells), 0.0);
+}
+
 }  // namespace
 
 std::vector<double> fill_along(const bfstore::Report& report) {
@@ -92,23 +107,17 @@ std::vector<double> fill_along(const bfstore::Report& report) {
   return shares;
 }
 
-// A key sets at most k bits of a stretch, so the number of set bits varies at most k times as much as that of bits that
-// are set one by one. Eight standard deviations do not happen by chance.
 std::vector<std::size_t> emptier_stretches(const std::vector<double>& shares, const bfstore::Report& report) {
-  if (shares.empty() || !report.identity) return {};
-  const bfstore::ReportedIdentity& id = *report.identity;
-  const auto hash = static_cast<bfstore::Hash>(id.hash);
-  if (hash != bfstore::Hash::kXxh3 && hash != bfstore::Hash::kSipHash) return {};
-  std::vector<double> ascending = shares;
-  const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>(ascending.size() / 2);
-  std::nth_element(ascending.begin(), middle, ascending.end());
-  const double cells = static_cast<double>(id.num_bits) / static_cast<double>(shares.size());
-  const double least = *middle - 8 * std::sqrt(id.num_probes * *middle / cells);
+  const double least = least_by_chance(shares, report);
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (shares[i] < least) found.push_back(i);
   }
   return found;
+}
+
+bool hole_would_show(const std::vector<double>& shares, const bfstore::Report& report) {
+  return least_by_chance(shares, report) > 0;
 }
 
 }  // namespace bfinspect

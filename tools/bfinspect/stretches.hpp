@@ -16,4 +16,7 @@ std::vector<double> fill_along(const bfstore::Report& report);
 // copy that did not finish. In ascending order. None if the hash is not bfstore's own, for others may be uneven.
 std::vector<std::size_t> emptier_stretches(const std::vector<double>& shares, const bfstore::Report& report);
 
+// True if an empty stretch would be one of those: enough bits are set for that.
+bool hole_would_show(const std::vector<double>& shares, const bfstore::Report& report);
+
 }  // namespace bfinspect

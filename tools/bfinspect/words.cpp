@@ -24,6 +24,9 @@ struct Signature {
 };
 
 constexpr Signature kSignatures[] = {
+    {"<svg"sv, "an SVG picture"},
+    {"<?xml"sv, "an XML document"},
+    {"<!DOCTYPE"sv, "a page for a browser"},
     {"SQLite format 3\0"sv, "an SQLite database"},
     {"\x89PNG"sv, "a PNG image"},
     {"\x7f"
@@ -132,6 +135,13 @@ std::string superseded_advice(const bfstore::Report& report) {
          "a process opens it for writing. Nothing is lost.";
 }
 
+std::string sealed_words(const Facts& facts) {
+  if (!facts.verification)
+    return "Sealed: it is never written to again. Its bits were not verified: bf verify says whether it is damaged.";
+  return std::string("Sealed: it is never written to again") +
+         (facts.verification->damaged.empty() ? ", and its bytes are those that were sealed." : ". It is damaged.");
+}
+
 std::string foreign_headline(const Facts& facts) {
   if (!facts.report.valid()) return "not a good filter of the format " + format_names(*facts.foreign);
   if (!facts.foreign->filter) return "perhaps another program's filter";
@@ -172,17 +182,17 @@ std::string format_version(const bfstore::ReportedIdentity& identity) {
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (facts.foreign) return foreign_headline(facts);
+  if (!report.valid() && has_problem(facts, Code::kDamaged)) return "damaged";
   if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
-  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "");
+  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "") +
+                            (facts.unverified() ? ", not verified" : "");
   return facts.overfull.value_or(false) ? state + ", overfull" : state;
 }
 
 std::string state_advice(const Facts& facts) {
   switch (facts.report.state) {
     case FileState::kClean:
-      return facts.report.identity && facts.report.identity->seal
-                 ? "Sealed: it is never written to again. bf verify says whether it is damaged."
-                 : "Synced and closed.";
+      return facts.report.identity && facts.report.identity->seal ? sealed_words(facts) : "Synced and closed.";
     case FileState::kInUse:
       return "A writer has it open. Other processes may ask and add at the same time.";
     case FileState::kAdoptable:
@@ -244,6 +254,10 @@ std::string way_out(const Facts& facts) {
   }
   if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
+  }
+  if (has_problem(facts, Code::kDamaged)) {
+    return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build). Until then bf contains "
+           "--tolerate-damage answers \"maybe\" for keys in damaged places.";
   }
   return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build).";
 }
