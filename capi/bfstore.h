@@ -87,8 +87,7 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, uint64_t flags, const bfs
  * With BFS_CREATE (and BFS_WRITE or BFS_EXCLUSIVE) the call returns 1 if it made the file, and 0 if the file was there.
  * Any number of processes may do so at once: one makes it.  The layout, hash, seed, secret and part in `options` must
  * be those of the file (BFS_EMISMATCH, BFS_ESECRET); its size may be another one.  No file is ever replaced.
- * Never cp over a file that is open, nor truncate it (lost keys; without BFS_GUARD also SIGBUS).  An old copy that is
- * put back, by mv too, lacks keys: guide/operating.md, "Backups", has the safe way.
+ * Never cp over an open file or truncate it (lost keys; SIGBUS without GUARD), or put an old copy back (operating.md).
  * Flags: one of BFS_READ, WRITE and EXCLUSIVE; CREATE, POPULATE, GUARD, FOLLOW.  Waits: for the lock of the file's
  * state, 5 seconds at most, and for the disk.  Codes: EUNSUPPORTED, system, shape, state, malformed. */
 BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out,
