@@ -18,6 +18,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -182,8 +183,8 @@ class FilterCase(unittest.TestCase):
         engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up", "a replica")
         server.wait_for_replica()
 
-    def kill_often(self, server):
-        """Kills the server at any moment, while it adds keys or rewrites its log."""
+    def kill_often(self, server, come_back=lambda acknowledged: None):
+        """Kills the server at any moment, while it adds keys or rewrites its log. come_back() does what an operator does then."""
         acknowledged, chance = [], random.Random(ASKED.seed)
 
         def add():
@@ -200,7 +201,9 @@ class FilterCase(unittest.TestCase):
             killer.join()
             server.restart(signal.SIGKILL)
             self.assert_there(server, "f", acknowledged)
+            come_back(acknowledged)
             self.assert_filters(server, "f")
+            self.assert_there(server, "f", acknowledged)
 
 
 class Replies(FilterCase):
@@ -1536,12 +1539,34 @@ class Outside:
         return [LIBRARY.bfs_contains(self.handle, key.encode(), len(key)) for key in items]
 
 
-def add_until_killed(path, added):
-    with Outside(path) as outside:
-        for i in range(KEYS_OF_A_LIFE * (ASKED.kills + 100)):
-            outside.add([f"other-{i}"])
-            added.value = i + 1
-            time.sleep(0.0001)  # clock: the server needs the processor, too
+def other(i):
+    return f"other-{i}"
+
+
+def add_until_killed(path, opened, added):
+    """Adds one key after the other. When the file is poisoned, closes it, and adds all of them again to the file that comes."""
+    while True:
+        with contextlib.suppress(bfs.CodeError), Outside(path) as outside:
+            added.value = 0
+            opened.value += 1
+            code = bfs.OK
+            while code >= 0:
+                code = LIBRARY.bfs_add(outside.handle, other(added.value).encode(), len(other(added.value)))
+                added.value += code >= 0
+                time.sleep(0.0001)  # clock: the server needs the processor, too
+            assert code == bfs.EPOISONED, code
+        time.sleep(0.001)  # clock: until the file can be opened
+
+
+def sync_and_die(path):
+    """Another process syncs the file, and is killed before the kernel has answered."""
+    dies = TREE.out / "dies_in_a_sync.so"
+    subprocess.run([*TREE.cc, "-shared", "-fPIC", "-x", "c", "-", "-o", dies], check=True, text=True,
+                   input="#include <signal.h>\nint fdatasync(int file) { return (void)file, raise(SIGKILL); }\n")
+    code = ("import sys, bfstore_ctypes as bfs; library = bfs.load(sys.argv[1]); "
+            "library.bfs_sync(bfs.open_path(library, sys.argv[2].encode(), bfs.WRITE), None, None)")
+    return subprocess.run([sys.executable, "-B", "-c", code, TREE.library, path],
+                          env={**os.environ, "LD_PRELOAD": str(dies), "PYTHONPATH": os.path.dirname(bfs.__file__)})
 
 
 FILE_SEEDS = itertools.count(1)  # each file is unlike the others, and like itself in another run
@@ -1619,20 +1644,57 @@ class Attached(FilterCase):
                     self.assert_filters(server, "f")
 
     def test_no_key_is_lost_when_the_server_and_another_process_are_killed(self):
+        sizes = {"capacity": 3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), "flags": bfs.REPLACE}
         with attaching(*REWRITING) as server:
-            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), flags=bfs.REPLACE)
+            make_file(server.file, **sizes)
             self.attach(server)
             processes = multiprocessing.get_context("fork")
-            added = processes.Value("Q", 0)
-            outside = processes.Process(target=add_until_killed, args=(server.file, added))
+            opened, added = processes.Value("Q", 0), processes.Value("Q", 0)
+            outside = processes.Process(target=add_until_killed, args=(server.file, opened, added))
+
+            def come_back(acknowledged):
+                """A server that was killed in a sync poisoned the file, unless nobody else had it open: then it recovered the file."""
+                with contextlib.suppress(bfs.CodeError), Outside(server.file):
+                    return
+                before = opened.value
+                self.replace_poisoned(server, acknowledged, **sizes)
+                engines.wait_until(lambda: opened.value > before, "the other process in the new file")
             outside.start()
-            self.kill_often(server)
+            self.kill_often(server, come_back)
             engines.wait_until(lambda: added.value > 100, "keys from outside")
             outside.kill()
             outside.join()
+            self.assertEqual(outside.exitcode, -signal.SIGKILL)
             server.restart(signal.SIGKILL)
-            self.assertNotIn(0, server.ask("f", [f"other-{i}" for i in range(added.value)]))
+            self.assertNotIn(0, server.ask("f", [other(i) for i in range(added.value)]))
             self.assert_filters(server, "f")
+
+    def replace_poisoned(self, server, items, **sizes):
+        """The way back that the module's README names: the file is built anew and attached again."""
+        with self.assertRaises(bfs.CodeError) as raised:
+            Outside(server.file)
+        self.assertEqual(raised.exception.code, bfs.EPOISONED)
+        self.assert_all_maybe(server, "f")
+        server.call("DEL", "f")
+        with Outside(make_file(server.file, **sizes)) as anew:
+            anew.add(items)
+        self.attach(server)
+
+    def test_a_file_whose_sync_was_killed_is_built_anew_and_attached_again(self):
+        with attaching("--appendonly", "yes") as server, Outside(server.file) as outside:
+            self.attach(server)
+            server.add("f", keys(100))
+            self.assertEqual(sync_and_die(server.file).returncode, -signal.SIGKILL)
+            server.restart(signal.SIGKILL)
+            self.assertEqual(server.state("f"), b"in doubt")
+            self.refuses("", server, "BF.ADD", "f", "a")
+            self.assertEqual(LIBRARY.bfs_add(outside.handle, b"a", 1), bfs.EPOISONED)
+            self.assertNotIn(0, outside.ask(ABSENT[:50]))
+            self.replace_poisoned(server, keys(100), flags=bfs.REPLACE)
+            for _ in range(2):
+                self.assert_there(server, "f", keys(100))
+                self.assert_filters(server, "f")
+                server.restart(signal.SIGKILL)
 
     def test_the_file_knows_the_server_before_it_has_a_key_from_it(self):
         def owners(file):
