@@ -11,6 +11,7 @@
 #include <bfstore/compare.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/keys.hpp>
+#include <bfstore/layout/probes.hpp>
 #include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
 
@@ -255,7 +256,9 @@ class Filter {
 
   // false: the key was certainly never added. true: it may have been, or the file is in doubt (see health()).
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
-  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
+  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept {
+    return target_->ask(*target_, digest) != 0;
+  }
 
   // Asks several filters about one key: lists from several sources, say. keys() is how many of them may have it; 0 is a
   // certain no of each. The key is hashed once for all neighbors in `filters` with the same hash and seed or secret.
@@ -383,10 +386,11 @@ class Filter {
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;
 
   // A view for callers that inline lookups (inline.hpp). Valid until this handle is closed.
-  [[nodiscard]] Lookup lookup() const noexcept;
+  [[nodiscard]] inline Lookup lookup() const noexcept;
 
   // For the library, and for tests with their own home.
   explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
+  [[nodiscard]] const layout::Target& target() const noexcept { return *target_; }
 
  private:
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
@@ -394,6 +398,7 @@ class Filter {
   static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
   Error save_sealed(const std::string& path, const SaveOptions& options) const;
   [[nodiscard]] Error make_name_durable() const;
+  void let_go() noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
@@ -403,6 +408,7 @@ class Filter {
   template <class Answer>
   Count answer_some(const Keys& keys, std::span<Answer> out) const noexcept;
   std::unique_ptr<store::Ask> ask_;
+  const layout::Target* target_;  // of ask_, for calls that are inlined
 };
 
 }  // namespace bfstore

@@ -55,9 +55,14 @@ bool lists_parts(const std::string& path) {
 
 }  // namespace
 
-Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)) {}
-Filter::Filter(Filter&&) noexcept = default;
-Filter& Filter::operator=(Filter&&) noexcept = default;
+Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)), target_(&ask_->target) {}
+// A handle that was moved from, or is closed, asks at no address: a freed target would answer.
+Filter::Filter(Filter&& other) noexcept : ask_(std::move(other.ask_)), target_(std::exchange(other.target_, nullptr)) {}
+Filter& Filter::operator=(Filter&& other) noexcept {
+  ask_ = std::move(other.ask_);
+  target_ = std::exchange(other.target_, nullptr);
+  return *this;
+}
 Filter::~Filter() = default;
 
 Result<Filter> Filter::made_of(Result<std::unique_ptr<store::Ask>> ask) {
@@ -101,13 +106,18 @@ Error Filter::shut() {
 Error Filter::close() {
   Error error;
   if (ask_ != nullptr) error = ask_->home->close();
-  ask_.reset();
+  let_go();
   return error;
+}
+
+void Filter::let_go() noexcept {
+  ask_.reset();
+  target_ = nullptr;
 }
 
 void Filter::abandon() noexcept {
   if (ask_ != nullptr) ask_->home->abandon();
-  ask_.reset();
+  let_go();
 }
 
 // --- One key ---------------------------------------------------------------------------------------------------------
@@ -158,8 +168,6 @@ bool Filter::contains(std::string_view key) const noexcept { return answer(key) 
     return ask.answer(hash::Xxh3{ask.shape.seed}(key));
   return answer_any_key(ask, key);
 }
-
-bool Filter::contains_digest(std::uint64_t digest) const noexcept { return ask_->answer(digest) != 0; }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
   return with_digest(
@@ -234,7 +242,5 @@ Stats Filter::stats(StatsWish wish) const {
   const store::Pinned ask(*ask_);
   return ask->home->stats(*ask, wish);
 }
-
-Lookup Filter::lookup() const noexcept { return Lookup(ask_->target); }
 
 }  // namespace bfstore

@@ -1,0 +1,14 @@
+// A loop of an engine's over inlined lookups, whose machine code machine_code_test.py reads. Compiled for each
+// instruction set.
+#include <bfstore/inline.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+std::size_t count_maybes(const bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
+  const bfstore::Lookup lookup = filter.lookup();
+  std::size_t maybes = 0;
+  for (const std::uint64_t digest : digests) maybes += lookup.contains_digest(digest) ? 1 : 0;
+  return maybes;
+}
