@@ -172,7 +172,7 @@ Count Filter::add_keys(const Keys& keys) noexcept {
                          [this](const Present& present, std::size_t) { return add_all(*ask_, present.digests()); });
   }
   return with_digests(keys, ask_->shape, ask_->secret, Code::kDigestOnly,
-                      [this](const auto& digests) { return add_all(*ask_, digests); });
+                      [&](const auto& digests) { return add_all(*ask_, digests, keys.scratch()); });
 }
 
 Count Filter::remove_keys(const Keys& keys) noexcept {

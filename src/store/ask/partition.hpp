@@ -50,11 +50,15 @@ struct Partitioning {
 // Measured: in a smaller body, with fewer keys, or with fewer of them in each line, sorting costs more than it saves.
 inline constexpr std::uint64_t kSmallestBody = std::uint64_t{1} << 25;
 inline constexpr std::uint64_t kMostBytesForAKey = 128;
+// In a body that does not fit in memory, each key may read a page of 4 KiB from the disk.
+inline constexpr std::uint64_t kMostBytesForAColdKey = 4 * 4096;
 
 // How many of so many keys are sorted at once with so much memory. 0: none are.
-inline std::size_t sorted_at_once(std::uint64_t body_bytes, std::size_t keys, std::size_t scratch_bytes) noexcept {
+inline std::size_t sorted_at_once(std::uint64_t body_bytes, bool cold, std::size_t keys,
+                                  std::size_t scratch_bytes) noexcept {
   if (body_bytes < kSmallestBody) return 0;
-  const std::size_t fewest = std::max<std::size_t>(Keys::kFewestSorted, body_bytes / kMostBytesForAKey);
+  const std::uint64_t most = cold ? kMostBytesForAColdKey : kMostBytesForAKey;
+  const std::size_t fewest = std::max<std::size_t>(Keys::kFewestSorted, body_bytes / most);
   for (std::size_t pieces = 1; keys / pieces >= fewest; ++pieces) {
     const std::size_t piece = (keys + pieces - 1) / pieces;
     if (Partitioning::of(body_bytes, piece).bytes(piece) <= scratch_bytes) return piece;
@@ -104,6 +108,10 @@ class Partitioned {
   }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  // If none is, every key found room.
+  [[nodiscard]] bool any_is_full() const noexcept {
+    return std::any_of(sizes_, sizes_ + count_, [this](std::uint32_t size) { return size == room_; });
+  }
   [[nodiscard]] std::span<const std::uint64_t> operator[](std::size_t partition) const noexcept {
     return {digests_ + partition * room_, sizes_[partition]};
   }

@@ -125,7 +125,7 @@ TEST_CASE("sorted digests are in their partitions, in order, and each key gets t
 TEST_CASE("keys are sorted in turns of equal size that fit into the memory, or not at all") {
   constexpr std::size_t kMany = 10 * Keys::kFewestSorted;
   const auto at_once = [](std::size_t keys, std::size_t bytes) {
-    return store::sorted_at_once(store::kSmallestBody, keys, bytes);
+    return store::sorted_at_once(store::kSmallestBody, false, keys, bytes);
   };
   CHECK(at_once(kMany, Keys::scratch_for(kMany)) == kMany);
   CHECK(at_once(kMany, 6 * kMany) == kMany / 2);
@@ -133,12 +133,14 @@ TEST_CASE("keys are sorted in turns of equal size that fit into the memory, or n
   CHECK(at_once(kMany, 8 * Keys::kFewestSorted) == 0);
   CHECK(at_once(Keys::kFewestSorted - 1, 1 << 30) == 0);
   CHECK(at_once(kMany, 0) == 0);
-  const auto in_body = [](std::uint64_t body_bytes) {
-    return store::sorted_at_once(body_bytes, kMany, Keys::scratch_for(kMany));
+  const auto in_body = [](std::uint64_t body_bytes, bool cold = false) {
+    return store::sorted_at_once(body_bytes, cold, kMany, Keys::scratch_for(kMany));
   };
   CHECK(in_body(store::kSmallestBody - 1) == 0);
   CHECK(in_body(kMany * store::kMostBytesForAKey) == kMany);
   CHECK(in_body((kMany + 1) * store::kMostBytesForAKey) == 0);
+  CHECK(in_body((kMany + 1) * store::kMostBytesForAKey, true) == kMany);
+  CHECK(in_body((kMany + 1) * store::kMostBytesForAColdKey, true) == 0);
 }
 
 TEST_CASE("sorted keys have the answers that they have without, in both layouts of lines") {
@@ -216,6 +218,35 @@ TEST_CASE("a part refuses sorted keys of another part, and answers maybe for all
       std::vector<std::uint8_t> answers(kKeys);
       CHECK(filter.contains_keys(Keys::digests(with_a_stranger).with_scratch(memory), answers).code() == Code::kPart);
       CHECK(std::ranges::count(answers, 1) == static_cast<std::ptrdiff_t>(kKeys));
+    }
+  }
+}
+
+TEST_CASE("an only writer that sorts what it adds sets the bits that others set") {
+  for (const Layout layout : {Layout::kBlocked, Layout::kCounting}) {
+    CAPTURE(static_cast<int>(layout));
+    TempDir dir(memory_folder());
+    std::vector<std::uint64_t> all = digests(6);
+    for (std::size_t i = 0; i < all.size(); i += 3) all[i] >>= 9;  // more of one partition than there is room for
+    Filter shared = created(dir.file(), large(layout));
+    const Count rolling = shared.add_keys(Keys::digests(all));
+    REQUIRE(created(dir.file("alone"), large(layout)).close().ok());
+    Filter alone = opened(Filter::open(dir.file("alone"), OpenMode::kExclusive));
+    std::vector<std::byte> memory = memory_for(kKeys);
+    const Count sorted = alone.add_keys(Keys::digests(all).with_scratch(memory));
+    CHECK(was_used(memory));
+    REQUIRE(rolling.ok());
+    REQUIRE(sorted.ok());
+    // A key is new if it finds an empty cell, which depends a little on the order.
+    CHECK(sorted.keys() > rolling.keys() / 100 * 99);
+    CHECK(sorted.keys() < rolling.keys() / 99 * 100);
+    for (const std::vector<std::uint64_t>& asked : {all, digests(7)}) {
+      std::vector<std::uint8_t> answers(kKeys, 2);
+      std::vector<std::uint8_t> others(kKeys, 3);
+      const Count maybes = alone.contains_keys(Keys::digests(asked), answers);
+      CHECK(shared.contains_keys(Keys::digests(asked), others).keys() == maybes.keys());
+      CHECK(answers == others);
+      CHECK((maybes.keys() == kKeys) == (asked == all));
     }
   }
 }
