@@ -7,6 +7,7 @@
 #include "library_names.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
+#include "promise.hpp"
 #include "secret.hpp"
 
 #include <sys/stat.h>
@@ -316,11 +317,11 @@ std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   bfstore::PlanRequest request;
   request.layout = shape.layout;
   request.hash = shape.hash;
+  request.capacity = shape.capacity;
   request.fpr = shape.fpr;
   request.num_bits = shape.num_bits;
   request.num_probes = shape.num_probes;
-  const auto plan = bfstore::plan(request);  // an error for the bare form, which promises no rate
-  return plan.ok() ? std::max(plan->capacity, shape.capacity) : shape.capacity;
+  return tools::keys_within_promise(request);
 }
 
 std::uint64_t keys_left(const bfstore::Stats& stats) {

@@ -163,8 +163,7 @@ class Loader {
   std::atomic<bool> failed_{false};  // set by a thread that failed, so that the others stop
 };
 
-// The number of keys with which the filter has the promised rate. It is more than the capacity if the filter was
-// rounded up to whole lines.
+// See promise.hpp.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
 // Says that the filter has more keys than it was made for, if it keeps its promise all the same, because its last line

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "promise.hpp"
+
 namespace bfinspect {
 namespace {
 
@@ -28,14 +30,10 @@ bfstore::PlanRequest numbers_of(const bfstore::ReportedIdentity& id) {
 
 bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) { return bfstore::plan(numbers_of(id)); }
 
-// The keys with which the filter keeps its promised rate. They are more than the capacity if m was rounded up to whole
-// blocks.
 std::uint64_t keys_within_promise(const bfstore::ReportedIdentity& id) {
   bfstore::PlanRequest request = numbers_of(id);
-  request.capacity = 0;
   request.fpr = id.fpr;
-  const auto plan = bfstore::plan(request);  // an error for a rate of 0 or 1
-  return plan.ok() ? std::max(plan->capacity, id.capacity) : id.capacity;
+  return tools::keys_within_promise(request);
 }
 
 // The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, where m are the bits
