@@ -99,8 +99,8 @@ BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint64_t flags, const bfs_o
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, const struct bfs_owner_mark* mark, bfs_error* error);
 
 /* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
- * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Needs the handle for itself.
- * Waits: a writer, as bfs_sync.  Codes: system (EBUSY: the file stays dirty, and loses nothing), state. */
+ * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Waits: a writer, as bfs_sync.
+ * Codes: system (EBUSY: the file stays dirty, and loses nothing), state (ESUPERSEDED, if no call has said so). */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
