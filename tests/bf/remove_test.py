@@ -9,7 +9,7 @@ from bf_case import BfCase, PATIENCE, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
-DANGER = re.compile(r"Remove only keys that were added.*?cannot detect this\.")
+DANGER = re.compile(r"To remove a key that was never added.*?cannot detect this\.")
 WAYS = re.compile(r"^## When a no can be wrong\n\n.*?\n\n(- .*?)\n\n", re.M | re.S)
 
 
