@@ -7,6 +7,7 @@
 
 #include "json_output.hpp"
 #include "text_output.hpp"
+#include "words.hpp"
 
 using namespace bfinspect;
 
@@ -128,6 +129,20 @@ TEST_CASE("a file that may have several formats lists them and needs attention")
   CHECK(json_says(facts)["foreign_formats"] == nlohmann::json({"one", "two"}));
   CHECK(json_says(facts)["looks_like"] == "a filter in the format one or two");
   CHECK(json_says(facts)["foreign_filters"].is_null());
+}
+
+TEST_CASE("a stretch that is too empty may be due to digests that are not well mixed, where they came from outside") {
+  Facts facts = clean_filter(Openers{});
+  facts.report.fill.emplace();
+  facts.stretches = Stretches{{{512, 9}, {512, 400}}, true, true, {0}};
+  for (const auto hash : {bfstore::Hash::kXxh3, bfstore::Hash::kExternal}) {
+    facts.report.identity->hash = static_cast<std::uint16_t>(hash);
+    CHECK(missing_bits_advice(facts).find("1 of 2 stretches") == 0);
+    CHECK((missing_bits_advice(facts).find("not well mixed") != std::string::npos) ==
+          (hash == bfstore::Hash::kExternal));
+    CHECK(page_says(facts, "clean, bits may be missing"));
+    CHECK(json_says(facts)["emptier_stretches"] == 1);
+  }
 }
 
 TEST_CASE("a file of several columns says that one has to be given") {

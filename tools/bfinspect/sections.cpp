@@ -196,6 +196,8 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   if (fill.set_bits != 0 && !is_past_estimate(fill)) {
     sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
   }
+  if (may_lack_bits(facts.stretches).value_or(false))
+    sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
   put_leaks(sheet, facts);
   const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kNone;
   if (facts.remaining_keys) sheet.row("room for", room_text(facts), colour);

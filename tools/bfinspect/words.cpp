@@ -186,7 +186,20 @@ std::string headline(const Facts& facts) {
   if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
   const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "") +
                             (facts.unverified() ? ", not verified" : "");
-  return facts.overfull.value_or(false) ? state + ", overfull" : state;
+  return state + (facts.overfull.value_or(false) ? ", overfull" : "") +
+         (may_lack_bits(facts.stretches).value_or(false) ? ", bits may be missing" : "");
+}
+
+std::string missing_bits_advice(const Facts& facts) {
+  const bool in_use = facts.report.state == FileState::kInUse;
+  const bool external = facts.report.identity->hash == static_cast<std::uint16_t>(bfstore::Hash::kExternal);
+  return grouped(facts.stretches->emptier.size()) + " of " + grouped(facts.stretches->all.size()) +
+         " stretches of the body are much emptier than the others: a hole, a copy that did not finish, or a killed add "
+         "of millions of keys" +
+         (in_use ? ", or one that is under way" : "") + (external ? ", or digests that are not well mixed" : "") +
+         ". If bits are missing, a \"no\" may be wrong. " +
+         (in_use ? "Unless it is even again when that add has ended, rebuild" : "Rebuild") +
+         " it from all keys (bf build).";
 }
 
 std::string state_advice(const Facts& facts) {
