@@ -337,6 +337,7 @@ class OpenBy(InspectorCase):
     def test_processes_of_others_are_counted_and_never_called_nobody(self):
         path = self.make("--capacity", "10", "--mode", "0644")
         os.chmod(self.folder, 0o755)
+        self.writer(path)
         program = shutil.copy(BFINSPECT, self.path("bfinspect"))
         os.chmod(program, 0o755)
         with open(path, "rb"):  # root has it open, and another user cannot look at root's processes
