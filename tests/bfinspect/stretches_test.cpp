@@ -183,7 +183,9 @@ TEST_CASE("a hole of a 64th is found wherever it is, and the holes of more than 
          std::array<std::uint64_t, 2>{40'000, 400'000 / std::min<std::uint64_t>(tests::kKeyScale, 10)}) {
       const std::array<std::array<std::uint64_t, 2>, 7> holes{
           {{0, 1}, {31, 1}, {63, 1}, {20, 22}, {0, 40}, {24, 40}, {5, 55}}};
-      for (const auto [first, count] : holes) {
+      for (const auto& hole : holes) {
+        const std::uint64_t first = hole[0];
+        const std::uint64_t count = hole[1];
         CAPTURE(layout);
         CAPTURE(keys);
         CAPTURE(first);

@@ -73,6 +73,9 @@ bool Facts::all_openers_seen() const {
          std::any_of(openers->seen.begin(), openers->seen.end(), may_write);
 }
 
+// A file whose bits are counted is read for its fill (by the library's inspect()), for its stretches, and, if it is
+// sealed, for its checksums. The library has no function that does these in one reading. The checksums would also have
+// to be read from the disk, and not from the page cache, where a bit that rotted on the disk does not show.
 Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& wanted) {
   Facts facts;
   facts.report = std::move(report);

@@ -70,8 +70,9 @@ std::optional<std::uint64_t> set_cells(const OpenedFile& file, std::uint64_t off
   return count;
 }
 
-// The number that a sum of this mean is below with a chance of at most e^-50, in keys (see judged()). The number of a
-// sum whose mean is not known is also at most that far above its mean: then this is the least mean that is possible.
+// A stretch that is expected to have k * `keys` set cells has fewer than k times the result with a chance of at most
+// e^-50 (see judged()). By the same bound a stretch that has k * `keys` was expected to have at least k times the
+// result.
 double least_by_chance(double keys) {
   constexpr double kExponent = 50;
   return keys > 2 * kExponent ? keys - std::sqrt(2 * kExponent * keys) : 0;
