@@ -34,12 +34,14 @@ void make(const std::string& path, Options options, std::uint64_t keys, std::uin
   const std::uint32_t parts = options.part ? options.part->parts : 1;
   auto filter = must(Filter::create(path, options));
   std::mt19937_64 digests(seed);
+  std::uint64_t refused = 0;
   for (std::uint64_t added = 0; added < keys;) {
     const std::uint64_t digest = digests();
     if (parts != 1 && bfstore::Part::number_of(digest, parts) != options.part->number) continue;
-    REQUIRE(filter.add_digest(digest).ok());
+    refused += filter.add_digest(digest).ok() ? 0U : 1U;
     ++added;
   }
+  REQUIRE(refused == 0);  // once, for a check takes longer than an add
   must(filter.close());
 }
 
@@ -128,7 +130,7 @@ TEST_CASE("the last stretch is judged by its own length") {
   const TemporaryDirectory folder;
   const std::string path = folder.file("f.bf");
   const std::uint64_t bits = 64 * (63 * 64 + 1);
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= tests::if_slow(10, 40); ++seed) {
     make(path, shape(Layout::kClassic, bits, 1), bits * 7 / 10, seed);
     const Stretches found = look(path);
     REQUIRE(found.all.size() == 64);
