@@ -55,7 +55,7 @@ constexpr const char* kFooter =
     "\n"
     "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits\n"
     "than chance explains. Smaller holes, or holes in a filter of few keys, are found\n"
-    "in a sealed file alone.\n"
+    "only if the file was sealed before.\n"
     "\n"
     "JSON: every key is always present; null means unknown. Text in any encoding\n"
     "survives: path, note and command are null if they are not UTF-8, and\n"
