@@ -181,6 +181,15 @@ class GoodFiles(InspectorCase):
                 quick = json.loads(self.run_inspector("--json", "--quick", path).stdout)
                 self.assertEqual((quick["overfull"], quick["healthy"]), (warned, not warned), (layout, more))
 
+    def test_only_a_file_that_is_read_is_said_to_lack_no_bits(self):
+        path = self.make("--capacity", "30k", keys=range(20000))
+        found = self.json(path)
+        self.assertEqual((found["bits_may_be_missing"], found["emptier_stretches"]), (False, 0))
+        self.assertIn(found["stretches"], range(60, 65))
+        murmur = self.make("--capacity", "30k", "--hash", "murmur3", name="murmur3", keys=range(20000))
+        for found in (self.json(path, "--quick"), self.json(murmur)):
+            self.assertEqual([found[key] for key in ("bits_may_be_missing", "stretches", "emptier_stretches")], [None] * 3)
+
     def test_repeated_keys_of_counters_break_no_promise(self):
         path = self.make("--capacity", "1000", "--layout", "counting", keys=[key for key in range(300) for _ in range(5)])
         self.assertEqual(self.json(path)["overfull"], False)

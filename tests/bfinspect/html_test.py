@@ -33,6 +33,8 @@ class HtmlCase(InspectorCase):
         told = self.run_inspector("--json", *arguments, "--", path)
         found, page = json.loads(told.stdout), self.page(path, *arguments, code=told.returncode)
         text = page.text()
+        # It stood on every page, also of a damaged file.
+        self.assertNotIn("always right", text)
         for key in ("m", "n", "set_bits", "file_bytes", "body_bytes", "body_offset", "keys_added", "keys_removed", "whole_capacity"):
             if found[key] and not (key == "body_bytes" and found["foreign_formats"]):
                 self.assertIn(f"{found[key]:,}", text, key)
@@ -147,13 +149,8 @@ class Pictures(HtmlCase):
                 self.assertAlmostEqual(bar, share, delta=0.001)
 
     def test_a_hole_in_the_body_is_seen_and_said(self):
-        path = self.make("--capacity", "30k", keys=range(20000))
-        self.assertNotIn("Bits may be missing", self.page(path).text())
-        raw = Bytes(path)
-        offset, length = 16384, len(raw.data) - 16384
-        raw.data[offset + length // 2:offset + length // 2 + length // 16] = bytes(length // 16)
-        page = self.page(raw.write())
-        self.assertIn("Bits may be missing", page.text())
+        page = self.page(self.with_hole(), code=1)
+        self.assertIn("Needs attention: clean, bits may be missing", page.text())
         self.assertNotIn("Healthy", page.text())
         emptier = int(re.search(r"(\d+) of 6\d stretches of the body are much emptier", page.text())[1])
         self.assertEqual(emptier, len(page.tree.findall(".//rect[@class='hole']")))
@@ -164,7 +161,7 @@ class Pictures(HtmlCase):
         for layout in ("blocked", "classic", "counting"):
             for keys in (0, 1, 100, 5000):
                 path = self.make("--capacity", "3000", "--layout", layout, "--seed", "7", name=f"{layout}-{keys}", keys=range(keys))
-                self.assertNotIn("Bits may be missing", self.page(path, code=self.run_inspector(path).returncode).text())
+                self.assertNotIn("bits may be missing", self.page(path, code=self.run_inspector(path).returncode).text())
 
     def test_the_curve_ascends_and_the_filter_is_on_it(self):
         path = self.make("--capacity", "10k", keys=range(6000))
@@ -194,6 +191,9 @@ class Pictures(HtmlCase):
     def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
         self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
         self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
+
+    def test_of_a_hash_that_may_be_uneven_the_page_says_so(self):
+        self.assertIn("With the hash of this filter", self.page(self.make("--capacity", "30k", "--hash", "murmur3", keys=range(20000))).text())
 
     def test_the_line_of_the_promised_rate_does_not_cross_the_words_you_are_here(self):
         for keys in range(500, 1300, 50):

@@ -34,7 +34,8 @@ KEYS = {
     "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
-    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
+    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys",
+    "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "key_form", "key_form_bytes",
     "foreign_formats", "foreign_filters", "foreign_keys", "looks_like", "first_bytes", "link_target",
     "link_target_bytes", "problems", "error"}
@@ -142,6 +143,14 @@ class InspectorCase(unittest.TestCase):
         if keys:
             self.bf("add", path, stdin=b"".join(b"%s\n" % str(key).encode() for key in keys))
         return path
+
+    def with_hole(self, *arguments, name="f.bf", keys=range(20000), first=0.5, share=1 / 16):
+        """Makes a filter, and zeroes this share of its body from this place on. Its end word stays."""
+        raw = Bytes(self.make(*(arguments or ("--capacity", "30k")), name=name, keys=keys))
+        offset, length = raw.get(72, "Q"), raw.get(80, "Q")
+        begin, size = offset + int(length * first) // 8 * 8, int(length * share) // 8 * 8
+        raw.data[begin:begin + size] = bytes(size)
+        return raw.write()
 
     def run_inspector(self, *arguments, environment=None, program=BFINSPECT, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "NO_COLOR"))}

@@ -73,6 +73,9 @@ bool Facts::all_openers_seen() const {
          std::any_of(openers->seen.begin(), openers->seen.end(), may_write);
 }
 
+// A file whose bits are counted is read for its fill (by the library's inspect()), for its stretches, and, if it is
+// sealed, for its checksums. The library has no function that does these in one reading. The checksums would also have
+// to be read from the disk, and not from the page cache, where a bit that rotted on the disk does not show.
 Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& wanted) {
   Facts facts;
   facts.report = std::move(report);
@@ -89,9 +92,11 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
     }
   }
   if (counted && is_sealed(facts)) compare_checksums(facts);
+  if (counted && !facts.foreign) facts.stretches = look_along(facts.report);
   facts.overfull = is_overfull(facts.report);
   facts.remaining_keys = remaining_keys(facts.report);
-  facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull) : verdict_of(facts.report);
+  facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull)
+                                : verdict_of(facts.report, facts.stretches);
   return facts;
 }
 

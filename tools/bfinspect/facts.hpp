@@ -10,6 +10,7 @@
 
 #include "foreign.hpp"
 #include "openers.hpp"
+#include "stretches.hpp"
 #include "verdict.hpp"
 
 namespace bfinspect {
@@ -26,6 +27,7 @@ struct Facts {
   bool counted = true;                     // the command line asked to count the bits
   // Of a sealed file, if its bits were counted: the comparison with its checksums. Damage is among the problems.
   std::optional<bfstore::Verification> verification;
+  std::optional<Stretches> stretches;  // of a good filter file, if its bits were counted
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;

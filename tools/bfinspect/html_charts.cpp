@@ -41,25 +41,35 @@ std::string rectangle(const char* kind, double x, double y, double width) {
 }
 
 // Behind a stretch that is much emptier than the others the picture has another color.
-std::string bars(const std::vector<double>& shares, const std::vector<std::size_t>& emptier) {
-  const double step = (kPlotRight - kMargins.left) / static_cast<double>(shares.size());
+std::string bars(const Stretches& stretches) {
+  const double step = (kPlotRight - kMargins.left) / static_cast<double>(stretches.all.size());
   std::string drawn;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
+  for (std::size_t i = 0; i < stretches.all.size(); ++i) {
     const double x = kMargins.left + step * static_cast<double>(i);
-    if (std::binary_search(emptier.begin(), emptier.end(), i)) drawn += rectangle("hole", x, kMargins.top, step);
-    drawn += rectangle("bar", x, height_of_share(shares[i]), std::max(step - 1, 0.5));
+    if (std::binary_search(stretches.emptier.begin(), stretches.emptier.end(), i))
+      drawn += rectangle("hole", x, kMargins.top, step);
+    drawn += rectangle("bar", x, height_of_share(stretches.all[i].share()), std::max(step - 1, 0.5));
   }
   return drawn;
 }
 
-std::string about_stretches(const std::vector<double>& shares, const bfstore::Report& report) {
-  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  const std::string range = *least == *most ? percent_text(*least) + " is set everywhere"
-                                            : "from " + percent_text(*least) + " to " + percent_text(*most) + " is set";
-  return "The body in " + grouped(shares.size()) + (shares.size() == 1 ? " stretch: " : " equal stretches: ") + range +
-         (hole_would_show(shares, report)
-              ? ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits."
-              : ". So few bits are set that a stretch may be empty by chance.");
+const char* about_holes(const Stretches& stretches) {
+  if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
+  return stretches.hole_would_show
+             ? ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits."
+             : ". So few bits are set that a stretch may be empty by chance.";
+}
+
+std::string about_stretches(const Stretches& stretches) {
+  const auto [emptiest, fullest] =
+      std::minmax_element(stretches.all.begin(), stretches.all.end(),
+                          [](const Stretch& one, const Stretch& other) { return one.share() < other.share(); });
+  const double least = emptiest->share();
+  const double most = fullest->share();
+  const std::string range = least == most ? percent_text(least) + " is set everywhere"
+                                          : "from " + percent_text(least) + " to " + percent_text(most) + " is set";
+  return "The body in " + grouped(stretches.all.size()) +
+         (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range + about_holes(stretches);
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
@@ -166,11 +176,11 @@ bool can_be_drawn(const Facts& facts) {
 
 }  // namespace
 
-std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
-  if (shares.empty()) return {};
+std::string fill_chart(const Facts& facts) {
+  if (!facts.stretches || facts.stretches->all.empty()) return {};
   std::string drawn;
   for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
-  drawn += bars(shares, emptier_stretches(shares, facts.report));
+  drawn += bars(*facts.stretches);
   if (const auto full = fill_at_capacity(facts.report)) {
     const double y = height_of_share(*full);
     drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"under\"");  // so that it shows on the bars
@@ -182,7 +192,7 @@ std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
   }
   drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
   drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
-  return figure("Fill along the file", about_stretches(shares, facts.report), drawn, kPlotBottom + 26);
+  return figure("Fill along the file", about_stretches(*facts.stretches), drawn, kPlotBottom + 26);
 }
 
 std::string rate_chart(const Facts& facts) {

@@ -9,7 +9,6 @@
 #include "html_charts.hpp"
 #include "html_page.hpp"
 #include "sections.hpp"
-#include "stretches.hpp"
 #include "text.hpp"
 #include "words.hpp"
 
@@ -96,8 +95,9 @@ std::string words_for(Verdict verdict) {
 std::string advice(const Facts& facts) {
   if (facts.foreign || !facts.report.valid()) return way_out(facts);
   std::string said;
+  if (may_lack_bits(facts.stretches).value_or(false)) said = missing_bits_advice(facts) + " ";
   if (facts.overfull.value_or(false)) {
-    said =
+    said +=
         "It has more keys than it was made for, and answers \"maybe\" more often than it promised. Build a larger one "
         "from all keys (bf build). ";
   }
@@ -107,24 +107,10 @@ std::string advice(const Facts& facts) {
   return said + state_advice(facts);
 }
 
-// The verdict is about the header and the state. A page that warns of missing bits calls nothing else healthy.
-std::string verdict_box(const Facts& facts, bool has_hole) {
-  const bool doubted = has_hole && facts.verdict == Verdict::kHealthy;
-  return "<div class=\"verdict " + std::string(doubted ? "dim" : html_class(colour_of(facts.verdict))) + "\"><strong>" +
-         (doubted ? "Header and state are good" : words_for(facts.verdict)) + ": " + html_escaped(headline(facts)) +
-         "</strong><p>" + html_escaped(advice(facts)) + "</p></div>\n";
-}
-
-// The bits of a file that is not sealed have no checksums, but a hole in them shows.
-std::string hole_box(const Facts& facts, const std::vector<double>& shares) {
-  const std::size_t found = emptier_stretches(shares, facts.report).size();
-  if (found == 0) return {};
-  return "<div class=\"verdict warning\"><strong>Bits may be missing</strong><p>" + grouped(found) + " of " +
-         grouped(shares.size()) +
-         " stretches of the body are much emptier than the others (see \"Fill along the file\"): a hole, or a copy "
-         "that "
-         "did not finish. If bits are missing, a \"no\" may be wrong. Use a good copy, or rebuild it from all keys (bf "
-         "build).</p></div>\n";
+std::string verdict_box(const Facts& facts) {
+  return "<div class=\"verdict " + std::string(html_class(colour_of(facts.verdict))) + "\"><strong>" +
+         words_for(facts.verdict) + ": " + html_escaped(headline(facts)) + "</strong><p>" +
+         html_escaped(advice(facts)) + "</p></div>\n";
 }
 
 std::string key_figure(const std::string& name, const std::string& value, const std::string& more) {
@@ -163,8 +149,8 @@ std::string chart_section(const std::string& name, const std::string& chart) {
   return chart.empty() ? std::string() : "<section>\n<h2>" + name + "</h2>\n" + chart + "</section>\n";
 }
 
-std::string charts(const Facts& facts, const std::vector<double>& shares) {
-  const std::string both = chart_section("Fill along the file", fill_chart(shares, facts)) +
+std::string charts(const Facts& facts) {
+  const std::string both = chart_section("Fill along the file", fill_chart(facts)) +
                            chart_section("False positives as the filter fills", rate_chart(facts));
   return both.empty() ? both : "<div class=\"charts\">\n" + both + "</div>\n";
 }
@@ -179,15 +165,13 @@ std::string time_now() {
 
 }  // namespace
 
-std::string html_of(const Facts& facts, const std::vector<double>& shares) {
+std::string html_of(const Facts& facts) {
   const std::string path = html_escaped(escaped(facts.report.path, false));
   HtmlPage sections;
   put_facts(sections, facts);
-  const std::string hole = hole_box(facts, shares);
   return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
-         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole + verdict_box(facts, !hole.empty()) +
-         key_figures(facts) + charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " +
-         bfstore::version() + " saw the file at " + time_now() +
+         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + verdict_box(facts) + key_figures(facts) + charts(facts) +
+         sections.finished() + "<footer><p>As bfinspect " + bfstore::version() + " saw the file at " + time_now() +
          ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
 }
 

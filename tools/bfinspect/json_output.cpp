@@ -166,6 +166,10 @@ void put_fill(Json& out, const Facts& facts) {
   out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
   out["counters_at_15"] = fill ? Json(fill->counters_at_15) : Json();
+  const auto lacks_bits = may_lack_bits(facts.stretches);
+  out["bits_may_be_missing"] = or_null(lacks_bits);
+  out["stretches"] = lacks_bits ? Json(facts.stretches->all.size()) : Json();
+  out["emptier_stretches"] = lacks_bits ? Json(facts.stretches->emptier.size()) : Json();
   out["leaked_keys"] = or_null(keys_leaked(facts.report));
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);

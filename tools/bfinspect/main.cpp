@@ -27,7 +27,6 @@
 #include "mask.hpp"
 #include "program.hpp"
 #include "prometheus_output.hpp"
-#include "stretches.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "text_output.hpp"
@@ -45,14 +44,18 @@ constexpr const char* kFooter =
     "Exit status:\n"
     "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
     "  1  needs attention: unclean, recovering, poisoned, superseded, filling, or\n"
-    "     overfull; or a file of another program that may have several formats, or\n"
-    "     needs --column\n"
+    "     overfull; or bits may be missing; or a file of another program that may\n"
+    "     have several formats, or needs --column\n"
     "  2  not a good filter file, or a sealed one that is damaged: every broken rule\n"
     "     is listed\n"
     "  3  bad usage, or the file could not be read\n"
     "\n"
     "--quick: overfull is what the count of keys in the header says. A sealed file is\n"
-    "not compared with its checksums.\n"
+    "not compared with its checksums, and missing bits are not looked for.\n"
+    "\n"
+    "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits\n"
+    "than chance explains. Smaller holes, or holes in a filter of few keys, are found\n"
+    "only if the file was sealed before.\n"
     "\n"
     "JSON: every key is always present; null means unknown. Text in any encoding\n"
     "survives: path, note and command are null if they are not UTF-8, and\n"
@@ -159,8 +162,7 @@ int write_file(const std::string& path, bool replace, const std::string& text, V
 
 int show(const Arguments& arguments, const Facts& facts) {
   if (!arguments.html.empty()) {
-    const std::string text =
-        html_of(facts, arguments.quick || facts.foreign ? std::vector<double>() : fill_along(facts.report));
+    const std::string text = html_of(facts);
     return arguments.html == "-" ? finish(text, facts.verdict)
                                  : write_file(arguments.html, arguments.force, text, facts.verdict);
   }

@@ -48,6 +48,7 @@ constexpr Meaning kMeanings[] = {
     {"marks", "The positions in logs that syncs reached. A writer without a log stores none."},
     {"keys added", "The number of adds so far that changed the filter. A key that was there already does not count."},
     {"keys removed", "The number of removes so far."},
+    {"missing bits", "Keys spread evenly over the body. A part that is much emptier has lost bits of some keys."},
     {"leaked", "Keys that no remove takes away any more. They cost false positives, and no wrong answers."},
     {"counters at 15", "Counters that are full. They stay, so that no key is lost."},
     {"bits set", "The bits that are 1. This number gives the number of keys."},
@@ -58,7 +59,7 @@ constexpr Meaning kMeanings[] = {
      "The number of keys that fit until the promised rate of false positives is reached. Whole lines may have room "
      "beyond "
      "the capacity."},
-    {"false positives", "The share of absent keys that get the answer \"maybe\". A \"no\" is always right."},
+    {"false positives", "The share of absent keys that get the answer \"maybe\"."},
     {"page cache", "The part of the file that is in memory. A lookup elsewhere waits for the disk."},
     {"huge pages", "The part that is mapped in large pages, which makes lookups faster."},
     {"key form", "How a line of text becomes a key."},

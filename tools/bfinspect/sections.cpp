@@ -196,6 +196,8 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   if (fill.set_bits != 0 && !is_past_estimate(fill)) {
     sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
   }
+  if (may_lack_bits(facts.stretches).value_or(false))
+    sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
   put_leaks(sheet, facts);
   const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kNone;
   if (facts.remaining_keys) sheet.row("room for", room_text(facts), colour);
@@ -233,6 +235,10 @@ void put_not_looked_at(Sheet& sheet, const Openers& openers) {
                   ", " + escaped(first.command, sheet.ascii()) + (forbidden == 1 ? ")" : ", ...)"));
 }
 
+// The lock that a writer holds shows in the state, also if the writer's process cannot be looked at. A reader that is
+// not seen matters to no decision.
+bool has_no_writer(FileState state) { return state == FileState::kClean || state == FileState::kAdoptable; }
+
 void put_openers(Sheet& sheet, const Facts& facts) {
   sheet.section("Open by");
   if (!facts.openers) {
@@ -246,12 +252,17 @@ void put_openers(Sheet& sheet, const Facts& facts) {
     return;
   }
   if (openers.seen.empty()) sheet.paragraph("no process that can be seen from here");
+  if (has_no_writer(facts.report.state)) {
+    if (!openers.seen.empty()) sheet.paragraph("and perhaps others that cannot be seen from here");
+    return;
+  }
   put_not_looked_at(sheet, openers);
   if (openers.others_are_hidden)
     sheet.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
   if (facts.report.state == FileState::kInUse && openers.complete()) {
     sheet.paragraph("a writer holds its lock, but cannot be seen from here");
   }
+  if (!openers.complete()) sheet.paragraph("So more processes may have it open than are listed here.");
 }
 
 void put_note(Sheet& sheet, const ReportedIdentity& id) {

@@ -74,6 +74,11 @@ std::optional<bool> is_overfull(const Report& report) {
   return report.fill->estimated_keys > limit && report.fill->estimated_fpr > id.fpr;
 }
 
+std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches) {
+  if (!stretches || !stretches->judged) return std::nullopt;
+  return !stretches->emptier.empty();
+}
+
 bool answers_maybe_alone(const Report& report) {
   return report.filling || report.state == FileState::kRecovering || report.state == FileState::kPoisoned ||
          report.state == FileState::kSuperseded;
@@ -138,10 +143,13 @@ bool is_good(FileState state) {
   return false;
 }
 
-Verdict verdict_of(const Report& report) {
+// Stretches that chance does not explain count in every good state. A file that only looks so, because millions of keys
+// were being added to it, cannot be told from one that lost bits, whose "no" may be wrong.
+Verdict verdict_of(const Report& report, const std::optional<Stretches>& stretches) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  return is_good(report.state) && !report.filling && !overfull ? Verdict::kHealthy : Verdict::kNeedsAttention;
+  const bool good = is_good(report.state) && !report.filling && !overfull && !may_lack_bits(stretches).value_or(false);
+  return good ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 
 }  // namespace bfinspect

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "stretches.hpp"
+
 namespace bfinspect {
 
 // The exit codes.
@@ -21,6 +23,10 @@ std::optional<bool> is_overfull(const bfstore::Report& report);
 
 // True if every answer is "maybe", whatever the bits are.
 bool answers_maybe_alone(const bfstore::Report& report);
+
+// True if bits were lost, as far as chance allows to say so: in a hole of the file, or by a copy that did not finish.
+// Empty if the bits were not counted, or if the hash may spread keys unevenly.
+std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches);
 
 // The share of absent keys that get the answer "maybe" now. Empty if the bits were not counted.
 std::optional<double> rate_now(const bfstore::Report& report);
@@ -48,6 +54,6 @@ inline constexpr double kMuchLeaked = 0.01;
 // True if the state needs no action.
 bool is_good(bfstore::FileState state);
 
-Verdict verdict_of(const bfstore::Report& report);
+Verdict verdict_of(const bfstore::Report& report, const std::optional<Stretches>& stretches = std::nullopt);
 
 }  // namespace bfinspect

@@ -95,6 +95,15 @@ bool has_problem(const Facts& facts, Code code) {
   return std::any_of(problems.begin(), problems.end(), [=](const auto& problem) { return problem.code == code; });
 }
 
+// True of what a truncation leaves of a filter file, if that is not even its identity.
+bool is_start_of_filter(const Facts& facts) {
+  constexpr std::string_view kMagic =
+      "\x89"
+      "BFS\r\n\x1a\n"sv;
+  const std::string_view first = std::string_view(facts.report.first_bytes).substr(0, kMagic.size());
+  return has_problem(facts, Code::kTooShort) && !first.empty() && kMagic.starts_with(first);
+}
+
 std::string unclean_advice(const bfstore::Report& report) {
   const std::string cause = report.syncing
                                 ? "One of its writers was killed in the middle of a sync"
@@ -183,10 +192,24 @@ std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (facts.foreign) return foreign_headline(facts);
   if (!report.valid() && has_problem(facts, Code::kDamaged)) return "damaged";
-  if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
+  if (!report.valid())
+    return report.identity || is_start_of_filter(facts) ? "not a good filter file" : "not a filter file";
   const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "") +
                             (facts.unverified() ? ", not verified" : "");
-  return facts.overfull.value_or(false) ? state + ", overfull" : state;
+  return state + (facts.overfull.value_or(false) ? ", overfull" : "") +
+         (may_lack_bits(facts.stretches).value_or(false) ? ", bits may be missing" : "");
+}
+
+std::string missing_bits_advice(const Facts& facts) {
+  const bool in_use = facts.report.state == FileState::kInUse;
+  const bool external = facts.report.identity->hash == static_cast<std::uint16_t>(bfstore::Hash::kExternal);
+  return grouped(facts.stretches->emptier.size()) + " of " + grouped(facts.stretches->all.size()) +
+         " stretches of the body are much emptier than the others: a hole, a copy that did not finish, or a killed add "
+         "of millions of keys" +
+         (in_use ? ", or one that is under way" : "") + (external ? ", or digests that are not well mixed" : "") +
+         ". If bits are missing, a \"no\" may be wrong. " +
+         (in_use ? "Unless it is even again when that add has ended, rebuild" : "Rebuild") +
+         " it from all keys (bf build).";
 }
 
 std::string state_advice(const Facts& facts) {
@@ -220,6 +243,8 @@ std::string likeness(const Facts& facts) {
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return kind_name(facts.kind);
   if (facts.foreign && facts.report.valid()) return "a filter in the format " + format_names(*facts.foreign);
   if (facts.report.file_bytes == 0) return "an empty file";
+  if (is_start_of_filter(facts))
+    return "the start of a filter file: perhaps of a copy or a download that did not finish";
   return content_likeness(facts.report.first_bytes);
 }
 
@@ -247,7 +272,7 @@ std::string foreign_way_out(const Facts& facts) {
 std::string way_out(const Facts& facts) {
   if (facts.foreign) return foreign_way_out(facts);
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
-  if (!facts.report.identity) {
+  if (!facts.report.identity && !is_start_of_filter(facts)) {
     const std::string list = likeness(facts) == kTextLikeness ? facts.report.path : "KEYS";
     return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from " + list +
            ".";
