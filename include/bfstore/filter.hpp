@@ -256,7 +256,7 @@ class Filter {
 
   // false: the key was certainly never added. true: it may have been, or the file is in doubt (see health()).
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
-  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept {
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
     return target_->ask(*target_, digest) != 0;
   }
 
@@ -386,11 +386,11 @@ class Filter {
   [[nodiscard]] Stats stats(StatsWish wish = {}) const;
 
   // A view for callers that inline lookups (inline.hpp). Valid until this handle is closed.
-  [[nodiscard]] inline Lookup lookup() const noexcept;
+  [[nodiscard]] Lookup lookup() const noexcept;
 
   // For the library, and for tests with their own home.
   explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
-  [[nodiscard]] const layout::Target& target() const noexcept { return *target_; }
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE const layout::Target& target() const noexcept { return *target_; }
 
  private:
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,

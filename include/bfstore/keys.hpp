@@ -79,12 +79,12 @@ class Keys {
     return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
   }
 
-  // These keys, with memory that contains_keys(), select_keys() and add_keys() may write during the call, and that no
-  // other call or thread uses meanwhile. Nothing in it is needed afterwards; it may hold digests. With it lookups, and
-  // adds of an exclusive handle, sort millions of keys without nulls by the lines of a filter of more than 32 MiB, and
-  // so read each line, and each page, once for all of its keys; lookups read a file that does not fit in memory once,
-  // in order. scratch_for(size()) bytes sort all at once, less in turns; memory that does not help is not touched. Use
-  // the same memory again: fresh memory costs as much as sorting saves.
+  // These keys, with memory that contains_keys(), select_keys(), add_keys() and a build may write during the call, and
+  // that no other call or thread uses meanwhile. Nothing in it is needed afterwards; it may hold digests. With it
+  // lookups, and adds of an exclusive handle, sort millions of keys without nulls by the lines of a filter of more than
+  // 32 MiB, and so read each line, and each page, once for all of its keys; lookups read a file (not a set of parts)
+  // that does not fit in memory once, in order. scratch_for(size()) bytes sort all at once, less in turns; memory that
+  // does not help is not touched. Use the same memory again: fresh memory costs as much as sorting saves.
   [[nodiscard]] Keys with_scratch(std::span<std::byte> scratch) const noexcept {
     Keys keys = *this;
     keys.scratch_ = scratch;

@@ -296,8 +296,13 @@ Error Mapping::read(std::span<std::byte> into, std::uint64_t offset) const {
 }
 
 void Mapping::read_ahead(std::uint64_t offset, std::uint64_t bytes) const noexcept {
-  const std::uint64_t first = base::round_down(offset, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
-  static_cast<void>(madvise(data() + first, offset + bytes - first, MADV_WILLNEED));
+  // The kernel leaves out what is beyond the disk's readahead, 128 KiB unless it was set, and says nothing.
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 17;
+  const int before = errno;
+  const std::uint64_t end = offset + bytes;
+  std::uint64_t at = base::round_down(offset, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  for (; at < end; at += kPiece) static_cast<void>(madvise(data() + at, std::min(kPiece, end - at), MADV_WILLNEED));
+  errno = before;  // a failure costs time alone
 }
 
 Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {

@@ -1,5 +1,4 @@
-// A loop of an engine's over inlined lookups, whose machine code machine_code_test.py reads. Compiled for each
-// instruction set.
+// An engine's inlined lookups, whose machine code machine_code_test.py reads. Compiled for each instruction set.
 #include <bfstore/inline.hpp>
 
 #include <cstddef>
@@ -11,4 +10,11 @@ std::size_t count_maybes(const bfstore::Filter& filter, std::span<const std::uin
   std::size_t maybes = 0;
   for (const std::uint64_t digest : digests) maybes += lookup.contains_digest(digest) ? 1 : 0;
   return maybes;
+}
+
+// The compiler may leave a call of what it does not have to inline here.
+[[gnu::cold]] bool ask_once(const bfstore::Filter& filter, std::uint64_t digest) {
+  bfstore::Lookup lookup = filter.lookup();
+  lookup.prefetch(digest);
+  return lookup.contains_digest(digest) && lookup.call(digest) != 0 && filter.contains_digest(digest);
 }

@@ -1,8 +1,10 @@
 // Many keys at once, on one path for all forms of keys and answers.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "layout/roll.hpp"
 #include "store/ask/cold.hpp"
@@ -204,7 +206,7 @@ Count add_rolling(Ask& ask, const Source& source) noexcept {
   return added;
 }
 
-// Adds the keys [first, first + size), partition by partition, and one by one those that found no room.
+// Adds the keys [first, first + size), partition by partition, and after them those that found no room.
 template <class Source>
 Count add_sorted(Ask& ask, const Source& source, std::size_t first, std::size_t size, std::byte* scratch) noexcept {
   Partitioned sorted(Partitioning::of(ask.body_bytes, size), size, scratch);
@@ -213,13 +215,15 @@ Count add_sorted(Ask& ask, const Source& source, std::size_t first, std::size_t 
     return add_rolling(ask, GivenDigests{sorted[partition]});
   });
   if (!added.ok() || !sorted.any_is_full()) return added;
+  std::array<std::uint64_t, 512> without_room;
+  std::size_t gathered = 0;
   Partitioned::Answers places(sorted);
-  const Count alone = in_turns(size, 1, [&](std::size_t i, std::size_t) -> Count {
-    if (places.next() != nullptr) return std::uint64_t{0};
-    const std::uint64_t digest = source.digest(first + i);
-    return add_rolling(ask, GivenDigests{std::span(&digest, 1)});
+  const Count others = in_turns(size, 1, [&](std::size_t i, std::size_t) -> Count {
+    if (places.next() == nullptr) without_room[gathered++] = source.digest(first + i);
+    if (gathered < without_room.size() && i + 1 < size) return std::uint64_t{0};
+    return add_rolling(ask, GivenDigests{std::span(without_room).first(std::exchange(gathered, 0))});
   });
-  return alone.ok() ? Count(added.keys() + alone.keys()) : alone;
+  return others.ok() ? Count(added.keys() + others.keys()) : others;
 }
 
 // Adds in the calling thread, as the only writer. Uses `scratch`, which may be empty, where that is faster.
