@@ -311,7 +311,7 @@ class Lists(BfCase):
 
     def test_a_list_whose_keys_are_not_there_ends_a_remove_before_it_changes_anything(self):
         self.fill("c", [b"a", b"b", b"c"], *COUNTING)
-        self.refused("remove", "c", input=b"a\nb\nx\n", says=["'x' is certainly absent", "--skip-absent"])
+        self.refused("remove", "c", input=b"a\nb\nx\n", says=["the key 'x' (number 3) is certainly absent", "Nothing was removed.", "--skip-absent"])
         self.assertEqual(self.good("count", "c", "a", "b", "c"), b"1\ta\n1\tb\n1\tc\n")
         self.assertEqual(self.good("remove", "c", "--skip-absent", input=b"a\nb\nx\n"),
                          b"c: 2 keys removed, 1 certainly absent; 1 key left\n")

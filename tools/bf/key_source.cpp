@@ -162,6 +162,7 @@ void KeySource::skip(std::size_t bytes) {
 }
 
 void KeySource::decompress(const ListKind& kind) {
+  decompression_ = std::string(kind.program) + " " + std::string(kind.options);
   decompressor_.emplace(std::string(kind.program), std::string(kind.options), fd_, name_);
   replace(decompressor_->release_output());
   start_ = 0;

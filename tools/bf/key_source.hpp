@@ -56,6 +56,8 @@ class KeySource {
   // A reader calls it for the end of a line. Throws Failure if another line ended differently.
   void take_line_end(LineEnds found, std::uint64_t at_byte);
   [[nodiscard]] LineEnds line_ends() const noexcept { return line_ends_; }
+  // The command that decompresses the list ("gzip -dc"), or empty.
+  [[nodiscard]] const std::string& decompression() const noexcept { return decompression_; }
 
   // The parts of a large regular file, each worth a thread; no key is in two of them. Empty for any other source, which
   // is read in order. Reading the parts does not move the descriptor.
@@ -88,6 +90,7 @@ class KeySource {
   bool begun_ = false;
   std::atomic<LineEnds> line_ends_{LineEnds::kUnknown};
   std::optional<Decompressor> decompressor_;
+  std::string decompression_;
 };
 
 // Calls read(2), continues after signals, and waits if the descriptor is non-blocking. Returns 0 at the end. Throws
