@@ -1,6 +1,7 @@
 // bf add: adds keys to a filter, which it makes first if it is told to.
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "foreign.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
@@ -84,6 +85,17 @@ bool worth_waiting(const Arguments& arguments, Clock::time_point begin) {
   return left_of(arguments.lock_timeout_ms.value_or(kPatienceMs), begin) != 0;
 }
 
+// Says what another program's filter is, to which nothing is added.
+void refuse_other_filter(const bfstore::Error& error, const Arguments& arguments) {
+  if (error.code != bfstore::Code::kMagic && error.code != bfstore::Code::kTooShort) return;
+  const auto found = recognize(arguments.file, arguments.any_filesystem);
+  if (!found) return;
+  throw Failure(arguments.file +
+                ": is no bfstore filter, so no keys are added to it. It looks like one of the format " +
+                found->formats + ": make a bfstore file of it first (bf import " + arguments.file + " NEW " +
+                found->options + ").");
+}
+
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* created) {
   const std::string& file = arguments.file;
   const auto begin = Clock::now();
@@ -98,6 +110,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* cr
     std::this_thread::sleep_for(kBetweenTries);
     opened = try_to_open(arguments, from_file, created);
   }
+  if (!opened.ok()) refuse_other_filter(opened.error(), arguments);
   if (!arguments.create) return filter_of_keys(std::move(opened), file);
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
@@ -155,6 +168,7 @@ int add(const Arguments& arguments) {
   }
   loader.finish();
   if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
+  if (filter.health() == bfstore::Code::kSuperseded) loader.fail(filter.health());
   check(filter.close(), arguments.file);
   const std::string words =
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
