@@ -79,6 +79,7 @@ class KeySource {
   [[nodiscard]] std::string head() const;
   void skip(std::size_t bytes);
   void decompress(const ListKind& kind);
+  void tell_of_mark();
   [[nodiscard]] off_t next_key(off_t from) const;
   void spool();
   void replace(int fd);
@@ -88,6 +89,7 @@ class KeySource {
   std::string name_;
   off_t start_ = 0;
   bool begun_ = false;
+  std::atomic<bool> has_mark_{false};  // a byte order mark was left out, and the user does not know yet
   std::atomic<LineEnds> line_ends_{LineEnds::kUnknown};
   std::optional<Decompressor> decompressor_;
   std::string decompression_;
