@@ -196,6 +196,21 @@ class Parts(BfCase):
         self.good("contains", "all", "later")
         self.assertEqual(self.good("contains", "all", "--from", "keys", "--count"), b"maybe\t20000\nabsent\t0\n")
 
+    def test_a_folder_that_cannot_be_listed_is_a_doubt(self):
+        self.good("create", "like", "-q", "--part", "0/2", *SIZE)
+        self.good("digest", "like", "--parts", "2", "--to", "digests.", "--from", "keys")
+        os.mkdir(self.path("closed"))
+        for name in ("like", "digests.0"):
+            os.rename(self.path(name), self.path(f"closed/{name}"))
+            os.chmod(self.path(f"closed/{name}"), 0o644)
+        self.without_privileges()
+        os.chmod(self.path("closed"), 0o311)
+        self.addCleanup(os.chmod, self.path("closed"), 0o755)
+        build = ["build", "part", "--like", "closed/like", "--part", "0/2", "--digests", "--from"]
+        self.refused(*build, "closed/digests.0", says=["closed/digests.0: ", "cannot be seen", "standard input (--from -)"])
+        self.refused(*build, "closed/digests.1", says="closed/digests.1: ")
+        self.refused(*build, "nowhere/digests.1", says="nowhere/digests.1: no such file")
+
     def test_digests_for_pipes_are_written_to_them(self):
         self.good("create", "like", "-q", "--part", "0/2", *SIZE)
         for number in range(2):

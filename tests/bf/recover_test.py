@@ -42,7 +42,7 @@ class Recover(BfCase):
                 struct.pack_into("<QQQ", slot, 128 + 24 * lane, owner, 100, epoch)
 
         self.edit_slots("f", go_down)
-        self.refused("contains", "f", "a", says="bf recover")
+        self.refused("contains", "f", "a", says=["bf recover", "accept the loss (bf recover --accept-loss), or rebuild it"])
 
     def state(self):
         with open(self.path("f"), "rb") as file:

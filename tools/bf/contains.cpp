@@ -177,7 +177,7 @@ void Asker::check_health(bfstore::Code code, const std::string& file) {
   output_.flush();
   const bool foreign = !arguments_.form.format.empty();
   const std::string after = keys_asked() == 0 ? "" : " after " + key_words(keys_asked());
-  const std::string why = arguments_.set ? bfstore::code_text(code) : doubt_words(code, file);
+  const std::string why = doubt_words(code, arguments_.set ? "PART" : file);
   throw Failure(file + ": no answers" + after + ": " + why +
                 (foreign ? ". Ask it while no program writes to it, or ask a copy of it (--copy)." : ""));
 }

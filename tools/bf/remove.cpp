@@ -37,9 +37,10 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       "is\n"
       "probably the wrong one: it is refused from there on, with the exit code 2, unless --skip-absent is given. So "
       "is\n"
-      "a list whose last line has no newline. Never remove a list again whose remove stopped or was killed: its keys\n"
-      "would be removed twice. The message names the first line that is left: go on with the lines from that one on\n"
-      "alone (tail -n +N LIST). What a killed remove did not take only costs false positives.\n"
+      "a list whose last line has no newline. Never remove a list again whose remove stopped or was killed, unless\n"
+      "nothing was removed: its keys would be removed twice. The message says what was removed, and names the first\n"
+      "line that is left: go on with the lines from that one on alone (tail -n +N LIST). What a killed remove did not "
+      "take only costs false positives.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }
