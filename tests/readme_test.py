@@ -84,10 +84,12 @@ class FirstScreen(unittest.TestCase):
             keys = [key, *(f"{key} {i}" for i in range(50))]
             (pathlib.Path(self.folder.name) / f"list.{number}").write_text("\n".join(keys) + "\n", "utf-8")
         text = (GUIDE / "sets.md").read_text("utf-8").partition("\n## Parts")[2].partition("\n### ")[0]
-        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
-        said = {line: self.typed(line) for line in lines}
-        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode != 0}, {})
-        self.assertEqual(said[lines[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        blocks = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+        said = {block: self.typed(block) for block in blocks}
+        self.assertEqual({block: ran.stderr for block, ran in said.items() if ran.returncode != 0}, {})
+        self.assertEqual(said[blocks[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        steps = blocks[0].splitlines()
+        self.assertEqual([re.sub(r" *#.*", "", line).endswith(" &&") for line in steps], [True] * (len(steps) - 1) + [False])
         self.assertEqual(self.typed("bf contains all.bf carol zoe").stdout, "maybe\tcarol\nabsent\tzoe\n")
 
     def test_the_lines_about_operating_work_one_after_the_other(self) -> None:

@@ -266,8 +266,14 @@ class Refusals(BfCase):
         complaint = writer.communicate(b"two\n", timeout=PATIENCE)[1]
         self.assertEqual(writer.returncode, 2)
         self.assert_complaint(complaint, "f: ")
-        self.assertIn(b"open the path again", complaint)
+        self.assertIn(b"The new file has none of these keys: add all of them again.", complaint)
         self.assertEqual(header(self.path("f"))["n"], 9)
+
+    def test_a_filter_that_says_maybe_to_everything_is_named(self):
+        done = self.run_bf("create", "f", "-n", "10k", "-m", "100", "-k", "3")
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, says=["f: has so few bits that with 10,000 keys nearly every absent key is maybe", "--bits"])
+        self.good("create", "g", "-n", "10k", "-m", "100k", "-k", "3")
 
     def test_what_is_no_file_is_never_replaced(self):
         os.mkdir(self.path("d"))

@@ -1,8 +1,11 @@
 """bf remove and bf count take keys out of a counting filter. Every text has the same words for the danger of that."""
+import gzip
 import os
 import pathlib
 import pty
 import re
+import signal
+import subprocess
 import tty
 
 from bf_case import BfCase, PATIENCE, main
@@ -50,7 +53,7 @@ class Remove(BfCase):
     def test_nothing_is_removed_while_a_filter_is_being_filled(self):
         self.good("create", "filling", "-q", "--filling", *COUNTING)
         self.good("add", "filling", "-q", "alice")
-        self.refused("remove", "filling", "alice", says="removing stopped after 0 keys")
+        self.refused("remove", "filling", "alice", says=["filling: the filter is still being filled", "Nothing was removed."])
         self.good("finish-filling", "filling", "-q")
         self.assertEqual(self.good("remove", "filling", "alice"), b"filling: 1 key removed, 0 certainly absent; 0 keys left\n")
 
@@ -60,7 +63,8 @@ class Remove(BfCase):
         self.assertEqual(self.good("count", "f", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
         self.refused("remove", "f", "--from", "-", input=b"bob\nal",
                      says=["f: removing stopped after 1 key: standard input: does not end with a newline",
-                           "was not removed", "Do not remove these again."])
+                           "was not removed", "The first 1 of the list are done: never remove them again.",
+                           "give bf remove the lines of its standard input from number 2 on."])
         self.assertEqual(self.good("count", "f", "al", "bob", "alice"), b"1\tal\n0\tbob\n2\talice\n")
         self.refused("remove", "f", "-0", "--from", "-", input=b"al", says="standard input: does not end with a newline (with -0: a NUL)")
         self.assertEqual(self.good("remove", "f", "-0", "--from", "-", input=b"al\0alice\r\0"),
@@ -76,7 +80,66 @@ class Remove(BfCase):
         os.close(terminal)  # reading the other end fails now
         complaint = removing.communicate(timeout=PATIENCE)[1]
         self.assertEqual(removing.returncode, 2)
-        self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "Do not remove these again."])
+        self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "done: never remove them again. No other was removed.",
+                                          "standard input from number 3 on"])
+
+    def test_a_remove_that_stops_in_the_middle_names_the_rest_and_never_the_whole_list(self):
+        # bf once said "Correct the list ... --skip-absent" there: a user removed the first part twice, and 93 present keys became absent.
+        present = [b"key %d" % i for i in range(20000)]
+        rest = [b"stranger", b"key 15000"]
+        removed = present[:15000]
+        for name, end, options, tail in [("my list", b"\n", [], "tail -n +{} 'my list'"), ("-list", b"\n", [], "tail -n +{} ./-list"),
+                                         ("it's", b"\0", ["-0"], "tail -z -n +{} 'it'\\''s'"),
+                                         ("list.gz", b"\n", [], "gzip -dc < list.gz | tail -n +{}")]:
+            with self.subTest(name):
+                self.good("create", "many", "-q", "--force", *["30000" if word == "2000" else word for word in COUNTING])
+                self.good("add", "many", "-q", input=b"\n".join(present))
+                data = end.join(removed + rest) + end
+                self.write(name, gzip.compress(data) if name.endswith(".gz") else data)
+                said = self.refused("remove", "many", *options, f"--from={name}",
+                                    says=["the key 'stranger' (number 15,001) is certainly absent", "No other was removed."])
+                self.assertNotIn(b"--skip-absent", said)
+                done = int(re.search(rb"The first ([\d,]+) of the list are done: never remove them again", said)[1].replace(b",", b""))
+                self.assertGreater(done, 0)
+                advice = re.search(r"Go on with the rest alone: (.*) > REST, and then --from REST\.\n", said.decode())[1]
+                self.assertEqual(advice, tail.format(done + 1))
+                shell = subprocess.run(["sh", "-c", advice + " > rest"], cwd=self.dir, capture_output=True, timeout=PATIENCE)
+                self.assertEqual((shell.returncode, shell.stderr), (0, b""))
+                left = int(self.good("contains", "many", "--count", input=b"\n".join(present)).split()[1])
+                self.assertEqual(left, 20000 - done)
+                self.good("remove", "many", *options, "-q", "--skip-absent", "--from", "rest")
+                asked = self.good("contains", "many", "--count", input=b"\n".join(present[15001:]))
+                self.assertEqual(asked, b"maybe\t4999\nabsent\t0\n")
+                asked = self.good("contains", "many", "--count", input=b"\n".join(present[:15001]), code=1)
+                self.assertEqual(asked, b"maybe\t0\nabsent\t15001\n")
+
+    def test_a_list_whose_first_keys_are_absent_removes_nothing_and_says_so(self):
+        self.refused("remove", "f", input=b"bob\nzoe\n",
+                     says=["the key 'zoe' (number 2) is certainly absent", "Nothing was removed.", "--skip-absent"])
+        self.refused("remove", "f", input=b"bob\nzo\0e\n", says=["is a NUL", "Nothing was removed."])
+        self.assertEqual(self.good("count", "f", "bob"), b"1\tbob\n")
+
+    def test_an_interrupted_remove_names_the_rest(self):
+        removing = self.spawn("remove", "f")
+        removing.stdin.write(b"alice\nbob\n")
+        removing.stdin.flush()
+        self.wait_until(lambda: self.run_bf("count", "f", "bob").stdout == b"0\tbob\n")
+        removing.send_signal(signal.SIGINT)
+        self.assertEqual(removing.wait(timeout=PATIENCE), -signal.SIGINT)
+        self.assert_complaint(removing.stderr.read(), ["f: 2 keys removed", "Interrupted. The first 2 of the list are done",
+                                                       "standard input from number 3 on"])
+
+    def test_a_remove_from_a_file_that_was_replaced_names_what_may_be_removed_from_the_new_one(self):
+        removing = self.spawn("remove", "f")
+        removing.stdin.write(b"alice\n")
+        removing.stdin.flush()
+        self.wait_until(lambda: self.run_bf("count", "f", "alice").stdout == b"1\talice\n")
+        self.good("clear", "f", "-q", "--force")
+        complaint = removing.communicate(b"bob\n", timeout=PATIENCE)[1]
+        self.assertEqual(removing.returncode, 2)
+        self.assert_complaint(complaint, ["f: removing stopped after 1 key: another file replaced this one", "never remove them again",
+                                          "from the new file only if it was built of a list that certainly had these keys."])
+        self.assertNotIn(b"Go on", complaint)
 
     def test_the_danger_is_told_in_the_same_words_everywhere(self):
         told = {name: DANGER.findall(plain((ROOT / name).read_text("utf-8")))

@@ -200,7 +200,8 @@ class Terminal(BfCase):
             self.assertEqual(process.wait(timeout=PATIENCE), 1)
             self.assertEqual(read_all(terminal), b"")
         process, terminal = self.spawn_at_a_terminal("contains", "f", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.assertEqual((read_all(terminal), process.wait(timeout=PATIENCE)), (b"", 1))
+        said = b"bf: standard input: has no keys, so nothing was asked.\r\n"
+        self.assertEqual((read_all(terminal), process.wait(timeout=PATIENCE)), (said, 1))
 
     def test_progress_through_a_file_has_a_percentage_a_rate_and_the_time_that_is_left(self):
         self.good("create", "f", "-q", *SURE)

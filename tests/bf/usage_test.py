@@ -236,5 +236,11 @@ class Usage(BfCase):
         self.refused("add", "f", "--from", "a", "--from", "b", says="--from")
 
 
+class Twice(BfCase):
+    def test_an_option_that_is_given_twice_is_named_with_its_second_value(self):
+        self.refused("add", "f", "--from", "a", "--from", "b c", says="--from is given more than once: 'b c' is too many. Give one.")
+        self.refused("create", "f", "-n", "1", "--capacity=2", says="--capacity is given more than once: '2' is too many.")
+
+
 if __name__ == "__main__":
     main()

@@ -59,6 +59,13 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
     return unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
   const std::string reason = error.what();
   if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value.";
+  const std::size_t at_most = reason.find(": At Most 1 required but received ");
+  if (at_most != std::string::npos && !app.get_subcommands().empty()) {
+    const std::string name = reason.substr(0, at_most);
+    const CLI::Option* const option = app.get_subcommands().front()->get_option_no_throw(name);
+    if (option != nullptr && option->results().size() > 1)
+      return name + " is given more than once: '" + unmasked(option->results()[1]) + "' is too many. Give one.";
+  }
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";
   return reason + ".";

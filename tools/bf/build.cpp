@@ -8,6 +8,7 @@
 #include "secret.hpp"
 #include "sorted_digests.hpp"
 #include "terminal.hpp"
+#include "unfinished.hpp"
 
 #include <array>
 #include <cstddef>
@@ -233,6 +234,8 @@ int build(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Options options = arguments.options;
   options.note = note_of_built(arguments);
+  const bool is_part = arguments.digests && arguments.from != "-";
+  if (is_part) refuse_unfinished(arguments.from);
   Input input(arguments, options.note);
   options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
@@ -255,6 +258,7 @@ int build(const Arguments& arguments) {
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
   if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source(), arguments);
   input.check_whole(loader, keys_counted);
+  if (is_part) refuse_unfinished(arguments.from);
   loader.finish();
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);

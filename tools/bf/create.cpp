@@ -38,6 +38,7 @@ int create(const Arguments& arguments) {
   const std::string rounded =
       asked != 0 && asked != stats.shape.num_bits ? ". --bits was rounded up to " + grouped(stats.shape.num_bits) : "";
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
+  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + rounded + filling);
   return 0;
 }

@@ -148,6 +148,14 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
   return filter;
 }
 
+std::string doubt_words(bfstore::Code code, const std::string& file) {
+  const std::string words = bfstore::code_text(code);
+  if (code == bfstore::Code::kFilling) return words + ". When every key was added: bf finish-filling " + file + ".";
+  if (code == bfstore::Code::kRecovering) return words + ". Finish it: bf recover " + file + ".";
+  if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
+  return words;
+}
+
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
   if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
   throw Failure(
@@ -215,12 +223,18 @@ void Loader::add_keys(std::span<const std::string_view> keys) {
 }
 
 void Loader::take(bfstore::Count count, std::size_t keys) {
-  if (!count.ok()) {
-    throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
-  }
+  if (!count.ok()) fail(count.code());
   keys_read_ += keys;
   keys_new_ += count.keys();
   warn_if_overfull(keys_held());
+}
+
+void Loader::fail(bfstore::Code code) const {
+  const bool replaced = code == bfstore::Code::kSuperseded;
+  throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " +
+                (replaced ? "another file replaced this one, or is replacing it. The new file has none of these keys: "
+                            "add all of them again."
+                          : bfstore::code_text(code)));
 }
 
 void Loader::add_all(KeySource& source) {
@@ -311,6 +325,13 @@ void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& fil
   complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
            ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
            ". Make a larger one before that, of all keys (bf build --force).");
+}
+
+void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {
+  constexpr double kUseless = 0.9;
+  if (shape.fpr < kUseless) return;
+  complain(file + ": has so few bits that with " + key_words(shape.capacity) +
+           " nearly every absent key is maybe. Give " + "more --bits, or --capacity and --fpr alone.");
 }
 
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {

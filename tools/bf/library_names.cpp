@@ -17,6 +17,10 @@ constexpr std::array kNames{Name{"num_bits", "--bits"},
                             Name{"max_bytes", "--max-bytes"},
                             Name{" and seeds", " and --seeds"},
                             Name{"with the seeds", "with --seeds"},
+                            Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
+                            Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},
+                            Name{"Open the path again, and add again the keys that are not in the new file.",
+                                 "The new file may lack the keys that were added here: add them again (bf add)."},
                             Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 }  // namespace
