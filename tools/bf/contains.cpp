@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bf {
@@ -217,9 +219,11 @@ void ask_list(Asker& asker, KeySource& source) {
 
 // True for a file that was truncated.
 bool was_a_filter(const std::string& file) {
-  const auto report = bfstore::inspect(file, false);
-  return report && std::none_of(report->problems.begin(), report->problems.end(),
-                                [](const bfstore::Problem& problem) { return problem.code == bfstore::Code::kMagic; });
+  std::array<char, kFilterMagic.size()> head{};
+  std::ifstream from(file, std::ios::binary);
+  from.read(head.data(), head.size());
+  const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
+  return !there.empty() && kFilterMagic.starts_with(there);
 }
 
 bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {

@@ -177,8 +177,7 @@ void refuse_other_bytes(const KeySource& source, std::span<const std::byte> firs
   const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));
   const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r'; };
   const bool text = head.size() == kEnough && std::all_of(head.begin(), head.end(), is_text);
-  if (text || head.starts_with("\x89"
-                               "BFS\r\n\x1A\n"))
+  if (text || head.starts_with(kFilterMagic))
     throw Failure(source.name() + ": is " + (text ? "text" : "a filter") +
                   ", and not digests as bf digest writes them.");
 }

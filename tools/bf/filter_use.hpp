@@ -168,6 +168,11 @@ class Loader {
   std::atomic<bool> failed_{false};  // set by a thread that failed, so that the others stop
 };
 
+// The first bytes of every filter file (FORMAT.md).
+inline constexpr std::string_view kFilterMagic =
+    "\x89"
+    "BFS\r\n\x1A\n";
+
 // See promise.hpp.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
 
