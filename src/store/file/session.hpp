@@ -71,8 +71,8 @@ class Session {
   Error publish();
   // Gives a file to which nothing was added yet its name. This session continues to write.
   Error publish_in_use();
-  // Closes the file. The last writer syncs and marks it clean. If another file replaced it, and no call has said so, this
-  // does: the new file may lack keys that this handle added.
+  // Closes the file. The last writer syncs and marks it clean. If another file replaced it, and no call has said so,
+  // this does: the new file may lack keys that this handle added.
   Error close();
   // Closes a handle that other threads are using, and continue to use: their lookups answer "maybe", and their adds are
   // refused. Frees nothing. `adds_are_over` waits for adds that began before. is_shut() is true if it worked.
