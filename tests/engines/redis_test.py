@@ -78,6 +78,9 @@ class Redis:
             return self.client.ping()
         return False
 
+    def warnings(self):
+        return [line for line in (self.folder / "log").read_text("utf-8", "replace").splitlines() if "maybe" in line][-5:]
+
     def call(self, *words):
         return self.client.execute_command(*(str(word) if isinstance(word, pathlib.Path) else word for word in words))
 
@@ -169,7 +172,7 @@ class FilterCase(unittest.TestCase):
         return sum(server.ask(name, ABSENT)) <= len(ABSENT) * fpr + deviations * (len(ABSENT) * fpr) ** 0.5
 
     def assert_filters(self, server, name, **how):
-        self.assertTrue(self.filters(server, name, **how), name)
+        self.assertTrue(self.filters(server, name, **how), (name, server.warnings()))
 
     def assert_all_maybe(self, server, name):
         self.assertEqual(server.ask(name, ABSENT[:50]), [1] * 50)
