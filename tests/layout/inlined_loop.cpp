@@ -8,7 +8,7 @@
 std::size_t count_maybes(const bfstore::Filter& filter, std::span<const std::uint64_t> digests) {
   const bfstore::Lookup lookup = filter.lookup();
   std::size_t maybes = 0;
-  for (const std::uint64_t digest : digests) maybes += lookup.contains_digest(digest) ? 1 : 0;
+  for (const std::uint64_t digest : digests) maybes += lookup.contains_digest(digest) ? 1U : 0U;
   return maybes;
 }
 

@@ -165,8 +165,8 @@ struct Ask {
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   // Lookups waited for the disk lately: so many more steps ask for pages before (cold.hpp).
   mutable std::atomic<unsigned> cold_steps{0};
-  std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
-  std::uint64_t keys_told = 0;                        // by another program, which counts no more of them
+  std::byte* stripes = nullptr;  // counters of keys added; none in buffers
+  std::uint64_t keys_told = 0;   // by another program, which counts no more of them
   std::uint64_t own_word = 0;
   bool is_written_back = false;  // by the kernel, which is asked for errors
   bool moves = false;            // calls use it through Pinned (followed.hpp)
