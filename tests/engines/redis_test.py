@@ -1,7 +1,7 @@
 """The module capi/engines/redis in a real server. Its replies are compared, and no key that a server acknowledged may be
 answered "no", whatever happened to the server.
 
-Arguments: see engines.py; or --bench, which only measures.
+Arguments: see engines.py; or --bench, which only measures, and --rival=MODULE, another module with the BF commands to measure beside.
 --server=PATH is another server than Debian's: a newer one, or Valkey's.
 """
 
@@ -22,10 +22,11 @@ import sys
 import threading
 import time
 import unittest
+from typing import NamedTuple
 
 import engines
 
-TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False)
+TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False, rival="")
 SERVER = ASKED.server
 CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
 if not shutil.which(CLI):
@@ -2499,45 +2500,64 @@ def requests_per_second(server, *command):
     return float(lines[-1].split('","')[1])
 
 
-def fill_for_bench(server, items):
-    make_file(server.file, MANY, flags=bfs.REPLACE)
-    server.call("BF.ATTACH", "file", server.file)
-    server.call("BF.RESERVE", "filter", FPR, MANY)
-    tell("adding in batches", {
-        "SADD": median_seconds(lambda: [server.call("SADD", "set", *batch) for batch in batches(items)], 1),
-        "BF.MADD": median_seconds(lambda: batched(server, "BF.MADD", "filter", items), 1),
-        "BF.MADD to a file": median_seconds(lambda: batched(server, "BF.MADD", "file", items), 1)}, MANY)
+class Store(NamedTuple):
+    """One thing that a server is asked: a set, or a filter."""
+
+    server: Redis
+    key: str
+    one: str  # the commands that ask for one, ask for many, and add many
+    many: str
+    add: str
+
+
+@contextlib.contextmanager
+def stores():
+    """Yields {name: Store}, each empty, and the server that has an attached file."""
+    with contextlib.ExitStack() as open_ones:
+        server = open_ones.enter_context(attaching())
+        make_file(server.file, MANY, flags=bfs.REPLACE)
+        server.call("BF.ATTACH", "file", server.file)
+        server.call("BF.RESERVE", "filter", FPR, MANY)
+        bf = ("BF.EXISTS", "BF.MEXISTS", "BF.MADD")
+        found = {"set": Store(server, "set", "SISMEMBER", "SMISMEMBER", "SADD"), "filter": Store(server, "filter", *bf),
+                 "file": Store(server, "file", *bf)}
+        if ASKED.rival:
+            rival = open_ones.enter_context(running(module=("--loadmodule", os.path.abspath(ASKED.rival))))
+            rival.call("BF.RESERVE", "filter", FPR, MANY)
+            found["rival"] = Store(rival, "filter", *bf)
+        yield found, server
+
+
+def check_answers(all_stores, there, absent):
+    for name, store in all_stores.items():
+        assert 0 not in batched(store.server, store.many, store.key, there)
+        rate = sum(batched(store.server, store.many, store.key, absent)) / MANY
+        assert rate < 1.1 * FPR, rate
+        print(f"{name}: every key is there, {100 * rate:.2f} % false positives, "
+              f"{store.server.call('MEMORY', 'USAGE', store.key, 'SAMPLES', 0)} bytes")
 
 
 def bench():
     setUpModule()
-    with attaching() as server:
-        there, absent = keys(MANY), [f"absent-{i}" for i in range(MANY)]
-        fill_for_bench(server, there)
-        for name in ("filter", "file"):
-            assert 0 not in batched(server, "BF.MEXISTS", name, there)
-            rate = sum(batched(server, "BF.MEXISTS", name, absent)) / MANY
-            assert rate < 1.1 * FPR, rate
-            print(f"{name}: every key is there, {100 * rate:.2f} % false positives")
-        print({name: server.call("MEMORY USAGE", name, "SAMPLES", 0) for name in ("set", "filter", "file")}, "bytes")
+    there, absent = keys(MANY), [f"absent-{i}" for i in range(MANY)]
+    with stores() as (all_stores, server):
+        def each(work):
+            return {name: lambda store=store: work(store) for name, store in all_stores.items()}
+        tell("adding in batches", {name: median_seconds(work, 1) for name, work in each(
+            lambda store: [store.server.call(store.add, store.key, *batch) for batch in batches(there)]).items()}, MANY)
+        check_answers(all_stores, there, absent)
         few = absent[:20000]
-        tell("absent keys, one a command in a pipeline", in_turns(
-            {"SISMEMBER": lambda: piped(server, "SISMEMBER", "set", few),
-             "BF.EXISTS": lambda: piped(server, "BF.EXISTS", "filter", few)}), len(few))
-        tell("absent keys in batches", in_turns(
-            {"SMISMEMBER": lambda: batched(server, "SMISMEMBER", "set", absent),
-             "BF.MEXISTS": lambda: batched(server, "BF.MEXISTS", "filter", absent)}), MANY)
-        asked = {"SISMEMBER": "set", "BF.EXISTS": "filter", "BF.EXISTS of a file": "file"}
-        rates = {name: [] for name in asked}
+        tell("absent keys, one a command in a pipeline", in_turns(each(lambda store: piped(store.server, store.one, store.key, few))), len(few))
+        tell("absent keys in batches", in_turns(each(lambda store: batched(store.server, store.many, store.key, absent))), MANY)
+        rates = {name: [] for name in all_stores}
         for _ in range(ROUNDS):
-            for name, key in asked.items():
-                rates[name].append(requests_per_second(server, name.split()[0], key, "absent-__rand_int__"))
+            for name, store in all_stores.items():
+                rates[name].append(requests_per_second(store.server, store.one, store.key, "absent-__rand_int__"))
         print("redis-benchmark, absent keys: " + ", ".join(f"{name} {sorted(rate)[ROUNDS // 2]:.0f}/s" for name, rate in rates.items()))
         few = absent[:5000]
         with Outside(server.file, bfs.READ) as outside:
             tell("absent keys, one at a time", in_turns(
-                {"SISMEMBER": lambda: [server.call("SISMEMBER", "set", key) for key in few],
-                 "BF.EXISTS": lambda: [server.call("BF.EXISTS", "filter", key) for key in few],
+                {**each(lambda store: [store.server.call(store.one, store.key, key) for key in few]),
                  "the attached file from Python": lambda: outside.ask(few)}), len(few))
 
 

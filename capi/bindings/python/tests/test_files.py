@@ -158,12 +158,15 @@ class Making(Case):
             bfstore.build(self.path, form, num_bits=4096, num_probes=3, replace=True).close()
 
     def test_an_unpublished_file_has_no_name_and_takes_the_place_of_another(self):
-        self.create().add("old")
+        old = self.create()
+        old.add("old")
         reader = self.open()
         made = self.create(unpublished=True, replace=True)
         made.add("new")
         made.supersede()
         made.publish()
+        with self.assertRaisesRegex(bfstore.DoubtError, "another file replaced it"):
+            old.close()
         self.assertEqual(reader.health, "superseded")
         self.assertIn("anything", reader)
         self.assertFalse(reader.is_current())
