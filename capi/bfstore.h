@@ -147,8 +147,8 @@ BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys)
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* Makes a new filter file of these keys.  No process sees it before it is complete.  capacity 0: their number; more
- * keys than a given one are BFS_EFULL, and no file.  `out` may be NULL; otherwise it becomes a handle that only asks.
- * Flags: BFS_POPULATE, GUARD, REPLACE.  Waits and codes: as bfs_create, handle, EFULL. */
+ * keys than a given one are BFS_EFULL, and no file; no key at all replaces no file (BFS_EINVAL).  *out, unless NULL,
+ * only asks.  Flags: BFS_POPULATE, GUARD, REPLACE.  Waits and codes: as bfs_create, handle, EFULL. */
 BFS_API BFS_CHECK int32_t bfs_build(const char* path, uint64_t flags, const bfs_options* options, const bfs_keys* keys,
                                     bfs_filter** out, bfs_error* error);
 

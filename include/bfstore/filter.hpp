@@ -119,8 +119,8 @@ class Filter {
   static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
 
   // Makes a filter file of these keys, which appears when it is complete; the handle only reads. If no option gives a
-  // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. A layout to which
-  // keys are added gets them by that many threads.
+  // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. kInvalid if no key
+  // at all would replace a file. A layout to which keys are added gets them by that many threads.
   static Result<Filter> build(const std::string& path, const Options& options, const Keys& keys, unsigned threads = 1);
 
   // Adds every key of `from` (a file in use, a range, a buffer), while others may add to both: a union of their bits,

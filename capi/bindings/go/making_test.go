@@ -30,6 +30,8 @@ func TestBuildAndReplace(t *testing.T) {
 	equal(t, has(t, follower, "c") && !has(t, follower, "b"), true)
 	_, err := bfstore.Build(path, bfstore.Fixed([]byte("abc"), 2), bfstore.Options{Replace: true})
 	refused(t, err, bfstore.EINVAL, path)
+	_, err = bfstore.Build(path, bfstore.Strings(nil), bfstore.Options{Replace: true})
+	refused(t, err, bfstore.EINVAL, "no key")
 	equal(t, len(must[[]os.DirEntry](t)(os.ReadDir(filepath.Dir(path)))), 1)
 }
 

@@ -128,6 +128,11 @@ class Making(Case):
                     built.add("late")
         with bfstore.build(self.folder / "none", []) as built:
             self.assertNotIn("a", built)
+        for none, how in (([], {}), ([], {"capacity": 5}), (iter([]), {}), (iter([]), {"capacity": 5})):
+            with self.assertRaisesRegex(bfstore.InvalidError, "no key"):
+                bfstore.build(self.folder / "0", none, replace=True, **how)
+            bfstore.build(self.folder / "new", none, replace=True, **how).close()
+            (self.folder / "new").unlink()
 
     def test_a_build_that_fails_leaves_nothing(self):
         with self.assertRaises(TypeError):

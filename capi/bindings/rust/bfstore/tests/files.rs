@@ -173,6 +173,8 @@ fn an_iterator_is_built_with_and_without_a_known_length() {
     assert!((1..9999u64).step_by(2).filter(|key| unknown.contains(*key)).count() < 200);
     assert!(exact.created() && matches!(failed(exact.add(1)), Error::ReadOnly(_)));
     assert!(!options.build_iter(folder.join("none"), [""; 0]).unwrap().contains(""));
+    failed_with(options.clone().replace(true).build_iter(folder.join("exact"), [""; 0]), "BFS_EINVAL");
+    failed_with(options.clone().replace(true).build(folder.join("exact"), &[""; 0]), "BFS_EINVAL");
     failed_with(options.build_iter(folder.join("none"), 0..10u64), "BFS_EEXIST");
     let external = unseeded().hash(Hash::External).build_iter(folder.join("external"), ["a"]);
     failed_with(external, "BFS_EDIGESTONLY");

@@ -345,6 +345,12 @@ public final class CreateOptions {
     return (flags & Abi.LIMIT) != 0;
   }
 
+  CreateOptions withoutLimit() {
+    CreateOptions made = copy();
+    made.flags &= ~Abi.LIMIT;
+    return made;
+  }
+
   /** Returns these options for build(), which is the only writer anyway. */
   CreateOptions forBuilding() {
     if ((flags & Abi.UNPUBLISHED) != 0) {

@@ -221,6 +221,10 @@ class FilesTest extends Case {
     assertEquals(2, built.stats().capacity());
     assertThrows(BfstoreException.ReadOnlyException.class, () -> built.add("c"));
     kept(Filter.build(folder.resolve("none"), Set.of(), new CreateOptions()));
+    CreateOptions replacing = options().replace();
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(path, Set.of(), replacing));
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(path, Stream.empty(), replacing));
+    kept(Filter.build(folder.resolve("new"), Stream.empty(), replacing));
     Filter sized = kept(Filter.build(folder.resolve("sized"), List.of("a", 5), new CreateOptions().capacity(99).exclusive()));
     assertEquals(99, sized.stats().capacity());
     assertTrue(sized.contains(5));
