@@ -152,6 +152,7 @@ class Copy(BfCase):
         self.good("create", "f", "-q", *SURE)
         self.good("copy", "f", "old", "-q")
         self.good("add", "f", "-q", "later")
+        self.refused("copy", "old", "f", "--force", says=["f: may have keys that old lacks", "--filling", "--accept-loss"])
         self.good("copy", "old", "f", "--force", "--filling", "-q")
         self.refused("contains", "f", "later", says="still being filled, so every answer is maybe")
         self.good("add", "f", "-q", "later")
