@@ -148,11 +148,38 @@ class Copy(BfCase):
         self.good("contains", "g", "later")
         self.refused("copy", "none", "h", says="none: no such file")
 
+    def test_a_copy_over_a_filter_that_has_other_keys_needs_a_word_and_a_newer_one_over_its_copy_needs_none(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("copy", "f", "old", "-q")
+        self.good("add", "f", "-q", "later")
+        self.good("copy", "f", "backup", "-q")
+        self.good("add", "f", "-q", "last")
+        self.good("copy", "f", "backup", "-q", "--force")
+        says = ["f: may have keys that old lacks", "--filling", "--accept-loss"]
+        self.refused("copy", "old", "f", "--force", says=says)
+        self.refused("copy", "old", "f", "--accept-loss", says="--force")
+        self.good("contains", "f", "later", "last")
+        os.truncate(self.path("f"), os.path.getsize(self.path("f")) - 1)  # nothing can be read of its keys
+        self.refused("copy", "old", "f", "--force", says=says)
+        self.good("copy", "backup", "f", "-q", "--force", "--accept-loss")
+        self.good("copy", "old", "f", "-q", "--force", "--accept-loss")
+        self.good("contains", "f", "later", code=1)
+
+    def test_no_word_is_asked_for_a_copy_over_a_filter_of_another_seed_or_with_counters(self):
+        self.good("create", "f", "-q", "-n", "2000", "--seed", "7")
+        self.good("create", "g", "-q", "-n", "2000", "--seed", "8")
+        self.good("add", "g", "-q", "a")
+        self.good("copy", "f", "g", "-q", "--force")
+        self.good("create", "c", "-q", "--layout", "counting", *SURE)
+        self.good("add", "c", "-q", "a", "b")
+        self.good("copy", "c", "backup", "-q")
+        self.good("remove", "c", "-q", "a")
+        self.good("copy", "c", "backup", "-q", "--force")
+
     def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
         self.good("create", "f", "-q", *SURE)
         self.good("copy", "f", "old", "-q")
         self.good("add", "f", "-q", "later")
-        self.refused("copy", "old", "f", "--force", says=["f: may have keys that old lacks", "--filling", "--accept-loss"])
         self.good("copy", "old", "f", "--force", "--filling", "-q")
         self.refused("contains", "f", "later", says="still being filled, so every answer is maybe")
         self.good("add", "f", "-q", "later")
