@@ -165,11 +165,16 @@ class Copy(BfCase):
         self.good("copy", "old", "f", "-q", "--force", "--accept-loss")
         self.good("contains", "f", "later", code=1)
 
-    def test_no_word_is_asked_for_a_copy_over_a_filter_of_another_seed_or_with_counters(self):
+    def test_no_word_is_asked_for_a_copy_over_a_filter_of_another_seed_or_secret_or_with_counters(self):
         self.good("create", "f", "-q", "-n", "2000", "--seed", "7")
         self.good("create", "g", "-q", "-n", "2000", "--seed", "8")
         self.good("add", "g", "-q", "a")
         self.good("copy", "f", "g", "-q", "--force")
+        for name, secret in (("s", b"1" * 32), ("t", b"2" * 32)):
+            self.write(name + ".secret", secret)
+            self.good("create", name, "-q", "-n", "2000", "--hash", "siphash", "--secret-file", name + ".secret")
+            self.good("add", name, "-q", "--secret-file", name + ".secret", name)
+        self.good("copy", "s", "t", "-q", "--force", "--secret-file", "s.secret")
         self.good("create", "c", "-q", "--layout", "counting", *SURE)
         self.good("add", "c", "-q", "a", "b")
         self.good("copy", "c", "backup", "-q")

@@ -48,7 +48,7 @@ bool may_lose(const Arguments& arguments) {
   const bool removes = bfstore::layout_of(source.shape().layout)->can.remove;
   if (removes || !same_places(source.shape(), *report->identity)) return false;
   const auto old = open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead);
-  if (!old.ok()) return true;
+  if (!old.ok()) return old.error().code != bfstore::Code::kSecret;  // with another secret it is another filter
   const auto comparison = old->compare(source);
   return !comparison.ok() || !comparison->a_in_b;
 }
