@@ -172,6 +172,7 @@ class Copy(BfCase):
         self.good("copy", "f", "g", "-q", "--force")
         for name, secret in (("s", b"1" * 32), ("t", b"2" * 32)):
             self.write(name + ".secret", secret)
+            os.chmod(self.path(name + ".secret"), 0o600)
             self.good("create", name, "-q", "-n", "2000", "--hash", "siphash", "--secret-file", name + ".secret")
             self.good("add", name, "-q", "--secret-file", name + ".secret", name)
         self.good("copy", "s", "t", "-q", "--force", "--secret-file", "s.secret")
