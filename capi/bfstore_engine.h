@@ -81,7 +81,7 @@ extern "C" {
 #define BFS_RECOVER 0x100ull     /* Opening for writing: also an unclean, poisoned or recovering file, to recover it. */
 #define BFS_ACCEPT_LOSS 0x200ull /* Opening for writing: such a file as it is, without the keys after the marks. */
 #define BFS_STRICT 0x400ull      /* Opening: a killed writer's file is unclean.  For devices that vanish. */
-#define BFS_ANY_FILESYSTEM 0x800ull /* All: a network filesystem or read-only overlay, which may show an older file. */
+#define BFS_ANY_FILESYSTEM 0x800ull /* All: a network filesystem or read-only overlay, which may show old files. */
 #define BFS_LIMIT 0x1000ull         /* Opening, making: BFS_EFULL at the capacity, asked at every 64th key. */
 #define BFS_NOFOLLOW 0x2000ull      /* Opening, bfs_verify: BFS_ESYMLINK if the path's last part is a symbolic link. */
 #define BFS_NO_WRITE 0x4000ull

@@ -32,8 +32,7 @@ constexpr std::array kCodes{
     CodeRow{Code::kInternal, "BFS_EINTERNAL", "internal error: a bug in bfstore"},
     CodeRow{Code::kUnsupported, "BFS_EUNSUPPORTED", "the filter's layout cannot do this", EOPNOTSUPP},
     CodeRow{Code::kUnclean, "BFS_EUNCLEAN",
-            "the file was not closed cleanly: the machine went down, a writer was killed in the middle of a sync, or "
-            "it is a copy of a file in use"},
+            "the file was not closed cleanly: a power cut, a writer killed in a sync, or a copy of a file in use"},
     CodeRow{Code::kPoisoned, "BFS_EPOISONED", "writing the file to disk failed, so memory and disk may differ", EIO},
     CodeRow{Code::kLost, "BFS_ELOST", "the file was truncated, overwritten or zero-filled while it was in use"},
     CodeRow{Code::kRecovering, "BFS_ERECOVERING", "a recovery of the file was begun and is not finished"},
