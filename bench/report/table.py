@@ -5,8 +5,9 @@
 
 The limit of single lookups is the plain loop that touches one random line per key; that of many at once is the fastest
 of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line
-with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word
-per probe, which only a single writer may do; `limit-atomic` does it as several writers must.
+with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that read the
+line and write it back, which only a single writer may do; `limit-atomic` does a fetch_or for each probe, as several
+writers must.
 
 The best rival is the fastest whose false-positive rate is not lower than ours by more than 2 % (and what chance makes
 of equal ones). Rivals are on the heap.
