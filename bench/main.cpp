@@ -19,6 +19,7 @@
 #include <list>
 
 #include "harness.hpp"
+#include "inline_subject.hpp"
 #include "site.hpp"
 
 namespace bench {
@@ -183,8 +184,9 @@ int run(const Settings& settings) {
   initialize(std::move(arguments), settings.json);
   const Hasher hasher;
   const SharedLibrary library(settings.library);
+  const PltCalls calls(library);
   const TemporaryFolder folder(settings.folder);
-  const Site::Surroundings around{hasher, library, folder.path()};
+  const Site::Surroundings around{hasher, library, calls, folder.path()};
   std::list<Population> populations;
   std::list<Site> sites;
   Progress progress;
@@ -201,6 +203,7 @@ int run(const Settings& settings) {
   }
   std::cerr << "answers and false-positive rates are right; measuring\n";
   add_machine(settings.folder);
+  benchmark::AddCustomContext("inlined_for", inlined_for());
   QuietReporter reporter;
   const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);
   progress.end();

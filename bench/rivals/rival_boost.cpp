@@ -7,6 +7,7 @@
 #include <boost/bloom.hpp>
 #include <boost/version.hpp>
 
+#include <cmath>
 #include <iterator>
 
 #include "rival.hpp"
@@ -114,18 +115,47 @@ class BoostSubject {
 };
 
 template <std::size_t kK, class Subfilter>
-void add_one(RivalSite& site, const std::string& name) {
-  const auto num_bits = static_cast<std::size_t>(static_cast<double>(site.num_keys()) * site.bits_per_key);
+void add_one(RivalSite& site, const std::string& name, double bits_per_key) {
+  const auto num_bits = static_cast<std::size_t>(static_cast<double>(site.num_keys()) * bits_per_key);
   add_rival(site, name, std::make_shared<BoostSubject<kK, Subfilter>>(site.hasher, num_bits));
+}
+
+// The rate of a filter of blocks of 8 words, in each of which a key sets one bit: the mean over the numbers of keys
+// that chance puts into a block (Poisson).
+double multiblock_rate(double word_bits, double bits_per_key) noexcept {
+  constexpr int kWords = 8;
+  const double mean = kWords * word_bits / bits_per_key;
+  double chance = std::exp(-mean);
+  double rate = 0;
+  for (int keys = 1; keys < 10 * mean + 50; ++keys) {
+    chance *= mean / keys;
+    rate += chance * std::pow(1 - std::pow(1 - 1 / word_bits, keys), kWords);
+  }
+  return rate;
+}
+
+// The bits a key with which such a filter has that rate.
+double multiblock_bits(double word_bits, double rate) noexcept {
+  double few = 2;
+  double many = 128;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = (few + many) / 2;
+    (multiblock_rate(word_bits, middle) > rate ? few : many) = middle;
+  }
+  return many;
 }
 
 // Uses as many probes as bfstore's blocked and classic filters have at that many bits a key.
 template <std::size_t kBlockK, std::size_t kClassicK>
 void add_all(RivalSite& site) {
-  add_one<1, boost::bloom::fast_multiblock32<8>>(site, "boost-fast32x8");
-  add_one<1, boost::bloom::fast_multiblock64<8>>(site, "boost-fast64x8");
-  add_one<1, boost::bloom::block<std::uint64_t[8], kBlockK>>(site, "boost-block512");
-  add_one<kClassicK, boost::bloom::block<unsigned char, 1>>(site, "boost-classic");
+  using Fast32 = boost::bloom::fast_multiblock32<8>;
+  using Fast64 = boost::bloom::fast_multiblock64<8>;
+  add_one<1, Fast32>(site, "boost-fast32x8", site.bits_per_key);
+  add_one<1, Fast64>(site, "boost-fast64x8", site.bits_per_key);
+  add_one<1, Fast32>(site, "boost-fast32x8-equal", multiblock_bits(32, site.rate));
+  add_one<1, Fast64>(site, "boost-fast64x8-equal", multiblock_bits(64, site.rate));
+  add_one<1, boost::bloom::block<std::uint64_t[8], kBlockK>>(site, "boost-block512", site.bits_per_key);
+  add_one<kClassicK, boost::bloom::block<unsigned char, 1>>(site, "boost-classic", site.bits_per_key);
 }
 
 }  // namespace
