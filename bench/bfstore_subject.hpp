@@ -20,7 +20,7 @@ class BfstoreSubject {
   // A file at `path`, mapped by the library.
   static std::unique_ptr<BfstoreSubject> in_file(const std::string& path, const bfstore::Options& options);
   // A filter in a buffer on the heap.
-  static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options);
+  static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options, Pages pages = Pages::kHuge);
 
   bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
@@ -78,15 +78,18 @@ class BfstoreSubject {
       : buffer_(std::move(buffer)), filter_(std::move(filter)), body_bytes_(filter_.stats().body_bytes) {}
 
   bfstore::Keys with_scratch(std::span<const std::uint64_t> digests) const {
-    scratch_.resize(bfstore::Keys::scratch_for(digests.size()));
-    return bfstore::Keys::digests(digests).with_scratch(scratch_);
+    const std::size_t bytes = bfstore::Keys::scratch_for(digests.size());
+    if (bytes == 0) return bfstore::Keys::digests(digests);
+    if (scratch_ == nullptr || scratch_->bytes().size() < bytes) scratch_ = std::make_unique<HeapBuffer>(bytes, pages_);
+    return bfstore::Keys::digests(digests).with_scratch(scratch_->bytes().first(bytes));
   }
 
   std::unique_ptr<HeapBuffer> buffer_;
   bfstore::Filter filter_;
   std::uint64_t body_bytes_;
   std::byte* body_ = nullptr;
-  mutable std::vector<std::byte> scratch_;
+  Pages pages_ = Pages::kHuge;  // of the memory for sorting, too
+  mutable std::unique_ptr<HeapBuffer> scratch_;
 };
 
 // A filter of the counting layout: removes keys, too.

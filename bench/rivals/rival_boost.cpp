@@ -10,6 +10,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "bulk_rival.hpp"
 #include "rival.hpp"
 
 static_assert(BOOST_VERSION >= 109000, "Boost.Bloom has calls for many keys from Boost 1.90 on");
@@ -26,18 +27,22 @@ struct PassOn {
   std::size_t operator()(std::string_view key) const noexcept { return (*hasher)(key); }
 };
 
-// Asks for huge pages, as the buffers of bfstore's filters in this benchmark do.
-template <class T>
-struct HugeAllocator {
+// Asks for pages as the buffers of bfstore's filters in this benchmark do.
+template <class T, Pages kPages>
+struct PageAllocator {
   using value_type = T;
-  HugeAllocator() = default;
   template <class U>
-  explicit HugeAllocator(const HugeAllocator<U>&) noexcept {}
-  T* allocate(std::size_t count) { return reinterpret_cast<T*>(allocate_huge(count * sizeof(T))); }
+  struct rebind {
+    using other = PageAllocator<U, kPages>;
+  };
+  PageAllocator() = default;
+  template <class U>
+  explicit PageAllocator(const PageAllocator<U, kPages>&) noexcept {}
+  T* allocate(std::size_t count) { return reinterpret_cast<T*>(allocate_pages(count * sizeof(T), kPages)); }
   void deallocate(T* start, std::size_t count) noexcept {
-    free_huge(reinterpret_cast<std::byte*>(start), count * sizeof(T));
+    free_pages(reinterpret_cast<std::byte*>(start), count * sizeof(T));
   }
-  friend bool operator==(const HugeAllocator&, const HugeAllocator&) noexcept { return true; }
+  friend bool operator==(const PageAllocator&, const PageAllocator&) noexcept { return true; }
 };
 
 // The keys of a column, one by one.
@@ -68,10 +73,10 @@ class KeyIterator {
   std::size_t i_ = 0;
 };
 
-template <std::size_t kK, class Subfilter>
+template <std::size_t kK, class Subfilter, Pages kPages = Pages::kHuge>
 class BoostSubject {
  public:
-  using Filter = boost::bloom::filter<std::uint64_t, kK, Subfilter, 0, PassOn, HugeAllocator<unsigned char>>;
+  using Filter = boost::bloom::filter<std::uint64_t, kK, Subfilter, 0, PassOn, PageAllocator<unsigned char, kPages>>;
   static constexpr std::size_t kNumProbes = kK * Subfilter::k;
 
   BoostSubject(const Hasher& hasher, std::size_t num_bits) : filter_(num_bits, PassOn{&hasher}) {}
@@ -158,7 +163,33 @@ void add_all(RivalSite& site) {
   add_one<kClassicK, boost::bloom::block<unsigned char, 1>>(site, "boost-classic", site.bits_per_key);
 }
 
+template <class Subfilter, Pages kPages>
+BulkRival bulk_rival(const std::string& name, const Hasher& hasher, std::size_t num_bits) {
+  const auto subject = std::make_shared<BoostSubject<1, Subfilter, kPages>>(hasher, num_bits);
+  return {name, [subject](std::span<const std::uint64_t> digests) { subject->add_digests(digests); },
+          [subject](std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) {
+            return subject->contains_digests(digests, answers);
+          },
+          [subject] { subject->clear(); }, [subject] { return subject->facts(); }};
+}
+
+template <Pages kPages>
+std::vector<BulkRival> bulk_rivals(const Hasher& hasher, std::uint64_t num_keys, double rate) {
+  const auto num_bits = [&](double word_bits) {
+    return static_cast<std::size_t>(static_cast<double>(num_keys) * multiblock_bits(word_bits, rate));
+  };
+  return {
+      bulk_rival<boost::bloom::fast_multiblock32<8>, kPages>("boost-fast32x8-equal", hasher, num_bits(32)),
+      bulk_rival<boost::bloom::fast_multiblock64<8>, kPages>("boost-fast64x8-equal", hasher, num_bits(64)),
+  };
+}
+
 }  // namespace
+
+std::vector<BulkRival> boost_for_bulk(const Hasher& hasher, std::uint64_t num_keys, double rate, Pages pages) {
+  return pages == Pages::kHuge ? bulk_rivals<Pages::kHuge>(hasher, num_keys, rate)
+                               : bulk_rivals<Pages::kSmall>(hasher, num_keys, rate);
+}
 
 void add_boost_bloom(RivalSite& site) {
   if (site.bits_per_key == 10) {
