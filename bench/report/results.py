@@ -46,6 +46,7 @@ class Results:
             samples[name].append(benchmark["real_time"] / benchmark["num_keys"])
             if "fpr" in benchmark:
                 self.facts[place_of(name), name.subject] = benchmark
+        self.samples = dict(samples)
         self.median = {name: statistics.median(times) for name, times in samples.items()}
         self.repetitions = max(map(len, samples.values()))
         self.spread = statistics.median((max(times) - min(times)) / self.median[name]
