@@ -28,6 +28,7 @@ struct Settings {
   std::uint64_t num_digests = 10'000'000;
   Pages pages = Pages::kHuge;
   bool rivals = true;
+  bool adding = true;
   int repetitions = 5;
   std::string json = "bfbulk.json";
   std::vector<std::string> rest;  // for Google Benchmark
@@ -41,6 +42,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   Settings settings;
   bool small_pages = false;
   bool without_rivals = false;
+  bool without_adding = false;
   CLI::App app(
       "Measures batches of millions of digests.\n\n"
       "  bfbulk --json bulk.json && bench/report/bulk_table.py bulk.json\n\n"
@@ -54,7 +56,8 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
       ->capture_default_str();
   app.add_flag("--small-pages", small_pages,
                "4 KiB pages for the filter and for the memory in which digests are sorted");
-  app.add_flag("--without-rivals", without_rivals, "and without adding: for filters that fill the memory");
+  app.add_flag("--without-rivals", without_rivals, "measure no other library's filters");
+  app.add_flag("--without-adding", without_adding, "ask only: for a filter that fills the memory");
   app.add_option("--repetitions", settings.repetitions, "of each measurement")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
@@ -62,6 +65,7 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   if (!parse(app, argc, argv, settings.rest, code)) return std::nullopt;
   if (small_pages) settings.pages = Pages::kSmall;
   settings.rivals = !without_rivals;
+  settings.adding = !without_adding;
   return settings;
 }
 
@@ -150,9 +154,8 @@ Bulk::Bulk(const Settings& settings)
       answers_(settings.num_digests),
       partitioner_(settings.rivals ? settings.num_digests : 1, settings.pages) {
   add_ours();
-  if (!settings_.rivals) return;
-  add_adding();
-  add_rivals();
+  if (settings_.adding) add_adding();
+  if (settings_.rivals) add_rivals();
 }
 
 bfstore::Options Bulk::options() const {
@@ -266,8 +269,16 @@ void Bulk::add_rival(const BulkRival& rival) {
 
 // Throws if there is too little memory, before the system ends a program.
 void check_memory(const Settings& settings) {
-  const std::uint64_t filters = settings.rivals ? 5 : 1;
-  const std::uint64_t a_digest = 8 + 1 + 1 + 12 + (settings.rivals ? 12 + 9 : 0);
+  std::uint64_t filters = 1;
+  std::uint64_t a_digest = 8 + 3 + 12;  // itself, answers, and memory for sorting
+  if (settings.adding) {
+    filters += 1;
+    a_digest += 12;
+  }
+  if (settings.rivals) {
+    filters += 3;
+    a_digest += 9;
+  }
   const std::uint64_t needed = filters * settings.filter_bytes + a_digest * settings.num_digests + (100U << 20U);
   if (needed > available_memory()) fail("it takes " + std::to_string(needed >> 20U) + " MiB of memory");
 }

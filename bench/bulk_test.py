@@ -28,7 +28,8 @@ class Bulk(unittest.TestCase):
         self.assertEqual((table.returncode, table.stderr), (0, ""))
         number = r"[\d.]+"
         for digests in ("2,097,151", "2,097,152", "2,097,153"):
-            self.assertRegex(table.stdout, rf"\| 1,048,576 \| 4 KiB \| {digests} \| contains, blocked \| {number} \| {number} \| {number} \|")
+            self.assertRegex(table.stdout,
+                             rf"\| 1,048,576 \| 4 KiB \| {digests} \| contains, blocked \| {number} \| {number} \| {number} \|")
         self.assertRegex(table.stdout, rf"\| 2,097,153 \| add, blocked-alone \| {number} \| {number} \| {number} \|")
 
     def test_wrong_arguments_of_bfbulk_are_named(self) -> None:

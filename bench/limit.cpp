@@ -190,7 +190,7 @@ void build(Builder& builder, const char* input, Source source, std::span<std::ui
     if (distance < 64 || distance > 128) continue;  // other distances are never faster there
     builder.ahead_row("limit-line", "contains", input, source, Read<WholeLine>{answers.data()}, distance);
     builder.ahead_row("limit", "add", input, source, Rewrite{no_bits}, distance);
-    builder.ahead_row("limit-atomic", "add", input, source, AtomicOr{no_bits}, distance);
+    if (distance == 64) builder.ahead_row("limit-atomic", "add", input, source, AtomicOr{no_bits}, distance);
   }
 }
 
