@@ -25,7 +25,8 @@ TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys al
 WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once",
         "sorted": "millions at once, sorted"}
 ORDER = {word: i for i, word in enumerate(
-    ["contains", "add", "again", "remove", "single", "branchy", "many", "sorted", "digests", "keys", "keys-16", "mixed", "absent", "present"])}
+    ["contains", "add", "again", "remove", "single", "branchy", "many", "sorted", "digests", "keys", "keys-16", "mixed", "absent",
+     "present"])}
 NOTES = """\
 - `blocked`, `classic`, `counting`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
   into the loop, built for this very CPU; `-pointer`: a call by the handle's own pointer, as a C header could inline it; `-plt`: the C
