@@ -62,6 +62,23 @@ class Aims(unittest.TestCase):
         self.assertEqual(rows["bfs_add_digest, exclusively, 100,000 keys: ns more than C++"],
                          ("5", "5 (4 to 6) ns", "at most 3 ns", "**not reached**"))
 
+    def test_rivals_that_add_are_named_and_the_faster_of_boost_is_compared(self) -> None:
+        many = 100_000_000
+        prefix = self.write("a-raw.json", row_of_filter("blocked-alone/add/single/digests/absent", 15.0, num_keys=many) +
+                            row_of_filter("boost-fast32x8-equal/add/single/digests/absent", 12.0, num_keys=many) +
+                            row_of_filter("boost-fast64x8-equal/add/single/digests/absent", 10.0, num_keys=many) +
+                            row_of_filter("rocksdb-avx2/add/single/digests/absent", 45.0, 47.0, num_keys=many))
+        self.assertEqual(self.rows(prefix)["adding exclusively, one by one, 100,000,000 keys: times Boost.Bloom, at equal rates"],
+                         ("5", "1.5 x; Boost.Bloom 10 ns, RocksDB 46 (45 to 47) ns", "at most 1.3 x", "**not reached**"))
+
+    def test_adding_in_one_call_is_as_fast_as_its_faster_way(self) -> None:
+        many = 100_000_000
+        prefix = self.write("a-raw.json", row_of_filter("blocked-alone/add/many/digests/absent", 9.0, num_keys=many) +
+                            row_of_filter("blocked-alone/add/sorted/digests/absent", 12.0, num_keys=many))
+        before = self.write("old-raw.json", row_of_filter("blocked-alone/add/many/digests/absent", 18.0, num_keys=many))
+        name = "adding 100,000,000 digests exclusively in one call, 2 MiB pages: times 2d8dbac"
+        self.assertTrue(self.rows(prefix, "--before", before)[name][1].startswith("0.5 x; 9 ns a key;"))
+
     def test_the_least_that_is_wanted_is_compared_the_other_way_round(self) -> None:
         def times(way: str, *nanoseconds: float) -> list:
             return [benchmark(f"128000000/10000000/huge/blocked/contains/{way}/digests/mixed", one) for one in nanoseconds]

@@ -195,12 +195,11 @@ def larger_than_memory():
 
 def adding(run, before):
     num_keys, many = 100_000, 100_000_000
-    alone = run.filter(num_keys, "blocked-alone", ADD)
-    yield row(5, f"adding exclusively, one by one, {num_keys:,} keys", time(alone), lacks(num_keys), most=5, unit="ns")
-    boost = fastest(*(run.filter(many, f"boost-fast{bits}x8-equal", ADD) for bits in (32, 64)))
-    yield row(5, f"adding exclusively, one by one, {many:,} keys: times Boost.Bloom, at equal rates",
-              ratio(run.filter(many, "blocked-alone", ADD), boost),
-              "Boost.Bloom was not measured" if run.filter(many, "blocked-alone", ADD) else lacks(many), most=1.3)
+    alone, large = (run.filter(keys, "blocked-alone", ADD) for keys in (num_keys, many))
+    yield row(5, f"adding exclusively, one by one, {num_keys:,} keys", time(alone), lacks(num_keys), most=5, unit="ns",
+              note=rivals_that_add(run, num_keys))
+    yield row(5, f"adding exclusively, one by one, {many:,} keys: times Boost.Bloom, at equal rates", ratio(large, boost_that_adds(run, many)),
+              "Boost.Bloom was not measured" if large else lacks(many), most=1.3, note=rivals_that_add(run, many))
     yield row(5, f"bfs_add_digest, exclusively, {num_keys:,} keys: ns more than C++",
               difference(run.filter(num_keys, "blocked-alone-abi", ADD), alone), lacks(num_keys), most=3, unit="ns")
     for keys, was in OLD_SHARED_ADD.items():
@@ -212,6 +211,16 @@ def adding(run, before):
                           before, most, f"no call with {many:,} digests in this run")
     yield building(run, before)
     yield Row(5, "adding by several threads", "", "scales", "not measured here: every row is of one thread")
+
+
+def boost_that_adds(run, num_keys):
+    """The faster of Boost.Bloom's filters that have as many bits as our rate takes."""
+    return fastest(*(run.filter(num_keys, f"boost-fast{bits}x8-equal", ADD) for bits in (32, 64)))
+
+
+def rivals_that_add(run, num_keys):
+    rivals = {"Boost.Bloom": boost_that_adds(run, num_keys), "RocksDB": run.filter(num_keys, "rocksdb-avx2", ADD)}
+    return ", ".join(f"{name} {text_of(time(samples), 'ns')}" for name, samples in rivals.items() if samples)
 
 
 def adding_many(run, count, pages):
@@ -261,8 +270,8 @@ def aims_text(run, before):
     count = collections.Counter(one.verdict.split(",")[0].split(":")[0] for one in rows)
     summary = "; ".join(f"{number_of} {word.strip('*')}" for word, number_of in count.most_common())
     facts = machine(run.filters.context) if run.filters else []
-    note = ("In brackets: the lowest and the highest value that the repetitions allow. A time of part 6 is the least of some rounds. Ratios to "
-            f"{OLD} are of two runs on one machine. What it took on another machine is a remark: {OLD_MACHINE}.")
+    note = ("In brackets: the lowest and the highest value that the repetitions allow. A time of part 6 is the least of some rounds. Ratios "
+            f"to {OLD} are of two runs on one machine. What it took on another machine is a remark: {OLD_MACHINE}.")
     return "\n\n".join(filter(None, ["## Aims", "\n".join(facts), note, table(["part", "aim", "figure", "wanted", "verdict"],
                                                                                   [[str(one.part), *one[1:]] for one in rows]), summary]))
 
