@@ -198,8 +198,9 @@ def adding(run, before):
     alone, large = (run.filter(keys, "blocked-alone", ADD) for keys in (num_keys, many))
     yield row(5, f"adding exclusively, one by one, {num_keys:,} keys", time(alone), lacks(num_keys), most=5, unit="ns",
               note=rivals_that_add(run, num_keys))
-    yield row(5, f"adding exclusively, one by one, {many:,} keys: times Boost.Bloom, at equal rates", ratio(large, boost_that_adds(run, many)),
-              "Boost.Bloom was not measured" if large else lacks(many), most=1.3, note=rivals_that_add(run, many))
+    yield row(5, f"adding exclusively, one by one, {many:,} keys: times Boost.Bloom, at equal rates",
+              ratio(large, boost_that_adds(run, many)), "Boost.Bloom was not measured" if large else lacks(many), most=1.3,
+              note=rivals_that_add(run, many))
     yield row(5, f"bfs_add_digest, exclusively, {num_keys:,} keys: ns more than C++",
               difference(run.filter(num_keys, "blocked-alone-abi", ADD), alone), lacks(num_keys), most=3, unit="ns")
     for keys, was in OLD_SHARED_ADD.items():
@@ -270,8 +271,8 @@ def aims_text(run, before):
     count = collections.Counter(one.verdict.split(",")[0].split(":")[0] for one in rows)
     summary = "; ".join(f"{number_of} {word.strip('*')}" for word, number_of in count.most_common())
     facts = machine(run.filters.context) if run.filters else []
-    note = ("In brackets: the lowest and the highest value that the repetitions allow. A time of part 6 is the least of some rounds. Ratios "
-            f"to {OLD} are of two runs on one machine. What it took on another machine is a remark: {OLD_MACHINE}.")
+    note = ("In brackets: the lowest and the highest value that the repetitions allow. A time of part 6 is the least of some rounds. "
+            f"Ratios to {OLD} are of two runs on one machine. What it took on another machine is a remark: {OLD_MACHINE}.")
     return "\n\n".join(filter(None, ["## Aims", "\n".join(facts), note, table(["part", "aim", "figure", "wanted", "verdict"],
                                                                                   [[str(one.part), *one[1:]] for one in rows]), summary]))
 
