@@ -129,6 +129,18 @@ class Aims(unittest.TestCase):
         self.write("old-system.json", text(1e7, 0.5))
         self.assertRegex(self.rows(prefix, "--before", before)[name][3], "^not measured here")
 
+    def test_a_file_that_is_larger_than_memory_has_to_be_that_large(self) -> None:
+        def limited(work: str, seconds: float, file_bytes: float) -> dict:
+            return {**benchmark(f"limited/{work}/iterations:1", 1.0, file_bytes=file_bytes), "real_time": seconds * 1e9}
+        name = "10,000,000 keys, a file of 4 GB, 1 GB of memory: times `cat FILE`"
+        prefix = self.write("a-system.json", [limited("cat", 3.0, 4e9), limited("batch, sorted", 6.0, 4e9)])
+        self.assertEqual(self.rows(prefix)[name], ("4", "2 x", "at most 1.2 x", "**not reached**"))
+        self.write("a-system.json", [limited("cat", 3.0, 1e9), limited("batch, sorted", 6.0, 1e9)])
+        self.assertEqual(self.rows(prefix)[name][3], "not measured here: this run has no such file")
+        failed = {**limited("cat", 0, 4e9), "error_occurred": True, "error_message": "no control groups"}
+        self.write("a-system.json", [failed, limited("batch, sorted", 6.0, 4e9)])
+        self.assertEqual(self.rows(prefix)[name][3], "not measured here: no control groups")
+
     def test_a_language_is_compared_with_its_fastest_rival(self) -> None:
         def one(language: str, kind: str, way: str, nanoseconds: float) -> dict:
             return {"language": language, "filter": kind, "way": way, "ns": nanoseconds, "maybes": 1}
