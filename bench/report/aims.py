@@ -270,7 +270,8 @@ def in_languages(run):
 
 
 def aims(run, before):
-    return [*one_by_one(run, before), *by_the_abi(run), *many_at_once(run), *larger_than_memory(run), *adding(run, before), *in_languages(run)]
+    return [*one_by_one(run, before), *by_the_abi(run), *many_at_once(run), *larger_than_memory(run), *adding(run, before),
+            *in_languages(run)]
 
 
 def aims_text(run, before):

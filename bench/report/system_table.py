@@ -170,7 +170,8 @@ def limited_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
         cat = results.facts.get("limited/cat")
         return [words[0], bytes_text(facts["file_bytes"]), bytes_text(facts["limit_bytes"]), f"{facts['num_keys']:,.0f}",
-                number(facts["seconds"]), number(1e6 * facts["seconds"] / facts["num_keys"]), ratio(facts["seconds"], cat["seconds"]) if cat else ""]
+                number(facts["seconds"]), number(1e6 * facts["seconds"] / facts["num_keys"]),
+                ratio(facts["seconds"], cat["seconds"]) if cat else ""]
 
     return section(results, "limited",
                    ["a cold file that is larger than memory", "file", "memory", "keys", "s", "us a key", "times cat"], row)
