@@ -163,6 +163,10 @@ class Aims(unittest.TestCase):
                 done = run(prefix)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertIn(prefix, done.stderr)
+                whole = self.write("b-raw.json", row_of_filter("blocked/add/single/digests/absent", 1.0))
+                done = run(whole, "--before", prefix)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertIn(prefix, done.stderr)
 
 
 if __name__ == "__main__":

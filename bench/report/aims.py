@@ -92,6 +92,13 @@ def row(part, aim, figure, why, *, most=None, least=None, unit="x", note=""):
 
 # --- One run ----------------------------------------------------------------------------------------------------------------
 
+def parsed(path, made=lambda data: data):
+    try:
+        return made(json.loads(pathlib.Path(path).read_text("utf-8")))
+    except (ValueError, KeyError) as error:
+        raise ValueError(f"{path}: not whole results of tools/bench: {error!r}") from error
+
+
 class Run:
     """The files of one run of tools/bench. A file that is missing has measured nothing."""
 
@@ -99,15 +106,15 @@ class Run:
         self.prefix = prefix
         self.filters = self.read("raw", Results)
         self.system = self.read("system", system_table.Results)
-        self.languages = self.read("languages", lambda data: data)
-        bulk = [json.loads(pathlib.Path(path).read_text("utf-8")) for path in sorted(glob.glob(f"{glob.escape(prefix)}-bulk-*.json"))]
+        self.languages = self.read("languages")
+        bulk = [parsed(path) for path in sorted(glob.glob(f"{glob.escape(prefix)}-bulk-*.json"))]
         self.bulk = Bulk(bulk) if bulk else None
         if not (self.filters or self.system or self.languages or self.bulk):
             raise ValueError(f"there is no result whose name begins with {prefix}")
 
-    def read(self, name, made):
-        path = pathlib.Path(f"{self.prefix}-{name}.json")
-        return made(json.loads(path.read_text("utf-8"))) if path.exists() else None
+    def read(self, name, *made):
+        path = f"{self.prefix}-{name}.json"
+        return parsed(path, *made) if pathlib.Path(path).exists() else None
 
     def filter(self, num_keys, subject, group, memory="heap"):
         """The samples of bfbench."""
@@ -292,8 +299,8 @@ def main():
     arguments = parser.parse_args()
     try:
         text = aims_text(Run(arguments.prefix), Run(arguments.before) if arguments.before else None)
-    except (OSError, ValueError, KeyError) as error:
-        print(f"aims.py: {arguments.prefix}: not whole results of tools/bench: {error!r}", file=sys.stderr)
+    except (OSError, ValueError) as error:
+        print(f"aims.py: {error}", file=sys.stderr)
         return 1
     print(text)
     return 0
