@@ -9,8 +9,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
-#include <list>
+#include <map>
+#include <memory>
+#include <optional>
 
 #include "bfstore_subject.hpp"
 #include "check.hpp"

@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <memory>
+#include <vector>
+
 #include "check.hpp"
 
 namespace bench {

@@ -4,9 +4,11 @@
 
 #include <bfstore/inspect.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <random>
 #include <sstream>
 
 #include "children.hpp"
