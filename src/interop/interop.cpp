@@ -146,7 +146,32 @@ Error SourceInMemory::read(std::span<std::byte> into, std::uint64_t offset) cons
   return {};
 }
 
+namespace {
+
+bool is_recognized(const Row& row, const Source& source) {
+  const auto found = find(row, source, {});
+  return found && std::all_of(found->begin(), found->end(), [&](const Told& told) {
+           return check_place(row, told, source.size(), told.num_bits, {}).ok();
+         });
+}
+
+// Bytes without a mark are taken at the caller's word, which is wrong of a file that has another format's mark: each
+// lookup would be a wrong no.
+Error check_has_no_mark(const Row& row, const Source& source, const ForeignForm& form) {
+  if (row.mark != Mark::kNone && !row.info.needs_size) return {};
+  for (const Row* other : kForeignRows) {
+    if (other->mark == Mark::kStrong && !other->info.needs_size && is_recognized(*other, source))
+      return foreign_fail(
+          Code::kInvalid, form,
+          std::string("is of the format ") + other->info.name + ", not " + row.info.name + ". Give the right one.");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<std::vector<Told>> find(const Row& row, const Source& source, const ForeignForm& form) {
+  if (Error error = check_has_no_mark(row, source, form); !error.ok()) return error;
   if (row.find != nullptr) {
     auto found = row.find(source, form);
     if (!found) return foreign_fail(found.error().code, form, found.error().message);
@@ -170,13 +195,6 @@ Result<Told> choose(const Row& row, std::vector<Told> found, const ForeignForm& 
   }
   if (form.member <= found.size()) return std::move(found[form.member - 1]);
   return foreign_fail(Code::kInvalid, form, "has " + filters + ", and no number " + std::to_string(form.member) + ".");
-}
-
-static bool is_recognized(const Row& row, const Source& source) {
-  const auto found = find(row, source, {});
-  return found && std::all_of(found->begin(), found->end(), [&](const Told& told) {
-           return check_place(row, told, source.size(), told.num_bits, {}).ok();
-         });
 }
 
 // A weak mark counts only where no other one is.

@@ -483,8 +483,14 @@ TEST_CASE("no function that is given a secret leaves a copy of it on the stack")
     check("open or create",
           [&] { return std::min(0, bfs_open(either.c_str(), BFS_WRITE | BFS_CREATE, &options, &filter, nullptr)); });
   }
-  const bfs_keys none = bfs_keys_pairs(nullptr, 0);
-  check("build", [&] { return bfs_build(either.c_str(), BFS_REPLACE, &options, &none, &filter, nullptr); });
+  const char* const key = "key";
+  const std::size_t key_bytes = 3;
+  bfs_keys one = BFS_KEYS_INIT;
+  one.kind = BFS_KEYS_POINTERS;
+  one.count = 1;
+  one.data = &key;
+  one.lengths = &key_bytes;
+  check("build", [&] { return bfs_build(either.c_str(), BFS_REPLACE, &options, &one, &filter, nullptr); });
   check("create", [&] { return bfs_create(path.c_str(), 0, &options, &filter, nullptr); });
   bfs_options as_classic = options;
   as_classic.layout = BFS_LAYOUT_CLASSIC;

@@ -153,7 +153,10 @@ TEST_CASE("a file says what its bytes say, and a cut or a longer one is refused"
   CHECK(told.keys == 0);
   CHECK(told.bytes == bytes.size());
   CHECK(told.filters == 1);
+  check_refused(inspect_foreign_file(path, kRaw), Code::kInvalid, {"jaybird", "raw"});
+  write(path, Bytes(100));
   CHECK(must(inspect_foreign_file(path, kRaw)).num_bits == 0);
+  write(path, bytes);
   const auto code_of = [&](const ForeignForm& asked) { return inspect_foreign_file(path, asked).error().code; };
   ForeignForm second = jaybird;
   second.member = 2;

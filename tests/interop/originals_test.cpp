@@ -205,6 +205,15 @@ void check_file(const Line& line) {
   if (kUnmarked.count(as.format) == 0) {
     REQUIRE(names.size() == 1);
     CHECK(names[0] == as.format);
+    // Taken for a format without a mark, it would call every key absent.
+    const std::string path = folder() + "/" + name;
+    const bool has_weak_mark = as.format == "rbloom";
+    for (const char* unmarked : {"java-bytes", "leveldb"}) {
+      if (has_weak_mark) continue;
+      check_refused(imported(bytes, {.format = unmarked}, {}), Code::kInvalid, {as.format.c_str(), unmarked});
+      check_refused(Filter::open_foreign(path, {.format = unmarked}, {}, {.any_filesystem = true}), Code::kInvalid,
+                    {as.format.c_str(), unmarked});
+    }
   } else {
     CHECK(names.empty());
   }
