@@ -1,6 +1,7 @@
 #include "store/file/replaced.hpp"
 
 #include "base/fail.hpp"
+#include "region/fence.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
 
@@ -87,6 +88,7 @@ Error Replaced::tell() {
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
   set(format::LiveWord::kSuperseded);
+  region::fence_in_all_processes();  // an add that did not see that: what was stored before it is seen from now on
   return {};
 }
 

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 
 #include "base/shared_word.hpp"
@@ -17,6 +16,7 @@
 #include "hash/positions.hpp"
 #include "layout/layout.hpp"
 #include "layout/turn.hpp"
+#include "region/owners_lock.hpp"
 #include "store/file/secret.hpp"
 #include "store/home/home.hpp"
 
@@ -102,7 +102,7 @@ struct Ask {
     }
     return why_not(compared);
   }
-  [[nodiscard]] Code why_not(std::uint64_t compared) const noexcept;
+  [[nodiscard, gnu::noinline]] Code why_not(std::uint64_t compared) const noexcept;
   // kOk, or why the last add, or remove, does not count.
   [[nodiscard]] Code was_added() const noexcept { return was_changed(adds_compare); }
   [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
@@ -112,8 +112,8 @@ struct Ask {
     return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
   }
   // Ends the adds of a handle that lost its lock. Always returns an error.
-  [[nodiscard]] Code lost_lock(bool stored) const noexcept;
-  [[nodiscard]] bool full() const noexcept { return keys_left() >= shape.capacity; }
+  [[nodiscard, gnu::noinline]] Code lost_lock(bool stored) const noexcept;
+  [[nodiscard, gnu::noinline]] bool full() const noexcept { return keys_left() >= shape.capacity; }
   [[nodiscard]] bool removes() const noexcept { return functions.counts.remove.one != nullptr; }
   Count add(std::uint64_t digest) noexcept;
   Count remove(std::uint64_t digest) noexcept;
@@ -123,6 +123,8 @@ struct Ask {
   // time asks the kernel whether it failed to write the file.
   void count_adds(std::size_t all, std::size_t found_empty) noexcept { count_keys(removes() ? all : found_empty); }
   void count_keys(std::uint64_t keys) noexcept { count_in(format::kKeysAddedInStripe, keys); }
+  // Counts one key, as the only writer and under its lock.
+  void count_alone() noexcept;
   void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
   void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
   // The first check comes after one pause: opening the file has just checked.
@@ -160,7 +162,7 @@ struct Ask {
   bool alone;  // adds are plain stores: no other process adds, and here one thread at a time
   layout::Changes adds;
   unsigned threads = 1;  // for a large batch, if `alone`
-  std::mutex one_at_a_time;
+  region::OwnersLock one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
