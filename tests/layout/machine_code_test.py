@@ -62,6 +62,13 @@ class MachineCode(unittest.TestCase):
                 self.assertRegex(code, r"\tvmovdqa\w* +%ymm\w+,[^\n]*\(", name)
                 self.assertNotRegex(code, r"\t(mov|or|bts)\w* +[%$]\w+,\w*\((?!%r[sb]p)", name)
 
+    def test_an_add_of_the_only_writer_has_no_locked_instruction(self) -> None:
+        adds = self.functions("store_home_ask", r"\bAsk::add\(")
+        self.assertEqual(len(adds), 1)
+        (code,) = adds.values()
+        # Only a thread that asks the kernel for failed writes exchanges the time of the next question.
+        self.assertNotRegex(code, r"\txchg +%\w+,[^\n]*\(|\tlock (?!cmpxchg)")
+
     def test_kernels_for_few_probes_have_no_branch_but_the_doubt(self) -> None:
         for member in ("blocked_avx2", "blocked_avx512"):
             kernels = self.functions(member, r"\bcontains_one<[1-8]u?>")

@@ -126,7 +126,7 @@ struct Ask {
   // Counts one key, as the only writer and under its lock.
   void count_alone() noexcept;
   void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
-  void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
+  [[gnu::noinline]] void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
   // The first check comes after one pause: opening the file has just checked.
   void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;
