@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "fail.hpp"
 #include "keys.hpp"
@@ -24,6 +25,11 @@ class BfstoreSubject {
   bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
     return count(filter_.contains_keys(bfstore::Keys::digests(digests), answers));
+  }
+  static constexpr std::size_t kFewestSorted = bfstore::Keys::kFewestSorted;
+  std::uint64_t contains_sorted(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
+    scratch_.resize(bfstore::Keys::scratch_for(digests.size()));
+    return count(filter_.contains_keys(bfstore::Keys::digests(digests).with_scratch(scratch_), answers));
   }
   bool contains(std::string_view key) const noexcept { return filter_.contains(key); }
   std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
@@ -72,6 +78,7 @@ class BfstoreSubject {
   bfstore::Filter filter_;
   std::uint64_t body_bytes_;
   std::byte* body_ = nullptr;
+  mutable std::vector<std::byte> scratch_;
 };
 
 // A filter of the counting layout: removes keys, too.

@@ -26,6 +26,13 @@ concept AskedMany = requires(const S& subject, std::span<const std::uint64_t> di
   { subject.contains_digests(digests, answers) } -> std::same_as<std::uint64_t>;
 };
 
+// The same with memory for sorting them, for as many as S::kFewestSorted.
+template <class S>
+concept AskedSorted = requires(const S& subject, std::span<const std::uint64_t> digests,
+                               std::span<std::uint8_t> answers) {
+  { subject.contains_sorted(digests, answers) } -> std::same_as<std::uint64_t>;
+};
+
 template <class S>
 concept AskedByKey = requires(const S& subject, std::string_view key) {
   { subject.contains(key) } -> std::same_as<bool>;
@@ -178,6 +185,12 @@ void ask_rows(RowMaker& maker, const S& subject, const char* present, std::span<
   if constexpr (AskedMany<S>) {
     maker.make("contains", "many", "digests", present, digests.size(), expected).pass = [&subject, digests, answers] {
       return subject.contains_digests(digests, answers);
+    };
+  }
+  if constexpr (AskedSorted<S>) {
+    if (digests.size() < S::kFewestSorted) return;
+    maker.make("contains", "sorted", "digests", present, digests.size(), expected).pass = [&subject, digests, answers] {
+      return subject.contains_sorted(digests, answers);
     };
   }
 }

@@ -173,7 +173,7 @@ int32_t bfs_contains(const bfs_filter* filter, const void* key, size_t key_bytes
 // next to it.
 int32_t bfs_contains_digest(const bfs_filter* filter, uint64_t digest) {
   if (filter == nullptr) return BFS_EINVAL;
-  return filter->lookup.call(digest);
+  return filter->target.ask(filter->target, digest);
 }
 
 int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys) {

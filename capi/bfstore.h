@@ -87,7 +87,7 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, uint64_t flags, const bfs
  * With BFS_CREATE (and BFS_WRITE or BFS_EXCLUSIVE) the call returns 1 if it made the file, and 0 if the file was there.
  * Any number of processes may do so at once: one makes it.  The layout, hash, seed, secret and part in `options` must
  * be those of the file (BFS_EMISMATCH, BFS_ESECRET); its size may be another one.  No file is ever replaced.
- * Never cp over a file that is open, nor truncate it (lost keys; without BFS_GUARD also SIGBUS): mv a file over it.
+ * Never cp over an open file or truncate it (lost keys; SIGBUS without GUARD), or put an old copy back (operating.md).
  * Flags: one of BFS_READ, WRITE and EXCLUSIVE; CREATE, POPULATE, GUARD, FOLLOW.  Waits: for the lock of the file's
  * state, 5 seconds at most, and for the disk.  Codes: EUNSUPPORTED, system, shape, state, malformed. */
 BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, bfs_filter** out,
@@ -99,8 +99,8 @@ BFS_API BFS_CHECK int32_t bfs_open(const char* path, uint64_t flags, const bfs_o
 BFS_API BFS_CHECK int32_t bfs_sync(bfs_filter* filter, const struct bfs_owner_mark* mark, bfs_error* error);
 
 /* Closes and frees the handle, whatever it returns.  The last writer of a file syncs it and marks it clean.  If that
- * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Needs the handle for itself.
- * Waits: a writer, as bfs_sync.  Codes: system (EBUSY: the file stays dirty, and loses nothing), state. */
+ * fails, this returns why, and the next bfs_open says so, too.  NULL is BFS_OK.  Waits: a writer, as bfs_sync.
+ * Codes: system (EBUSY: the file stays dirty, and loses nothing), state (ESUPERSEDED, if no call has said so). */
 BFS_API int32_t bfs_close(bfs_filter* filter, bfs_error* error);
 
 /* --- Keys --------------------------------------------------------------------------------------------------------- */
@@ -133,10 +133,11 @@ typedef struct bfs_keys {
   const void* offsets;
   uint64_t key_bytes, stride;
   const uint8_t* validity;
-  uint64_t validity_offset;
+  uint64_t validity_offset, scratch_bytes;
+  void* scratch;
 } bfs_keys;
 #define BFS_KEYS_INIT \
-  { sizeof(bfs_keys), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_keys), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Returns how many keys were certainly new.  Below 0 none counts as added, though some may be.  Codes: as bfs_add. */
 BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys);
@@ -146,8 +147,8 @@ BFS_API BFS_CHECK int64_t bfs_add_keys(bfs_filter* filter, const bfs_keys* keys)
 BFS_API int64_t bfs_contains_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* answers);
 
 /* Makes a new filter file of these keys.  No process sees it before it is complete.  capacity 0: their number; more
- * keys than a given one are BFS_EFULL, and no file.  `out` may be NULL; otherwise it becomes a handle that only asks.
- * Flags: BFS_POPULATE, GUARD, REPLACE.  Waits and codes: as bfs_create, handle, EFULL. */
+ * keys than a given one are BFS_EFULL, and no file; no key at all replaces no file (BFS_EINVAL).  *out, unless NULL,
+ * only asks.  Flags: BFS_POPULATE, GUARD, REPLACE.  Waits and codes: as bfs_create, handle, EFULL. */
 BFS_API BFS_CHECK int32_t bfs_build(const char* path, uint64_t flags, const bfs_options* options, const bfs_keys* keys,
                                     bfs_filter** out, bfs_error* error);
 
@@ -196,5 +197,4 @@ BFS_API int32_t bfs_stats(const bfs_filter* filter, uint64_t flags, bfs_statisti
 #ifdef __cplusplus
 }
 #endif
-
 #endif

@@ -264,7 +264,17 @@ BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, 
 #define BFS_KEYS_DIGESTS 6  /* ((const uint64_t*)data)[i]: digests of this filter's hash (bfs_digest_keys) */
 /* `validity`: NULL, or Arrow's bitmap.  Key i is there if bit validity_offset + i is 1, the lowest bit of a byte first.
  * A null is not the empty key: it is not added, and its answer is 0.  Its place has to be sound, too; its bytes are not
- * read. */
+ * read.
+ * `scratch`: NULL, or scratch_bytes bytes of the caller's, at any address, that bfs_contains_keys, bfs_select_keys,
+ * bfs_add_keys and bfs_build may write during the call, and that no other call or thread uses meanwhile.  Nothing in it
+ * is needed afterwards; it may hold digests.  With it lookups, and adds of a BFS_EXCLUSIVE handle, sort millions of
+ * keys without nulls by the lines of a filter of more than 32 MiB, and so read each line, and each page, once for all
+ * of its keys; lookups read a file (not a set of parts) that does not fit in memory once, in order.
+ * bfs_scratch_for(count) bytes sort all at once, less in turns; memory that does not help is not touched.  Use the same
+ * memory again: fresh memory costs as much as sorting saves. */
+#define BFS_SCRATCH_LEAST_KEYS 2097152 /* fewer keys are not sorted */
+#define BFS_SCRATCH_KEY_BYTES 12       /* for each key, and ... */
+#define BFS_SCRATCH_MORE_BYTES 8388608
 
 /* Fills in a selection vector: returns n, and the first n of `indices` are the numbers of the keys that may be present,
  * ascending.  Below 0 they are the numbers of all keys.  `indices` has room for keys->count numbers; those after the
@@ -324,6 +334,11 @@ static inline bfs_keys bfs_keys_digests(const uint64_t* digests, size_t count) {
   made.count = count;
   made.data = digests;
   return made;
+}
+
+/* The scratch_bytes with which a lookup sorts all of its keys at once.  0: it does not sort so few. */
+static inline uint64_t bfs_scratch_for(uint64_t count) {
+  return count < BFS_SCRATCH_LEAST_KEYS ? 0 : BFS_SCRATCH_KEY_BYTES * count + BFS_SCRATCH_MORE_BYTES;
 }
 
 #ifdef __cplusplus

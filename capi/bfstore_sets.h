@@ -12,8 +12,8 @@
  * in doubt is not copied: the code is that of bfs_health.  So is one that was recovered meanwhile (BFS_EBUSY), and one
  * that is in use by a handle that may not ask the kernel for failed writes (BFS_NO_WRITE, bfs_options.fd: BFS_EBUSY).
  * Flags of all of them: BFS_REPLACE (of another file than a source, whose handles answer "maybe" from then on),
- * ANY_FILESYSTEM, and FILLING (the new file answers "maybe" until its owner has compared its mark with the log and has
- * called bfs_finish_filling: so it is safe to put back an older state).
+ * ANY_FILESYSTEM, and FILLING (the new file answers "maybe" until its owner has compared its mark with the log, or has
+ * added every newer key, and has called bfs_finish_filling: the only safe way to put back an older state).
  * `options` may be NULL.  They take mode and lock_timeout_ms.
  * "Group copy" below: EFORKED, ESHUT, ESIZING, system, state, malformed (of what is replaced, and of a damaged source).
  * "Waits: as a copy": as long as a source's handle waits for locks, for a sync of its file that is under way; with
@@ -178,8 +178,7 @@ BFS_API BFS_CHECK int32_t bfs_join(const bfs_filter* const* parts, size_t count,
 /* Removes a key from a filter of the counting layout.  A key that was added several times is present until it was
  * removed as often.
  * Remove only keys that were added, and each at most as often as it was added.  To remove a key that was never added,
- * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.  It
- * is the one way in which a caller can make a wrong no.
+ * or once too often, can make the filter answer no for other keys that are in it.  The filter cannot detect this.
  * Returns 1, or 0 if the key was certainly not there: then nothing changed.  Never repeat a remove that returned
  * another code, or whose process was killed: it may have taken the key.  A part that it left stays in the counters (a
  * leak), which costs only false positives.  Readers in every process see a remove once it has returned.  While a lookup

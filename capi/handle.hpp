@@ -16,9 +16,9 @@
 #include <utility>
 
 struct bfs_filter {
-  explicit bfs_filter(bfstore::Filter made) : lookup(made.lookup()), filter(std::move(made)) {}
+  explicit bfs_filter(bfstore::Filter made) : target(made.target()), filter(std::move(made)) {}
 
-  bfstore::Lookup lookup;  // first: so the kernel is called with the very arguments of bfs_contains_digest
+  bfstore::layout::Target target;  // first: so the kernel is called with the very arguments of bfs_contains_digest
   bfstore::Filter filter;
 };
 

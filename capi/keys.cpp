@@ -16,6 +16,9 @@ const Item* items_of(const bfs_keys& from) noexcept {
   return static_cast<const Item*>(from.data);
 }
 
+static_assert(Keys::kFewestSorted == BFS_SCRATCH_LEAST_KEYS);
+static_assert(Keys::scratch_for(BFS_SCRATCH_LEAST_KEYS) ==
+              BFS_SCRATCH_LEAST_KEYS * BFS_SCRATCH_KEY_BYTES + BFS_SCRATCH_MORE_BYTES);
 static_assert(sizeof(bfs_key) == sizeof(iovec) && offsetof(bfs_key, bytes) == offsetof(iovec, iov_len));
 
 MaybeKeys pointer_keys(const bfs_keys& from) noexcept {
@@ -68,9 +71,12 @@ MaybeKeys keys_without_nulls(const bfs_keys& from) noexcept {
 
 MaybeKeys keys_of(const bfs_keys& from) noexcept {
   const MaybeKeys keys = keys_without_nulls(from);
-  if (!keys || from.validity == nullptr) return keys;
+  const auto scratch = static_cast<std::byte*>(from.scratch);
+  if (!keys || !possible(scratch, from.scratch_bytes)) return std::nullopt;
+  const Keys lent = keys->with_scratch({scratch, from.scratch_bytes});
+  if (from.validity == nullptr) return lent;
   if (from.validity_offset > PTRDIFF_MAX || from.count > PTRDIFF_MAX) return std::nullopt;
-  return keys->where_valid(from.validity, from.validity_offset);
+  return lent.where_valid(from.validity, from.validity_offset);
 }
 
 }  // namespace capi

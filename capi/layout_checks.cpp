@@ -59,7 +59,9 @@ static_assert(offsetof(bfs_keys, key_bytes) == 48);
 static_assert(offsetof(bfs_keys, stride) == 56);
 static_assert(offsetof(bfs_keys, validity) == 64);
 static_assert(offsetof(bfs_keys, validity_offset) == 72);
-static_assert(sizeof(bfs_keys) == 80);
+static_assert(offsetof(bfs_keys, scratch_bytes) == 80);
+static_assert(offsetof(bfs_keys, scratch) == 88);
+static_assert(sizeof(bfs_keys) == 96);
 
 static_assert(offsetof(bfs_statistics, struct_bytes) == 0);
 static_assert(offsetof(bfs_statistics, health) == 4);

@@ -84,11 +84,20 @@ class FirstScreen(unittest.TestCase):
             keys = [key, *(f"{key} {i}" for i in range(50))]
             (pathlib.Path(self.folder.name) / f"list.{number}").write_text("\n".join(keys) + "\n", "utf-8")
         text = (GUIDE / "sets.md").read_text("utf-8").partition("\n## Parts")[2].partition("\n### ")[0]
-        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
-        said = {line: self.typed(line) for line in lines}
-        self.assertEqual({line: ran.stderr for line, ran in said.items() if ran.returncode != 0}, {})
-        self.assertEqual(said[lines[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        blocks = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
+        said = {block: self.typed(block) for block in blocks}
+        self.assertEqual({block: ran.stderr for block, ran in said.items() if ran.returncode != 0}, {})
+        self.assertEqual(said[blocks[-1]].stdout, "maybe\talice\nmaybe\tbob\n")
+        steps = blocks[0].splitlines()
+        self.assertEqual([re.sub(r" *#.*", "", line).endswith(" &&") for line in steps], [True] * (len(steps) - 1) + [False])
         self.assertEqual(self.typed("bf contains all.bf carol zoe").stdout, "maybe\tcarol\nabsent\tzoe\n")
+
+    def test_the_lines_about_operating_work_one_after_the_other(self) -> None:
+        text = (GUIDE / "operating.md").read_text("utf-8").partition("\n## Memory")[0]
+        lines = re.findall(r"^    (.*)$", text, re.MULTILINE)
+        self.assertGreater(len(lines), 10)
+        self.assertEqual([(line, ran.stderr) for line in lines for ran in [self.typed(line)] if ran.returncode != 0], [])
+        self.assertEqual(self.typed("bf contains users.bf 1000 1100").stdout, "maybe\t1000\nmaybe\t1100\n")
 
     def typed(self, line: str) -> subprocess.CompletedProcess:
         """Runs a line of the guide, in which the path of a clone is replaced."""
@@ -164,6 +173,23 @@ class FirstScreen(unittest.TestCase):
                 if not hash_:  # a plan knows no hash
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})
+
+    def test_the_table_of_rates_says_what_bf_plans(self) -> None:
+        rows = re.findall(r"^\| ([0-9.]+) \| ([0-9.]+) \| ([^|]+) \| ([^|]+) \|$", (GUIDE / "size.md").read_text("utf-8"), re.MULTILINE)
+        self.assertEqual(len(rows), 4)
+        for rate, bits_per_key, bits, file in rows:
+            plan, = json.loads(self.bf("plan", "--json", "-n", "1M", "-p", rate, "--layout", "blocked").stdout)["layouts"]
+            said = [f"{size / 2**20:.1f} MiB" if size >= 2**20 else f"{size / 2**10:.1f} KiB" for size in (plan["body_bytes"], plan["file_bytes"])]
+            self.assertEqual((f"{plan['bits_per_key']:.3g}", *said), (f"{float(bits_per_key):.3g}", bits, file), rate)
+
+    def test_the_lines_about_a_filter_that_is_too_large_do_what_the_comments_say(self) -> None:
+        lines = indented_lines("size.md", "n: more keys than you have today")
+        self.assertGreater(len(lines), 3)
+        for line in lines:
+            ran = self.typed(line)
+            self.assertEqual((ran.returncode, ran.stderr), (0, ""), line)
+            for room, size in re.findall(r"# room for ([0-9,]+) keys, in ([0-9]+) [KM]iB", line):
+                self.assertRegex(ran.stdout, rf"room for {room} keys .*, {size}\.0 [KM]iB", line)
 
     def test_the_order_of_arguments_in_the_page_of_layouts_is_that_of_bf(self) -> None:
         section = (GUIDE / "layouts.md").read_text("utf-8").partition("\n## Layouts\n")[2].partition("\n## ")[0]

@@ -1,4 +1,4 @@
-"""tools/setup.sh: a build shows its steps on a terminal, in place, and says nothing elsewhere. The log has everything.
+"""tools/setup.sh: a build shows its steps on a terminal, in place, and one a minute elsewhere. The log has everything.
 
 Argument: the repository's root.
 """
@@ -23,9 +23,10 @@ class Compile(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def command(self, step="touch $out"):
+    def command(self, step="touch $out", between=1000000):
         (self.folder / "build.ninja").write_text(STEPS.format(step), "utf-8")
-        return ["bash", "-c", 'source "$1" && root=$2 && compile .', "setup_test", str(SETUP), str(self.folder)]
+        return ["bash", "-c", f'source "$1" && root=$2 && seconds_between_steps={between} && compile .', "setup_test", str(SETUP),
+                str(self.folder)]
 
     def log(self):
         return (self.folder / "build.log").read_text("utf-8")
@@ -48,7 +49,12 @@ class Compile(unittest.TestCase):
         self.assertEqual(self.run_on_terminal(self.command()), (0, "".join(STATUS.format(step) for step in (1, 2, 3)) + CLEARED))
         self.assertIn("[3/3] a step to three\n", self.log())
 
-    def test_a_pipe_gets_nothing(self):
+    def test_a_pipe_gets_a_line_when_it_is_time(self):
+        done = subprocess.run(self.command(between=0), capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "[1/3]\n[2/3]\n[3/3]\n", ""))
+        self.assertIn("[3/3] a step to three\n", self.log())
+
+    def test_a_pipe_gets_nothing_before_it_is_time(self):
         done = subprocess.run(self.command(), capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertIn("[3/3] a step to three\n", self.log())

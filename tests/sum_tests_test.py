@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -184,6 +185,15 @@ class Sum(unittest.TestCase):
         both = program("PASSED: one edge\nPASSED: another edge\n")
         (self.tests / "y_test.py").unlink()
         self.assertEqual(self.sum(both, options=["--all-of", self.tests])[0], 1)
+        for number, (name, text) in enumerate({
+                "a.rs": "#[test]\n#[cfg(unix)]\nfn one() {}\n#[test] fn two() {}\nfn none() {}", "ATest.java": "  @Test\n  void one() {}\n  void none() {}",
+                "a_test.go": "func TestOne(t *testing.T) {\n}\nfunc none() {}", "a.test.js": "test('one', () => {});\ntested();"}.items()):
+            bindings = self.tests / f"bindings{number}"
+            bindings.mkdir()
+            (bindings / name).write_text(text, "utf-8")
+            places = [elsewhere, bindings]
+            self.assertEqual(self.sum(both, options=["--left-out", *places])[1], f"1 passed, 0 failed, {3 if name == 'a.rs' else 2} skipped", name)
+            shutil.rmtree(bindings)
         for places in ([elsewhere], [elsewhere / "z_test.cpp"]):
             self.assertEqual(self.sum(both, options=["--all-of", self.tests, "--no-skips", "--left-out", *places])[:2],
                              (0, "1 passed, 0 failed, 1 skipped"))

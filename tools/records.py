@@ -7,14 +7,14 @@ usage: records.py check PART               prints the record that covers PART as
                                            records that a campaign of that length, which began with that hash, found nothing
        records.py uncovered PREFIX         prints the parts of that kind (engine/, mistakes/, starved/) that no record covers
        records.py oldest PREFIX            prints all parts of that kind, those first that no record covers, then by date
-       records.py engines                  prints the names of the engines, each with the least length
+       records.py engines                  prints the names of the engines, each with the least length, in the order of oldest
        records.py knows PART               exit code 0 if there is such a part
        records.py list                     prints all parts with what covers them
 
 The records are tests/records.tsv: part, hash, length, seed and date, separated by tabs. The hash is that of the files
-that the part depends on, and of the tests' headers that these include, their names included: a record covers the tree as
-long as none of them has changed. In C and C++ comments, blank lines and the names of doctest's cases may change, since they decide nothing. A record whose length
-is below the part's least one covers nothing.
+that the part depends on, and of the tests' headers and modules that these use, their names included: a record covers the
+tree as long as none of them has changed. In C and C++ comments, blank lines and the names of doctest's cases may change,
+since they decide nothing. A record whose length is below the part's least one covers nothing.
 """
 
 import datetime
@@ -33,7 +33,6 @@ RECORDS = pathlib.Path("tests/records.tsv")
 # The library, and its build files.
 HOW_IT_IS_BUILT = ["meson*", "src/meson.build", "capi/meson.build", "tools/setup.sh"]
 LIBRARY = ["include/**/*.hpp", "src/**/*.[chi]*", "capi/*.[ch]*", "capi/bfstore.map", *HOW_IT_IS_BUILT]
-PYTHON_SUPPORT = ["tests/support/*.py"]
 # The common part of the programs that must find seeded mistakes.
 CPP_SUPPORT = ["tests/support/*.c", "tests/support/*.cpp",
                *(f"tests/store/{name}.cpp" for name in ("support", "processes", "keys", "key_calls", "disk", "mounts", "faults", "calls", "main",
@@ -45,8 +44,12 @@ OF_PYTHON = ["capi/bindings/python/**/*.[pcht]*", "tests/bindings/python.py"]
 ENGINES["dask"] = ["capi/examples/dask_parts.py", "capi/examples/spread.py", "tests/engines/dask*", *OF_PYTHON]
 ENGINES["scrapy"] += ["tests/engines/debian_urls.py", "tests/engines/scrapy.lock", *OF_PYTHON]
 ENGINES["redis"] += ["tests/engines/valkey.lock"]
-OF_ENGINES = [*LIBRARY, *PYTHON_SUPPORT, "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
-              "tests/bindings/languages.py", "tests/meson.build", "tests/format/meson.build"]
+# An adapter reaches the library through the C ABI, whose behaviour other tests hold. Two adapters stand for all: they run again
+# when the library changes.
+for name in ("sqlite", "leveldb"):
+    ENGINES[name] += LIBRARY
+OF_ENGINES = ["capi/*.h", "tests/engines/engines.py", "tests/engines/campaign.py", "tests/engines/meson.build",
+              "tests/bindings/languages.py"]
 # The kills of a campaign, or an engine's equivalent: Dask builds filters, each of which takes some seconds.
 LEAST_KILLS = {**dict.fromkeys(ENGINES, 500), "dask": 20}
 STARVED_RUNS = 20
@@ -55,6 +58,7 @@ C_AND_CPP = re.compile(r".*\.([ch](pp)?|inc)")
 COMMENT_OR_LITERAL = re.compile(r'''(?P<comment>/\*.*?\*/|//[^\n]*)|\b[0-9][\w.']*|R"(?P<raw>[^(\s]*)\(.*?\)(?P=raw)"|'''
                                 r'''"(?:\\.|[^"\\])*"|''' r"'(?:\\.|[^'\\])*'", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\w+(?:[ \t]*,[ \t]*\w+)*)", re.MULTILINE)
 CASE_NAME = re.compile(r'''(\b(?:TEST_CASE|TEST_CASE_TEMPLATE|SUBCASE)\()(?:\s*"(?:\\.|[^"\\])*")+''')
 
 
@@ -88,15 +92,14 @@ def parts():
     killers = {name: killer for table in known for name, killer in table.killers.items()}
     return {
         "emulated": Part([*LIBRARY, "tests/store/byte_order*", "tests/format/ask.c", "tests/layout/neon_test.py", "tests/layout/kernels_test.cpp",
-                          "tests/layout/meson.build", "tests/store/meson.build", *PYTHON_SUPPORT], 1),
+                          "tests/layout/meson.build", "tests/store/meson.build"], 1),
         "model": Part(["tests/model/*"], 1),
         "deep": Part(["tests/model/*"], 1),
         "demo": Part([*LIBRARY, "tools/demo", "tools/demo_rows/*", "tools/bfinspect/*", "tools/common/*", "tools/description/*", "tools/meson.build"], 1),
-        "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tools/common/*", "tests/bindings/*.py", "capi/examples/quickstart.py",
-                       *PYTHON_SUPPORT], 1),
+        "bench": Part([*LIBRARY, "bench/**/*", "tools/bench", "tools/bf/*", "tools/common/*", "tests/bindings/*.py", "capi/examples/quickstart.py"], 1),
         **{f"engine/{name}": Part([*OF_ENGINES, *paths], LEAST_KILLS[name]) for name, paths in ENGINES.items()},
         **{f"mistakes/{table.source}": mistakes(table, killers) for table in known},
-        **{f"starved/{path}": Part([path, *subjects, *CPP_SUPPORT, *PYTHON_SUPPORT], STARVED_RUNS) for path, subjects in clocks.judges(ROOT).items()},
+        **{f"starved/{path}": Part([path, *subjects, *CPP_SUPPORT], STARVED_RUNS) for path, subjects in clocks.judges(ROOT).items()},
     }
 
 
@@ -110,8 +113,20 @@ def contents_of(path):
     return code_of(path.read_text("utf-8")).encode() if C_AND_CPP.fullmatch(path.name) else path.read_bytes()
 
 
-def with_headers(root, files):
-    """Returns the files and, in C and C++, the tests' headers that they include, directly or not."""
+def used_by(file, tests):
+    """Returns where the tests' headers, or modules, could be that a file names."""
+    if C_AND_CPP.fullmatch(file.name):
+        folders = (file.parent, tests, tests / "support", tests / "store")
+        return [folder / name for name in INCLUDE.findall(file.read_text("utf-8")) for folder in folders]
+    if file.suffix == ".py":
+        folders = (file.parent, tests, tests / "support", tests / "bindings", tests / "mutants")
+        names = [name.strip() for found in IMPORT.findall(file.read_text("utf-8")) for name in found.split(",")]
+        return [folder / f"{name}.py" for name in names for folder in folders]
+    return []
+
+
+def with_used(root, files):
+    """Returns the files and the tests' headers and modules that they use, directly or not."""
     tests = root / "tests"
     found, waiting = set(), [root / file for file in files]
     while waiting:
@@ -119,16 +134,13 @@ def with_headers(root, files):
         if file in found or not file.is_file():
             continue
         found.add(file)
-        if C_AND_CPP.fullmatch(file.name):
-            folders = (file.parent, tests, tests / "support", tests / "store")
-            headers = [folder / name for name in INCLUDE.findall(file.read_text("utf-8")) for folder in folders]
-            waiting += [header for header in headers if tests in header.resolve().parents]
+        waiting += [used for used in used_by(file, tests) if tests in used.resolve().parents]
     return {file.relative_to(root) for file in found}
 
 
 def hash_of(root, paths):
     root = root.resolve()
-    files = with_headers(root, {path.relative_to(root) for pattern in paths for path in root.glob(pattern) if path.is_file()})
+    files = with_used(root, {path.relative_to(root) for pattern in paths for path in root.glob(pattern) if path.is_file()})
     digest = hashlib.sha256()
     for path in sorted(path for path in files if "__pycache__" not in path.parts):
         digest.update(f"{path.as_posix()}\0{hashlib.sha256(contents_of(root / path)).hexdigest()}\n".encode())
@@ -199,7 +211,8 @@ def main(arguments, root=ROOT):
         case ["knows", name]:
             return 0 if name in known else 1
         case ["engines"]:
-            print("\n".join(f"{name} {least}" for name, least in LEAST_KILLS.items()))
+            oldest = oldest_first(root, {name: part for name, part in known.items() if name.startswith("engine/")})
+            print("\n".join(f"{name} {LEAST_KILLS[name]}" for name in (path.removeprefix("engine/") for path in oldest)))
             return 0
         case ["list"]:
             records = read_records(root)

@@ -432,15 +432,23 @@ build_library() {
   install_packages "${build_packages[@]}" && configure build-release gcc g++ && compile build-release "${files[@]}"
 }
 
-# Copies what ninja prints to the log $1. A terminal also sees the number of each step, in place: "[120/340]".
+seconds_between_steps=60
+
+# Copies what ninja prints to the log $1. A terminal also sees the number of each step, in place: "[120/340]". Any other
+# output gets one each minute, in a line of its own.
 show_steps() {
-  local line
-  [[ -t 1 ]] || { cat >"$1" && return; }
+  local line shown=$SECONDS
   while IFS= read -r line; do
     printf '%s\n' "$line" >&3
-    [[ ! $line =~ ^\[[0-9]+/[0-9]+\] ]] || printf '\r\033[K%s ' "${BASH_REMATCH[0]}"
+    [[ $line =~ ^\[[0-9]+/[0-9]+\] ]] || continue
+    if [[ -t 1 ]]; then
+      printf '\r\033[K%s ' "${BASH_REMATCH[0]}"
+    elif ((SECONDS - shown >= seconds_between_steps)); then
+      say "${BASH_REMATCH[0]}"
+      shown=$SECONDS
+    fi
   done 3>"$1"
-  printf '\r\033[K'
+  [[ ! -t 1 ]] || printf '\r\033[K'
 }
 
 # compile NAME [TARGET...]: compiles; the log is $root/NAME/build.log. Continues after an error, to find others.

@@ -17,13 +17,14 @@ import pathlib
 import sys
 
 from markdown_text import machine, table
-from results import CHANGES, Group, Place, Results
+from results import CHANGES, MANY, Group, Place, Results
 
 TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys already there",
           "remove": "remove"}
-WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once"}
+WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once",
+        "sorted": "millions at once, sorted"}
 ORDER = {word: i for i, word in enumerate(
-    ["contains", "add", "again", "remove", "single", "branchy", "many", "digests", "keys", "mixed", "absent", "present"])}
+    ["contains", "add", "again", "remove", "single", "branchy", "many", "sorted", "digests", "keys", "mixed", "absent", "present"])}
 NOTES = """\
 - `blocked`, `classic`, `counting`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
   into the loop, built for this very CPU; `-alone`: adding by a handle that is the only one that adds
@@ -79,7 +80,7 @@ def limit_row(results: Results, bits: float, group: Group, subject: str) -> list
     cells = []
     for place in results.places(bits):
         time, way = results.limit(place, group, subject)
-        note = "" if way in (None, "plain") or group.way != "many" else " @" + way.removeprefix("ahead-")
+        note = "" if way in (None, "plain") or group.way not in MANY else " @" + way.removeprefix("ahead-")
         least = results.limit(place, group)[0]
         cells.append(cell(time, [time / least if time is not None and subject != "limit" else None], note))
     return [subject, *cells]

@@ -84,7 +84,8 @@ class Keys(ctypes.Structure):
     _fields_ = [("struct_bytes", ctypes.c_uint32), ("kind", ctypes.c_uint32), ("count", ctypes.c_uint64),
                 ("data", ctypes.c_char_p), ("data_bytes", ctypes.c_uint64), ("lengths", ctypes.c_void_p),
                 ("offsets", ctypes.c_void_p), ("key_bytes", ctypes.c_uint64), ("stride", ctypes.c_uint64),
-                ("validity", ctypes.c_void_p), ("validity_offset", ctypes.c_uint64)]
+                ("validity", ctypes.c_void_p), ("validity_offset", ctypes.c_uint64), ("scratch_bytes", ctypes.c_uint64),
+                ("scratch", ctypes.c_void_p)]
 
 
 class Bfstore(Subject):

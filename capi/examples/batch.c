@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   bfs_error error = BFS_ERROR_INIT;
   bfs_filter* filter = NULL;
 
-  if (bfs_create(path, 0, &options, &filter, &error) != BFS_OK) {
+  if (bfs_create(path, BFS_REPLACE, &options, &filter, &error) != BFS_OK) { /* also that of an earlier run */
     fprintf(stderr, "batch: %s\n", error.message);
     return 1;
   }

@@ -37,6 +37,8 @@ class Shop:
 
 
 def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     shop = Shop(sys.argv[1])
     shop.database.execute("CREATE TABLE IF NOT EXISTS products (id INTEGER PRIMARY KEY, name TEXT)")
     shop.insert((number, f"product {number}") for number in range(0, 20_000, 2))

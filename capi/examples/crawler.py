@@ -38,5 +38,7 @@ def crawl(seen, start):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
     with bfstore.open(sys.argv[1], "a", capacity=1_000_000, fpr=0.001) as seen:
         crawl(seen, sys.argv[2:])

@@ -8,6 +8,7 @@
  * The numbers are those of the steps in guide/engines.md.  engine.c is one for many processes. */
 #define _DEFAULT_SOURCE /* flock */
 #include <bfstore_engine.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +20,17 @@
 enum { OWNER = 1, EPOCH_BYTES = 21 }; /* the log's first line is its epoch */
 static bfs_error error = BFS_ERROR_INIT;
 
-static void must(int good, const char* what) {
-  if (good) return;
-  fprintf(stderr, "engine_small: %s: %s\n", what, error.message);
+static void stop(const char* what, const char* why) {
+  fprintf(stderr, "engine_small: %s: %s\n", what, why);
   exit(2);
+}
+
+static void must(int good, const char* what) { /* of a call of bfstore */
+  if (!good) stop(what, error.message);
+}
+
+static void system_must(int good, const char* what) { /* of a call of the system */
+  if (!good) stop(what, strerror(errno));
 }
 
 /* Calls add_or_look for each whole line after that position of the log.  Returns where the last one ends. */
@@ -38,7 +46,8 @@ static long each_row(FILE* log, long from, int (*add_or_look)(void*, const char*
 }
 
 static int add(void* filter, const char* key, size_t bytes) {
-  must(bfs_add(filter, key, bytes) >= 0, "a key could not be added");
+  const int32_t code = bfs_add(filter, key, bytes);
+  if (code < 0) stop("a key could not be added", bfs_strerror(code));
   return 0;
 }
 
@@ -48,16 +57,16 @@ static int is_it(void* wanted, const char* key, size_t bytes) {
 
 int main(int count, char** words) {
   char path[4096], epoch[EPOCH_BYTES + 1] = "";
-  must(count > 3, "usage: engine_small FOLDER put|get KEY...");
+  if (count < 4) stop("usage", "engine_small FOLDER put|get KEY...");
   snprintf(path, sizeof path, "%s/log", words[1]);
   const int fd = open(path, O_RDWR | O_CREAT, 0644);
   FILE* const log = fd < 0 ? NULL : fdopen(fd, "r+");
-  must(log != NULL && flock(fd, LOCK_EX) == 0, "the log cannot be opened");
+  system_must(log != NULL && flock(fd, LOCK_EX) == 0, "the log cannot be opened");
   if (pread(fd, epoch, EPOCH_BYTES, 0) != EPOCH_BYTES) { /* a new log has a new epoch */
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     snprintf(epoch, sizeof epoch, "%020lld\n", (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-    must(pwrite(fd, epoch, EPOCH_BYTES, 0) == EPOCH_BYTES && fsync(fd) == 0, "the log cannot be written");
+    system_must(pwrite(fd, epoch, EPOCH_BYTES, 0) == EPOCH_BYTES && fsync(fd) == 0, "the log cannot be written");
   }
   const uint64_t number = strtoull(epoch, NULL, 10);
 
@@ -76,16 +85,16 @@ int main(int count, char** words) {
   uint64_t mark = bfs_get_mark(filter, OWNER, number);
   if (mark < EPOCH_BYTES || mark > (uint64_t)end) mark = EPOCH_BYTES;
   long at = each_row(log, (long)mark, add, filter);
-  must(ftruncate(fd, at) == 0, "the log cannot be cut after its last whole row");
+  system_must(ftruncate(fd, at) == 0, "the log cannot be cut after its last whole row");
   if (recovers) must(bfs_finish_recovery(filter, OWNER, &error) >= 0, "the recovery did not end");
 
   for (int i = 3; i < count; ++i) {
     const size_t bytes = strlen(words[i]);
     if (strcmp(words[2], "put") == 0) {
       words[i][bytes] = '\n';
-      must(pwrite(fd, words[i], bytes + 1, at) == (ssize_t)bytes + 1 && fsync(fd) == 0,
-           "a row was not written"); /* 1 */
-      add(filter, words[i], bytes);  /* 2 */
+      system_must(pwrite(fd, words[i], bytes + 1, at) == (ssize_t)bytes + 1 && fsync(fd) == 0,
+                  "a row was not written"); /* 1 */
+      add(filter, words[i], bytes);         /* 2 */
       at += (long)bytes + 1;
       printf("%.*s\n", (int)bytes, words[i]);
       fflush(stdout);

@@ -31,5 +31,7 @@ def check(path, files):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
     command, path, *files = sys.argv[1:]
     build(path, files) if command == "build" else check(path, files)

@@ -36,5 +36,7 @@ def match(path, scripts):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
     command, path, *scripts = sys.argv[1:]
     {"watch": watch, "match": match}[command](path, [bytes.fromhex(script) for script in scripts])

@@ -34,5 +34,7 @@ def check(path, addresses):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
     command, *arguments = sys.argv[1:]
     build(*arguments) if command == "build" else check(arguments[0], arguments[1:])

@@ -18,6 +18,8 @@ def unseen(read, user, articles):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
     path, user, *articles = sys.argv[1:]
     with bfstore.open(path, "a", capacity=10_000_000, fpr=0.001) as read:
         for article in list(unseen(read, user, articles)):

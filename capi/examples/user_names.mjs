@@ -7,6 +7,10 @@
 import * as bfstore from "bfstore";
 
 const [path, ...names] = process.argv.slice(2);
+if (names.length === 0) {
+  console.error("usage: node user_names.mjs names.bf NAME...");
+  process.exit(1);
+}
 const taken = bfstore.open(path, "a", {capacity: 1_000_000, fpr: 0.001});
 for (const name of names) {
   const key = name.normalize("NFKC").toLowerCase();

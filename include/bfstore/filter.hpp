@@ -11,6 +11,7 @@
 #include <bfstore/compare.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/keys.hpp>
+#include <bfstore/layout/probes.hpp>
 #include <bfstore/marks.hpp>
 #include <bfstore/options.hpp>
 
@@ -118,8 +119,8 @@ class Filter {
   static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
 
   // Makes a filter file of these keys, which appears when it is complete; the handle only reads. If no option gives a
-  // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. A layout to which
-  // keys are added gets them by that many threads.
+  // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. kInvalid if no key
+  // at all would replace a file. A layout to which keys are added gets them by that many threads.
   static Result<Filter> build(const std::string& path, const Options& options, const Keys& keys, unsigned threads = 1);
 
   // Adds every key of `from` (a file in use, a range, a buffer), while others may add to both: a union of their bits,
@@ -242,8 +243,7 @@ class Filter {
   // Removes a key; for the counting layout (otherwise kUnsupported). keys() is 1, or 0 if the key was certainly not
   // there: then nothing changed. A key that was added several times is present until it was removed as often. Remove
   // only keys that were added, and each at most as often as it was added. To remove a key that was never added, or once
-  // too often, can make the filter answer no for other keys that are in it. The filter cannot detect this. It is the
-  // one way in which a caller can make a wrong no.
+  // too often, can make the filter answer no for other keys that are in it. The filter cannot detect this.
   // Never repeat a remove that returned an error, or whose process was killed: it may have taken the key. Refused with
   // the code of health() unless that is kOk, also during a recovery or a filling, which take adds.
   Count remove(std::string_view key) noexcept;
@@ -256,7 +256,9 @@ class Filter {
 
   // false: the key was certainly never added. true: it may have been, or the file is in doubt (see health()).
   [[nodiscard]] bool contains(std::string_view key) const noexcept;
-  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept;
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE bool contains_digest(std::uint64_t digest) const noexcept {
+    return target_->ask(*target_, digest) != 0;
+  }
 
   // Asks several filters about one key: lists from several sources, say. keys() is how many of them may have it; 0 is a
   // certain no of each. The key is hashed once for all neighbors in `filters` with the same hash and seed or secret.
@@ -388,6 +390,7 @@ class Filter {
 
   // For the library, and for tests with their own home.
   explicit Filter(std::unique_ptr<store::Ask> ask) noexcept;
+  [[nodiscard]] BFSTORE_ALWAYS_INLINE const layout::Target& target() const noexcept { return *target_; }
 
  private:
   static Result<Filter> wrap_as(std::span<const std::byte> buffer, bool bare, bool writing,
@@ -395,6 +398,7 @@ class Filter {
   static Result<Filter> made_of(Result<std::unique_ptr<store::Ask>> ask);
   Error save_sealed(const std::string& path, const SaveOptions& options) const;
   [[nodiscard]] Error make_name_durable() const;
+  void let_go() noexcept;
   template <class Answer>
   Count answer(const Keys& keys, std::span<Answer> out) const noexcept;
   template <class Answer>
@@ -404,6 +408,7 @@ class Filter {
   template <class Answer>
   Count answer_some(const Keys& keys, std::span<Answer> out) const noexcept;
   std::unique_ptr<store::Ask> ask_;
+  const layout::Target* target_;  // of ask_, for calls that are inlined
 };
 
 }  // namespace bfstore

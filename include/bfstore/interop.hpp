@@ -72,6 +72,16 @@ struct ForeignFilter {
 [[nodiscard]] Result<ForeignFilter> inspect_foreign_file(const std::string& path, const ForeignForm& form,
                                                          const OpenOptions& opening = {});
 
+// What the values of a column are, which decides the bytes of a key.
+struct ForeignValues {
+  std::string type;     // as the format names it: "INT32", "BYTE_ARRAY"; empty if the format does not tell
+  std::string meaning;  // what the values stand for, as the format names it: "STRING", "DECIMAL"; or empty
+};
+
+// Reads what the values of the form's column are. `end` is the last part of the file, or all of it: kTooShort if it is
+// too small. Takes it for granted that the file has filters of the column.
+[[nodiscard]] Result<ForeignValues> foreign_values(std::span<const std::byte> end, const ForeignForm& form);
+
 // Names the formats that all bytes of the file have: a filter whose header agrees with itself and with the file's
 // length. None if there is none, several if the bytes do not tell which. A format whose bytes do not say m and k is
 // never among them. Takes the options that Filter::open_foreign takes.

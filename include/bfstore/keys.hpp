@@ -79,6 +79,24 @@ class Keys {
     return validity_ != nullptr && (static_cast<unsigned>(validity_[bit / 8]) >> (bit % 8) & 1U) == 0;
   }
 
+  // These keys, with memory that contains_keys(), select_keys(), add_keys() and a build may write during the call, and
+  // that no other call or thread uses meanwhile. Nothing in it is needed afterwards; it may hold digests. With it
+  // lookups, and adds of an exclusive handle, sort millions of keys without nulls by the lines of a filter of more than
+  // 32 MiB, and so read each line, and each page, once for all of its keys; lookups read a file (not a set of parts)
+  // that does not fit in memory once, in order. scratch_for(size()) bytes sort all at once, less in turns; memory that
+  // does not help is not touched. Use the same memory again: fresh memory costs as much as sorting saves.
+  [[nodiscard]] Keys with_scratch(std::span<std::byte> scratch) const noexcept {
+    Keys keys = *this;
+    keys.scratch_ = scratch;
+    return keys;
+  }
+  [[nodiscard]] std::span<std::byte> scratch() const noexcept { return scratch_; }
+  static constexpr std::size_t kFewestSorted = std::size_t{1} << 21;
+  // 0: so few keys are not sorted.
+  [[nodiscard]] static constexpr std::size_t scratch_for(std::size_t count) noexcept {
+    return count < kFewestSorted ? 0 : 12 * count + (std::size_t{8} << 20);
+  }
+
   // The number of keys, nulls included. Meaningless if check() finds a mistake.
   [[nodiscard]] std::size_t size() const noexcept {
     return std::visit([](const auto& keys) { return keys.size(); }, form_);
@@ -178,6 +196,7 @@ class Keys {
   Form form_;
   const std::uint8_t* validity_ = nullptr;
   std::size_t first_bit_ = 0;
+  std::span<std::byte> scratch_;
 };
 
 static_assert(std::is_trivially_copyable_v<Keys>);

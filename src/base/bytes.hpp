@@ -35,6 +35,18 @@ void store(std::byte* to, Integer value) noexcept {
   std::memcpy(to, &value, sizeof value);
 }
 
+// Returns the bytes, of which there are at most 7, as the lowest ones of a word. Loads that overlap need no loop, whose
+// end no CPU could predict for keys of different lengths.
+inline std::uint64_t load_rest(const std::byte* from, std::size_t bytes) noexcept {
+  constexpr std::size_t kHalf = sizeof(std::uint32_t);
+  if (bytes >= kHalf) {
+    const std::uint64_t last = load<std::uint32_t>(from + bytes - kHalf);
+    return load<std::uint32_t>(from) | last << 8 * (bytes - kHalf);
+  }
+  const auto byte_at = [from](std::size_t i) { return std::to_integer<std::uint64_t>(from[i]) << 8 * i; };
+  return bytes == 0 ? 0 : byte_at(0) | byte_at(bytes / 2) | byte_at(bytes - 1);
+}
+
 // Zeros the bytes. Does not write to pages that are zero already: pages of a fresh, large allocation take no memory
 // until a program writes to them.
 inline void clear(std::span<std::byte> bytes) noexcept {

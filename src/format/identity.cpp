@@ -64,7 +64,11 @@ class Checker {
 
   CheckedIdentity run() {
     check_length();
-    if (!check_magic()) return {std::nullopt, std::move(problems_)};
+    if (!has_magic()) {
+      if (problems_.empty())
+        broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Create one with bf create.");
+      return {std::nullopt, std::move(problems_)};
+    }
     if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
     id_ = fields_of(bytes_);
     records_bytes_ = get<std::uint32_t>(bytes_, kRecordsBytesField);
@@ -97,6 +101,12 @@ class Checker {
     return bytes_.size() >= kMagic.size() && std::memcmp(bytes_.data(), kMagic.data(), kMagic.size()) == 0;
   }
 
+  // True of what a truncation leaves, too, even if that is less than the magic.
+  [[nodiscard]] bool begins_with_magic() const {
+    const std::size_t there = std::min(bytes_.size(), kMagic.size());
+    return there > 0 && std::memcmp(bytes_.data(), kMagic.data(), there) == 0;
+  }
+
   [[nodiscard]] std::string first_bytes() const {
     return "first bytes '" + base::printable(as_text(bytes_.first(std::min(bytes_.size(), std::size_t{4})))) + "'";
   }
@@ -104,18 +114,14 @@ class Checker {
   void check_length() {
     const std::size_t least = form_ == Form::kFile ? kFileHeaderBytes : kLeastEmbeddedHeader;
     if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
+    if (available_bytes_ == 0)
+      return broken(Code::kTooShort, "not a bfstore file (it is empty). Create one with bf create.");
     const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
-    if (has_magic()) {
+    if (begins_with_magic()) {
       broken(Code::kTooShort, length + ", shorter than its header: it was truncated. Use a copy or rebuild it.");
     } else {
       broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "). Create one with bf create.");
     }
-  }
-
-  bool check_magic() {
-    if (has_magic()) return true;
-    broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Create one with bf create.");
-    return false;
   }
 
   void check_version() {
@@ -149,7 +155,8 @@ class Checker {
                               ? size == kPageBytes
                               : size >= kLeastEmbeddedHeader && size <= kMostEmbeddedHeader && size % 64 == 0;
     whole_ = possible && size <= bytes_.size();
-    if (!possible || !whole_)
+    const bool is_cut = !whole_ && !problems_.empty() && problems_.front().code == Code::kTooShort;
+    if (!possible || (!whole_ && !is_cut))
       broken(Code::kHeaderSize, "a header of " + std::to_string(size) + " bytes is impossible here");
   }
 

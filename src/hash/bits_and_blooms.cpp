@@ -7,13 +7,14 @@ namespace bfstore::hash {
 namespace {
 
 constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
-  const auto [of_key, of_longer] = murmur3_x64_128_and_longer(key);
-  const std::uint64_t starts[] = {of_key.first, of_key.second};
-  // The steps of probes 0 to 3, and so on.
-  const std::uint64_t steps[] = {of_longer.first, of_longer.second, of_longer.second, of_longer.first};
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i)
-    if (!use(numbers.remainder(starts[i % 2] + i * steps[i % 4]))) return false;
-  return true;
+  const auto both = murmur3_x64_128_and_longer(key);
+  // Not indices: the compiler keeps these numbers in registers.
+  const auto next = [&numbers, start = both.first, step = both.second](std::uint32_t i) {
+    const bool takes_second = i % 4 == 1 || i % 4 == 2;
+    const std::uint64_t begin = i % 2 == 0 ? start.first : start.second;
+    return numbers.remainder(begin + i * (takes_second ? step.second : step.first));
+  };
+  return each_after_four(numbers.num_probes, next, use);
 };
 
 }  // namespace

@@ -20,11 +20,11 @@ std::uint64_t fnv1(std::string_view key) noexcept {
 
 constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   std::uint64_t state = below_prime(fnv1(key));
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
+  const auto next = [&](std::uint32_t) {
     state = below_prime(state * kMultiplier);  // the product is cut to 64 bits first
-    if (!use(numbers.remainder(state))) return false;
-  }
-  return true;
+    return numbers.remainder(state);
+  };
+  return each_after_four(numbers.num_probes, next, use);
 };
 
 }  // namespace

@@ -12,21 +12,18 @@ constexpr std::uint64_t kMostInJava = INT32_MAX;  // of a long[], and of an int
 // MURMUR128_MITZ_64. Java's Long.MAX_VALUE masks the sign.
 constexpr auto kEach64 = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   const Murmur128 hash = murmur3_x64_128(key, 0);
-  std::uint64_t combined = hash.first;
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, combined += hash.second)
-    if (!use(numbers.remainder(combined & INT64_MAX))) return false;
-  return true;
+  const auto next = [&](std::uint32_t i) { return numbers.remainder((hash.first + i * hash.second) & INT64_MAX); };
+  return each_after_four(numbers.num_probes, next, use);
 };
 
 // MURMUR128_MITZ_32: the halves of the first number, as Java's int.
 constexpr auto kEach32 = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
   const std::uint64_t hash = murmur3_x64_128(key, 0).first;
-  auto combined = static_cast<std::uint32_t>(hash);
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i) {
-    combined += static_cast<std::uint32_t>(hash >> 32);
-    if (!use(numbers.remainder(combined > INT32_MAX ? ~combined : combined))) return false;
-  }
-  return true;
+  const auto next = [&](std::uint32_t i) {
+    const auto combined = static_cast<std::uint32_t>(hash + (i + 1) * (hash >> 32));
+    return numbers.remainder(combined > INT32_MAX ? ~combined : combined);
+  };
+  return each_after_four(numbers.num_probes, next, use);
 };
 
 }  // namespace

@@ -32,11 +32,9 @@ constexpr std::array kRows{
 
 std::string Row::limits() const {
   std::string text;
-  const auto say = [&text](const std::string& limit) { text += (text.empty() ? "" : ", ") + limit; };
-  if (most_bits != kMaxBits) say("an m of at most " + std::to_string(most_bits));
-  if (slices) say("an m that is a multiple of k");
-  if (unit_bits > 1) say("an m that is a multiple of " + std::to_string(unit_bits));
-  if (only_probes != 0) say("a k of " + std::to_string(only_probes));
+  if (slices || unit_bits > 1) text = "an m that is a multiple of " + (slices ? "k" : std::to_string(unit_bits));
+  if (most_bits != kMaxBits) text += (text.empty() ? "an m of at most " : " and at most ") + std::to_string(most_bits);
+  if (only_probes != 0) text += (text.empty() ? "a k of " : ", and a k of ") + std::to_string(only_probes);
   return text;
 }
 

@@ -18,8 +18,7 @@ inline std::uint64_t murmur2_64a(std::string_view key, std::uint64_t seed) noexc
   for (std::size_t left = key.size(); left >= kWord; left -= kWord, at += kWord)
     h = (h ^ mixed(base::load<std::uint64_t>(at) * kMultiplier) * kMultiplier) * kMultiplier;
   const std::size_t rest = key.size() % kWord;
-  for (std::size_t i = 0; i < rest; ++i) h ^= std::to_integer<std::uint64_t>(at[i]) << 8 * i;
-  if (rest != 0) h *= kMultiplier;
+  if (rest != 0) h = (h ^ base::load_rest(at, rest)) * kMultiplier;
   return mixed(mixed(h) * kMultiplier);
 }
 

@@ -63,9 +63,9 @@ inline Murmur128Blocks::Words take_blocks(std::string_view key, Murmur128Blocks&
   std::size_t left = key.size();
   for (; left >= Murmur128Blocks::kBytes; left -= Murmur128Blocks::kBytes, at += Murmur128Blocks::kBytes)
     blocks.take({base::load<std::uint64_t>(at), base::load<std::uint64_t>(at + 8)});
-  Murmur128Blocks::Words rest{};
-  for (std::size_t i = 0; i < left; ++i) rest[i / 8] |= std::to_integer<std::uint64_t>(at[i]) << 8 * (i % 8);
-  return rest;
+  if (left < 8) return {base::load_rest(at, left), 0};
+  const auto last = base::load<std::uint64_t>(at + left - 8);  // it has bytes of the first word, too, 8 to 1 of them
+  return {base::load<std::uint64_t>(at), last >> 8 >> 8 * (15 - left)};
 }
 
 inline Murmur128 murmur3_x64_128(std::string_view key, std::uint32_t seed) noexcept {
@@ -80,7 +80,9 @@ inline std::pair<Murmur128, Murmur128> murmur3_x64_128_and_longer(std::string_vi
   Murmur128Blocks::Words rest = take_blocks(key, blocks);
   const Murmur128 of_key = blocks.finished(rest, key.size());
   const std::size_t at = key.size() % Murmur128Blocks::kBytes;
-  rest[at / 8] |= std::uint64_t{1} << 8 * (at % 8);
+  const std::uint64_t one = std::uint64_t{1} << 8 * (at % 8);
+  rest[0] |= at < 8 ? one : 0;
+  rest[1] |= at < 8 ? 0 : one;
   if (at + 1 == Murmur128Blocks::kBytes) {
     blocks.take(rest);
     rest = {};

@@ -36,6 +36,8 @@ class PositionSource {
       : row_(row_of(hash)), seeds_(std::move(seeds)), numbers_of_filter_{num_bits, num_probes, seeds_} {}
   PositionSource(const PositionSource&) = delete;
   PositionSource& operator=(const PositionSource&) = delete;
+  PositionSource(PositionSource&&) noexcept = default;  // the seeds stay where they are
+  PositionSource& operator=(PositionSource&&) = delete;
   ~PositionSource() = default;
 
   void find(std::string_view key, Positions& into) const noexcept { into.find(key, row_, numbers_of_filter_); }
@@ -44,6 +46,7 @@ class PositionSource {
     return row_.probes.are_set(key, numbers_of_filter_, bytes, flip);
   }
   [[nodiscard]] const std::vector<std::uint32_t>& seeds() const noexcept { return seeds_; }
+  [[nodiscard]] std::uint64_t num_bits() const noexcept { return numbers_of_filter_.num_bits; }
 
  private:
   const Row& row_;

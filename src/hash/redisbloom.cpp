@@ -11,11 +11,10 @@ constexpr std::uint64_t kSeed = 0xc6a4a7935bd1e995U;
 constexpr std::uint64_t kWordBits = 64;
 
 constexpr auto kEach = [](std::string_view key, const ProbeNumbers& numbers, auto use) noexcept {
-  std::uint64_t hash = murmur2_64a(key, kSeed);
-  const std::uint64_t step = murmur2_64a(key, hash);
-  for (std::uint32_t i = 0; i < numbers.num_probes; ++i, hash += step)
-    if (!use(numbers.remainder(hash))) return false;
-  return true;
+  const std::uint64_t first = murmur2_64a(key, kSeed);
+  const std::uint64_t step = murmur2_64a(key, first);
+  return each_after_four(
+      numbers.num_probes, [&](std::uint32_t i) { return numbers.remainder(first + i * step); }, use);
 };
 
 }  // namespace

@@ -18,7 +18,8 @@ class Remainder {
   std::uint64_t operator()(std::uint64_t number) const noexcept {
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * reciprocal_ >> 64);
     const std::uint64_t rest = number - quotient * divisor_;
-    return rest >= divisor_ ? rest - divisor_ : rest;
+    std::uint64_t less = 0;  // one instruction subtracts and compares
+    return __builtin_sub_overflow(rest, divisor_, &less) ? rest : less;
   }
 
  private:

@@ -289,6 +289,15 @@ std::vector<ForeignFormat> foreign_formats() {
   return formats;
 }
 
+Result<ForeignValues> foreign_values(std::span<const std::byte> end, const ForeignForm& form) {
+  const auto row = interop::row_of(form);
+  if (!row) return row.error();
+  if ((*row)->values == nullptr) return ForeignValues{};
+  auto values = (*row)->values(interop::SourceInMemory(end), form);
+  if (!values) return interop::foreign_fail(values.error().code, form, values.error().message);
+  return values;
+}
+
 const char* foreign_format_name(std::size_t index) noexcept {
   return index < interop::kForeignRows.size() ? interop::kForeignRows[index]->info.name : nullptr;
 }

@@ -99,6 +99,8 @@ struct Row {
   // file is one filter, which read() knows by its first bytes.
   Result<std::vector<Told>> (*find)(const Source& source, const ForeignForm& form) = nullptr;
   Mark mark = Mark::kStrong;
+  // What the values of the form's column are. nullptr: the bytes do not tell.
+  Result<ForeignValues> (*values)(const Source& source, const ForeignForm& form) = nullptr;
 };
 
 // The public info. Where find() reads the bytes, it needs all of them.

@@ -221,6 +221,108 @@ Result<std::vector<Told>> find_filters(const Source& source, const ForeignForm& 
   return found;
 }
 
+// From here on: what the values of a column are.
+
+// Names by number in parquet.thrift. An empty one has no meaning beyond its type.
+constexpr std::array<std::string_view, 8> kTypes{"BOOLEAN", "INT32",  "INT64",      "INT96",
+                                                 "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};
+constexpr std::array<std::string_view, 22> kConverted{
+    "STRING",  "MAP",       "MAP",       "LIST",    "ENUM",    "DECIMAL", "DATE",    "TIME",
+    "TIME",    "TIMESTAMP", "TIMESTAMP", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER",
+    "INTEGER", "INTEGER",   "INTEGER",   "JSON",    "BSON",    "INTERVAL"};
+constexpr std::array<std::string_view, 16> kLogical{"",     "STRING", "MAP",       "LIST",     "ENUM",    "DECIMAL",
+                                                    "DATE", "TIME",   "TIMESTAMP", "INTERVAL", "INTEGER", "UNKNOWN",
+                                                    "JSON", "BSON",   "UUID",      "FLOAT16"};
+
+template <std::size_t size>
+std::string name_at(const std::array<std::string_view, size>& names, std::int64_t number) {
+  if (number < 0 || static_cast<std::size_t>(number) >= size) return "number " + std::to_string(number);
+  return std::string(names[static_cast<std::size_t>(number)]);
+}
+
+// A column of the schema, which is a tree in the order of its leaves.
+struct Element {
+  std::string name;
+  std::int64_t children = 0;
+  ForeignValues values;
+};
+
+Element read_element(ThriftReader& reader) {
+  constexpr std::int32_t kType = 1, kName = 4, kChildren = 5, kConvertedType = 6, kLogicalType = 10;
+  Element element;
+  std::string converted;
+  reader.each_field([&](const Field& field) {
+    if (field.id == kType) {
+      element.values.type = name_at(kTypes, reader.number(field));
+    } else if (field.id == kName) {
+      element.name = reader.text(field);
+    } else if (field.id == kChildren) {
+      element.children = reader.number(field);
+    } else if (field.id == kConvertedType) {
+      converted = name_at(kConverted, reader.number(field));
+    } else if (field.id == kLogicalType) {
+      reader.want_struct(field);
+      reader.each_field([&](const Field& member) {
+        element.values.meaning = name_at(kLogical, member.id);
+        reader.skip(member);
+      });
+    } else {
+      reader.skip(field);
+    }
+  });
+  if (element.values.type.empty()) element.values.type = "of an unknown type";
+  if (element.values.meaning.empty()) element.values.meaning = converted;
+  return element;
+}
+
+// Finds a column by the names of its path, with dots.
+class Schema {
+ public:
+  explicit Schema(std::string_view column) noexcept : column_(column) {}
+
+  void take(ThriftReader& reader) {
+    Element element = read_element(reader);
+    while (!open_.empty() && open_.back().left == 0) open_.pop_back();
+    std::string path;
+    if (!open_.empty()) {  // the first one, the root, is in no path
+      --open_.back().left;
+      path = open_.back().path.empty() ? element.name : open_.back().path + '.' + element.name;
+    }
+    if (element.children > 0) {
+      if (open_.size() > kMostDepth) return reader.fail();
+      open_.push_back({std::move(path), element.children});
+    } else if (path == column_) {
+      found_ = std::move(element.values);
+    }
+  }
+  [[nodiscard]] const std::optional<ForeignValues>& found() const noexcept { return found_; }
+
+ private:
+  static constexpr std::size_t kMostDepth = 64;
+  struct Node {
+    std::string path;
+    std::int64_t left;  // children that have not come yet
+  };
+  std::string_view column_;
+  std::vector<Node> open_;
+  std::optional<ForeignValues> found_;
+};
+
+Result<ForeignValues> values_of(const Source& source, const ForeignForm& form) {
+  constexpr std::int32_t kSchema = 2;
+  const auto footer = read_footer(source);
+  if (!footer) return footer.error();
+  ThriftReader reader(*footer);
+  Schema schema(form.column);
+  reader.each_field([&](const Field& field) {
+    if (field.id != kSchema) return reader.skip(field);
+    reader.each_struct(field, [&] { schema.take(reader); });
+  });
+  if (reader.failed()) return damaged_footer();
+  if (schema.found()) return *schema.found();
+  return base::fail(Code::kInvalid, "has no column " + base::printable(form.column) + ". Name another one.");
+}
+
 }  // namespace
 
 constinit const Row kParquetRow{.info = {.name = "parquet",
@@ -230,7 +332,8 @@ constinit const Row kParquetRow{.info = {.name = "parquet",
                                          .keys = "the value's plain encoding"},
                                 .read = nullptr,
                                 .write = nullptr,
-                                .find = find_filters};
+                                .find = find_filters,
+                                .values = values_of};
 
 constinit const Row kSbbfRow{.info = {.name = "sbbf",
                                       .about = "one split-block filter of Parquet with its header",

@@ -65,6 +65,11 @@ class ThriftReader {
     for (std::uint64_t i = 0; i < list.size && !failed_; ++i) take(binary());
   }
 
+  // The value of a field that is a text.
+  std::string_view text(const Field& field) noexcept {
+    if (field.type != Type::kBinary) fail();
+    return binary();
+  }
   // The value of a field that is a number of 16, 32 or 64 bits.
   std::int64_t number(const Field& field) noexcept {
     if (field.type != Type::kI16 && field.type != Type::kI32 && field.type != Type::kI64) fail();

@@ -45,7 +45,7 @@ struct CountingAvx2 {
     return _mm256_testz_si256(empty, lanes);
   }
 
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
+  static constexpr std::uint32_t kMostOfFew = 8;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_LINE bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {

@@ -44,7 +44,7 @@ struct CountingAvx512 {
     return (_mm256_testn_epi32_mask(words, counters) & lanes) == 0;
   }
 
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
+  static constexpr std::uint32_t kMostOfFew = 8;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_LINE bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {

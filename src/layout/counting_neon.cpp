@@ -37,8 +37,8 @@ struct CountingNeon {
     return vmaxvq_u8(vbicq_u8(lanes, not_empty)) == 0;
   }
 
-  // True if one pass finds all probes.
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 16; }
+  // One pass finds so many probes.
+  static constexpr std::uint32_t kMostOfFew = 16;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_LINE bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {

@@ -121,6 +121,8 @@ void set_estimate(Fill& fill, double keys, double variance) noexcept {
   fill.estimated_keys_high = keys + reach;
 }
 
+bool ask_kernel(const Target& target, std::uint64_t digest) noexcept { return target.ask(target, digest) != 0; }
+
 }  // namespace bfstore::layout
 
 namespace bfstore {

@@ -165,6 +165,7 @@ struct Mapping::Held {
   bip::mapped_region region;
   std::string path;
   bool residence_is_told = false;
+  bool is_larger_than_memory = false;
   Memory copy;  // used instead of a region of the file
   Memory ones;  // covers damage, once there is any
   std::uint64_t covers = 0;
@@ -192,7 +193,8 @@ Result<Mapping> Mapping::map(const File& file, File::Access access, std::uint64_
     held->residence_is_told = access == File::Access::kReadWrite || may_know_residence(file.descriptor());
     // In a file that does not fit in memory, each huge page that is read evicts another one. Data that is already in
     // huge pages stays in them. This is advice, which the kernel may not know: a failure is not an error.
-    const bool small = pages == Pages::kSmall || (bytes >= kHugePage && !fits_in_memory(bytes));
+    held->is_larger_than_memory = bytes >= kHugePage && !fits_in_memory(bytes);
+    const bool small = pages == Pages::kSmall || held->is_larger_than_memory;
     if (small || (pages == Pages::kHuge && bytes >= kHugePage)) {
       const int advice = small ? MADV_RANDOM : MADV_HUGEPAGE;
       static_cast<void>(madvise(held->region.get_address(), held->region.get_size(), advice));
@@ -247,6 +249,8 @@ std::uint64_t Mapping::bytes() const noexcept {
 
 bool Mapping::is_copy() const noexcept { return held_->copy.ok(); }
 
+bool Mapping::is_larger_than_memory() const noexcept { return held_->is_larger_than_memory; }
+
 Error Mapping::guard(const DoubtWord& doubt) {
   if (held_->copy.ok()) return {};
   auto guard = Guard::watch(data(), bytes(), doubt);
@@ -289,6 +293,16 @@ Error Mapping::read(std::span<std::byte> into, std::uint64_t offset) const {
     return {};
   }
   return Error{Code::kFault, got < 0 ? errno : EFAULT, held_->path + kUnreadable};
+}
+
+void Mapping::read_ahead(std::uint64_t offset, std::uint64_t bytes) const noexcept {
+  // The kernel leaves out what is beyond the disk's readahead, 128 KiB unless it was set, and says nothing.
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 17;
+  const int before = errno;
+  const std::uint64_t end = offset + bytes;
+  std::uint64_t at = base::round_down(offset, static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  for (; at < end; at += kPiece) static_cast<void>(madvise(data() + at, std::min(kPiece, end - at), MADV_WILLNEED));
+  errno = before;  // a failure costs time alone
 }
 
 Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {

@@ -47,6 +47,8 @@ class Mapping {
   [[nodiscard]] std::byte* data() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] bool is_copy() const noexcept;
+  // The range of the file did not fit in the memory that this process may use, when it was mapped.
+  [[nodiscard]] bool is_larger_than_memory() const noexcept;
 
   // Makes a page that cannot be read doubt and not SIGBUS, from now on.
   Error guard(const DoubtWord& doubt);
@@ -56,6 +58,9 @@ class Mapping {
 
   // The bytes of the mapping that are in huge pages now (/proc/self/smaps); 0 if that cannot be read.
   [[nodiscard]] std::uint64_t huge_page_bytes() const;
+
+  // Begins to read the pages of these bytes. Advice: an error shows when they are read.
+  void read_ahead(std::uint64_t offset, std::uint64_t bytes) const noexcept;
 
   // Brings the pages of these bytes into memory, maps them, and waits for that. A page that cannot be read is an error
   // (kFault), not SIGBUS.

@@ -82,6 +82,13 @@ Result<std::uint64_t> keys_of_ratio(const Row& row, std::uint64_t bits, double b
                                   " bits for each key are not from 1 to 2^63 keys. Give other numbers.");
 }
 
+// What to change, if so many keys need more bits.
+std::string way_out(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys) {
+  const auto enough = solve_for_rate(row, keys, options.fpr, probes);
+  if (!enough) return " was asked for. Give fewer keys or a higher rate.";
+  return " takes " + std::to_string(enough->num_bits) + " bits. Give so many, fewer keys or a higher rate.";
+}
+
 Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys,
                               std::uint64_t bits) {
   Size size{bits, probes != 0 ? probes : best_probes(row, keys, bits), keys, 0};
@@ -90,8 +97,8 @@ Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint3
   return fail(Code::kSizing, std::to_string(keys) + " keys in " + std::to_string(bits) + " bits of the " +
                                  row.info.name + " layout have a false-positive rate of " + number(size.fpr) +
                                  (probes != 0 ? " with " : " at best, with ") + std::to_string(size.num_probes) +
-                                 " probes, and " + number(options.fpr) +
-                                 " was asked for. Give more bits, fewer keys or a higher rate.");
+                                 (size.num_probes == 1 ? " probe" : " probes") + ". A rate of " + number(options.fpr) +
+                                 way_out(row, options, probes, keys));
 }
 
 Result<Size> of_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t bits) {

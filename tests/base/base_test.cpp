@@ -131,6 +131,17 @@ const char* expected_name(Code code) {
 
 }  // namespace
 
+TEST_CASE("at most seven bytes are the lowest ones of a word, and the bytes around them do not matter") {
+  constexpr unsigned char kAround[] = {0xff, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0xff};
+  const auto* const bytes = reinterpret_cast<const std::byte*>(kAround);
+  for (std::size_t count = 0; count < 8; ++count) {
+    std::uint64_t expected = 0;
+    for (std::size_t i = 0; i < count; ++i) expected |= std::uint64_t{kAround[1 + i]} << 8 * i;
+    CHECK(base::load_rest(bytes + 1, count) == expected);
+  }
+  CHECK(base::load_rest(nullptr, 0) == 0);
+}
+
 TEST_CASE("clear() zeros its bytes, and no others, wherever one is not zero") {
   for (const std::size_t length :
        {std::size_t{0}, std::size_t{1}, std::size_t{2}, std::size_t{4095}, std::size_t{4096}, std::size_t{12289}}) {

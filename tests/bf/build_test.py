@@ -1,6 +1,7 @@
 """bf build counts the keys, sizes the filter, loads it, and publishes it when it is complete; and bf add."""
 import itertools
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -48,7 +49,7 @@ class Large(BfCase):
         self.good("create", "f", "-q", "--capacity", "600k", "--fpr", "1e-7", "--seed", "7")
         with open(self.path("keys"), "rb") as keys:
             keys.seek(6)
-            self.assertIn(b"f: 540,672 keys added (1 new to it)", self.good("add", "f", "--from", "-", stdin=keys, input=None))
+            self.assertIn(b"f: 540,672 keys added (1 of them certainly new)", self.good("add", "f", "--from", "-", stdin=keys, input=None))
         self.assertEqual(self.good("contains", "f", "early", b"%63d" % 1), b"absent\tearly\nmaybe\t%63d\n" % 1)
 
     def test_a_key_may_be_longer_than_a_part(self):
@@ -112,7 +113,7 @@ class Build(BfCase):
     def test_the_list_is_counted_and_the_filter_has_its_size(self):
         self.write("keys", LINES)
         line = self.good("build", "f", "--from", "keys", "--fpr", "0.001")
-        self.assertRegex(line, rb"^f: built from 30,000 keys \([0-9,]+ new to it\), room for 30,000 keys at a "
+        self.assertRegex(line, rb"^f: built from 30,000 keys \([0-9,]+ of them certainly new\), room for 30,000 keys at a "
                                rb"false-positive rate of 0\.001; blocked, \d+ probes, [0-9.]+ KiB\. --capacity leaves room for more keys\n$")
         made = header(self.path("f"))
         self.assertEqual((made["n"], made["p"], made["state"]), (30000, 0.001, CLEAN))
@@ -244,6 +245,7 @@ class Build(BfCase):
     def test_a_list_without_keys_is_an_error_and_leaves_nothing(self):
         self.refused("build", "f", "--from", "-", says=["standard input: ", "no keys", "bf create"])
         self.refused("build", "f", "--from", "-", "--capacity", "9", says="no keys")
+        self.refused("build", "f", "--from", "nowhere", says="nowhere: no such file. Give the path of a file with the keys.")
         self.write("keys", b"")
         self.refused("build", "f", "--from", "keys", says="keys: ")
         self.refused("build", "f", "--from", "/dev/null", says="/dev/null: ")
@@ -261,6 +263,34 @@ class Build(BfCase):
         done = self.run_bf("add", "f", "-q", *map(str, range(40, 80)))
         self.assertEqual(done.returncode, 0)
         self.assert_complaint(done.stderr, says="f: holds more than the 51 keys with which it keeps its promised")
+
+    def test_a_new_key_that_was_a_false_positive_is_not_counted_as_new_and_help_says_so(self):
+        self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")
+        keys = "".join(f"{i}\n" for i in range(3000)).encode()
+        done = self.run_bf("add", "f", input=keys)
+        new = int(re.fullmatch(rb"f: 3,000 keys added \(([0-9,]+) of them certainly new\)\n", done.stdout)[1].replace(b",", b""))
+        self.assertLess(new, 3000)
+        self.assertEqual(self.good("contains", "f", "--count", input=keys), b"maybe\t3000\nabsent\t0\n")
+        said = " ".join(self.good("help", "add").decode().split())
+        self.assertIn("A key is certainly new if the filter called it absent just before.", said)
+        self.assertIn("the more new keys are not counted", said)
+        self.assertIn("Which keys are certainly new: bf help add.", " ".join(self.good("help", "build").decode().split()))
+
+    def test_an_add_or_a_build_beyond_the_capacity_says_how_many_more_keep_the_promise(self):
+        self.good("build", "built", "--from", "-", "--capacity", "3", "--seed", "1", input=b"a\nb\nc\n")
+        done = self.run_bf("build", "built", "--from", "-", "--capacity", "3", "--seed", "1", "--force", input=b"a\nb\nc\nd\n")
+        self.assertEqual((done.returncode, done.stdout.startswith(b"built: built from 4 keys")), (0, True))
+        self.assert_complaint(done.stderr, says="built: has 4 keys, and was made for 3. It keeps its promised")
+        self.good("create", "f", "-q", "--capacity", "3", "--seed", "1")
+        self.good("add", "f", "a", "b", "c")
+        for _ in ("a new key", "a key that is there"):
+            done = self.run_bf("add", "f", "d")
+            self.assertEqual((done.returncode, done.stdout.startswith(b"f: 1 key added (")), (0, True))
+            self.assert_complaint(done.stderr, says="f: has 4 keys, and was made for 3. It keeps its promised false-positive rate of 0.01 up to 51 keys. "
+                                                    "Make a larger one before that, of all keys (bf build --force).")
+        self.good("add", "f", "e", "-q")
+        done = self.run_bf("add", "f", *map(str, range(80)))
+        self.assert_complaint(done.stderr, says="f: holds more than the 51 keys")  # and no second line
 
     def test_a_list_that_changes_at_any_step_breaks_nothing(self):
         size = len(LINES) * 3
@@ -311,7 +341,7 @@ class Build(BfCase):
 class BuildRefusals(BfCase):
     def test_a_source_is_wanted(self):
         self.refused("build", "f", says=["--from", "bf build --help"])
-        self.refused("build", "f", "--from", "missing", says=["missing: ", "No such file"])
+        self.refused("build", "f", "--from", "missing", says=["missing: ", "no such file"])
         os.mkdir(self.path("d"))
         self.refused("build", "f", "--from", "d", says="d: ")
         self.refused("build", "f", "key", "--from", "-", says="key")
@@ -390,9 +420,9 @@ class Add(BfCase):
         self.good("create", "f", "-q", *SURE)
 
     def test_one_line_says_what_was_added(self):
-        self.assertEqual(self.good("add", "f", "a", "b"), b"f: 2 keys added (2 new to it), 2 in all\n")
-        self.assertEqual(self.good("add", "f", "b", "c"), b"f: 2 keys added (1 new to it), 3 in all\n")
-        self.assertEqual(self.good("add", "f", input=b"d\n"), b"f: 1 key added (1 new to it), 4 in all\n")
+        self.assertEqual(self.good("add", "f", "a", "b"), b"f: 2 keys added (2 of them certainly new)\n")
+        self.assertEqual(self.good("add", "f", "b", "c"), b"f: 2 keys added (1 of them certainly new)\n")
+        self.assertEqual(self.good("add", "f", input=b"d\n"), b"f: 1 key added (1 certainly new)\n")
         self.assertEqual(self.good("add", "f", "a", "--quiet"), b"")
         self.assertEqual(header(self.path("f"))["keys_added"], 4)
         self.assertEqual(header(self.path("f"))["state"], CLEAN)

@@ -1,5 +1,6 @@
 """bf create: every way to give a size, every option, every refusal."""
 import os
+import re
 import stat
 
 from bf_case import CLEAN, PATIENCE, SURE, BfCase, header, main
@@ -43,9 +44,34 @@ class Create(BfCase):
             self.refused("create", "g", "--hash", name, "--bits", "25600", "--probes", "7", says="a k of 8")
             self.assertIn(b'"num_probes": 8', self.good("plan", "--like", "f", "--layout", "classic", "--json"))
 
+    def test_what_the_library_refuses_is_said_with_the_names_of_options(self):
+        seeds = ["--hash", "java-polynomial", "--seeds", "5,7,11,13,31,37,61"]
+        for name in ("f", "num_bits"):
+            self.refused("create", name, *seeds, "--capacity", "100M", "--fpr", "0.01", says=[name + ": ", "Give --bits with --seeds, such as 1073741824."])
+            self.refused("create", name, *seeds, "--capacity", "9", "--fpr", "0.1", says="Give one seed for each probe, or --bits and --seeds.")
+            self.refused("create", name, *seeds[:2], "--capacity", "9", says="Give --seeds, such as 5,7,11,13,31,37,61.")
+
+    def test_a_refusal_of_another_programs_hash_says_which_numbers_it_takes(self):
+        for name, m, k, needs, way_out in (
+                ("parquet", 1000, 3, "an m that is a multiple of 256 and at most 17179868928, and a k of 8", "Give m 1024 and k 8, or use xxh3."),
+                ("rocksdb", 1000, 3, "an m that is a multiple of 512 and at most 34359737856", "Give m 1024 and k 3, or use xxh3."),
+                ("jaybird", 1001, 60, "an m that is a multiple of k", "Give m 1020 and k 60, or use xxh3."),
+                ("murmur3", 10**10, 3, "an m of at most 4294967296", "Ask for fewer keys or a higher rate, or use xxh3.")):
+            self.refused("create", "f", "--hash", name, "--bits", str(m), "--probes", str(k),
+                         says=f"f: a filter with m {m} and k {k} cannot have the hash {name}, which needs {needs}. {way_out}")
+            if way_out.startswith("Give"):
+                m, k = re.findall(r"\b\d+", way_out)[:2]
+                self.good("create", "as told", "--hash", name, "--bits", m, "--probes", k, "--force", "-q")
+
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))
+
+    def test_a_number_of_bits_that_was_rounded_up_is_told(self):
+        said = self.good("create", "f", "--bits", "3", "--probes", "1").decode()
+        self.assertRegex(said, r"\. --bits was rounded up to [\d,]+\n$")
+        self.assertEqual(header(self.path("f"))["m"], int(said.split()[-1].replace(",", "")))
+        self.assertNotIn("rounded", self.good("create", "g", "--bits", "64Ki", "--probes", "1").decode())
 
     def test_bits_with_a_B_are_bytes_of_eight_bits(self):
         self.assertEqual(self.made("--bits", "64KiB", "--probes", "5")["m"], 65536 * 8)
@@ -66,7 +92,7 @@ class Create(BfCase):
         made = self.good("create", "f", "--filling", *SURE)
         self.assertIn(b"answers maybe until bf finish-filling", made)
         self.good("add", "f", "alice", "-q")
-        self.refused("contains", "f", "alice", says="still being filled")
+        self.refused("contains", "f", "alice", says="f: no answers: the filter is still being filled")
         self.refused("seal", "f", "sealed", says="Finish the filling (bf finish-filling) first")
         self.assertIn(b"filled, and answers now", self.good("finish-filling", "f"))
         self.assertEqual(self.good("contains", "f", "alice", "bob"), b"maybe\talice\nabsent\tbob\n")
@@ -240,8 +266,14 @@ class Refusals(BfCase):
         complaint = writer.communicate(b"two\n", timeout=PATIENCE)[1]
         self.assertEqual(writer.returncode, 2)
         self.assert_complaint(complaint, "f: ")
-        self.assertIn(b"open the path again", complaint)
+        self.assertIn(b"The new file has none of these keys: add all of them again.", complaint)
         self.assertEqual(header(self.path("f"))["n"], 9)
+
+    def test_a_filter_that_says_maybe_to_everything_is_named(self):
+        done = self.run_bf("create", "f", "-n", "10k", "-m", "100", "-k", "3")
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, says=["f: has so few bits that with 10,000 keys nearly every absent key is maybe", "--bits"])
+        self.good("create", "g", "-n", "10k", "-m", "100k", "-k", "3")
 
     def test_what_is_no_file_is_never_replaced(self):
         os.mkdir(self.path("d"))

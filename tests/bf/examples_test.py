@@ -5,10 +5,10 @@ import subprocess
 
 from bf_case import BF, BfCase, PATIENCE, main
 
-COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan"]
+COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan", "copy"]
 # The files that the examples read, with their contents.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
-         for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt")}
+         for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt", "newer.txt")}
 LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 
 
@@ -44,6 +44,8 @@ class Examples(BfCase):
                         self.good("add", name, "-q", "alice", "urls.txt 1")
                 if command == "verify":
                     self.good("seal", "users.bf", "users.sealed.bf", "-q")
+                if command == "copy":
+                    os.makedirs(self.path("backup"), exist_ok=True)
                 if command == "contains":
                     self.good("create", "words.bf", "-q", "--hash", "pybloom-live", "--capacity", "100", "--fpr", "0.01")
                     self.good("add", "words.bf", "-q", "alice")
@@ -51,9 +53,12 @@ class Examples(BfCase):
                     for name in ("spam.bf", "phishing.bf", "own.bf"):
                         self.good("create", name, "--capacity", "1000", "--seed", "1", "-q")
                         self.good("add", name, "-q", "mallory@example.org")
-                for line in self.examples(command):
-                    self.assertIn(f"bf {command} ", line)
+                lines = self.examples(command)
+                self.assertIn(f"bf {command} ", lines[0])
+                for line in lines:
                     self.type(line)
+                if command == "copy":
+                    self.assertEqual(self.good("contains", "users.bf", "alice", "newer.txt 1"), b"maybe\talice\nmaybe\tnewer.txt 1\n")
                 if command == "contains":
                     with open(self.path("new-urls.txt"), "rb") as file:
                         self.assertEqual(file.read(), b"urls.txt 2\n")

@@ -6,8 +6,9 @@ import csv
 import os
 import re
 import shutil
+import struct
 
-from bf_case import SURE, BfCase, main
+from bf_case import SURE, BfCase, header, main
 from jaybird_test import Published, lines, words
 from raw_test import SEEDS_0_TO_3, bits_of
 
@@ -222,6 +223,71 @@ class Originals(BfCase):
         self.good("contains", "raw", "--format", "parquet", "--column", "k", "key-1")
         self.refused("import", "raw", "f", "--format", "parquet", "--column", "k", says="filters")
         self.good("import", "raw", "f", "-q", "--format", "parquet", "--column", "k", "--member", "1")
+
+    def patched(self, file, before, after, name="raw"):
+        """Copies a file of Parquet with other bytes in its footer."""
+        with open(os.path.join(DATA, file), "rb") as original:
+            data = original.read()
+        self.assertEqual(data.count(before), 1, before)
+        self.write(name, data.replace(before, after))
+
+    def test_the_type_of_a_column_tells_the_form_of_its_keys(self):
+        # "5" was asked as a text, and every key of a column of numbers was absent.
+        for file, form, other in (("parquet.int32.parquet", "int32le", "int64le"), ("parquet.int64.parquet", "int64le", "int32le")):
+            shutil.copy(os.path.join(DATA, file), self.path("raw"))
+            asked = ["raw", "--format", "parquet", "--column", "n"]
+            there = self.good("contains", *asked, "--key-form", form, "--from", "-", input=b"".join(b"%d\n" % i for i in range(2000)))
+            self.assertGreater(there.count(b"maybe"), 400)
+            self.assertEqual(self.good("contains", *asked, input=b"".join(b"%d\n" % i for i in range(2000))), there)
+            key = re.search(rb"maybe\t(\d+)", there)[1].decode()
+            self.good("contains", *asked, "--key-form", "json," + form, f" {key}")
+            self.refused("contains", *asked, "five", says="has not the form " + form)
+            number = ["--format", "parquet", "--column", "n", "--member", "1"]
+            for wrong in ("text", other, "hex", form + ",upper"):
+                for command in (["contains", *asked], ["import", "raw", "f", "--force", *number]):
+                    self.refused(*command, "--key-form", wrong, *(["7"] if command[0] == "contains" else []),
+                                 says=[f"raw: the values of the column n are {form[:5].upper()}", "would make every answer no. Leave --key-form out."])
+            self.good("import", "raw", "f", "-q", "--force", *number)
+            self.assertEqual(header(self.path("f"))["note"].decode(), "key-form: " + form)
+            with open(self.path("raw"), "rb") as pipe:
+                self.good("import", "-", "g", "-q", "--force", *number, input=pipe.read())
+            self.good("compare", "f", "g", "-q")
+            self.refused("contains", "f", "--key-form", other, key, says="its keys have the form " + form)
+        shutil.copy(os.path.join(DATA, "parquet.arrow.parquet"), self.path("raw"))
+        asked = ["raw", "--format", "parquet", "--column", "k"]
+        self.refused("contains", *asked, "--key-form", "int64le", "7", says="the column k are BYTE_ARRAY (STRING)")
+        self.assertEqual(self.good("contains", *asked, "--key-form", "lower", "KEY-1"), b"maybe\tKEY-1\n")
+        self.good("import", "raw", "f", "-q", "--force", "--format", "parquet", "--column", "k", "--member", "1")
+        self.assertEqual(header(self.path("f"))["note"], b"")
+
+    def test_floats_are_keys_and_a_value_that_no_line_tells_needs_a_form(self):
+        column = b"\x25\x02\x18\x01n"  # the rest of the element of the schema: optional, and the name
+        asked = ["raw", "--format", "parquet", "--column", "n"]
+        numbers = b"".join(b"%d\n" % i for i in range(2000))
+        for file, old, new, text in (("parquet.int32.parquet", b"\x15\x02", b"\x15\x08", "<if"), ("parquet.int64.parquet", b"\x15\x04", b"\x15\x0a", "<qd")):
+            shutil.copy(os.path.join(DATA, file), self.path("raw"))
+            there = self.good("contains", *asked, input=numbers)
+            self.patched(file, old + column + (b"\x25\x22" if text == "<if" else b"\x25\x24"), old[:1] + new[1:] + column + b"\x25\x00"[:2])
+            floats = "".join(f"{struct.unpack('<' + text[2], struct.pack('<' + text[1], i))[0]!r}\n" for i in range(2000))
+            got = self.good("contains", *asked, input=floats.encode())
+            self.assertEqual([line.split(b"\t")[0] for line in got.splitlines()], [line.split(b"\t")[0] for line in there.splitlines()])
+        for meaning, words in ((b"\x0a", "(DECIMAL)"), (b"\x0c", "(DATE)"), (b"\x0e", "(TIME)")):
+            self.patched("parquet.int32.parquet", b"\x15\x02" + column + b"\x25\x22", b"\x15\x02" + column + b"\x25" + meaning)
+            self.refused("contains", *asked, "7", says=["INT32 " + words, "a line does not tell their bytes", "Give --key-form int32le with the number"])
+            self.refused("contains", *asked, "--key-form", "text", "7", says=["would make every answer no", "Give --key-form int32le with the number"])
+            self.run_bf("contains", *asked, "--key-form", "int32le", "7")
+        self.patched("parquet.int32.parquet", b"\x15\x02" + column, b"\x15\x0e" + column)
+        self.refused("contains", *asked, "7", says=["FIXED_LEN_BYTE_ARRAY", "Give --key-form hex with the bytes"])
+        self.refused("contains", *asked, "--key-form", "int32le", "7", says=["would make every answer no", "Give --key-form hex"])
+        self.assertIn(b"maybe", self.run_bf("contains", *asked, "--key-form", "hex", input=b"".join(b"%s\n" % struct.pack("<i", i).hex().encode() for i in range(2000))).stdout)
+
+    def test_add_and_import_name_the_format_of_another_program(self):
+        shutil.copy(os.path.join(DATA, "dcso.one-percent.bloom"), self.path("raw"))
+        self.refused("add", "raw", "zoe", says=["raw: is no bfstore filter", "the format dcso", "(bf import raw NEW --format dcso)."])
+        self.refused("import", "raw", "f", says=["raw: looks like a filter of the format dcso. Give --format dcso."])
+        self.write("text", b"alice\nbob\n" * 10)
+        self.refused("add", "text", "zoe", says="text: ")
+        self.refused("import", "text", "f", says="no size given")
 
     def test_what_only_the_last_bytes_say_is_read_in_a_large_file_too(self):
         self.good("create", "f", "-q", "--hash", "leveldb", "--bits", "1000000", "--probes", "7")

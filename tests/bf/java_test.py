@@ -77,7 +77,7 @@ class Java(BfCase):
     def test_the_number_of_bits_is_that_of_the_program_and_the_seeds_are_listed(self):
         self.refused("create", "f", *OPTIONS, "--bits", "2Gi", says=["java-polynomial", "at most 2147483647"])
         self.refused("create", "f", *OPTIONS, "--capacity", "1000", says=["power of two", "16384"])
-        self.refused("create", "f", "--hash", "java-polynomial", "--bits", "1024", "--probes", "7", says=["no usual list", "5, 7, 11"])
+        self.refused("create", "f", "--hash", "java-polynomial", "--bits", "1024", "--probes", "7", says="no usual list of seeds. Give --seeds, such as 5,7,11")
         self.refused("create", "f", *OPTIONS, "--capacity", "1000", says="java-polynomial")
         self.assertEqual(self.files(), [])
         self.good("create", "f", "-q", *OPTIONS, "--bits", str(2 << 24))

@@ -45,15 +45,39 @@ class Forms(BfCase):
                 self.good("create", "f", "--force", "-q", *SURE)
                 self.good("add", "f", "-q", "-0", "--binary", input=key + b"\0" if b"\0" not in key else b"")
                 if b"\0" in key:  # no list has such a key
-                    self.good("add", "f", "-q", "--key-form", "hex", key.hex())
+                    self.good("create", "h", "--force", "-q", *SURE, "--key-form", "hex")
+                    self.good("add", "h", "-q", "--key-form", "hex", key.hex())
+                    self.good("merge", "f", "h", "--into", "-q", "--key-form", "hex")
                 self.assertEqual(self.good("contains", "f", "--key-form", form, input=line_of(line) + b"\n"), b"maybe\t" + line_of(line) + b"\n")
                 self.assertEqual(self.good("contains", "f", "--key-form", form, "--", line), b"maybe\t" + line_of(line) + b"\n")
                 if line_of(line) != key:
                     self.good("contains", "f", "--", line, code=1)
-                self.good("create", "g", "--force", "-q", *SURE, "--layout", "counting")
-                self.good("add", "g", "-q", "--key-form", form, "--", line)
+                for name, its, text in (("g", form, line), ("h", "hex", key.hex())):
+                    self.good("create", name, "--force", "-q", *SURE, "--layout", "counting", "--key-form", its)
+                    self.good("add", name, "-q", "--key-form", its, "--", text)
                 self.assertEqual(self.good("count", "g", "--key-form", form, "--", line), b"1\t" + line_of(line) + b"\n")
-                self.good("contains", "g", "--key-form", "hex", key.hex())
+                self.assertEqual(self.body("g"), self.body("h"))
+
+    def body(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()[16384:-8]  # the end word is the file's own
+
+    def test_no_key_is_added_in_a_form_that_the_note_does_not_name(self):
+        # The key was added as "bob", with exit code 0, and bf contains then called BOB absent.
+        self.good("create", "f", "-q", *SURE)
+        for command in (["add", "f"], ["add", "f", "--from", "-"]):
+            self.refused(*command, "--key-form", "lower", *([] if "-" in command else ["BOB"]), input=b"BOB\n",
+                         says=["f: its note names no form of keys", "(bf create --key-form lower)", "bf merge NEW f --key-form lower."])
+        self.good("contains", "f", "BOB", "bob", code=1)
+        self.good("add", "f", "-q", "--key-form", "text", "bob")
+        self.good("merge", "new", "f", "-q", "--key-form", "lower")
+        self.good("add", "new", "-q", "--key-form", "lower", "ALICE")
+        self.assertEqual(self.good("contains", "new", "BOB", "aLICE", "Carol"), b"maybe\tBOB\nmaybe\taLICE\nabsent\tCarol\n")
+        self.good("create", "c", "-q", *SURE, "--layout", "counting", "--note", "of mine")
+        self.good("add", "c", "-q", "bob")
+        self.refused("add", "c", "--key-form", "lower", "BOB", says="c: its note names no form")
+        self.refused("remove", "c", "--key-form", "lower", "BOB", says="--key-form")  # it takes the form of the note alone
+        self.assertEqual(self.good("count", "c", "bob"), b"1\tbob\n")
 
     def test_a_line_that_has_no_such_form_is_named(self):
         self.good("create", "f", "-q", *SURE)
@@ -62,7 +86,8 @@ class Forms(BfCase):
             for line in map(line_of, bad):
                 with self.subTest(form=form, line=line):
                     self.write("keys", good[form] + b"\n" + good[form] + b"\n" + line + b"\n")
-                    for command in (["contains", "f"], ["add", "f"]):
+                    self.good("create", "g", "--force", "-q", *SURE, "--key-form", form)
+                    for command in (["contains", "f"], ["add", "g"]):
                         done = self.run_bf(*command, "--key-form", form, "--from", "keys")
                         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
                         self.assert_complaint(done.stderr, ["keys: key 3 ('", "has not the form " + form.split(",")[-1]])
@@ -75,7 +100,8 @@ class Forms(BfCase):
         done = self.run_bf("contains", "f", "--key-form", "hex", "--from", "keys", "--count")
         self.assert_complaint(done.stderr, ["keys: key 10001 ('xy')", "Only the first 8,192 keys of it got an answer"])
         self.assertEqual((done.returncode, done.stdout), (2, b"maybe\t0\nabsent\t8192\n"))
-        done = self.run_bf("add", "f", "--key-form", "hex", "--from", "keys")
+        self.good("create", "g", "-q", *SURE, "--key-form", "hex")
+        done = self.run_bf("add", "g", "--from", "keys")
         self.assert_complaint(done.stderr, ["keys: key 10001 ('xy')", "8,192 keys of it were added"])
 
     def test_a_form_that_does_not_exist_is_refused(self):

@@ -148,10 +148,11 @@ class Lists(BfCase):
         self.good("add", name, "-q", "--binary", input=lines(keys))
 
     def only_note(self, done):
-        """Checks that bf ended well, and said nothing except that it left out CRs."""
+        """Checks that bf ended well, and said nothing except that it left out CRs or a byte order mark."""
         self.assertEqual(done.returncode, 0, done)
         if done.stderr:
-            self.assert_complaint(done.stderr, says="CR LF")
+            self.assert_complaint(done.stderr)
+            self.assertRegex(done.stderr, rb"CR LF\. The CRs are|CR LF\. The mark and the CRs are|byte order mark, which is no part")
 
     def check_refusal(self, done, name):
         self.assertEqual(done.returncode, 2, done)
@@ -233,7 +234,7 @@ class Lists(BfCase):
         for data, words in ((b"alice\nbob\n", "Leave -0 out"), (zipped(b"a\0"), "a zip archive"), (in_sqlite(b"a\n"), "SQLite"),
                             ("alice\nbob\n".encode("utf-16"), "UTF-16")):
             self.refused("build", "f", "-0", "--from", "-", "--capacity", "99", input=data, says=words)
-        self.good("build", "f", "-q", "-0", "--from", "-", *ROOMY, input=MARK + b"alice\0bob\0")
+        self.only_note(self.run_bf("build", "f", "-q", "-0", "--from", "-", *ROOMY, input=MARK + b"alice\0bob\0"))
         self.assertEqual(self.good("contains", "f", "--maybe", "alice", "bob", "x"), b"alice\nbob\n")
         self.good("build", "g", "-q", "-0", "--from", "-", *ROOMY, input=b"a\nb\0c")
         self.assertEqual(self.good("contains", "g", "-0", "--maybe", input=b"a\nb\0c\0"), b"a\nb\0c\0")
@@ -309,9 +310,21 @@ class Lists(BfCase):
         self.good("add", "c", "-q", input=good_lines)
         self.refused("remove", "c", input=good_lines + b"a\r\n", says=["removing stopped after 2", "CR LF"])
 
+    def test_a_byte_order_mark_that_is_left_out_is_named(self):
+        self.good("create", "f", "-q", *SURE)
+        self.write("list", MARK + b"zed\nalice\n")
+        done = self.run_bf("add", "f", "--from", "list")
+        self.assertEqual((done.returncode, done.stdout), (0, b"f: 2 keys added (2 of them certainly new)\n"))
+        self.assert_complaint(done.stderr, says="list: begins with a byte order mark, which is no part of the first key.")
+        done = self.run_bf("contains", "f", input=MARK + b"zed\n")
+        self.assertEqual((done.returncode, done.stdout), (0, b"maybe\tzed\n"))
+        self.assert_complaint(done.stderr, says="standard input: begins with a byte order mark")
+        self.assertEqual(self.good("contains", "f", "--binary", input=MARK + b"zed\n", code=1), b"absent\t" + MARK + b"zed\n")
+        self.assertIn("byte order mark", " ".join(self.good("help", "add").decode().split()))
+
     def test_a_list_whose_keys_are_not_there_ends_a_remove_before_it_changes_anything(self):
         self.fill("c", [b"a", b"b", b"c"], *COUNTING)
-        self.refused("remove", "c", input=b"a\nb\nx\n", says=["'x' is certainly absent", "--skip-absent"])
+        self.refused("remove", "c", input=b"a\nb\nx\n", says=["the key 'x' (number 3) is certainly absent", "Nothing was removed.", "--skip-absent"])
         self.assertEqual(self.good("count", "c", "a", "b", "c"), b"1\ta\n1\tb\n1\tc\n")
         self.assertEqual(self.good("remove", "c", "--skip-absent", input=b"a\nb\nx\n"),
                          b"c: 2 keys removed, 1 certainly absent; 1 key left\n")

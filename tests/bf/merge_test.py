@@ -141,7 +141,9 @@ class Copy(BfCase):
         self.assertEqual(self.good("contains", "g", "--count", input=lines(KEYS)), b"maybe\t1500\nabsent\t0\n")
         writer.communicate(b"later\n", timeout=PATIENCE)
         self.refused("copy", "f", "g", says="--force")
-        self.refused("copy", "f", "f", "--force", says="is the file that would be copied")
+        for command in (["copy", "f", "f"], ["fold", "f", "f", "--to-fpr", "0.1"]):
+            for force in ([], ["--force"]):
+                self.refused(*command, *force, says="f: is the file that would be copied. Give another name.")
         self.good("copy", "f", "g", "--force", "-q", "--mode", "640")
         self.good("contains", "g", "later")
         self.refused("copy", "none", "h", says="none: no such file")

@@ -45,10 +45,20 @@ class Plan(BfCase):
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked, counting (bf create makes blocked by default).\n"
-                      "All: adds keys, merges, folds.\nNone: grows, expires keys.\n", text)
+                      "Each layout adds keys, merges and folds.\nNo layout grows or expires keys.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
-        self.assertIn("\nCan: adds keys, removes keys, merges, folds.\nCannot: grows, expires keys, intersects.\n", alone)
+        self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
         self.assertNotIn("Smallest", alone)
+
+    def test_the_smallest_is_named_only_where_the_table_shows_a_difference(self):
+        for given in (["-n", "3"], ["--max-bytes", "64MiB", "-p", "1%"]):
+            rows, text = self.rows(*given), self.good("plan", *given).decode()
+            self.assertEqual("Smallest file" in text, len(set(zip(rows["file"][::2], rows["file"][1::2]))) > 1, text)
+        self.assertRegex(self.good("plan", "-n", "1M").decode(), r"\nSmallest file: blocked, classic\.\n")
+
+    def test_the_space_before_the_bits_of_a_long_file_is_told(self):
+        self.assertIn("A file's first 2 MiB are nearly all a hole", self.good("plan", "-n", "10M").decode())
+        self.assertNotIn("2 MiB", self.good("plan", "-n", "3").decode())
 
     def test_the_table_and_one_curve_fit_on_a_screen(self):
         for layout, given in (("blocked", []), ("classic", ["--layout", "classic"])):
@@ -107,7 +117,7 @@ class Plan(BfCase):
 
     def test_one_layout_alone(self):
         self.assertEqual(list(self.planned("-n", "9", "--layout", "classic")[0]), ["classic"])
-        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout")
+        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic or counting")
 
     def test_curves_are_braille_in_utf_8_and_plain_ascii_elsewhere(self):
         locales = os.environ | {"LC_ALL": "C.UTF-8"}, os.environ | {"LC_ALL": "C"}
@@ -145,10 +155,48 @@ class Plan(BfCase):
             picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
             curves = [one for one in picture.iter() if one.tag.endswith("polyline")]
             lowest = max(float(point.split(",")[1]) for one in curves for point in one.get("points").split())
-            legend = [float(one.get("y")) for one in picture.iter() if one.text and " bits per key" in one.text]
+            legend = [float(one.get("y")) for one in picture.iter() if one.tag.endswith("}text") and " bits per key" in one.text]
             self.assertEqual(len(legend), len(curves))
             self.assertGreater(min(legend) - 12, lowest)
             self.assertLess(max(legend), float(picture.get("viewBox").split()[3]))
+
+    def test_a_pictures_axis_has_round_numbers_of_keys_and_a_capacity_of_all_layouts_has_no_layouts_colour(self):
+        for given, ticks in ((["-n", "100M"], [0, 50_000_000, 100_000_000, 150_000_000, 200_000_000]), (["-n", "3"], [0, 2, 4, 6]),
+                             (["--max-bytes", "64MiB", "-p", "0.001"], [0, 20_000_000, 40_000_000, 60_000_000])):
+            self.good("plan", *given, "--svg", "rates.svg", "--force")
+            picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
+            shown = [one.text for one in picture.iter() if one.tag.endswith("text") and re.fullmatch(r"[\d,]+", one.text or "")]
+            self.assertEqual([int(text.replace(",", "")) for text in shown[1:]], ticks)  # the first one is the rate 1
+            dashed = [one.get("stroke") for one in picture.iter() if one.get("stroke-dasharray")]
+            colours = [one.get("stroke") for one in picture.iter() if one.tag.endswith("polyline")]
+            self.assertEqual(dashed, colours if "--max-bytes" in given else ["#555"])
+
+    def test_a_picture_has_a_title_and_a_description_and_names_its_axes(self):
+        text = self.good("plan", "-n", "1", "--svg", "rates.svg").decode()
+        self.assertTrue(text.endswith("\nrates.svg: has the picture of these rates\n"), text)
+        picture = xml.etree.ElementTree.parse(self.path("rates.svg")).getroot()
+        self.assertEqual([one.tag.rpartition("}")[2] for one in picture][:2], ["title", "desc"])
+        self.assertRegex(picture[1].text, r"blocked: .* at 1 key, .* bits per key, .*\. counting: ")
+        words = [one.text for one in picture.iter() if one.tag.endswith("}text")]
+        self.assertLess({"keys", "false-positive rate"}, set(words))
+        self.assertNotIn("1 keys", " ".join(words))
+        self.assertIn("are left out", "".join(self.good("plan", "-n", "1000", "--svg", "-").decode()))
+        self.assertNotIn("are left out", self.good("plan", "-n", "100", "-p", "0.9", "--svg", "-").decode())
+
+    def test_numbers_of_keys_that_are_long_do_not_touch_on_an_axis(self):
+        for number, ticks in (("1G", ["0", "500M", "1G", "1.5G", "2G"]), ("1T", ["0", "500G", "1T", "1.5T", "2T"])):
+            picture = xml.etree.ElementTree.fromstring(self.good("plan", "-n", number, "--svg", "-"))
+            words = [one.text for one in picture.iter() if one.tag.endswith("}text")]
+            self.assertEqual([text for text in words if text in ticks], ticks)
+            chart = self.good("plan", "-n", number, env={**os.environ, "LC_ALL": "C"}).decode().partition("as it fills\n")[2].splitlines()
+            axis = next(at for at, line in enumerate(chart) if line.lstrip().startswith("+--"))
+            self.assertEqual((chart[axis + 1].split(), len(chart[axis + 1])), (["0", ticks[2], ticks[4], "keys"], 8 + 64))
+
+    def test_a_picture_without_a_file_is_printed_alone(self):
+        # It was a file with the name "-".
+        self.assertTrue(self.good("plan", "-n", "1M", "--svg", "-").startswith(b"<svg"))
+        self.assertEqual(self.files(), [])
+        self.refused("plan", "-n", "1M", "--svg", "-", "--json", says=["--json and --svg -", "a file"])
 
     def test_a_picture_is_whole_and_replaces_no_file_without_force(self):
         self.good("plan", "-n", "1M", "--svg", "rates.svg")
@@ -207,7 +255,7 @@ class Plan(BfCase):
 
     def test_too_few_numbers_and_contradictions_are_named(self):
         for args in ([], ["-p", "1%"], ["-k", "7"], ["-m", "1M"], ["--max-bytes", "1M"], ["--bits-per-key", "10"]):
-            self.refused("plan", *args, says=["too few numbers", "--capacity"])
+            self.refused("plan", *args, says=["too few numbers", "--capacity alone, or two of"])
         self.refused("plan", "-n", "9", "-m", "1M", "--max-bytes", "1M", says=["--bits", "--max-bytes"])
         for size in (["-m", "1M"], ["--max-bytes", "1M"]):
             self.refused("plan", "-n", "9", "--bits-per-key", "9", *size, says="two give the third")

@@ -129,7 +129,7 @@ class Arrays(BfCase):
                             (["--order", "big", "--hash", "murmur3", "--layout", "blocked", "--bits", "128", "--probes", "4"], "classic"),
                             (["--order", "big", "--layout", "counting", "--hash", "xxh3", "--seed", "1", "--bits", "128", "--probes", "4"], "counting")):
             self.refused("import", "raw", "f", *words, says=says)
-        self.refused("import", "none", "f", "--order", "big", *SEEDS_0_TO_3, says="cannot open the bits")
+        self.refused("import", "none", "f", "--order", "big", *SEEDS_0_TO_3, says="none: no such file. Give the path of a file with the bits.")
         self.refused("import", ".", "f", "--order", "big", *SEEDS_0_TO_3, says=".: a directory. Give the path of a file with the bits")
         self.refused("import", "-", "f", "--order", "big", *SEEDS_0_TO_3, "--check", "-", says="both be standard input")
         self.write("keys", b"")

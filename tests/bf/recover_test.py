@@ -42,7 +42,7 @@ class Recover(BfCase):
                 struct.pack_into("<QQQ", slot, 128 + 24 * lane, owner, 100, epoch)
 
         self.edit_slots("f", go_down)
-        self.refused("contains", "f", "a", says="bf recover")
+        self.refused("contains", "f", "a", says=["bf recover", "accept the loss (bf recover --accept-loss), or rebuild it"])
 
     def state(self):
         with open(self.path("f"), "rb") as file:
@@ -142,7 +142,7 @@ class Recover(BfCase):
         before = self.read("f")
         self.refused("recover", "f", "c", says=["7, 8", "--owner", "--all-owners"])
         self.assertEqual(self.read("f"), before)
-        self.assertIn(b"owners 8", self.good("recover", "f", "--owner", "7", "c"))
+        self.assertIn(b"of the owner 8 are", self.good("recover", "f", "--owner", "7", "c"))
         self.assertEqual(self.state(), PAUSED)
         self.refused("contains", "f", "c", says="recovery")
         self.refused("add", "f", "z", says="recovery")
@@ -151,15 +151,23 @@ class Recover(BfCase):
 
     def test_several_owners_are_named_one_after_the_other(self):
         self.unclean(7, 8, 9)
-        self.assertIn(b"owners 9", self.good("recover", "f", "--owner", "7", "--owner", "8", input=b"c\n"))
+        self.assertIn(b"of the owner 9 are", self.good("recover", "f", "--owner", "7", "--owner", "8", input=b"c\n"))
         self.assertIn(b"recovered", self.good("recover", "f", "--owner", "9", "d"))
         self.assertEqual(self.good("contains", "f", "--maybe", "c", "d", "8", "x"), b"c\nd\n")
 
+    def test_an_owner_without_a_mark_is_named_because_the_number_may_be_a_mistake(self):
+        self.unclean(7, 8)
+        done = self.run_bf("recover", "f", "--owner", "7", "--owner", "9", "c")
+        self.assertEqual(done.returncode, 0)
+        self.assert_complaint(done.stderr, says="f: has no mark of the owner 9, only of the owners 7, 8.")
+        self.assertIn(b"of the owner 8 are added, too", done.stdout)
+        self.assertIn(b"recovered", self.good("recover", "f", "--owner", "8", "d"))
+
     def test_quiet_does_not_hide_that_others_are_waited_for(self):
         self.unclean(7, 8, 9)
-        words = b"f: 1 key added again. It answers maybe until the keys of the owners %s are added, too.\n"
-        self.assertEqual(self.good("recover", "f", "-q", "--owner", "8", "c"), words % b"7, 9")
-        self.assertEqual(self.good("recover", "f", "-q", "--owner", "7", "c"), words % b"9")
+        words = b"f: 1 key added again. It answers maybe until the keys of the %s are added, too.\n"
+        self.assertEqual(self.good("recover", "f", "-q", "--owner", "8", "c"), words % b"owners 7, 9")
+        self.assertEqual(self.good("recover", "f", "-q", "--owner", "7", "c"), words % b"owner 9")
         self.assertEqual(self.good("recover", "f", "-q", "--owner", "9", "c"), b"")
         self.assertEqual(self.good("contains", "f", "c", "x"), b"maybe\tc\nabsent\tx\n")
 

@@ -1,15 +1,19 @@
-"""bf remove and bf count take keys out of a counting filter. Every text has the same words for the one danger of that."""
+"""bf remove and bf count take keys out of a counting filter. Every text has the same words for the danger of that."""
+import gzip
 import os
 import pathlib
 import pty
 import re
+import signal
+import subprocess
 import tty
 
 from bf_case import BfCase, PATIENCE, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COUNTING = ["--capacity", "2000", "--fpr", "0.000001", "--seed", "7", "--layout", "counting"]
-DANGER = re.compile(r"Remove only keys that were added.*?make a wrong no\.")
+DANGER = re.compile(r"To remove a key that was never added.*?cannot detect this\.")
+WAYS = re.compile(r"^## When a no can be wrong\n\n.*?\n\n(- .*?)\n\n", re.M | re.S)
 
 
 def plain(text):
@@ -30,7 +34,8 @@ class Remove(BfCase):
                          b"f: 2 keys removed, 0 certainly absent; 1 key left\n")
         self.assertEqual(self.good("contains", "f", "alice", "bob", "carol"), b"absent\talice\nmaybe\tbob\nabsent\tcarol\n")
         self.assertEqual(self.good("count", "f", "alice", "zoe", code=1), b"0\talice\n0\tzoe\n")
-        self.assertEqual(self.good("add", "f", "dave", "dave"), b"f: 2 keys added (1 new to it), 3 in all\n")
+        self.assertEqual(self.good("add", "f", "dave", "dave"), b"f: 2 keys added (1 of them certainly new)\n")
+        self.assertEqual(self.good("count", "f", "bob", "dave"), b"1\tbob\n2\tdave\n")
 
     def test_a_key_that_was_added_very_often_is_counted_as_15_or_more(self):
         self.good("add", "f", "-q", *["often"] * 40)
@@ -48,7 +53,7 @@ class Remove(BfCase):
     def test_nothing_is_removed_while_a_filter_is_being_filled(self):
         self.good("create", "filling", "-q", "--filling", *COUNTING)
         self.good("add", "filling", "-q", "alice")
-        self.refused("remove", "filling", "alice", says="removing stopped after 0 keys")
+        self.refused("remove", "filling", "alice", says=["filling: the filter is still being filled", "Nothing was removed."])
         self.good("finish-filling", "filling", "-q")
         self.assertEqual(self.good("remove", "filling", "alice"), b"filling: 1 key removed, 0 certainly absent; 0 keys left\n")
 
@@ -58,7 +63,8 @@ class Remove(BfCase):
         self.assertEqual(self.good("count", "f", "alice\r", "alice", "bob"), b"1\talice\r\n2\talice\n1\tbob\n")
         self.refused("remove", "f", "--from", "-", input=b"bob\nal",
                      says=["f: removing stopped after 1 key: standard input: does not end with a newline",
-                           "was not removed", "Do not remove these again."])
+                           "was not removed", "The first 1 of the list are done: never remove them again.",
+                           "give bf remove the lines of its standard input from number 2 on."])
         self.assertEqual(self.good("count", "f", "al", "bob", "alice"), b"1\tal\n0\tbob\n2\talice\n")
         self.refused("remove", "f", "-0", "--from", "-", input=b"al", says="standard input: does not end with a newline (with -0: a NUL)")
         self.assertEqual(self.good("remove", "f", "-0", "--from", "-", input=b"al\0alice\r\0"),
@@ -74,16 +80,81 @@ class Remove(BfCase):
         os.close(terminal)  # reading the other end fails now
         complaint = removing.communicate(timeout=PATIENCE)[1]
         self.assertEqual(removing.returncode, 2)
-        self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "Do not remove these again."])
+        self.assert_complaint(complaint, ["f: removing stopped after 2 keys", "done: never remove them again. No other was removed.",
+                                          "standard input from number 3 on"])
 
-    def test_the_one_danger_is_told_in_the_same_words_everywhere(self):
+    def test_a_remove_that_stops_in_the_middle_names_the_rest_and_never_the_whole_list(self):
+        # bf once said "Correct the list ... --skip-absent" there: a user removed the first part twice, and 93 present keys became absent.
+        present = [b"key %d" % i for i in range(20000)]
+        rest = [b"stranger", b"key 15000"]
+        removed = present[:15000]
+        for name, end, options, tail in [("my list", b"\n", [], "tail -n +{} 'my list'"), ("-list", b"\n", [], "tail -n +{} ./-list"),
+                                         ("it's", b"\0", ["-0"], "tail -z -n +{} 'it'\\''s'"),
+                                         ("list.gz", b"\n", [], "gzip -dc < list.gz | tail -n +{}")]:
+            with self.subTest(name):
+                self.good("create", "many", "-q", "--force", *["30000" if word == "2000" else word for word in COUNTING])
+                self.good("add", "many", "-q", input=b"\n".join(present))
+                data = end.join(removed + rest) + end
+                self.write(name, gzip.compress(data) if name.endswith(".gz") else data)
+                said = self.refused("remove", "many", *options, f"--from={name}",
+                                    says=["the key 'stranger' (number 15,001) is certainly absent", "No other was removed."])
+                self.assertNotIn(b"--skip-absent", said)
+                done = int(re.search(rb"The first ([\d,]+) of the list are done: never remove them again", said)[1].replace(b",", b""))
+                self.assertGreater(done, 0)
+                advice = re.search(r"Go on with the rest alone: (.*) > REST, and then --from REST\.\n", said.decode())[1]
+                self.assertEqual(advice, tail.format(done + 1))
+                shell = subprocess.run(["sh", "-c", advice + " > rest"], cwd=self.dir, capture_output=True, timeout=PATIENCE)
+                self.assertEqual((shell.returncode, shell.stderr), (0, b""))
+                left = int(self.good("contains", "many", "--count", input=b"\n".join(present)).split()[1])
+                self.assertEqual(left, 20000 - done)
+                self.good("remove", "many", *options, "-q", "--skip-absent", "--from", "rest")
+                asked = self.good("contains", "many", "--count", input=b"\n".join(present[15001:]))
+                self.assertEqual(asked, b"maybe\t4999\nabsent\t0\n")
+                asked = self.good("contains", "many", "--count", input=b"\n".join(present[:15001]), code=1)
+                self.assertEqual(asked, b"maybe\t0\nabsent\t15001\n")
+
+    def test_a_list_whose_first_keys_are_absent_removes_nothing_and_says_so(self):
+        self.refused("remove", "f", input=b"bob\nzoe\n",
+                     says=["the key 'zoe' (number 2) is certainly absent", "Nothing was removed.", "--skip-absent"])
+        self.refused("remove", "f", input=b"bob\nzo\0e\n", says=["is a NUL", "Nothing was removed."])
+        self.assertEqual(self.good("count", "f", "bob"), b"1\tbob\n")
+
+    def test_an_interrupted_remove_names_the_rest(self):
+        removing = self.spawn("remove", "f")
+        removing.stdin.write(b"alice\nbob\n")
+        removing.stdin.flush()
+        self.wait_until(lambda: self.run_bf("count", "f", "bob").stdout == b"0\tbob\n")
+        removing.send_signal(signal.SIGINT)
+        self.assertEqual(removing.wait(timeout=PATIENCE), -signal.SIGINT)
+        self.assert_complaint(removing.stderr.read(), ["f: 2 keys removed", "Interrupted. The first 2 of the list are done",
+                                                       "standard input from number 3 on"])
+
+    def test_a_remove_from_a_file_that_was_replaced_names_what_may_be_removed_from_the_new_one(self):
+        removing = self.spawn("remove", "f")
+        removing.stdin.write(b"alice\n")
+        removing.stdin.flush()
+        self.wait_until(lambda: self.run_bf("count", "f", "alice").stdout == b"1\talice\n")
+        self.good("clear", "f", "-q", "--force")
+        complaint = removing.communicate(b"bob\n", timeout=PATIENCE)[1]
+        self.assertEqual(removing.returncode, 2)
+        self.assert_complaint(complaint, ["f: removing stopped after 1 key: another file replaced this one", "never remove them again",
+                                          "from the new file only if it was built of a list that certainly had these keys."])
+        self.assertNotIn(b"Go on", complaint)
+
+    def test_the_danger_is_told_in_the_same_words_everywhere(self):
         told = {name: DANGER.findall(plain((ROOT / name).read_text("utf-8")))
                 for name in ("README.md", "capi/PROMISES.md", "capi/guide/sets.md", "capi/bfstore_sets.h", "include/bfstore/filter.hpp")}
         told["bf remove --help"] = DANGER.findall(plain(self.good("remove", "--help").decode()))
         words = told["capi/PROMISES.md"]
         self.assertEqual(len(words), 1)
-        self.assertIn("It is the one way in which a caller can make a wrong no.", words[0])
         self.assertEqual({name: words for name in told}, told)
+
+    def test_readme_has_each_way_to_a_wrong_no_that_the_promises_have(self):
+        readme, promises = (WAYS.findall((ROOT / name).read_text("utf-8")) for name in ("README.md", "capi/PROMISES.md"))
+        self.assertEqual((len(readme), len(promises)), (1, 1))
+        self.assertEqual(plain(readme[0]), plain(promises[0]))
+        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[in eight cases\]\(#when-a-no-can-be-wrong\)")
+        self.assertEqual(readme[0].count("\n- ") + 1, 8)
 
 
 if __name__ == "__main__":

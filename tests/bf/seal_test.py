@@ -31,7 +31,7 @@ class Seal(BfCase):
         done = self.run_bf("verify", "s")
         self.assertEqual((done.returncode, done.stdout), (1, b"s: damaged: bytes %d to %d\n" % (BODY + CHUNK, BODY + 2 * CHUNK - 1)))
         self.assert_complaint(done.stderr, "1 of 4 chunks of 64 KiB is damaged")
-        self.refused("contains", "s", "--verify", "key 1", says=("damaged", "bytes 81920 to 147455"))
+        self.refused("contains", "s", "--verify", "key 1", says=("damaged", "ask it with bf contains --tolerate-damage", "bytes 81920 to 147455"))
         self.assertEqual(self.good("contains", "s", "--tolerate-damage", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
         self.assertNotEqual(self.good("contains", "s", "--count", input=KEYS), b"maybe\t20000\nabsent\t0\n")
         absent = self.good("contains", "s", "--tolerate-damage", "--count", input=KEYS.replace(b"key", b"no key"))

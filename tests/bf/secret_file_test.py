@@ -108,7 +108,7 @@ class SecretFile(BfCase):
             self.secret("k", content)
             line = self.refused("contains", "f", "--secret-file", "k", "alice", says=["k: ", "16 bytes", "32 hex"])
             self.assertNotIn(digits[:8], line)
-        self.refused("contains", "f", "--secret-file", "nowhere", "alice", says=["nowhere: ", "No such file"])
+        self.refused("contains", "f", "--secret-file", "nowhere", "alice", says=["nowhere: no such file.", "head -c 16"])
         self.refused("contains", "f", "--secret-file", ".", "alice", says=".: ")
         self.refused("contains", "f", "--secret-file", "", "alice", says="--secret-file")
         self.refused("contains", "f", "--secret-file", says="--secret-file")

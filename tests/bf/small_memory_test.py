@@ -3,29 +3,13 @@ import os
 
 from bf_case import BfCase, main
 
+import control_group  # bf_case makes it found
+
 FILE_BYTES = 64 << 20
 LIMIT_BYTES = 24 << 20
 KEYS = b"".join(b"asked %d\n" % number for number in range(100))
 # Pages of 4 KiB are 0.4 MiB of these, and the program's own pages are few. With read-ahead it is all of the file.
 MOST_READ = 16 << 20
-
-
-def hierarchy():
-    """Returns the folder of control groups that limit memory, and the name of a group's file with the limit; or None."""
-    with open("/proc/self/mountinfo", encoding="utf-8") as mounts:
-        for line in mounts:
-            place, _, kind = line.partition(" - ")
-            folder, kind = place.split()[4], kind.split()
-            if kind[0] == "cgroup" and "memory" in kind[2].split(","):
-                return folder, "memory.limit_in_bytes"
-            if kind[0] == "cgroup2" and "memory" in read(os.path.join(folder, "cgroup.subtree_control")).split():
-                return folder, "memory.max"
-    return None
-
-
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
 
 
 class SmallMemory(BfCase):
@@ -35,15 +19,8 @@ class SmallMemory(BfCase):
         self.good("add", "f", "-q", "--from", "-", input=b"".join(b"%d\n" % number for number in range(1_000_000)))
         self.write("keys", KEYS)
 
-    def forget(self):
-        """Puts the file on the disk, and out of memory."""
-        descriptor = os.open(self.path("f"), os.O_RDWR)
-        os.fsync(descriptor)
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-        os.close(descriptor)
-
     def bytes_read(self, *command, enter=None):
-        self.forget()
+        control_group.forget(self.path("f"))
         running = self.spawn(*command, preexec_fn=enter)
         running.stdin.close()
         running.stdout.read()
@@ -58,21 +35,7 @@ class SmallMemory(BfCase):
 
     def test_a_file_that_does_not_fit_is_read_in_small_pages(self):
         self.need_a_disk()
-        found = hierarchy()
-        if found is None:
-            self.skipTest("no control groups that limit memory are mounted here")
-        group = os.path.join(found[0], f"bf-test-{os.getpid()}")
-        try:
-            os.mkdir(group)
-            self.addCleanup(os.rmdir, group)
-            with open(os.path.join(group, found[1]), "w", encoding="utf-8") as limit:
-                limit.write(str(LIMIT_BYTES))
-        except OSError as error:
-            self.skipTest(f"a control group can not be made here: {error}")
-
-        def enter():
-            with open(os.path.join(group, "cgroup.procs"), "w", encoding="utf-8") as members:
-                members.write(str(os.getpid()))
+        enter = control_group.limited(self, LIMIT_BYTES)
         for command in (["contains", "f", "--count"], ["add", "f", "-q"]):
             with self.subTest(command):
                 self.assertLess(self.bytes_read(*command, "--from", self.path("keys"), enter=enter), MOST_READ)

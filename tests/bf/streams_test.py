@@ -188,6 +188,21 @@ class Terminal(BfCase):
             self.assertEqual(read_all(terminal), lines + b"\r\x1b[K", command)
             self.assertEqual(process.wait(timeout=PATIENCE), 0, command)
 
+    def test_a_user_at_a_terminal_who_gave_no_keys_is_told_that_bf_waits_for_them(self):
+        self.good("create", "f", "-q", "--capacity", "20k")
+        for options in ([], ["--binary", "-0"]):
+            keyboard, stdin = pty.openpty()
+            self.addCleanup(os.close, keyboard)
+            process, terminal = self.spawn_at_a_terminal("contains", "f", *options, stdin=stdin, stdout=subprocess.DEVNULL)
+            os.close(stdin)
+            self.assertEqual(read_all(terminal, until=b"\n"), b"bf: reading keys from the terminal, until Ctrl-D\r\n")
+            os.write(keyboard, b"\x04")
+            self.assertEqual(process.wait(timeout=PATIENCE), 1)
+            self.assertEqual(read_all(terminal), b"")
+        process, terminal = self.spawn_at_a_terminal("contains", "f", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        said = b"bf: standard input: has no keys, so nothing was asked.\r\n"
+        self.assertEqual((read_all(terminal), process.wait(timeout=PATIENCE)), (said, 1))
+
     def test_progress_through_a_file_has_a_percentage_a_rate_and_the_time_that_is_left(self):
         self.good("create", "f", "-q", *SURE)
         keys = self.write("keys", b"some key\n" * 500000)

@@ -1,6 +1,8 @@
 """bfinspect on good files: every field is the file's, the same as page and as JSON, and nothing is changed by looking."""
+import json
 import math
 import os
+import re
 import subprocess
 import unittest
 
@@ -66,15 +68,38 @@ class GoodFiles(InspectorCase):
 
     def test_a_sealed_file_says_so_and_where_its_checksums_are(self):
         path = self.make("--capacity", "100k", name="plain")
-        self.assertEqual([self.json(path)[key] for key in ("sealed", "checksums_offset", "num_chunks")], [False, None, None])
+        self.assertEqual([self.json(path)[key] for key in ("sealed", "checksums_offset", "num_chunks", "damaged")], [False, None, None, None])
         subprocess.run([BF, "seal", "-q", path, path + ".sealed"], check=True)
         found = self.json(path + ".sealed")
         self.assertEqual((found["sealed"], found["state"], found["healthy"]), (True, "clean", True))
         self.assertEqual(found["num_chunks"], -(-found["body_bytes"] // 65536))
         self.assertEqual(found["file_bytes"], found["checksums_offset"] + 8 * found["num_chunks"] + 8)
+        self.assertEqual(found["damaged"], [])
         page = self.text(path + ".sealed")
-        self.assertIn("bf verify", page)
-        self.assertIn("2 checksums from byte", page)
+        self.assertIn("its bytes are those that were sealed", " ".join(page.split()))
+        self.assertRegex(page, r"2 checksums from byte [\d,]+\n")
+
+    def test_a_sealed_file_is_compared_with_its_checksums_if_its_bits_are_read(self):
+        # It was clean, with every bit counted, where bf verify found the damage.
+        path = self.make("--capacity", "100k", name="plain", keys=range(1000))
+        subprocess.run([BF, "seal", "-q", path, path + ".sealed"], check=True)
+        raw = Bytes(path + ".sealed")
+        for at in (16384, 16384 + 65536 + 7):
+            raw.data[at] ^= 1
+        verified = subprocess.run([BF, "verify", raw.write()], capture_output=True, check=False).stdout.decode()
+        found, page = self.json(raw.path, code=2), self.text(raw.path, code=2)
+        self.assertEqual([(one["offset"], one["offset"] + one["bytes"] - 1) for one in found["damaged"]],
+                         [tuple(map(int, ends)) for ends in re.findall(r"bytes (\d+) to (\d+)", verified)])
+        self.assertEqual([problem["code"] for problem in found["problems"]], ["BFS_EDAMAGED"])
+        self.assertTrue(page.splitlines()[0].endswith("damaged"), page)
+        self.assertIn("bytes 16,384 to ", page)
+        self.assertIn("--tolerate-damage", page)
+        quick = self.json(raw.path, "--quick")
+        self.assertIsNone(quick["damaged"])
+        page = self.text(raw.path, "--quick")
+        self.assertTrue(page.splitlines()[0].endswith("clean, not verified"), page)
+        self.assertIn("bf verify says whether", " ".join(page.split()))
+        self.assertRegex(page, r"2 checksums from byte [\d,]+, not verified")
 
     def test_the_fill_is_counted_from_the_bits(self):
         for layout in LAYOUTS:
@@ -139,6 +164,56 @@ class GoodFiles(InspectorCase):
             self.assertIn("clean, overfull", page.splitlines()[0])
             self.assertIn("bf build", page)
 
+    def test_a_filter_with_more_keys_than_bf_add_allows_without_a_warning_is_overfull(self):
+        # With 0.6 % too many keys bf add warned, and bfinspect called the file clean.
+        for layout in LAYOUTS:
+            most = self.keys_within_promise(self.json(self.make("--capacity", "50k", "--layout", layout, name=f"{layout}-empty")))
+            for more in (-300, 0, 300, 1000):
+                path = self.make("--capacity", "50k", "--layout", layout, name=f"{layout}{more}")
+                keys = b"".join(b"%d\n" % key for key in range(most + more))
+                said = subprocess.run([BF, "add", path], input=keys, capture_output=True, check=True, timeout=600).stderr
+                warned = b"holds more than" in said
+                found = json.loads(self.run_inspector("--json", path).stdout)
+                if layout != "counting":  # whose count has repeated keys, so that the bits decide
+                    self.assertLessEqual(warned, found["overfull"], (layout, more))
+                if more in (-300, 1000):
+                    self.assertEqual((warned, found["overfull"]), (more > 0, more > 0), (layout, more))
+                quick = json.loads(self.run_inspector("--json", "--quick", path).stdout)
+                self.assertEqual((quick["overfull"], quick["healthy"]), (warned, not warned), (layout, more))
+
+    def test_only_a_file_that_is_read_is_said_to_lack_no_bits(self):
+        path = self.make("--capacity", "30k", keys=range(20000))
+        found = self.json(path)
+        self.assertEqual((found["bits_may_be_missing"], found["emptier_stretches"]), (False, 0))
+        self.assertIn(found["stretches"], range(60, 65))
+        murmur = self.make("--capacity", "30k", "--hash", "murmur3", name="murmur3", keys=range(20000))
+        for found in (self.json(path, "--quick"), self.json(murmur)):
+            self.assertEqual([found[key] for key in ("bits_may_be_missing", "stretches", "emptier_stretches")], [None] * 3)
+
+    def test_repeated_keys_of_counters_break_no_promise(self):
+        path = self.make("--capacity", "1000", "--layout", "counting", keys=[key for key in range(300) for _ in range(5)])
+        self.assertEqual(self.json(path)["overfull"], False)
+
+    def test_a_filter_that_is_full_within_the_error_of_the_estimate_says_so(self):
+        page = " ".join(self.text(self.make("--capacity", "30k", "--seed", "4", keys=range(30000))).split())
+        self.assertIn("none: the promised rate is reached, within the error of the estimate", page)
+
+    def test_the_room_names_the_capacity_if_whole_lines_have_more(self):
+        self.assertRegex(self.text(self.make("--capacity", "1000", keys=range(4))),
+                         r"room for +about 1,0\d\d more keys, 996 of them to its\s+capacity")
+
+    def test_an_interval_whose_ends_are_the_same_is_one_number(self):
+        self.assertRegex(self.text(self.make("--capacity", "1000", keys=range(4))), r"95 of 100 times +4\n")
+
+    def test_while_it_is_filled_every_absent_key_gets_maybe(self):
+        path = self.make("--capacity", "1000", "--filling", keys=range(500))
+        self.assertRegex(self.text(path, code=1), r"false positives +every absent key now, 0\.\d+ % by the bits, 1\.00 % promised")
+
+    def test_a_slot_that_counts_no_more_is_the_state_before(self):
+        page = self.text(self.make(keys=range(4)))
+        self.assertEqual(len(re.findall(r"slot [AB] +before: dirty, ", page)), 1, page)
+        self.assertEqual(len(re.findall(r"slot [AB] +clean, ", page)), 1, page)
+
     def test_a_filter_of_nothing_but_ones_is_overfull_and_has_only_finite_numbers(self):
         for layout in LAYOUTS:
             raw = Bytes(self.make("--capacity", "1000", "--layout", layout, name=layout))
@@ -148,17 +223,21 @@ class GoodFiles(InspectorCase):
                 raw.data[offset + bit // 8] |= 1 << bit % 8
             found = self.json(raw.write(), code=1)
             self.assertEqual((found["overfull"], found["fill_ratio"], found["remaining_keys"]), (True, 1, 0))
-            self.assertNotRegex(self.text(raw.path, code=1), r"(?i)\b(nan|inf)\b")
+            page = self.text(raw.path, code=1)
+            self.assertNotRegex(page, r"(?i)\b(nan|inf)\b")
+            if layout != "counting":  # which has a lower end of the estimate
+                self.assertRegex(page, r"keys now +at least \d")
 
     def test_quick_leaves_the_fill_unknown_and_the_rest_as_it_is(self):
         path = self.make("--capacity", "1000", keys=range(3000))
-        whole, quick = self.json(path, code=1), self.json(path, "--quick")
-        for key in ("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "remaining_keys", "overfull"):
+        whole, quick = self.json(path, code=1), self.json(path, "--quick", code=1)
+        self.assertEqual((whole["overfull"], quick["overfull"]), (True, True))
+        for key in ("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "remaining_keys"):
             self.assertIsNotNone(whole[key], key)
             self.assertIsNone(quick[key], key)
         for key in ("m", "k", "n", "p", "seed", "keys_added", "state", "file_id", "slots", "valid"):
             self.assertEqual(whole[key], quick[key], key)
-        self.assertIn("not counted (--quick)", self.text(path, "--quick"))
+        self.assertIn("not counted (--quick)", self.text(path, "--quick", code=1))
 
     def test_an_external_hash_is_named(self):
         found = self.json(self.make("--capacity", "10", "--hash", "external"))

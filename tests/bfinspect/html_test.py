@@ -33,6 +33,8 @@ class HtmlCase(InspectorCase):
         told = self.run_inspector("--json", *arguments, "--", path)
         found, page = json.loads(told.stdout), self.page(path, *arguments, code=told.returncode)
         text = page.text()
+        # It stood on every page, also of a damaged file.
+        self.assertNotIn("always right", text)
         for key in ("m", "n", "set_bits", "file_bytes", "body_bytes", "body_offset", "keys_added", "keys_removed", "whole_capacity"):
             if found[key] and not (key == "body_bytes" and found["foreign_formats"]):
                 self.assertIn(f"{found[key]:,}", text, key)
@@ -99,6 +101,26 @@ class Files(HtmlCase):
         page = self.page(path)
         self.assertIn(r"f\xff\x1b[31m\u{202e}.bf", page.texts("h1")[0])
 
+    def test_the_page_has_no_seed_since_others_may_get_it(self):
+        # The page had the mode 644, and the filter 600.
+        for options, secret in ((("--capacity", "10", "--seed", "1234567890123"), "1234567890123"),
+                                (("--hash", "murmur3", "--bits", "1000", "--seeds", "4100000001..4100000007"), "4100000001")):
+            path = self.make(*options, name="seed" + secret)
+            self.assertIn(secret, self.text(path))
+            self.assertNotIn(secret, self.page(path).data.replace(path, ""))
+
+    def test_while_it_is_filled_nothing_says_that_absent_keys_are_found_absent(self):
+        text = self.page(self.make("--capacity", "1000", "--filling"), code=1).text()
+        self.assertIn('Every answer is "maybe" until bf finish-filling', text)
+        self.assertRegex(text, r"False positives now\s*100\.00 %\s*0 % by the bits, 1\.00 % promised")
+        self.assertNotIn('of the absent keys get "maybe"', text)
+
+    def test_a_full_file_is_healthy_and_says_what_to_do(self):
+        text = self.page(self.make("--capacity", "30k", "--seed", "4", keys=range(30000))).text()
+        self.assertIn("Healthy: clean", text)
+        self.assertIn("It is full: more keys would break its promise.", text)
+        self.assertNotIn("It is full", self.page(self.make(name="empty")).text())
+
     def test_with_quick_nothing_is_drawn_and_nothing_said_of_the_fill(self):
         page = self.page(self.make(keys=range(100)), "--quick")
         self.assertEqual(page.texts("svg"), [])
@@ -127,13 +149,8 @@ class Pictures(HtmlCase):
                 self.assertAlmostEqual(bar, share, delta=0.001)
 
     def test_a_hole_in_the_body_is_seen_and_said(self):
-        path = self.make("--capacity", "30k", keys=range(20000))
-        self.assertNotIn("Bits may be missing", self.page(path).text())
-        raw = Bytes(path)
-        offset, length = 16384, len(raw.data) - 16384
-        raw.data[offset + length // 2:offset + length // 2 + length // 16] = bytes(length // 16)
-        page = self.page(raw.write())
-        self.assertIn("Bits may be missing", page.text())
+        page = self.page(self.with_hole(), code=1)
+        self.assertIn("Needs attention: clean, bits may be missing", page.text())
         self.assertNotIn("Healthy", page.text())
         emptier = int(re.search(r"(\d+) of 6\d stretches of the body are much emptier", page.text())[1])
         self.assertEqual(emptier, len(page.tree.findall(".//rect[@class='hole']")))
@@ -144,7 +161,7 @@ class Pictures(HtmlCase):
         for layout in ("blocked", "classic", "counting"):
             for keys in (0, 1, 100, 5000):
                 path = self.make("--capacity", "3000", "--layout", layout, "--seed", "7", name=f"{layout}-{keys}", keys=range(keys))
-                self.assertNotIn("Bits may be missing", self.page(path, code=self.run_inspector(path).returncode).text())
+                self.assertNotIn("bits may be missing", self.page(path, code=self.run_inspector(path).returncode).text())
 
     def test_the_curve_ascends_and_the_filter_is_on_it(self):
         path = self.make("--capacity", "10k", keys=range(6000))
@@ -156,6 +173,35 @@ class Pictures(HtmlCase):
         x, y = min(points, key=lambda point: abs(point[0] - float(here["cx"])))
         self.assertAlmostEqual(x, float(here["cx"]), delta=3)
         self.assertAlmostEqual(y, float(here["cy"]), delta=6)
+
+    def test_a_rate_below_the_picture_is_no_point_of_it(self):
+        page = self.page(self.make("--capacity", "1000", keys=range(4)))
+        self.assertIsNone(page.tree.find(".//circle"))
+        self.assertIn("So low a rate is below the picture.", page.text())
+        self.assertNotIn("below the picture", self.page(self.make(name="half", keys=range(500))).text())
+
+    def test_the_curve_does_not_cross_the_words_you_are_here(self):
+        for keys in range(380, 600, 20):
+            picture = self.page(self.make("--capacity", "1000", name=f"at{keys}", keys=range(keys))).tree.findall(".//div[@class='charts']//svg")[1]
+            for label in (text for text in picture.iter("text") if text.text == "you are here"):
+                points = [tuple(map(float, point.split(","))) for point in picture.find("polyline").attrib["points"].split()]
+                covered = [y for x, y in points if x <= float(label.get("x")) + 100]
+                self.assertGreater(min(covered, default=240), float(label.get("y")), keys)
+
+    def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
+        self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
+        self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
+
+    def test_of_a_hash_that_may_be_uneven_the_page_says_so(self):
+        self.assertIn("With the hash of this filter", self.page(self.make("--capacity", "30k", "--hash", "murmur3", keys=range(20000))).text())
+
+    def test_the_line_of_the_promised_rate_does_not_cross_the_words_you_are_here(self):
+        for keys in range(500, 1300, 50):
+            path = self.make("--capacity", "1000", "--seed", "7", keys=range(keys), name=f"keys{keys}")
+            picture = self.page(path, code=self.run_inspector(path).returncode).tree.findall(".//div[@class='charts']//svg")[1]
+            label, = (float(text.get("y")) for text in picture.iter("text") if text.text == "you are here")
+            promised, = (float(line.get("y1")) for line in picture.iter("line") if line.get("class") == "limit" and line.get("y1") == line.get("y2"))
+            self.assertFalse(label - 13 < promised < label + 4, (keys, label, promised))
 
     def test_the_room_is_told_until_the_promised_rate_is_exceeded(self):
         def room(path, code):

@@ -33,8 +33,9 @@ KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
     "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
-    "sealed", "checksums_offset", "num_chunks", "set_bits", "fill_ratio",
-    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
+    "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
+    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys",
+    "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "key_form", "key_form_bytes",
     "foreign_formats", "foreign_filters", "foreign_keys", "looks_like", "first_bytes", "link_target",
     "link_target_bytes", "problems", "error"}
@@ -136,11 +137,20 @@ class InspectorCase(unittest.TestCase):
         subprocess.run([BF, *arguments], input=stdin, check=True, capture_output=True, timeout=PATIENCE)
 
     def make(self, *arguments, name="f.bf", keys=()):
-        path = self.path(name)
-        self.bf("create", path, *(arguments or ("--capacity", "1000")))
+        """Makes a filter. Its seed is fixed: what is estimated from the bits is the same in every run."""
+        path, arguments = self.path(name), arguments or ("--capacity", "1000")
+        self.bf("create", path, *arguments, *(() if {"--seed", "--hash"} & set(arguments) else ("--seed", "7")))
         if keys:
             self.bf("add", path, stdin=b"".join(b"%s\n" % str(key).encode() for key in keys))
         return path
+
+    def with_hole(self, *arguments, name="f.bf", keys=range(20000), first=0.5, share=1 / 16):
+        """Makes a filter, and zeroes this share of its body from this place on. Its end word stays."""
+        raw = Bytes(self.make(*(arguments or ("--capacity", "30k")), name=name, keys=keys))
+        offset, length = raw.get(72, "Q"), raw.get(80, "Q")
+        begin, size = offset + int(length * first) // 8 * 8, int(length * share) // 8 * 8
+        raw.data[begin:begin + size] = bytes(size)
+        return raw.write()
 
     def run_inspector(self, *arguments, environment=None, program=BFINSPECT, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "NO_COLOR"))}

@@ -7,6 +7,7 @@
 
 #include "json_output.hpp"
 #include "text_output.hpp"
+#include "words.hpp"
 
 using namespace bfinspect;
 
@@ -20,6 +21,12 @@ Facts clean_filter(Openers openers) {
   facts.kind = FileKind::kRegular;
   facts.openers = std::move(openers);
   facts.verdict = Verdict::kHealthy;
+  return facts;
+}
+
+Facts filter_in_use(Openers openers) {
+  Facts facts = clean_filter(std::move(openers));
+  facts.report.state = bfstore::FileState::kInUse;
   return facts;
 }
 
@@ -53,26 +60,51 @@ TEST_CASE("the report says no process after every process was looked at") {
 }
 
 TEST_CASE("the report does not say no process if some processes were not looked at") {
-  const Facts facts = clean_filter(Openers{{}, 2, 1, false});
+  const Facts facts = filter_in_use(Openers{{}, 2, {{77, "one\n", std::nullopt}}, false});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "2 processes of other users could not be looked at"));
   CHECK(page_says(facts, "1 process of this user could not be looked at: the system forbids it"));
+  CHECK(page_says(facts, "(77,"));
+  CHECK(page_says(facts, "one\\n)"));
   CHECK(json_says(facts)["open_by"].is_null());
   CHECK(json_says(facts)["open_by_complete"] == false);
   CHECK(json_says(facts)["processes_not_looked_at"] == 3);
-  CHECK(page_says(clean_filter(Openers{{}, 1, 0, false}), "1 process of another user could not be looked at"));
+  CHECK(page_says(facts, "So more processes may have it open than are listed here."));
+  CHECK(page_says(filter_in_use(Openers{{}, 1, {}, false}), "1 process of another user could not be looked at"));
+}
+
+TEST_CASE("the page of a file without a writer does not count the processes that could not be looked at") {
+  // "1 process of this user could not be looked at" stood under every report of a healthy file.
+  for (const auto state : {bfstore::FileState::kClean, bfstore::FileState::kAdoptable}) {
+    for (const auto& openers : {Openers{{}, 2, {{77, "one", std::nullopt}}, false}, Openers{{}, 0, {}, true}}) {
+      Facts facts = clean_filter(openers);
+      facts.report.state = state;
+      CHECK(page_says(facts, "\n  no process that can be seen from here\n"));
+      CHECK_FALSE(page_says(facts, "could not be looked at"));
+      CHECK_FALSE(page_says(facts, "cannot be seen"));
+      CHECK(json_says(facts)["open_by"].is_null());
+      CHECK(json_says(facts)["processes_not_looked_at"] == openers.not_looked_at());
+      facts.openers->seen.push_back({8, "reader", false});
+      CHECK(page_says(facts, "8  reader  reading\n  and perhaps others that cannot be seen from here\n"));
+      CHECK_FALSE(page_says(facts, "could not be looked at"));
+    }
+  }
+  for (const auto state : {bfstore::FileState::kUnclean, bfstore::FileState::kUnknown, bfstore::FileState::kEmbedded}) {
+    Facts facts = clean_filter(Openers{{}, 2, {}, false});
+    facts.report.state = state;
+    CHECK(page_says(facts, "2 processes of other users could not be looked at"));
+  }
 }
 
 TEST_CASE("the report does not say no process if processes may be hidden") {
-  const Facts facts = clean_filter(Openers{{}, 0, 0, true});
+  const Facts facts = filter_in_use(Openers{{}, 0, {}, true});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
   CHECK(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by"].is_null());
 }
 
 TEST_CASE("the report has a writer whose lock is held and that is not seen") {
-  Facts facts = clean_filter(Openers{{{7, "reader", false}}, 0, 0, false});
-  facts.report.state = bfstore::FileState::kInUse;
+  Facts facts = filter_in_use(Openers{{{7, "reader", false}}, 0, {}, false});
   CHECK(page_says(facts, "7  reader  reading"));
   CHECK(page_says(facts, "a writer holds its lock, but cannot be seen"));
   CHECK(json_says(facts)["open_by"].size() == 1);
@@ -86,14 +118,13 @@ TEST_CASE("the report has a writer whose lock is held and that is not seen") {
 }
 
 TEST_CASE("a process of which the mode is unknown may be the writer that holds the lock") {
-  Facts facts = clean_filter(Openers{{{7, "unknown", std::nullopt}}, 0, 0, false});
-  facts.report.state = bfstore::FileState::kInUse;
+  const Facts facts = filter_in_use(Openers{{{7, "unknown", std::nullopt}}, 0, {}, false});
   CHECK_FALSE(page_says(facts, "cannot be seen"));
   CHECK(json_says(facts)["open_by_complete"] == true);
 }
 
 TEST_CASE("a process of which the mode is unknown is listed without one") {
-  const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, 0, false});
+  const Facts facts = clean_filter(Openers{{{7, "some\nname", std::nullopt}}, 0, {}, false});
   CHECK(page_says(facts, "7  some\\nname  mode unknown"));
   CHECK(json_says(facts)["open_by"][0]["mode"].is_null());
 }
@@ -126,6 +157,20 @@ TEST_CASE("a file that may have several formats lists them and needs attention")
   CHECK(json_says(facts)["foreign_formats"] == nlohmann::json({"one", "two"}));
   CHECK(json_says(facts)["looks_like"] == "a filter in the format one or two");
   CHECK(json_says(facts)["foreign_filters"].is_null());
+}
+
+TEST_CASE("a stretch that is too empty may be due to digests that are not well mixed, where they came from outside") {
+  Facts facts = clean_filter(Openers{});
+  facts.report.fill.emplace();
+  facts.stretches = Stretches{{{512, 9}, {512, 400}}, true, true, {0}};
+  for (const auto hash : {bfstore::Hash::kXxh3, bfstore::Hash::kExternal}) {
+    facts.report.identity->hash = static_cast<std::uint16_t>(hash);
+    CHECK(missing_bits_advice(facts).find("1 of 2 stretches") == 0);
+    CHECK((missing_bits_advice(facts).find("not well mixed") != std::string::npos) ==
+          (hash == bfstore::Hash::kExternal));
+    CHECK(page_says(facts, "clean, bits may be missing"));
+    CHECK(json_says(facts)["emptier_stretches"] == 1);
+  }
 }
 
 TEST_CASE("a file of several columns says that one has to be given") {

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import unittest
 
-from inspector import (BF, BFINSPECT, DIRTY, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
+from inspector import (BF, BFINSPECT, DIRTY, LAYOUTS, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
@@ -46,6 +46,33 @@ class States(InspectorCase):
         path = self.make(name=name, keys=range(5))
         facts = os.stat(path)
         return Bytes(path).slots(DIRTY, boot=boot or boot_id(), device=facts.st_dev, inode=facts.st_ino, **more)
+
+    def test_a_file_that_may_lack_bits_needs_attention_in_every_output(self):
+        # Ten pages were zeroed: the page for a browser knew it, and the text, the JSON, the metrics and the exit code said clean.
+        for layout in LAYOUTS:
+            for first, share in ((1 / 3, 1 / 3), (0, 0.7)):
+                path = self.with_hole("--capacity", "50k", "--layout", layout, name=f"{layout}{first}", keys=range(40000), first=first, share=share)
+                found, page = self.json(path, code=1), " ".join(self.text(path, code=1).split())
+                self.assertEqual((found["bits_may_be_missing"], found["state"], found["problems"]), (True, "clean", []))
+                self.assertAlmostEqual(found["emptier_stretches"] / found["stretches"], share, delta=0.05)
+                words = f"{found['emptier_stretches']} of {found['stretches']} stretches of the body are much emptier than the others"
+                self.assertRegex(page, rf"\* clean, bits may be missing .* missing bits {words}: .* a \"no\" may be wrong\. Rebuild it")
+                self.assertNotIn("under way", page)
+                self.assertIn(words, self.run_inspector("--html", "-", path).stdout.decode())
+                metrics = self.run_inspector("--prometheus", path)
+                self.assertEqual(metrics.returncode, 1)
+                self.assertRegex(metrics.stdout.decode(), r"(?s)\nbfstore_healthy\{[^}]*\} 0\n.*\nbfstore_bits_may_be_missing\{[^}]*\} 1\n")
+                self.assertTrue(self.json(path, "--quick")["healthy"])
+
+    def test_bits_that_were_missing_when_it_was_sealed_stay_in_doubt(self):
+        self.bf("seal", "-q", self.with_hole(), self.path("sealed"))
+        found = self.json(self.path("sealed"), code=1)
+        self.assertEqual((found["damaged"], found["bits_may_be_missing"]), ([], True))
+
+    def test_a_file_in_use_that_may_lack_bits_may_be_one_to_which_millions_of_keys_are_added(self):
+        path = self.with_hole()
+        self.writer(path)
+        self.assertRegex(" ".join(self.text(path, code=1).split()), "in use, bits may be missing .* or one that is under way")
 
     def test_a_live_writer_is_in_use_and_healthy(self):
         path = self.make(keys=range(5))
@@ -310,6 +337,7 @@ class OpenBy(InspectorCase):
     def test_processes_of_others_are_counted_and_never_called_nobody(self):
         path = self.make("--capacity", "10", "--mode", "0644")
         os.chmod(self.folder, 0o755)
+        self.writer(path)
         program = shutil.copy(BFINSPECT, self.path("bfinspect"))
         os.chmod(program, 0o755)
         with open(path, "rb"):  # root has it open, and another user cannot look at root's processes

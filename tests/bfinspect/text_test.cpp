@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <bfstore/inspect.hpp>
+#include <bfstore/plan.hpp>
 
 #include <cmath>
 #include <limits>
@@ -79,7 +80,8 @@ TEST_CASE("numbers are grouped, and those in human units have the exact one next
   CHECK(interval_text(999'870, 1'000'123) == "999,870 to 1,000,123");
   CHECK(interval_text(999.2e6, 1'001.1e6) == "999.2 million to 1.0011 billion");
   CHECK(interval_text(999'000, 1'001'000) == "999,000 to 1,001,000");
-  CHECK(interval_text(5e6, 5e6) == "5.00 million to 5.00 million");
+  CHECK(interval_text(5e6, 5e6) == "5.00 million");
+  CHECK(interval_text(3.9, 4.2) == "4");
   CHECK(interval_text(5e6, std::numeric_limits<double>::infinity()) == "5.00 million or more");
   CHECK(about_text(0.4) == "0");
   CHECK(about_text(-3) == "0");
@@ -206,10 +208,40 @@ TEST_CASE("a filter filled to its capacity is healthy, chance included, and a fu
     const double deviation = 0.26 * std::sqrt(keys);  // of the estimate at this shape: sqrt(m (e^rho - 1 - rho)) / k
     CHECK(is_overfull(classic_with(capacity, keys)) == false);
     CHECK(is_overfull(classic_with(capacity, keys + 3 * deviation)) == false);
-    CHECK(is_overfull(classic_with(capacity, keys * 1.03 + 5 * deviation)) == true);
+    CHECK(is_overfull(classic_with(capacity, keys + 5 * deviation)) == true);
     CHECK(verdict_of(classic_with(capacity, keys)) == Verdict::kHealthy);
     CHECK(verdict_of(classic_with(capacity, keys * 3)) == Verdict::kNeedsAttention);
   }
+}
+
+TEST_CASE("the count of the header is the limit of bf, and counts without the bits, too") {
+  for (const std::uint64_t more : {0ULL, 1ULL}) {
+    bfstore::Report report = classic_with(1000, 990);
+    report.keys_added = 1500 + more;
+    report.keys_removed = 500;
+    CHECK(is_overfull(report) == (more == 1));
+    CHECK((remaining_keys(report) == 0U) == (more == 1));
+    report.fill.reset();
+    CHECK(is_overfull(report) == (more == 1));
+    CHECK_FALSE(remaining_keys(report).has_value());
+    report.keys_removed.reset();  // another program's count, of which nothing is known
+    CHECK_FALSE(is_overfull(report).has_value());
+  }
+}
+
+TEST_CASE("a filter that gives the answer maybe alone has a rate of 1, whatever its bits are") {
+  bfstore::Report report = classic_with(1000, 500);
+  CHECK(*rate_now(report) == report.fill->estimated_fpr);
+  report.filling = true;
+  CHECK(*rate_now(report) == 1);
+  report.filling = false;
+  for (const auto state :
+       {bfstore::FileState::kRecovering, bfstore::FileState::kPoisoned, bfstore::FileState::kSuperseded}) {
+    report.state = state;
+    CHECK(*rate_now(report) == 1);
+  }
+  report.fill.reset();
+  CHECK_FALSE(rate_now(report).has_value());
 }
 
 TEST_CASE("more keys than asked for are no harm while the promised rate holds") {
@@ -259,13 +291,20 @@ TEST_CASE("how many more keys fit is the number that keeps the promised rate, le
 // m = 15 * 2^12, of which java-polynomial reaches 2^15 bits. The estimate's deviation is sqrt(2^15 (e^rho - 1 - rho)) /
 // 7 = 13.1 keys with rho = 7 * 3000 / 2^15, and would be 9.1 if all m bits counted.
 TEST_CASE("the expected fill and the limit of a masked m are those of the bits that are reached") {
-  bfstore::Report report = classic_with(3000, 3105);
+  bfstore::Report report = classic_with(3000, 3045);
   report.identity->hash = static_cast<std::uint16_t>(bfstore::Hash::kJavaPolynomial);
   report.identity->num_bits = 15 << 12;
   CHECK(*fill_at_capacity(report) == doctest::Approx((1 - std::exp(-7.0 * 3000 / 32768)) * 8 / 15).epsilon(1e-4));
-  report.identity->fpr = report.fill->estimated_fpr * 0.99;
+  bfstore::PlanRequest full;
+  full.layout = bfstore::Layout::kClassic;
+  full.hash = bfstore::Hash::kJavaPolynomial;
+  full.capacity = 3000;
+  full.num_bits = 15 << 12;
+  full.num_probes = 7;
+  report.identity->fpr = bfstore::plan(full)->fpr;
+  CHECK(report.fill->estimated_fpr > report.identity->fpr);
   CHECK(is_overfull(report) == false);
-  report.fill->estimated_keys = 3120;
+  report.fill->estimated_keys = 3060;
   CHECK(is_overfull(report) == true);
 }
 

@@ -64,6 +64,10 @@ class Python(Examples):
     def says(self, name, *arguments):
         return self.run_it([sys.executable, "-B", EXAMPLES / name, *arguments], self.environment)
 
+    def test_a_program_without_arguments_says_how_it_is_called(self):
+        for name in ("cache_penetration.py", "crawler.py", "known_files.py", "light_client.py", "spam_list.py", "unseen_articles.py"):
+            self.fails([sys.executable, "-B", EXAMPLES / name], self.environment, rf'\A[^"\n]+\n\n    python3 {name} ')
+
     def test_a_crawler_visits_each_page_once_whoever_crawls_beside_it(self):
         for page, links in (("a", "bc"), ("b", "cd"), ("c", "a"), ("d", "")):
             text = "".join(f'<a href="{link}.html">{link}</a>' for link in links)
@@ -121,6 +125,7 @@ class Node(Examples):
         self.assertEqual(says("Ada", "grace"), ["Ada: free, and now yours", "grace: free, and now yours"])
         self.assertEqual(says("ada", "Zo\u00eb"), ["ada: perhaps taken", "Zo\u00eb: free, and now yours"])
         self.assertEqual(says("ZOE\u0308"), ["ZOE\u0308: perhaps taken"])
+        self.fails([self.binding.agree[0], program], self.environment, r"\Ausage: node user_names.mjs names.bf NAME...\n\Z")
 
 
 class Java(Examples):

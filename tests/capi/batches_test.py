@@ -163,6 +163,30 @@ class Batches(support.Case):
         self.assertEqual(LIBRARY.bfs_contains_keys(self.batch, ctypes.byref(keys), answers), EINVAL)
         self.assertEqual(list(answers), [1, 1])
 
+    def test_scratch_is_used_for_millions_of_keys_and_left_alone_for_few(self):
+        count = 2**21
+        digests = (ctypes.c_uint64 * count)()
+        ctypes.memmove(digests, random.Random(1).randbytes(8 * count), 8 * count)
+        filter_ = self.create(self.path + b".large", capacity=40_000_000, hash=bfs.HASH_EXTERNAL)
+        keys = bfs.many_keys(bfs.KEYS_DIGESTS, count // 2, digests)
+        self.assertGreater(LIBRARY.bfs_add_keys(filter_, ctypes.byref(keys)), 0)
+        keys.count = count
+        plain, sorted_, few = answers_for(count), answers_for(count), answers_for(4)
+        maybes = LIBRARY.bfs_contains_keys(filter_, ctypes.byref(keys), plain)
+        self.assertTrue(count // 2 <= maybes < count)
+        scratch = ctypes.create_string_buffer(12 * count + 2**23)
+        keys.scratch, keys.scratch_bytes = ctypes.addressof(scratch), len(scratch)
+        keys.count = 4
+        self.assertEqual(LIBRARY.bfs_contains_keys(filter_, ctypes.byref(keys), few), 4)
+        self.assertEqual(scratch.raw.count(0), len(scratch))
+        keys.count = count
+        self.assertEqual(LIBRARY.bfs_contains_keys(filter_, ctypes.byref(keys), sorted_), maybes)
+        self.assertEqual(bytes(sorted_), bytes(plain))
+        self.assertLess(scratch.raw.count(0), len(scratch) // 2)
+        keys.scratch = None
+        self.assertEqual(LIBRARY.bfs_contains_keys(filter_, ctypes.byref(keys), sorted_), EINVAL)
+        self.assertEqual(bytes(sorted_), b"\1" * count)
+
     def test_the_bytes_of_a_null_are_not_read(self):
         text = ctypes.create_string_buffer(b"x")
         keys = (ctypes.c_void_p * 2)(ctypes.addressof(text), 8)  # nothing is at 8

@@ -93,6 +93,15 @@ class Engine(unittest.TestCase):
         run(ENGINE, self.folder, "put", "d")
         check(ENGINE, self.folder)
 
+    def test_what_fails_is_said_with_its_reason(self):
+        os.mkdir(os.path.join(self.folder, "filter.bf"))
+        for folder, words, said in (("none", ["get", "a"], "the log cannot be opened: No such file or directory"),
+                                    ("", ["get", "a"], f"the filter cannot be opened: {self.folder}/filter.bf: a directory"),
+                                    ("", ["get"], "usage: engine_small FOLDER put|get KEY...")):
+            done = subprocess.run([ENGINE, os.path.join(self.folder, folder).rstrip("/"), *words], capture_output=True, text=True, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1))
+            self.assertTrue(done.stderr.startswith("engine_small: " + said), done.stderr)
+
     def test_rows_that_are_not_added_again_are_noticed(self):
         self.assertRaises(WrongNo, kill_before_each_call, *self.copy("each_row(log, (long)mark, add, filter)", "(long)end"))
 

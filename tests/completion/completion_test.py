@@ -41,6 +41,7 @@ CASES = (
     ("bfinspect --format libb", "libbloom"), ("bfinspect --format jaybird filt", "filters.bf"),
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
     ("bfinspect --prom", "--prometheus"), ("bfinspect --prometheus a.bf filt", "filters.bf"), ("bfinspect filters.bf --html filt", "filters.bf"),
+    ("bfinspect --prometheus a.bf --output filt", "filters.bf"),
 )
 
 

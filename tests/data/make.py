@@ -10,7 +10,7 @@ import sys
 FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent / "support"), str(FOLDER.parent / "format")]
 import bfstore_ctypes as bfs
-from breakage import IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, SECRET, SECRET_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
+from breakage import FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, SECRET, SECRET_IDENTITY, SEEDED, SEEDED_IDENTITY, STATE, seal_identity
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
@@ -96,8 +96,20 @@ def make_jaybird(library):
         break_file(good, defect, change, code)
 
 
+def make_foreign(library):
+    """Makes the files of hashes of other programs whose m or k they cannot have."""
+    for given, rules in FOREIGN_IDENTITY:
+        good = make_file(library, "foreign.bf", **given)
+        (FOLDER / "foreign.bf").unlink()
+        for defect, (change, code) in rules.items():
+            break_file(good, defect, change, code)
+
+
 def main():
     library = bfs.load(sys.argv[1])
+    make_foreign(library)
+    if "--foreign" in sys.argv:
+        return
     make_jaybird(library)
     if "--jaybird" in sys.argv:
         return

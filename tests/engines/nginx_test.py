@@ -412,6 +412,10 @@ class Campaign:
         if reached < 5 and self.until_accident is None:
             self.until_accident = self.rng.randrange(10)
 
+    def is_filtered(self):
+        """Whether the worker that has this campaign's connection answers from the filter."""
+        return self.backend.count(lambda: [self.client.item(f"absent-{next(self.names)}") for _ in range(20)]) < 10
+
     def round(self):
         self.check()
         if self.until_accident == 0:
@@ -664,6 +668,7 @@ class Kills(Filtered):
         engines.stopped(campaign.processes[writer])
         with self.assertRaises(WrongNo):
             for _ in range(3):  # a key may be one of the filter's false positives
+                engines.wait_until(campaign.is_filtered, "the filter in use")
                 campaign.check()
                 self.go_on(campaign, writer)
 
@@ -678,7 +683,7 @@ class Kills(Filtered):
         for number in range(3):  # a key may be one of the filter's false positives
             put(self.place, f"late-{number}")
         self.go_on(campaign, builder)
-        self.wait_until_filtered()
+        engines.wait_until(campaign.is_filtered, "the filter in use")
         with self.assertRaises(WrongNo):
             campaign.check()
 

@@ -1,7 +1,7 @@
 """The module capi/engines/redis in a real server. Its replies are compared, and no key that a server acknowledged may be
 answered "no", whatever happened to the server.
 
-Arguments: see engines.py; or --bench, which only measures.
+Arguments: see engines.py; or --bench, which only measures, and --rival=MODULE, another module with the BF commands to measure beside.
 --server=PATH is another server than Debian's: a newer one, or Valkey's.
 """
 
@@ -18,13 +18,15 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 import unittest
+from typing import NamedTuple
 
 import engines
 
-TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False)
+TREE, ASKED = engines.arguments(kills=2, server="redis-server", bench=False, rival="")
 SERVER = ASKED.server
 CLI = str(pathlib.Path(SERVER).with_name(pathlib.Path(SERVER).name.replace("server", "cli")))
 if not shutil.which(CLI):
@@ -76,6 +78,9 @@ class Redis:
         with contextlib.suppress(redis.ConnectionError, redis.BusyLoadingError):
             return self.client.ping()
         return False
+
+    def warnings(self):
+        return [line for line in (self.folder / "log").read_text("utf-8", "replace").splitlines() if "maybe" in line][-5:]
 
     def call(self, *words):
         return self.client.execute_command(*(str(word) if isinstance(word, pathlib.Path) else word for word in words))
@@ -168,7 +173,7 @@ class FilterCase(unittest.TestCase):
         return sum(server.ask(name, ABSENT)) <= len(ABSENT) * fpr + deviations * (len(ABSENT) * fpr) ** 0.5
 
     def assert_filters(self, server, name, **how):
-        self.assertTrue(self.filters(server, name, **how), name)
+        self.assertTrue(self.filters(server, name, **how), (name, server.warnings()))
 
     def assert_all_maybe(self, server, name):
         self.assertEqual(server.ask(name, ABSENT[:50]), [1] * 50)
@@ -182,8 +187,8 @@ class FilterCase(unittest.TestCase):
         engines.wait_until(lambda: replica.client.info("replication")["master_link_status"] == "up", "a replica")
         server.wait_for_replica()
 
-    def kill_often(self, server):
-        """Kills the server at any moment, while it adds keys or rewrites its log."""
+    def kill_often(self, server, come_back=lambda acknowledged: None):
+        """Kills the server at any moment, while it adds keys or rewrites its log. come_back() does what an operator does then."""
         acknowledged, chance = [], random.Random(ASKED.seed)
 
         def add():
@@ -200,7 +205,9 @@ class FilterCase(unittest.TestCase):
             killer.join()
             server.restart(signal.SIGKILL)
             self.assert_there(server, "f", acknowledged)
+            come_back(acknowledged)
             self.assert_filters(server, "f")
+            self.assert_there(server, "f", acknowledged)
 
 
 class Replies(FilterCase):
@@ -1536,12 +1543,34 @@ class Outside:
         return [LIBRARY.bfs_contains(self.handle, key.encode(), len(key)) for key in items]
 
 
-def add_until_killed(path, added):
-    with Outside(path) as outside:
-        for i in range(KEYS_OF_A_LIFE * (ASKED.kills + 100)):
-            outside.add([f"other-{i}"])
-            added.value = i + 1
-            time.sleep(0.0001)  # clock: the server needs the processor, too
+def other(i):
+    return f"other-{i}"
+
+
+def add_until_killed(path, opened, added):
+    """Adds one key after the other. When the file is poisoned, closes it, and adds all of them again to the file that comes."""
+    while True:
+        with contextlib.suppress(bfs.CodeError), Outside(path) as outside:
+            added.value = 0
+            opened.value += 1
+            code = bfs.OK
+            while code >= 0:
+                code = LIBRARY.bfs_add(outside.handle, other(added.value).encode(), len(other(added.value)))
+                added.value += code >= 0
+                time.sleep(0.0001)  # clock: the server needs the processor, too
+            assert code == bfs.EPOISONED, code
+        time.sleep(0.001)  # clock: until the file can be opened
+
+
+def sync_and_die(path):
+    """Another process syncs the file, and is killed before the kernel has answered."""
+    dies = TREE.out / "dies_in_a_sync.so"
+    subprocess.run([*TREE.cc, "-shared", "-fPIC", "-x", "c", "-", "-o", dies], check=True, text=True,
+                   input="#include <signal.h>\nint fdatasync(int file) { return (void)file, raise(SIGKILL); }\n")
+    code = ("import sys, bfstore_ctypes as bfs; library = bfs.load(sys.argv[1]); "
+            "library.bfs_sync(bfs.open_path(library, sys.argv[2].encode(), bfs.WRITE), None, None)")
+    return subprocess.run([sys.executable, "-B", "-c", code, TREE.library, path],
+                          env={**os.environ, "LD_PRELOAD": str(dies), "PYTHONPATH": os.path.dirname(bfs.__file__)})
 
 
 FILE_SEEDS = itertools.count(1)  # each file is unlike the others, and like itself in another run
@@ -1619,20 +1648,57 @@ class Attached(FilterCase):
                     self.assert_filters(server, "f")
 
     def test_no_key_is_lost_when_the_server_and_another_process_are_killed(self):
+        sizes = {"capacity": 3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), "flags": bfs.REPLACE}
         with attaching(*REWRITING) as server:
-            make_file(server.file, capacity=3 * KEYS_OF_A_LIFE * (ASKED.kills + 100), flags=bfs.REPLACE)
+            make_file(server.file, **sizes)
             self.attach(server)
             processes = multiprocessing.get_context("fork")
-            added = processes.Value("Q", 0)
-            outside = processes.Process(target=add_until_killed, args=(server.file, added))
+            opened, added = processes.Value("Q", 0), processes.Value("Q", 0)
+            outside = processes.Process(target=add_until_killed, args=(server.file, opened, added))
+
+            def come_back(acknowledged):
+                """A server that was killed in a sync poisoned the file, unless nobody else had it open: then it recovered the file."""
+                with contextlib.suppress(bfs.CodeError), Outside(server.file):
+                    return
+                before = opened.value
+                self.replace_poisoned(server, acknowledged, **sizes)
+                engines.wait_until(lambda: opened.value > before, "the other process in the new file")
             outside.start()
-            self.kill_often(server)
+            self.kill_often(server, come_back)
             engines.wait_until(lambda: added.value > 100, "keys from outside")
             outside.kill()
             outside.join()
+            self.assertEqual(outside.exitcode, -signal.SIGKILL)
             server.restart(signal.SIGKILL)
-            self.assertNotIn(0, server.ask("f", [f"other-{i}" for i in range(added.value)]))
+            self.assertNotIn(0, server.ask("f", [other(i) for i in range(added.value)]))
             self.assert_filters(server, "f")
+
+    def replace_poisoned(self, server, items, **sizes):
+        """The way back that the module's README names: the file is built anew and attached again."""
+        with self.assertRaises(bfs.CodeError) as raised:
+            Outside(server.file)
+        self.assertEqual(raised.exception.code, bfs.EPOISONED)
+        self.assert_all_maybe(server, "f")
+        server.call("DEL", "f")
+        with Outside(make_file(server.file, **sizes)) as anew:
+            anew.add(items)
+        self.attach(server)
+
+    def test_a_file_whose_sync_was_killed_is_built_anew_and_attached_again(self):
+        with attaching("--appendonly", "yes") as server, Outside(server.file) as outside:
+            self.attach(server)
+            server.add("f", keys(100))
+            self.assertEqual(sync_and_die(server.file).returncode, -signal.SIGKILL)
+            server.restart(signal.SIGKILL)
+            self.assertEqual(server.state("f"), b"in doubt")
+            self.refuses("", server, "BF.ADD", "f", "a")
+            self.assertEqual(LIBRARY.bfs_add(outside.handle, b"a", 1), bfs.EPOISONED)
+            self.assertNotIn(0, outside.ask(ABSENT[:50]))
+            self.replace_poisoned(server, keys(100), flags=bfs.REPLACE)
+            for _ in range(2):
+                self.assert_there(server, "f", keys(100))
+                self.assert_filters(server, "f")
+                server.restart(signal.SIGKILL)
 
     def test_the_file_knows_the_server_before_it_has_a_key_from_it(self):
         def owners(file):
@@ -2434,45 +2500,64 @@ def requests_per_second(server, *command):
     return float(lines[-1].split('","')[1])
 
 
-def fill_for_bench(server, items):
-    make_file(server.file, MANY, flags=bfs.REPLACE)
-    server.call("BF.ATTACH", "file", server.file)
-    server.call("BF.RESERVE", "filter", FPR, MANY)
-    tell("adding in batches", {
-        "SADD": median_seconds(lambda: [server.call("SADD", "set", *batch) for batch in batches(items)], 1),
-        "BF.MADD": median_seconds(lambda: batched(server, "BF.MADD", "filter", items), 1),
-        "BF.MADD to a file": median_seconds(lambda: batched(server, "BF.MADD", "file", items), 1)}, MANY)
+class Store(NamedTuple):
+    """One thing that a server is asked: a set, or a filter."""
+
+    server: Redis
+    key: str
+    one: str  # the commands that ask for one, ask for many, and add many
+    many: str
+    add: str
+
+
+@contextlib.contextmanager
+def stores():
+    """Yields {name: Store}, each empty, and the server that has an attached file."""
+    with contextlib.ExitStack() as open_ones:
+        server = open_ones.enter_context(attaching())
+        make_file(server.file, MANY, flags=bfs.REPLACE)
+        server.call("BF.ATTACH", "file", server.file)
+        server.call("BF.RESERVE", "filter", FPR, MANY)
+        bf = ("BF.EXISTS", "BF.MEXISTS", "BF.MADD")
+        found = {"set": Store(server, "set", "SISMEMBER", "SMISMEMBER", "SADD"), "filter": Store(server, "filter", *bf),
+                 "file": Store(server, "file", *bf)}
+        if ASKED.rival:
+            rival = open_ones.enter_context(running(module=("--loadmodule", os.path.abspath(ASKED.rival))))
+            rival.call("BF.RESERVE", "filter", FPR, MANY)
+            found["rival"] = Store(rival, "filter", *bf)
+        yield found, server
+
+
+def check_answers(all_stores, there, absent):
+    for name, store in all_stores.items():
+        assert 0 not in batched(store.server, store.many, store.key, there)
+        rate = sum(batched(store.server, store.many, store.key, absent)) / MANY
+        assert rate < 1.1 * FPR, rate
+        print(f"{name}: every key is there, {100 * rate:.2f} % false positives, "
+              f"{store.server.call('MEMORY', 'USAGE', store.key, 'SAMPLES', 0)} bytes")
 
 
 def bench():
     setUpModule()
-    with attaching() as server:
-        there, absent = keys(MANY), [f"absent-{i}" for i in range(MANY)]
-        fill_for_bench(server, there)
-        for name in ("filter", "file"):
-            assert 0 not in batched(server, "BF.MEXISTS", name, there)
-            rate = sum(batched(server, "BF.MEXISTS", name, absent)) / MANY
-            assert rate < 1.1 * FPR, rate
-            print(f"{name}: every key is there, {100 * rate:.2f} % false positives")
-        print({name: server.call("MEMORY USAGE", name, "SAMPLES", 0) for name in ("set", "filter", "file")}, "bytes")
+    there, absent = keys(MANY), [f"absent-{i}" for i in range(MANY)]
+    with stores() as (all_stores, server):
+        def each(work):
+            return {name: lambda store=store: work(store) for name, store in all_stores.items()}
+        tell("adding in batches", {name: median_seconds(work, 1) for name, work in each(
+            lambda store: [store.server.call(store.add, store.key, *batch) for batch in batches(there)]).items()}, MANY)
+        check_answers(all_stores, there, absent)
         few = absent[:20000]
-        tell("absent keys, one a command in a pipeline", in_turns(
-            {"SISMEMBER": lambda: piped(server, "SISMEMBER", "set", few),
-             "BF.EXISTS": lambda: piped(server, "BF.EXISTS", "filter", few)}), len(few))
-        tell("absent keys in batches", in_turns(
-            {"SMISMEMBER": lambda: batched(server, "SMISMEMBER", "set", absent),
-             "BF.MEXISTS": lambda: batched(server, "BF.MEXISTS", "filter", absent)}), MANY)
-        asked = {"SISMEMBER": "set", "BF.EXISTS": "filter", "BF.EXISTS of a file": "file"}
-        rates = {name: [] for name in asked}
+        tell("absent keys, one a command in a pipeline", in_turns(each(lambda store: piped(store.server, store.one, store.key, few))), len(few))
+        tell("absent keys in batches", in_turns(each(lambda store: batched(store.server, store.many, store.key, absent))), MANY)
+        rates = {name: [] for name in all_stores}
         for _ in range(ROUNDS):
-            for name, key in asked.items():
-                rates[name].append(requests_per_second(server, name.split()[0], key, "absent-__rand_int__"))
+            for name, store in all_stores.items():
+                rates[name].append(requests_per_second(store.server, store.one, store.key, "absent-__rand_int__"))
         print("redis-benchmark, absent keys: " + ", ".join(f"{name} {sorted(rate)[ROUNDS // 2]:.0f}/s" for name, rate in rates.items()))
         few = absent[:5000]
         with Outside(server.file, bfs.READ) as outside:
             tell("absent keys, one at a time", in_turns(
-                {"SISMEMBER": lambda: [server.call("SISMEMBER", "set", key) for key in few],
-                 "BF.EXISTS": lambda: [server.call("BF.EXISTS", "filter", key) for key in few],
+                {**each(lambda store: [store.server.call(store.one, store.key, key) for key in few]),
                  "the attached file from Python": lambda: outside.ask(few)}), len(few))
 
 

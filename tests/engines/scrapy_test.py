@@ -330,7 +330,7 @@ class Seen(Opens):
         return [sum(column) for column in zip(*won, strict=True)], sum(1 for mine in won if any(mine))
 
     def test_of_crawlers_that_see_a_request_at_one_moment_one_at_least_wins(self):
-        self.opened(BLOOM_CAPACITY=100000).close("finished")
+        self.opened(BLOOM_CAPACITY=1_000_000).close("finished")  # so many that no page of a few rounds is there by chance
         count, crawlers, winners, racing = 3000, 4, [], 1
         while racing == 1 and len(winners) < 20 * count:  # on a busy machine one crawler may be ready before another begins
             more, racing = self.race(len(winners), count, crawlers)

@@ -104,7 +104,7 @@ class Functions(Case):
     def test_a_key_goes_to_the_file_that_has_the_path_now(self):
         database = self.connect()
         for name in ("rows.bf", "new.bf"):
-            self.one(database, "SELECT bf_create(?, 100)", name)
+            self.one(database, "SELECT bf_create(?, 1000)", name)
         self.one(database, "SELECT bf_add('rows.bf', 'x')")
         os.replace(self.folder / "new.bf", self.filter)
         self.one(database, "SELECT bf_add('rows.bf', 'y')")
@@ -146,7 +146,7 @@ class Functions(Case):
         self.assertEqual(database.execute(join + " WHERE bf_maybe('rows.bf', k)").fetchall(), [(1,)])
         database.execute("CREATE TABLE numbers (key)")
         database.execute("INSERT INTO numbers VALUES (1)")
-        self.one(database, "SELECT bf_create('n.bf', 10)")
+        self.one(database, "SELECT bf_create('n.bf', 1000)")
         self.one(database, "SELECT bf_keep('n.bf', 'numbers', 'key')")
         self.assertEqual([self.maybe(database, key, "n.bf") for key in (1, 2, "2", b"2")], [1, 0, 1, 0])
         database.execute("INSERT INTO numbers VALUES ('x')")
@@ -156,7 +156,7 @@ class Functions(Case):
         database = self.connect()
         database.create_collation("first", lambda a, b: (a[:1] > b[:1]) - (a[:1] < b[:1]))
         database.execute("CREATE TABLE rows (key TEXT COLLATE first)")
-        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.assert_refused("collation", database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         self.assertEqual(database.execute("SELECT name FROM sqlite_schema").fetchall(), [("rows",)])
 
@@ -186,7 +186,7 @@ class Functions(Case):
 
     def test_a_table_bfstore_filters_that_ended_leaves_the_connection_of_use(self):
         """A statement that reads the table once stayed prepared, and failed in every function of the connection."""
-        create, keep, ask, info = "SELECT bf_create('rows.bf', 100)", "SELECT bf_keep('rows.bf', 'rows', 'key')", "SELECT bf_maybe('rows.bf', 1)", "SELECT state FROM bf_info('rows.bf')"
+        create, keep, ask, info = "SELECT bf_create('rows.bf', 1000)", "SELECT bf_keep('rows.bf', 'rows', 'key')", "SELECT bf_maybe('rows.bf', 1)", "SELECT state FROM bf_info('rows.bf')"
         drop = ["DROP TABLE bfstore_filters", *(f'DROP TRIGGER "bfstore {event} rows.bf"' for event in ("insert", "update", "before insert", "before update")), 'DROP VIEW "bfstore last rows.bf"']
         for way in ([create, "BEGIN", keep, ask, "INSERT INTO rows VALUES ('x')", "ROLLBACK"], [create, "SAVEPOINT s", keep, info, "ROLLBACK TO s", "RELEASE s"], [create, keep, ask, *drop],
                     ["CREATE TABLE bfstore_filters (other)", ask, "DROP TABLE bfstore_filters"], None, [create, keep, ask, None]):
@@ -218,7 +218,7 @@ class Functions(Case):
         database = self.connect()
         for name in ("'countin'", "'Counting'", "''", "NULL"):
             self.assert_refused("no layout is called " + name, database, f"SELECT bf_create('c.bf', 100, 0.001, {name})")
-        self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")
+        self.one(database, "SELECT bf_create('c.bf', 1000, 0.001, 'counting')")
         for _ in range(2):
             self.one(database, "SELECT bf_add('c.bf', 'x')")
         self.assertEqual(self.one(database, "SELECT bf_count('c.bf', 'x')"), 2)
@@ -298,7 +298,7 @@ class Equality(Case):
         """The triggers of a table are made again for each of its types."""
         def fill(database, value):
             self.filter.unlink(missing_ok=True)
-            self.one(database, "SELECT bf_create('rows.bf', 10)")
+            self.one(database, "SELECT bf_create('rows.bf', 1000)")
             self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
             database.execute("INSERT INTO rows VALUES (?)", (value,))
         self.assertGreater(self.compare(TYPES[::2], "bf_maybe('rows.bf', k)", fill), 1000)
@@ -312,7 +312,7 @@ class Equality(Case):
     def test_a_filter_that_was_added_to_by_hand_loses_no_row_that_sql_finds(self):
         def fill(database, value):
             self.filter.unlink(missing_ok=True)
-            self.one(database, "SELECT bf_create('rows.bf', 10, 0.001, 'counting')")
+            self.one(database, "SELECT bf_create('rows.bf', 1000, 0.001, 'counting')")
             database.execute("INSERT INTO rows VALUES (?)", (value,))
             database.execute("SELECT bf_add('rows.bf', key) FROM rows").fetchall()
         self.assertGreater(self.compare(TYPES[:6], "bf_count('rows.bf', k)", fill), 1000)
@@ -321,7 +321,7 @@ class Equality(Case):
         import bfstore_ctypes as bfs
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, key TEXT COLLATE NOCASE)")
-        self.one(database, "SELECT bf_create('rows.bf', 100)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         database.execute("INSERT INTO rows (key) VALUES ('apple')")
         database.execute("UPDATE rows SET key = 'APPLE'")
@@ -333,7 +333,7 @@ class Equality(Case):
 
     def test_what_is_removed_is_removed_in_both_its_forms(self):
         database = self.connect()
-        self.one(database, "SELECT bf_create('c.bf', 100, 0.001, 'counting')")
+        self.one(database, "SELECT bf_create('c.bf', 1000, 0.001, 'counting')")
         self.one(database, "SELECT bf_add('c.bf', 'Apple')")
         self.assertEqual([self.maybe(database, key, "c.bf") for key in ("Apple", "apple")], [1, 1])
         self.assertEqual(self.one(database, "SELECT bf_remove('c.bf', 'Apple')"), 1)
@@ -344,7 +344,7 @@ class Equality(Case):
         library = bfs.load(str(TREE.library))
         database = self.connect()
         for name, key in (("numbers.bf", (5).to_bytes(8, "little")), ("texts.bf", b"5")):
-            self.one(database, "SELECT bf_create(?, 10)", name)
+            self.one(database, "SELECT bf_create(?, 1000)", name)
             handle = bfs.open_path(library, str(self.folder / name).encode(), bfs.WRITE)
             self.assertEqual(library.bfs_add(handle, key, len(key)), 1)
             library.bfs_close(handle, None)
@@ -392,7 +392,7 @@ class Equality(Case):
     def test_keys_that_another_program_adds_to_sqlites_filter_are_a_limit_that_info_names(self):
         import bfstore_ctypes as bfs
         database = self.connect()
-        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.one(database, "SELECT bf_add('rows.bf', 'x')")
         library = bfs.load(str(TREE.library))
         handle = bfs.open_path(library, str(self.filter).encode(), bfs.WRITE)
@@ -451,7 +451,7 @@ class Events(Case):
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (key || id))")
         for column in ("key", "up"):
-            self.one(database, "SELECT bf_create(?, 10)", column)
+            self.one(database, "SELECT bf_create(?, 1000)", column)
             self.one(database, "SELECT bf_keep(?, 'rows', ?)", column, column)
         rows = database.execute("REPLACE INTO rows (key) VALUES (NULL), ('y') RETURNING bf_maybe('key', key), bf_maybe('up', up)").fetchall()
         self.assertEqual(rows, [(1, 1)] * 2)
@@ -474,7 +474,7 @@ class Events(Case):
                     with self.subTest(column=column, order=order, chain=chain):
                         database = self.connect()
                         database.executescript("PRAGMA foreign_keys = ON; CREATE TABLE log (answer, number);" + order.format(column))
-                        self.one(database, "SELECT bf_create('rows.bf', 100)")
+                        self.one(database, "SELECT bf_create('rows.bf', 1000)")
                         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
                         name = "key" if column is default else "up"
                         database.executescript(f"""CREATE TRIGGER asks AFTER UPDATE ON third BEGIN INSERT INTO log SELECT bf_maybe('rows.bf', 'late'), (SELECT count(*) FROM rows WHERE key = 'late'); END;
@@ -501,7 +501,7 @@ class Events(Case):
                 with self.subTest((begin, ends)):
                     database = self.connect()
                     database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE, {key})")
-                    self.one(database, "SELECT bf_create('rows.bf', 100)")
+                    self.one(database, "SELECT bf_create('rows.bf', 1000)")
                     self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
                     database.execute("INSERT INTO rows (u) VALUES ('a'), ('b')")
                     database.execute(begin)
@@ -519,7 +519,7 @@ class Events(Case):
     def test_info_says_why_every_key_is_maybe_while_a_statement_that_ended_a_row_early_runs(self):
         database = self.connect()
         database.execute("CREATE TABLE rows (u UNIQUE, key AS (u || '!'))")
-        self.one(database, "SELECT bf_create('rows.bf', 100)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         running = database.execute("INSERT OR IGNORE INTO rows (u) VALUES ('a'), ('a'), ('b'), ('c') RETURNING u")
         self.assertEqual(running.fetchone(), ("a",))
@@ -535,7 +535,7 @@ class Events(Case):
         """If the generated column is the same before a default replaces NULL, no BEFORE trigger runs, and once nothing was refused."""
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY, more, \"x\"\"y\" TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'r', key AS (ifnull(\"x\"\"y\", 'q')))")
-        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         database.execute("INSERT INTO rows VALUES (1, 1, 'q')")
         set_null = "UPDATE rows SET \"x\"\"y\" = NULL"
@@ -551,7 +551,7 @@ class Events(Case):
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL DEFAULT 'x', up TEXT AS (upper(key)))")
         for column in ("key", "up"):
-            self.one(database, "SELECT bf_create(?, 10)", column)
+            self.one(database, "SELECT bf_create(?, 1000)", column)
             self.one(database, "SELECT bf_keep(?, 'rows', ?)", column, column)
         database.execute("REPLACE INTO rows (key) VALUES (NULL), ('y')")
         self.assertEqual([self.maybe(database, key, "key") for key in "xyz"], [1, 1, 0])
@@ -568,7 +568,7 @@ class Events(Case):
             with self.subTest(writes):
                 database = self.connect()
                 database.execute(f"CREATE TABLE rows (id INTEGER PRIMARY KEY, u UNIQUE ON CONFLICT IGNORE, {key})")
-                self.one(database, "SELECT bf_create('rows.bf', 10)")
+                self.one(database, "SELECT bf_create('rows.bf', 1000)")
                 self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
                 database.executescript(writes)
                 self.assertEqual(self.one(database, "SELECT count(*) FROM rows WHERE key = 'abc' COLLATE NOCASE"), 1)
@@ -579,7 +579,7 @@ class Events(Case):
 
     def test_the_number_that_sqlite_gives_a_row_is_no_key(self):
         database = self.connect()
-        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         for columns in ("id INTEGER PRIMARY KEY, key", "id INTEGER PRIMARY KEY AUTOINCREMENT, key", "id, key"):
             database.executescript(f"DROP TABLE IF EXISTS rows; CREATE TABLE rows ({columns})")
             column = "rowid" if columns == "id, key" else "id"
@@ -591,7 +591,7 @@ class Events(Case):
     def test_a_row_counts_its_key_once(self):
         database = self.connect()
         database.execute("CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT)")
-        self.one(database, "SELECT bf_create('rows.bf', 100, 0.001, 'counting')")
+        self.one(database, "SELECT bf_create('rows.bf', 1000, 0.001, 'counting')")
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         self.insert(database, "a", "b", "b")
         database.execute("UPDATE rows SET key = 'c' WHERE key = 'b'")
@@ -1207,7 +1207,7 @@ class BehindItsBack(Case):
         database = self.connect()
         database.executescript("""PRAGMA foreign_keys = ON; CREATE TABLE up (k TEXT PRIMARY KEY); INSERT INTO up VALUES ('a'), ('standard');
             CREATE TABLE rows (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT DEFAULT 'standard' REFERENCES up ON UPDATE CASCADE ON DELETE SET DEFAULT)""")
-        self.one(database, "SELECT bf_create('rows.bf', 10)")
+        self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.one(database, "SELECT bf_keep('rows.bf', 'rows', 'key')")
         database.executescript("INSERT INTO rows (key) VALUES ('a'); UPDATE up SET k = 'c' WHERE k = 'a'")
         self.assert_answers(database, "c")
@@ -1398,7 +1398,7 @@ class BehindItsBack(Case):
         self.each([junk], "BFS_EMALFORMED", "not a bfstore file")
         def other(database):
             self.filter.unlink()
-            self.one(database, "SELECT bf_create('rows.bf', 10)")
+            self.one(database, "SELECT bf_create('rows.bf', 1000)")
         self.each([other], "maybe", "call bf_sync", "SELECT bf_sync('rows.bf')")
         self.each([lambda database: self.one(database, "SELECT bf_build('rows.bf', bf_keys(key)) FROM rows")], "maybe", "call bf_sync", "SELECT bf_sync('rows.bf')")
 

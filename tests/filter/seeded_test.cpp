@@ -49,6 +49,9 @@ Options seeded(Hash hash, std::uint64_t num_bits = 99991, std::vector<std::uint3
   return options;
 }
 
+// So many bits are asked one key after the other in a call with many keys, and more of them in windows of keys.
+constexpr std::uint64_t kCachedBits = std::uint64_t{1} << 21;
+
 // Returns a test key. The keys have every length modulo 4.
 std::string key(std::uint64_t number) { return std::to_string(mix(number)).substr(0, 1 + number % 17) + "é"; }
 
@@ -130,7 +133,8 @@ void check_key_only(Filter& filter) {
 
 TEST_CASE("the bits and the answers are those of k seeded hashes, one key at a time and many, shared and alone") {
   for (const Hash hash : kHashes) {
-    for (const std::uint64_t num_bits : {1U, 63U, 1000U, 99991U}) {
+    for (const std::uint64_t num_bits : {std::uint64_t{1}, std::uint64_t{63}, std::uint64_t{1000}, std::uint64_t{99991},
+                                         kCachedBits, kCachedBits + 1}) {
       for (const bool exclusive : {false, true}) {
         const TemporaryDirectory directory;
         Options options = seeded(hash, num_bits);
@@ -177,7 +181,6 @@ TEST_CASE("the bits and the answers are those of k seeded hashes, one key at a t
 }
 
 TEST_CASE("nulls are not hashed, not added, and answered 0") {
-  InMemory made = InMemory::make(seeded(Hash::kMurmur3));
   const auto unique = [](std::uint64_t i) { return key(i) + std::to_string(i); };
   std::string bytes;
   std::vector<std::int32_t> offsets{0};
@@ -187,13 +190,20 @@ TEST_CASE("nulls are not hashed, not added, and answered 0") {
     offsets.push_back(static_cast<std::int32_t>(bytes.size()));
     if (i % 3 != 0) validity[(i + 1) / 8] = static_cast<std::uint8_t>(validity[(i + 1) / 8] | 1U << ((i + 1) % 8));
   }
-  const Keys column = Keys::column(bytes.data(), bytes.size(), offsets).where_valid(validity.data(), 1);
-  CHECK(made.filter.add_keys(column).keys() == 66);
-  std::vector<std::uint8_t> answers(100, 7);
-  CHECK(made.filter.contains_keys(column, answers).keys() == 66);
-  for (std::uint64_t i = 0; i < 100; ++i) {
-    REQUIRE(answers[i] == (i % 3 != 0 ? 1 : 0));
-    REQUIRE(made.filter.contains(unique(i)) == (i % 3 != 0));
+  const Keys all = Keys::column(bytes.data(), bytes.size(), offsets);
+  const Keys column = all.where_valid(validity.data(), 1);
+  for (const std::uint64_t num_bits : {std::uint64_t{99991}, kCachedBits + 1}) {
+    InMemory made = InMemory::make(seeded(Hash::kMurmur3, num_bits));
+    CHECK(made.filter.add_keys(column).keys() == 66);
+    for (const bool nulls_are_added : {false, true}) {
+      if (nulls_are_added) CHECK(made.filter.add_keys(all).keys() == 34);
+      std::vector<std::uint8_t> answers(100, 7);
+      CHECK(made.filter.contains_keys(column, answers).keys() == 66);
+      for (std::uint64_t i = 0; i < 100; ++i) {
+        REQUIRE(answers[i] == (i % 3 != 0 ? 1 : 0));
+        REQUIRE(made.filter.contains(unique(i)) == (nulls_are_added || i % 3 != 0));
+      }
+    }
   }
 }
 

@@ -245,6 +245,38 @@ JAYBIRD_IDENTITY = {
     "hash 4 of a file of hash 7": (field(34, "H", 4), "BFS_ERECORD"),
     "hash 7 with seeds": (records(record(5, 1, SEEDS)), "BFS_ERECORD"),
 }
+
+
+def foreign(name, num_bits, num_probes=8):
+    return {**SEEDED, "hash": name, "num_bits": num_bits, "num_probes": num_probes}
+
+
+# What each hash of another program cannot reach: the file, and changes to it.
+FOREIGN_IDENTITY = [
+    (foreign("guava", 1024), {
+        "num_bits of hash 10 no multiple of 64": (field(40, "Q", 1032), "BFS_EBITS"),
+        "num_bits of hash 10 beyond Java's long array": (field(40, "Q", 64 * 2**31), "BFS_EBITS")}),
+    (foreign("guava-32", 1024), {
+        "num_bits of hash 11 no multiple of 64": (field(40, "Q", 1032), "BFS_EBITS"),
+        "num_bits of hash 11 beyond Java's int": (field(40, "Q", 2**31 + 64), "BFS_EBITS")}),
+    (foreign("redisbloom", 1024), {"num_bits of hash 12 no multiple of 64": (field(40, "Q", 1032), "BFS_EBITS")}),
+    (foreign("leveldb", 1024), {
+        "num_bits of hash 14 no multiple of 8": (field(40, "Q", 1023), "BFS_EBITS"),
+        "num_bits of hash 14 beyond 2^32": (field(40, "Q", 2**32 + 8), "BFS_EBITS")}),
+    (foreign("rocksdb", 1024), {
+        "num_bits of hash 15 no multiple of 512": (field(40, "Q", 1024 + 256), "BFS_EBITS"),
+        "num_bits of hash 15 beyond 32 bits of bytes": (field(40, "Q", 2**35), "BFS_EBITS")}),
+    (foreign("parquet", 1024), {
+        "k of hash 16 seven": (field(36, "I", 7), "BFS_EPROBES"),
+        "num_bits of hash 16 no multiple of 256": (field(40, "Q", 1024 + 128), "BFS_EBITS"),
+        "num_bits of hash 16 beyond 31 bits of bytes": (field(40, "Q", 2**34), "BFS_EBITS")}),
+    (foreign("libbloom", 1024), {"num_bits of hash 18 beyond 2^38": (field(40, "Q", 2**38 + 1), "BFS_EBITS")}),
+    (foreign("rbloom", 1024), {"num_bits of hash 19 no multiple of 8": (field(40, "Q", 1023), "BFS_EBITS")}),
+    (foreign("java-bytes", 1024), {
+        "k of hash 20 nine": (field(36, "I", 9), "BFS_EPROBES"),
+        "num_bits of hash 20 no multiple of 8": (field(40, "Q", 1023), "BFS_EBITS"),
+        "num_bits of hash 20 beyond Java's array": (field(40, "Q", 2**34), "BFS_EBITS")}),
+]
 FILE_ONLY = {
     "form 2, an embedded record": (field(28, "H", 2), "BFS_EFORM"),
     "header_bytes of an embedded record": (field(12, "I", 192), "BFS_EHEADERSIZE"),

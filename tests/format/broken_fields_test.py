@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import bfstore_ctypes as bfs
 import readers as reader
-from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
+from breakage import (EMBEDDED_ONLY, END_WORD, FILE_ONLY, FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, JAYBIRD_IDENTITY, NOTE,
                       PAGE, SECRET, SECRET_IDENTITY, STATE, both, field, SEEDED,
                       SEEDED_IDENTITY, fill, number, put, record, seal_identity, seal_slots, stretched, with_records)
 
@@ -149,7 +149,7 @@ class BrokenFields(unittest.TestCase):
             self.check_identities(embedded, SECRET_IDENTITY, self.check_secret_embedded)
 
     def test_each_rule_of_an_identity_with_positions(self):
-        for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY), (JAYBIRD, JAYBIRD_IDENTITY)):
+        for given, rules in ((SEEDED, SEEDED_IDENTITY), (JAVA, JAVA_IDENTITY), (JAYBIRD, JAYBIRD_IDENTITY), *FOREIGN_IDENTITY):
             file, embedded = self.make_file(**given), self.make_embedded(**given)
             self.check_file(file, None)
             self.check_embedded(embedded, None)

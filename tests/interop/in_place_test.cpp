@@ -103,6 +103,39 @@ TEST_CASE("a file in place answers, counts and is copied as its import") {
   CHECK(has_its_keys(saved));
 }
 
+// Many keys are asked in another way if the bits are more than a core's caches hold.
+TEST_CASE("a small and a large array in either order have one answer for a key, alone and among others") {
+  for (const std::uint64_t num_bits : {kBits, std::uint64_t{4'000'003}}) {
+    for (const BitOrder order : {BitOrder::kBig, BitOrder::kLittle}) {
+      CAPTURE(num_bits);
+      Options options = raw_options();
+      options.num_bits = num_bits;
+      InMemory made = InMemory::make(options);
+      const int added = static_cast<int>(num_bits / 8);
+      bool all = true;
+      for (int i = 0; i < added; ++i) all = made.filter.add(key_of("key ", i)).ok() && all;
+      CHECK(all);
+      const ForeignForm raw = form("raw", order);
+      const TemporaryDirectory directory;
+      const std::string path = directory.file("array");
+      write(path, exported(made.filter, raw));
+      const Filter there = must(Filter::open_foreign(path, raw, options));
+      std::vector<std::string> asked;
+      for (int i = 0; i < 2000; ++i) asked.push_back(key_of(i % 2 == 0 ? "key " : "absent ", i));
+      const std::vector<std::string_view> keys(asked.begin(), asked.end());
+      std::vector<std::uint8_t> answers(keys.size());
+      const Count maybes = there.contains_keys(Keys::views(keys), answers);
+      REQUIRE(maybes.ok());
+      CHECK(maybes.keys() >= 1000);
+      CHECK(maybes.keys() < 1500);
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        if ((answers[i] != 0) != made.filter.contains(keys[i]) || (answers[i] != 0) != there.contains(keys[i]))
+          FAIL(keys[i]);
+      }
+    }
+  }
+}
+
 TEST_CASE("a file says what its bytes say, and a cut or a longer one is refused") {
   Options options;
   options.hash = Hash::kJaybird;

@@ -251,6 +251,78 @@ TEST_CASE("a row group without a filter may have any key, so its column is refus
   refused(missing, column("k"), Code::kUnsupported, {"row group 2"});
 }
 
+namespace {
+
+struct Element {
+  std::string name;
+  int children = 0;
+  int type = -1;
+  int converted = -1;
+  int logical = -1;
+};
+
+// A footer with this schema alone.
+Bytes schema_of(const std::vector<Element>& elements) {
+  Writer writer;
+  writer.field(2, Type::kList).list(elements.size(), Type::kStruct);
+  for (const Element& element : elements) {
+    Writer one;
+    if (element.type >= 0) one.field(1, Type::kI32).number(element.type);
+    one.field(4, Type::kBinary).text(element.name);
+    if (element.children > 0) one.field(5, Type::kI32).number(element.children);
+    if (element.converted >= 0) one.field(6, Type::kI32).number(element.converted);
+    if (element.logical >= 0)
+      one.field(10, Type::kStruct).all(Writer().field(element.logical, Type::kStruct).stop().stop().bytes);
+    writer.all(one.stop().bytes);
+  }
+  return writer.stop().bytes;
+}
+
+std::string values_of(const Bytes& bytes, const std::string& name) {
+  const auto values = foreign_values(bytes, column(name));
+  return values ? values->type + "/" + values->meaning : values.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("the schema tells the type and the meaning of a column's values, also of one in groups") {
+  const Bytes bytes = file_of(Bytes(4), schema_of({{"root", 4},
+                                                   {"k", 0, 6, 0},
+                                                   {"a", 2},
+                                                   {"b", 1},
+                                                   {"n", 0, 1, 5},
+                                                   {"n", 0, 7, -1, 14},
+                                                   {"d", 0, 5},
+                                                   {"t", 0, 2, 9, 8}}));
+  CHECK(values_of(bytes, "k") == "BYTE_ARRAY/STRING");
+  CHECK(values_of(bytes, "a.b.n") == "INT32/DECIMAL");
+  CHECK(values_of(bytes, "a.n") == "FIXED_LEN_BYTE_ARRAY/UUID");
+  CHECK(values_of(bytes, "d") == "DOUBLE/");
+  CHECK(values_of(bytes, "t") == "INT64/TIMESTAMP");
+  CHECK(values_of(bytes, "n").find("has no column n") != std::string::npos);
+  CHECK(values_of(bytes, "root").find("has no column") != std::string::npos);
+  CHECK(values_of(file_of(Bytes(4), schema_of({{"root", 1}, {"k", 0, 99, 99}})), "k") == "number 99/number 99");
+  CHECK(values_of(file_of(Bytes(4), schema_of({{"root", 1}, {"k"}})), "k") == "of an unknown type/");
+  CHECK(foreign_values({}, form("sbbf"))->type.empty());
+  std::vector<Element> deep(1000, {"a", 1});
+  deep.push_back({"k", 0, 1});
+  CHECK(values_of(file_of(Bytes(4), schema_of(deep)), "k").find("footer is damaged") != std::string::npos);
+}
+
+TEST_CASE("the last part of a file with its footer is enough to tell the type of a column") {
+  const Bytes its_footer = schema_of({{"root", 1}, {"k", 0, 4}});
+  const Bytes bytes = file_of(Bytes(100), its_footer);
+  const std::span<const std::byte> all(bytes);
+  CHECK(foreign_values(all.last(its_footer.size() + 12), column("k"))->type == "FLOAT");
+  CHECK_FALSE(foreign_values(all.last(its_footer.size() + 11), column("k")).ok());
+  CHECK_FALSE(foreign_values(all.last(3), column("k")).ok());
+  for (std::size_t i = 0; i < its_footer.size(); ++i)
+    CHECK_FALSE(foreign_values(
+                    file_of(Bytes(4), Bytes(its_footer.begin(), its_footer.begin() + static_cast<std::ptrdiff_t>(i))),
+                    column("k"))
+                    .ok());
+}
+
 TEST_CASE("places of filters outside of the file are refused") {
   const Content has = content();
   const auto at = [&](std::int64_t place) { return file_of(has.bytes, footer({row_group({{{"k"}, place}})})); };

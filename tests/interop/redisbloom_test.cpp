@@ -2,6 +2,7 @@
 // RedisBloom itself, with one filter and with several.
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "base/bytes.hpp"
@@ -166,4 +167,22 @@ TEST_CASE("a filter of bfstore comes out as a chain of one filter that RedisBloo
     CHECK(std::ceil(0.693147180559945 * bits_per_key) == told.num_probes);
     CHECK(exported(must(imported(bytes, kForm, {})), kForm) == bytes);
   }
+}
+
+TEST_CASE("after a change of a dump of several filters every answer is maybe, for one key and for many") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("dump");
+  const Bytes dump = Dump{.count = 2, .links = {Link{}, Link{}}}.whole();
+  const auto write = [&](std::size_t bytes) {
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(dump.data()), static_cast<long>(bytes));
+  };
+  write(dump.size());
+  const Filter filter = must(Filter::open_foreign(path, kForm, {}));
+  const std::array<std::string_view, 2> keys{"absent", "absent, too"};
+  std::array<std::uint8_t, 2> answers{};
+  CHECK_FALSE(filter.contains("absent"));
+  CHECK(filter.contains_keys(Keys::views(keys), answers).keys() == 0);
+  write(dump.size() - 1);
+  CHECK(filter.contains("absent"));
+  CHECK(filter.contains_keys(Keys::views(keys), answers).keys() == 2);
 }

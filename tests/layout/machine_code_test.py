@@ -1,15 +1,16 @@
 """The compiled code of the layout room. Loops over many digests prefetch (gcc 12 drops helpers that only do that). The
 kernels' objects define no weak symbol, whose copy for one instruction set the linker might keep for the whole program.
-A single lookup reaches its kernel by jumps, without calls.
+A single lookup reaches its kernel by jumps, without calls. An inlined one stays in registers.
 
-Arguments: the static library, the compiler's name (gcc or clang).
+Arguments: the static library, the compiler's name (gcc or clang), inlined_loop.cpp compiled for AVX2 and for AVX-512, and
+both without optimization.
 """
 import re
 import subprocess
 import sys
 import unittest
 
-LIBRARY, COMPILER = sys.argv[1:]
+LIBRARY, COMPILER, *INLINED_LOOPS = sys.argv[1:]
 KERNELS = ("blocked_avx2", "blocked_avx512", "counting_avx2", "counting_avx512")
 
 
@@ -21,6 +22,14 @@ def members(text: str) -> dict:
     """Returns {name of an object in an archive: what a tool prints of it}."""
     pieces = re.split(r"^(?:\S*\()?([\w.-]+\.o)\)?:.*$", text, flags=re.M)
     return dict(zip(pieces[1::2], pieces[2::2]))
+
+
+def loops(code: str) -> list:
+    """Returns the instructions of each loop of a function, by its jumps back."""
+    lines = [(int(at, 16), line) for at, line in re.findall(r"^ +([0-9a-f]+):\t(.*)$", code, re.M)]
+    jumps = [(at, int(to[1], 16)) for at, line in lines if (to := re.match(r"j\w+ +([0-9a-f]+) ", line))]
+    return [[line for at, line in lines if to <= at <= end and not re.match(r"(data16|cs|nop|xchg +%ax,%ax)", line)]
+            for end, to in jumps if to < end]
 
 
 class MachineCode(unittest.TestCase):
@@ -90,6 +99,25 @@ class MachineCode(unittest.TestCase):
             ways.update(answers)
         for name, code in ways.items():
             self.assertNotRegex(code, r"\t(call|push|sub .*rsp)", name)
+
+    def test_an_inlined_lookup_loads_a_digest_a_line_and_two_words_and_nothing_again(self) -> None:
+        for library, most in zip(INLINED_LOOPS, {"gcc": (28, 23), "clang": (30, 26)}[COMPILER], strict=False):
+            functions = output("objdump", "-d", "--no-show-raw-insn", library).split("\n\n")
+            code = next(one for one in functions if re.match(r"[0-9a-f]+ <_Z12count_maybes", one))
+            # Lookups in a loop, and not the passes of a lookup of many probes.
+            lookups = [loop for loop in loops(code) if any(line.startswith("mul") for line in loop)]
+            few = min((loop for loop in lookups if "\n".join(loop).count("vptest") == 1), key=len)
+            self.assertLessEqual(len(few), most, library)
+            loads = [line for line in few if re.search(r"\(", line) and not line.startswith("lea")]
+            self.assertEqual(len(loads), 5, few)  # two are the line's halves
+            self.assertNotRegex("\n".join(few), r"\bcall|%r[sb]p\b\)")
+
+    def test_an_inlined_lookup_defines_no_weak_symbol(self) -> None:
+        self.assertEqual(len(INLINED_LOOPS), 4)
+        for library in INLINED_LOOPS:
+            symbols = output("nm", "-C", library)
+            self.assertIn("ask_once", symbols)
+            self.assertEqual(re.findall(r"^\w* [VWuvw] (bfstore.*)$", symbols, re.M), [], library)
 
     def test_kernels_define_no_weak_symbol(self) -> None:
         for name in (*KERNELS, "blocked_neon", "counting_neon"):

@@ -62,7 +62,7 @@ class Usage(unittest.TestCase):
         files = sorted(os.listdir(self.folder + "/new/folder"))
         self.assertEqual([name.rsplit(".", 1)[1] for name in files], ["whl", "gz"])
         self.assertEqual([line.split()[0] for line in out.splitlines()], files)
-        self.assertEqual(error, "making wheel ...\nmaking sdist ...\n")
+        self.assertEqual(error, f"making wheel ...\nmaking sdist ...\nin {os.path.realpath(self.folder)}/new/folder:\n")
         notice = [name for name in self.names_in(pathlib.Path(self.folder, "new", "folder", files[0])) if name.endswith(NOTICE)]
         self.assertEqual(len(notice), 1, "what is compiled from xxHash's header goes with its license")
 

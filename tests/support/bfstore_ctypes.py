@@ -122,8 +122,8 @@ def _address(array):
 
 
 def many_keys(kind, count, data=None, **fields):
-    """Returns bfs_keys. `data`, `lengths`, `offsets` and `validity` are ctypes arrays or bytes, which the caller keeps."""
-    for name in ("lengths", "offsets", "validity"):
+    """Returns bfs_keys. `data`, `lengths`, `offsets`, `validity` and `scratch` are ctypes arrays or bytes, which the caller keeps."""
+    for name in ("lengths", "offsets", "validity", "scratch"):
         fields[name] = _address(fields.get(name))
     return Keys(struct_bytes=ctypes.sizeof(Keys), kind=kind, count=count, data=_address(data), **fields)
 

@@ -19,7 +19,16 @@ def unittest_cases(path):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
 
 
-CASES_IN = {".cpp": doctest_cases, ".py": unittest_cases}
+def cases_by(pattern):
+    """Returns a function of a path that returns the names, in order."""
+    names = re.compile(pattern, re.MULTILINE)
+    return lambda path: names.findall(pathlib.Path(path).read_text("utf-8"))
+
+
+# In the other languages one line suffices, since these names only say how many there are.
+CASES_IN = {".cpp": doctest_cases, ".py": unittest_cases, ".rs": cases_by(r"#\[test\]\s+(?:#\[.*\]\s+)*fn (\w+)"),
+            ".java": cases_by(r"@(?:Parameterized)?Test\s+(?:@.*\s+)*void (\w+)"), ".go": cases_by(r"^func (Test\w+)\("),
+            ".js": cases_by(r"""^test\((?:"|'|`)(.*?)(?:"|'|`),""")}
 
 
 def all_cases(place):

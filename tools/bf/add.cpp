@@ -1,6 +1,7 @@
 // bf add: adds keys to a filter, which it makes first if it is told to.
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "foreign.hpp"
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
@@ -30,12 +31,19 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_small_pages(app, arguments);
   add_quiet(app, arguments);
   add_create(app, arguments);
-  app.footer(std::string(kAboutKeys) +
-             "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
-             "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
-             "be its own.\n"
-             "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
-             "  bf add seen.bf --create --capacity 10M https://example.org/");
+  app.footer(
+      std::string(kAboutKeys) +
+      "\nA key is certainly new if the filter called it absent just before. Any other key was added before, or it is\n"
+      "new and was a false positive: the fuller the filter, the more new keys are not counted. All keys are in the\n"
+      "filter in either case. bf inspect estimates how many different keys it has.\n"
+      "\n--key-form is checked against the form that FILE's note names, and refused if it names none: bf create and "
+      "bf\n"
+      "build --key-form make a file with one.\n"
+      "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
+      "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
+      "be its own.\n"
+      "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
+      "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
 
 // The time to wait for an exclusive writer, usually another bf add, unless --lock-timeout is given.
@@ -77,6 +85,17 @@ bool worth_waiting(const Arguments& arguments, Clock::time_point begin) {
   return left_of(arguments.lock_timeout_ms.value_or(kPatienceMs), begin) != 0;
 }
 
+// Says what another program's filter is, to which nothing is added.
+void refuse_other_filter(const bfstore::Error& error, const Arguments& arguments) {
+  if (error.code != bfstore::Code::kMagic && error.code != bfstore::Code::kTooShort) return;
+  const auto found = recognize(arguments.file, arguments.any_filesystem);
+  if (!found) return;
+  throw Failure(arguments.file +
+                ": is no bfstore filter, so no keys are added to it. It looks like one of the format " +
+                found->formats + ": make a bfstore file of it first (bf import " + arguments.file + " NEW " +
+                found->options + ").");
+}
+
 bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* created) {
   const std::string& file = arguments.file;
   const auto begin = Clock::now();
@@ -91,6 +110,7 @@ bfstore::Filter open_to_add(const Arguments& arguments, bool from_file, bool* cr
     std::this_thread::sleep_for(kBetweenTries);
     opened = try_to_open(arguments, from_file, created);
   }
+  if (!opened.ok()) refuse_other_filter(opened.error(), arguments);
   if (!arguments.create) return filter_of_keys(std::move(opened), file);
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
@@ -118,6 +138,16 @@ void check_form(const bfstore::Filter& filter, const Arguments& arguments) {
                 wanted->name() + ". Make another file, or give the form of this one.");
 }
 
+// Commands that read keys later would make them in the form that the note names, which is none: they would call these
+// keys absent. A note is never changed while others have the file open.
+void refuse_unnoted_form(const bfstore::Filter& filter, const Arguments& arguments) {
+  if (!arguments.key_form || arguments.key_form->is_text() || form_in_note(filter.note(), arguments.file)) return;
+  const std::string form = " --key-form " + arguments.key_form->name();
+  throw Failure(arguments.file + ": its note names no form of keys, so bf contains would look for keys of the form " +
+                "text. Make a file with that form (bf create" + form +
+                "). If all keys of this one have it: bf merge NEW " + arguments.file + form + ".");
+}
+
 int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
@@ -128,6 +158,7 @@ int add(const Arguments& arguments) {
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (arguments.create && !created) check_form(filter, arguments);
+  if (!created) refuse_unnoted_form(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
@@ -136,9 +167,11 @@ int add(const Arguments& arguments) {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   loader.finish();
+  if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
+  if (filter.health() == bfstore::Code::kSuperseded) loader.fail(filter.health());
   check(filter.close(), arguments.file);
-  const std::string words = arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" +
-                            grouped(loader.keys_new()) + " new to it), " + grouped(loader.keys_held()) + " in all";
+  const std::string words =
+      arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
     complain(words + ". Interrupted: the rest was not read.");
   } else if (!arguments.quiet) {

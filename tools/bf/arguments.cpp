@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "description.hpp"
 #include "failures.hpp"
-#include "nearest.hpp"
+#include "meant_command.hpp"
 #include "options.hpp"
 #include "topics.hpp"
 #include "unexpected.hpp"
@@ -27,7 +27,7 @@ std::vector<std::string> names_of_commands(const CLI::App& app) {
 }
 
 [[noreturn]] void refuse_command(const CLI::App& app, const std::string& word) {
-  throw Failure("'" + word + "' is not a command." + tools::did_you_mean(word, names_of_commands(app)) +
+  throw Failure("'" + word + "' is not a command." + did_you_mean_command(word, names_of_commands(app)) +
                 " See bf --help.");
 }
 
@@ -59,6 +59,13 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
     return unexpected(app.get_subcommands().empty() ? app : *app.get_subcommands().front(), unknown.front());
   const std::string reason = error.what();
   if (reason.find(": 1 required") != std::string::npos) return words.back() + " needs a value.";
+  const std::size_t at_most = reason.find(": At Most 1 required but received ");
+  if (at_most != std::string::npos && !app.get_subcommands().empty()) {
+    const std::string name = reason.substr(0, at_most);
+    const CLI::Option* const option = app.get_subcommands().front()->get_option_no_throw(name);
+    if (option != nullptr && option->results().size() > 1)
+      return name + " is given more than once: '" + unmasked(option->results()[1]) + "' is too many. Give one.";
+  }
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";
   return reason + ".";
@@ -87,7 +94,7 @@ std::string help_about(const CLI::App& app, const std::string& topic) {
   if (!topic.empty()) {
     const auto known = names_of_commands(app);
     if (std::find(known.begin(), known.end(), topic) == known.end())
-      throw Failure("'" + topic + "' is no command and no topic." + tools::did_you_mean(topic, names_of_help(app)) +
+      throw Failure("'" + topic + "' is no command and no topic." + did_you_mean_command(topic, names_of_help(app)) +
                     " See bf --help.");
   }
   const CLI::App& asked = topic.empty() ? app : *app.get_subcommand(topic);
@@ -117,8 +124,11 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
       "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
       "  bf contains users.bf alice bob\n\n"
       "bf inspect is the program bfinspect: what a file is, its state, how full it is, and what to do.\n\n"
-      "Never put a copy of a filter back over its original with cp: bf would call keys absent that were added after\n"
-      "the copy. Remove the file first, or mv the copy over it.\n\n"
+      "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
+      "copy.\n"
+      "Build the filter again (bf build --force), or take the three steps of bf copy --help.\n\n"
+      "Exit code: 0 if it was done, 2 after an error. contains, count, compare and verify also end with 1, and their "
+      "help\nsays when. bf inspect has codes of its own (bf inspect --help).\n\n"
       "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it.");
   declare(app, arguments);
   add_help_and_version(app, "bf COMMAND ...");

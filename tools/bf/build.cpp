@@ -8,6 +8,7 @@
 #include "secret.hpp"
 #include "sorted_digests.hpp"
 #include "terminal.hpp"
+#include "unfinished.hpp"
 
 #include <array>
 #include <cstddef>
@@ -41,7 +42,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
       "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
       "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts it\n"
       "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys is\n"
-      "an error: bf create makes empty filters.\n"
+      "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n"
       "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
 }
 
@@ -78,9 +79,14 @@ std::string note_of_built(const Arguments& arguments) {
   return note;
 }
 
-[[noreturn]] void fail_empty(const KeySource& source) {
-  throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " +
-                "Make an empty filter with bf create.");
+[[noreturn]] void fail_empty(const KeySource& source, const Arguments& arguments) {
+  const auto& part = arguments.options.part;
+  const std::string& like = arguments.options.like;
+  const std::string way_out = part ? "If no key belongs to this part, make it with bf create " + arguments.file +
+                                         (like.empty() ? "" : " --like " + like) + " --part " +
+                                         std::to_string(part->number) + "/" + std::to_string(part->parts) + "."
+                                   : "Make an empty filter with bf create.";
+  throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " + way_out);
 }
 
 // Hashes keys as the filter that will be made with these options.
@@ -228,6 +234,8 @@ int build(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Options options = arguments.options;
   options.note = note_of_built(arguments);
+  const bool is_part = arguments.digests && arguments.from != "-";
+  if (is_part) refuse_unfinished(arguments.from);
   Input input(arguments, options.note);
   options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
@@ -238,7 +246,7 @@ int build(const Arguments& arguments) {
   if (!arguments.is_sized()) {
     options.capacity = keys_counted = input.count(arguments, options);
     interrupt::obey();
-    if (options.capacity == 0) fail_empty(input.source());
+    if (options.capacity == 0) fail_empty(input.source(), arguments);
   }
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
@@ -248,15 +256,19 @@ int build(const Arguments& arguments) {
   if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
   input.load(loader);
   if (interrupt::pending()) return 2;  // main() obeys, after the filter is gone
-  if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source());
+  if (loader.keys_read() + loader.keys_left_out() == 0) fail_empty(input.source(), arguments);
   input.check_whole(loader, keys_counted);
+  if (is_part) refuse_unfinished(arguments.from);
   loader.finish();
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
   if (!arguments.quiet) {
-    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + grouped(loader.keys_new()) +
-           " new to it), " + shape_words(stats, arguments.file) +
-           (arguments.options.part ? "; " + key_words(loader.keys_left_out()) + " of other parts left out" : "") +
+    advise_if_past_capacity(stats, arguments.file);
+    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + new_words(loader) + "), " +
+           shape_words(stats, arguments.file) +
+           (arguments.options.part && !arguments.digests
+                ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
+                : "") +
            (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
   }
   return 0;

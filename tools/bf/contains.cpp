@@ -8,11 +8,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bf {
@@ -97,7 +100,11 @@ class Asker {
   void print(std::string_view line, bool maybe);
   void print_which();
   // A filter in doubt answers "maybe" for every key: true, but useless, so the user should learn why.
-  void check_health(bfstore::Code code);
+  void check_health(bfstore::Code code) { check_health(code, arguments_.file); }
+  void check_health(bfstore::Code code, const std::string& file);
+  [[nodiscard]] const std::string& name_of(std::size_t number) const {
+    return number == 0 ? arguments_.file : arguments_.sources[number - 1];
+  }
 
   const bfstore::Filter& filter_;
   std::vector<const bfstore::Filter*> filters_;  // that one, and those of --any
@@ -136,8 +143,12 @@ void Asker::ask_batch(std::span<const std::string_view> lines) {
 
 void Asker::ask_any(std::string_view line, std::string_view key) {
   const bfstore::Count maybes = bfstore::Filter::contains_any(filters_, key, which_);
+  for (std::size_t i = 0; i < filters_.size(); ++i) {
+    check_health(filters_[i]->health(), name_of(i));
+    if (!maybes.ok())
+      check_health(filters_[i]->contains_keys(bfstore::Keys::views({&key, 1}), answers_).code(), name_of(i));
+  }
   if (!maybes.ok()) check_health(maybes.code());
-  for (const bfstore::Filter* const filter : filters_) check_health(filter->health());
   const bool maybe = maybes.keys() != 0;
   ++(maybe ? maybe_ : absent_);
   if (arguments_.answers != Answers::kCount) print(line, maybe);
@@ -147,7 +158,7 @@ void Asker::print_which() {
   for (std::size_t i = 0; i < which_.size(); ++i) {
     if (which_[i] == 0) continue;
     output_.append("\t");
-    output_.append(i == 0 ? arguments_.file : arguments_.sources[i - 1]);
+    output_.append(name_of(i));
   }
 }
 
@@ -163,11 +174,13 @@ void Asker::print(std::string_view line, bool maybe) {
   output_.append({&arguments_.list.separator, 1});
 }
 
-void Asker::check_health(bfstore::Code code) {
+void Asker::check_health(bfstore::Code code, const std::string& file) {
   if (code == bfstore::Code::kOk) return;
   output_.flush();
   const bool foreign = !arguments_.form.format.empty();
-  throw Failure(arguments_.file + ": no answers after " + key_words(keys_asked()) + ": " + bfstore::code_text(code) +
+  const std::string after = keys_asked() == 0 ? "" : " after " + key_words(keys_asked());
+  const std::string why = doubt_words(code, arguments_.set ? "PART" : file);
+  throw Failure(file + ": no answers" + after + ": " + why +
                 (foreign ? ". Ask it while no program writes to it, or ask a copy of it (--copy)." : ""));
 }
 
@@ -188,6 +201,9 @@ void ask_all(Asker& asker, KeySource& source) {
     if (reader.drained()) asker.flush();
     progress.show(asker.keys_asked(), reader.bytes_read());
   }
+  // The program that should have written the list may have failed, and the exit code alone would say "all absent".
+  if (asker.keys_asked() == 0 && !source.is_terminal())
+    complain(source.name() + ": has no keys, so nothing was asked.");
 }
 
 void ask_list(Asker& asker, KeySource& source) {
@@ -203,10 +219,11 @@ void ask_list(Asker& asker, KeySource& source) {
 
 // True for a file that was truncated.
 bool was_a_filter(const std::string& file) {
-  const auto report = bfstore::inspect(file, false);
-  return report && report->first_bytes.starts_with(
-                       "\x89"
-                       "BFS\r\n\x1A\n");
+  std::array<char, kFilterMagic.size()> head{};
+  std::ifstream from(file, std::ios::binary);
+  from.read(head.data(), head.size());
+  const std::string_view there(head.data(), static_cast<std::size_t>(from.gcount()));
+  return !there.empty() && kFilterMagic.starts_with(there);
 }
 
 bfstore::Result<bfstore::Filter> open_own(const Arguments& arguments, const bfstore::OpenOptions& options) {
@@ -253,11 +270,12 @@ void open_others(const Arguments& arguments, const bfstore::OpenOptions& options
 
 // The form of the keys of all filters, and of all parts of a set.
 KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filter>& filters) {
-  OneForm forms(arguments.key_form, "Ask them one by one.");
-  if (!arguments.form.format.empty()) {
-    forms.take(note_of_like(arguments), arguments.file);
-    return forms.form();
+  if (!arguments.form.format.empty()) {  // it is open: if another file has replaced it, this handle gives no answer
+    OneForm form(form_of_foreign(arguments, arguments.file), "");
+    form.take(note_of_like(arguments), arguments.file);
+    return form.form();
   }
+  OneForm forms(arguments.key_form, "Ask them one by one.");
   for (const bfstore::Filter& filter : filters) {
     for (const bfstore::NoteOfFile& one : filter.notes()) forms.take(one.note, one.file);
   }

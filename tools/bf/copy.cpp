@@ -10,15 +10,23 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter; it stays as it is, and may be in use");
   add_path(app, "COPY", "the file to make; it appears when it is complete", "", arguments.target)->required();
   app.add_flag("--filling", arguments.options.filling,
-               "the copy answers maybe until bf finish-filling: for an older state that takes its place again");
+               "the copy answers maybe to everything until bf finish-filling: to put an old copy back");
   add_new_file(app, arguments, "replace COPY if it exists; it is another file than FILE");
   app.footer(
       "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
       "in use makes a file that is refused.\n"
-      "\nExample:\n  bf copy users.bf backup/users.bf");
+      "\nNever put an old copy back with cp or mv: keys that were added after the copy would be called absent. Build "
+      "the\n"
+      "filter again (bf build --force), or take the last three steps below. newer.txt has every key that was added\n"
+      "since the copy, and may have more; if you cannot tell which keys these are, list all keys in it.\n"
+      "\nExamples:\n  bf copy users.bf backup/users.bf\n"
+      "  bf copy --filling --force backup/users.bf users.bf  # answers maybe to everything\n"
+      "  bf add users.bf --from newer.txt\n"
+      "  bf finish-filling users.bf                          # answers again");
 }
 
 int copy(const Arguments& arguments) {
+  refuse_itself(arguments);
   save(arguments, save_options(arguments), "copied");
   return 0;
 }

@@ -35,7 +35,7 @@ int count(const Arguments& arguments) {
       const bfstore::Code code = counted.ok() ? filter.health() : counted.code();
       if (code != bfstore::Code::kOk) {
         output.flush();
-        throw Failure(arguments.file + ": no answers: " + bfstore::code_text(code));
+        throw Failure(arguments.file + ": no answers: " + doubt_words(code, arguments.file));
       }
       const std::uint64_t times = counted.keys();
       any = any || times != 0;

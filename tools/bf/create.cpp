@@ -1,6 +1,7 @@
 // bf create: makes a new, empty filter.
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 
 namespace bf {
@@ -13,7 +14,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
                        "bf create FILE --like OTHER\n"
                        "options of all: [--part I/N] [--filling] [--key-form FORM] " +
                            std::string(kShapeUsage),
-                       {"--capacity", "--fpr", "--layout", "--like", "--force"});
+                       {"--capacity", "--fpr", "--bits", "--probes", "--layout", "--filling", "--force"});
   add_file(app, arguments, "the filter to make");
   add_shape(app, arguments, false);
   add_part(app, arguments.options);
@@ -33,8 +34,12 @@ int create(const Arguments& arguments) {
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
   interrupt::obey();
+  const std::uint64_t asked = arguments.options.num_bits;
+  const std::string rounded =
+      asked != 0 && asked != stats.shape.num_bits ? ". --bits was rounded up to " + grouped(stats.shape.num_bits) : "";
   const std::string filling = arguments.options.filling ? ". It answers maybe until bf finish-filling" : "";
-  if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + filling);
+  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
+  if (!arguments.quiet) report(arguments.file + ": created, " + shape_words(stats, arguments.file) + rounded + filling);
   return 0;
 }
 

@@ -1,8 +1,11 @@
 // See derived.hpp.
 #include "derived.hpp"
 
+#include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <vector>
@@ -17,6 +20,14 @@ bfstore::SaveOptions save_options(const Arguments& arguments) {
   options.any_filesystem = arguments.any_filesystem;
   options.lock_timeout_ms = arguments.lock_timeout_ms.value_or(bfstore::kLockTimeoutMs);
   return options;
+}
+
+void refuse_itself(const Arguments& arguments) {
+  struct stat target {};
+  struct stat source {};
+  if (::stat(arguments.target.c_str(), &target) != 0 || ::stat(arguments.file.c_str(), &source) != 0) return;
+  if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
+    throw Failure(arguments.target + ": is the file that would be copied. Give another name.");
 }
 
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle) {

@@ -13,6 +13,9 @@ namespace bf {
 // The options of the command line for the new file.
 bfstore::SaveOptions save_options(const Arguments& arguments);
 
+// Throws Failure if `target` is the filter itself: --force would not help.
+void refuse_itself(const Arguments& arguments);
+
 // Makes `target` of the filter, which may be in use, and reports it with that participle ("copied").
 void save(const Arguments& arguments, const bfstore::SaveOptions& options, const std::string& participle);
 

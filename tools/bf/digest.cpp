@@ -5,6 +5,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "spool.hpp"
+#include "unfinished.hpp"
 
 #include <CLI/CLI.hpp>
 #include <bfstore/inspect.hpp>
@@ -15,10 +16,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace bf {
@@ -29,8 +32,8 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "a filter with the hash and the seed of the one to build, such as one of its parts");
   add_keys(app, arguments);
   add_parts(app, arguments, "sort the digests by the part that they belong to");
-  CLI::Option* const to = add_path(app, "--to", "write those of part I to PREFIXI, at the end of the file", "PREFIX",
-                                   arguments.spool_prefix);
+  CLI::Option* const to =
+      add_path(app, "--to", "add those of part I to the end of the file PREFIXI", "PREFIX", arguments.spool_prefix);
   to->needs("--parts");
   app.get_option("--parts")->needs(to);
   add_secret_file(app, arguments);
@@ -39,8 +42,14 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
       "A digest is 8 bytes, the lowest first, of a key in the form that FILE's note names. bf build --digests reads "
       "them. Without --parts they go to standard "
       "output.\n"
+      "A part that no key belongs to gets an empty file. bf build refuses that, and bf create --like --part makes the "
+      "filter.\n"
       "Up to 16 MiB of them are in memory, and each file is open.\n"
       "Digests of a filter with a secret are as secret as the secret itself.\n"
+      "With --to the digests are first in files with names of their own, PREFIXI.unfinished-*, and are added to all\n"
+      "parts at the end. After a kill or an error these files stay, and bf build refuses such a part until they are\n"
+      "removed: remove them, and run bf digest again. Standard output, and a part that is a pipe, cannot be protected\n"
+      "so: without the exit code 0 the digests are not all there (set -o pipefail).\n"
       "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
       "network "
       "filesystem two would overwrite each other's digests.\n"
@@ -53,30 +62,37 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
       "  bf join all.bf part0.bf part1.bf");
 }
 
-// The files of the parts, to whose ends the digests are written. Other processes may write to them, too: each write has
-// whole digests, and goes to the end.
-class SpoolFiles {
+// The files of the parts. A build cannot see that digests are missing in one of them. So this run writes its digests to
+// files of its own, whose names stop a build of each part, and adds them to the parts when it has all of them. After a
+// kill or an error these files stay. Other processes may add to the same parts meanwhile: each write has whole digests,
+// and goes to the end.
+class PartFiles {
  public:
   // `list` is the source that is read meanwhile, or nullptr.
-  SpoolFiles(const std::string& prefix, std::uint32_t parts, const KeySource* list)
-      : piece_(std::min(kPiece, kInMemory / parts)) {
+  PartFiles(const std::string& prefix, std::uint32_t parts, const KeySource* list)
+      : prefix_(prefix), piece_(std::min(kPiece, kInMemory / parts)) {
     allow_files(parts);
     for (std::uint32_t part = 0; part < parts; ++part) refuse_other(prefix + std::to_string(part), list);
     for (std::uint32_t part = 0; part < parts; ++part) {
-      files_.push_back({prefix + std::to_string(part), -1, {}});
-      File& file = files_.back();
-      file.digests.reserve(piece_);
-      file.fd = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-      if (file.fd < 0) fail(file);
+      files_.push_back({prefix + std::to_string(part), {}, -1, {}});
+      files_.back().digests.reserve(piece_);
+    }
+    try {
+      for (File& file : files_) open(file);
+    } catch (const Failure&) {
+      for (const File& file : files_) close(file, [&] { ::unlink(file.own.c_str()); });
+      throw;
     }
   }
-  ~SpoolFiles() {
-    for (const File& file : files_) {
-      if (file.fd >= 0) ::close(file.fd);
-    }
+  // After an error the files with the digests of this run are empty, and stay.
+  ~PartFiles() {
+    for (const File& file : files_)
+      close(file, [&] {
+        if (!is_whole_) std::ignore = ::ftruncate(file.fd, 0);
+      });
   }
-  SpoolFiles(const SpoolFiles&) = delete;
-  SpoolFiles& operator=(const SpoolFiles&) = delete;
+  PartFiles(const PartFiles&) = delete;
+  PartFiles& operator=(const PartFiles&) = delete;
 
   void append(std::span<const std::uint64_t> digests) {
     for (const std::uint64_t digest : digests) {
@@ -86,13 +102,28 @@ class SpoolFiles {
     }
   }
 
-  // Syncs the files. If that fails, the command fails, because a build cannot see that digests are missing.
+  // Adds the digests to the parts. If that fails, the command fails.
   void finish() {
     for (File& file : files_) {
       write(file);
-      if (::fsync(file.fd) != 0 && errno != EINVAL && errno != EROFS) fail(file);  // a pipe has nothing to sync
-      if (::close(std::exchange(file.fd, -1)) != 0) fail(file);
+      sync(file.fd, file.path);
     }
+    is_whole_ = true;
+    for (const File& file : files_) {
+      if (!file.own.empty()) publish(file);
+    }
+    for (const File& file : files_) {
+      if (!file.own.empty()) ::unlink(file.own.c_str());
+    }
+  }
+
+  // What a user does after an error.
+  [[nodiscard]] std::string way_out() const {
+    const std::string remove =
+        "Remove " + prefix_ + "*" + suffix_ + " before you run it again: until then bf build " + "refuses these parts.";
+    if (is_whole_)
+      return "Some parts have these digests. Remove all files " + prefix_ + "*, and digest every list again.";
+    return suffix_.empty() ? "Write them again from the first one on." : "Nothing was added to the parts. " + remove;
   }
 
  private:
@@ -101,6 +132,7 @@ class SpoolFiles {
 
   struct File {
     std::string path;
+    std::string own;  // the name of the file that this run writes; empty if it writes to `path`, which is a pipe
     int fd;
     std::vector<std::uint64_t> digests;
   };
@@ -118,24 +150,77 @@ class SpoolFiles {
       throw Failure(there + "a file of another kind: its length is no multiple of a digest's" + way_out);
   }
 
-  [[noreturn]] static void fail(const File& file) {
-    throw Failure(file.path + ": cannot write the digests: " + std::strerror(errno) +
-                  ". Remove it, and write it again.");
+  [[noreturn]] static void fail(const std::string& path) {
+    throw Failure(path + ": cannot write the digests: " + std::strerror(errno) + ".");
+  }
+
+  template <class Before>
+  static void close(const File& file, Before before) {
+    if (file.fd < 0) return;
+    if (!file.own.empty()) before();
+    ::close(file.fd);
+  }
+
+  static void sync(int fd, const std::string& path) {
+    if (::fsync(fd) != 0 && errno != EINVAL && errno != EROFS) fail(path);  // a pipe has nothing to sync
+  }
+
+  // All files of this run have one suffix, which the first one finds.
+  void open(File& file) {
+    struct stat facts {};
+    if (::stat(file.path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode)) {
+      file.fd = ::open(file.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+      if (file.fd < 0) fail(file.path);
+      return;
+    }
+    file.own = file.path + (suffix_.empty() ? kUnfinished + std::string("XXXXXX") : suffix_);
+    file.fd = suffix_.empty() ? ::mkostemp(file.own.data(), O_CLOEXEC)
+                              : ::open(file.own.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file.fd < 0) fail(file.path);
+    suffix_ = file.own.substr(file.path.size());
+  }
+
+  // A part that does not exist gets the file as it is. The name of this run stays until all parts are complete.
+  static void publish(const File& file) {
+    if (::link(file.own.c_str(), file.path.c_str()) == 0) return;
+    const int to = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (to < 0) fail(file.path);
+    try {
+      copy(file, to);
+      sync(to, file.path);
+    } catch (const Failure&) {
+      ::close(to);
+      throw;
+    }
+    if (::close(to) != 0) fail(file.path);
+  }
+
+  static void copy(const File& file, int to) {
+    std::vector<char> buffer(kBufferBytes);
+    Range rest{0, std::numeric_limits<off_t>::max()};
+    while (const std::size_t got = read_some(file.fd, buffer.data(), buffer.size(), file.own, rest))
+      write(to, std::as_bytes(std::span(buffer).first(got)), file.path);
   }
 
   // A write that was cut short is an error: it may end within a digest, and then the digests that other processes
   // append are not aligned.
-  static void write(File& file) {
-    swap_if_big_endian(file.digests);
-    const auto bytes = std::as_bytes(std::span(file.digests));
-    if (bytes.empty()) return;
-    const ssize_t put = ::write(file.fd, bytes.data(), bytes.size());
+  static void write(int fd, std::span<const std::byte> bytes, const std::string& path) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
     if (put >= 0 && static_cast<std::size_t>(put) != bytes.size()) errno = ENOSPC;
-    if (put < 0 || static_cast<std::size_t>(put) != bytes.size()) fail(file);
+    if (put < 0 || static_cast<std::size_t>(put) != bytes.size()) fail(path);
+  }
+
+  static void write(File& file) {
+    if (file.digests.empty()) return;
+    swap_if_big_endian(file.digests);
+    write(file.fd, std::as_bytes(std::span(file.digests)), file.path);
     file.digests.clear();
   }
 
+  std::string prefix_;
   std::size_t piece_;
+  std::string suffix_;     // of the names of this run's files
+  bool is_whole_ = false;  // this run's files have all of its digests, and the parts may have some of them
   std::vector<File> files_;
 };
 
@@ -170,14 +255,14 @@ void write_parts(const bfstore::Filter& filter, const Arguments& arguments, std:
   if (parts > 1 && parts != arguments.spools)
     throw Failure(arguments.file + ": is one of " + std::to_string(parts) + " parts. Give --parts " +
                   std::to_string(parts) + ".");
-  SpoolFiles files(arguments.spool_prefix, arguments.spools, list ? &*list : nullptr);
+  PartFiles files(arguments.spool_prefix, arguments.spools, list ? &*list : nullptr);
   try {
     each_digest(filter, arguments, list, [&](std::span<const std::uint64_t> digests) { files.append(digests); });
-  } catch (const BadList& bad) {
-    throw BadList(std::string(bad.what()) + " Remove " + arguments.spool_prefix + "0 and the others: they may have a " +
-                  "part of it.");
+    if (interrupt::pending()) throw Failure("digest: interrupted.");
+    files.finish();
+  } catch (const Failure& failure) {
+    throw Failure(std::string(failure.what()) + " " + files.way_out());
   }
-  files.finish();
 }
 
 int digest(const Arguments& arguments) {
@@ -186,6 +271,10 @@ int digest(const Arguments& arguments) {
   std::optional<KeySource> list;
   if (arguments.keys.empty()) list.emplace(arguments.from, arguments.list);
   if (arguments.spools == 0) {
+    if (::isatty(STDOUT_FILENO) == 1)
+      throw Failure(
+          "digest: standard output is a terminal, and digests are bytes, 8 of each key. Write them to a file (> "
+          "FILE).");
     Output output;
     each_digest(filter, arguments, list, [&](std::span<std::uint64_t> digests) {
       swap_if_big_endian(digests);

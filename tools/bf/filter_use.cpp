@@ -4,8 +4,10 @@
 #include "failures.hpp"
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
+#include "promise.hpp"
 #include "secret.hpp"
 
 #include <sys/stat.h>
@@ -43,7 +45,8 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
   if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
-  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code) : error.message);
+  throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
+                                      : with_names_of_options(error.message, file));
 }
 
 bfstore::Result<bfstore::Filter> open_filter(const Arguments& arguments, bfstore::OpenMode mode,
@@ -145,6 +148,14 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
   return filter;
 }
 
+std::string doubt_words(bfstore::Code code, const std::string& file) {
+  const std::string words = bfstore::code_text(code);
+  if (code == bfstore::Code::kFilling) return words + ". When every key was added: bf finish-filling " + file + ".";
+  if (code == bfstore::Code::kRecovering) return words + ". Finish it: bf recover " + file + ".";
+  if (code == bfstore::Code::kSuperseded) return "another file replaced this one, or is replacing it. Run bf again.";
+  return words;
+}
+
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
   if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
   throw Failure(
@@ -166,8 +177,7 @@ void refuse_other_bytes(const KeySource& source, std::span<const std::byte> firs
   const std::string_view head(reinterpret_cast<const char*>(first.data()), std::min(first.size(), kEnough));
   const auto is_text = [](char c) { return (c >= ' ' && c <= '~') || c == '\t' || c == '\n' || c == '\r'; };
   const bool text = head.size() == kEnough && std::all_of(head.begin(), head.end(), is_text);
-  if (text || head.starts_with("\x89"
-                               "BFS\r\n\x1A\n"))
+  if (text || head.starts_with(kFilterMagic))
     throw Failure(source.name() + ": is " + (text ? "text" : "a filter") +
                   ", and not digests as bf digest writes them.");
 }
@@ -212,12 +222,18 @@ void Loader::add_keys(std::span<const std::string_view> keys) {
 }
 
 void Loader::take(bfstore::Count count, std::size_t keys) {
-  if (!count.ok()) {
-    throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " + bfstore::code_text(count.code()));
-  }
+  if (!count.ok()) fail(count.code());
   keys_read_ += keys;
   keys_new_ += count.keys();
   warn_if_overfull(keys_held());
+}
+
+void Loader::fail(bfstore::Code code) const {
+  const bool replaced = code == bfstore::Code::kSuperseded;
+  throw Failure(file_ + ": adding stopped after " + key_words(keys_read_) + ": " +
+                (replaced ? "another file replaced this one, or is replacing it. The new file has none of these keys: "
+                            "add all of them again."
+                          : bfstore::code_text(code)));
 }
 
 void Loader::add_all(KeySource& source) {
@@ -300,15 +316,32 @@ void Loader::warn_if_overfull(std::uint64_t keys_held) {
            ". Make a larger one with bf build.");
 }
 
+void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file) {
+  const bfstore::Shape& shape = stats.shape;
+  const std::uint64_t held = keys_left(stats);
+  const std::uint64_t most = keys_within_promise(shape);
+  if (held <= shape.capacity || held > most) return;
+  complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
+           ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
+           ". Make a larger one before that, of all keys (bf build --force).");
+}
+
+void warn_if_useless(const bfstore::Shape& shape, const std::string& file) {
+  constexpr double kUseless = 0.9;
+  if (shape.fpr < kUseless) return;
+  complain(file + ": has so few bits that with " + key_words(shape.capacity) +
+           " nearly every absent key is maybe. Give " + "more --bits, or --capacity and --fpr alone.");
+}
+
 std::uint64_t keys_within_promise(const bfstore::Shape& shape) {
   bfstore::PlanRequest request;
   request.layout = shape.layout;
   request.hash = shape.hash;
+  request.capacity = shape.capacity;
   request.fpr = shape.fpr;
   request.num_bits = shape.num_bits;
   request.num_probes = shape.num_probes;
-  const auto plan = bfstore::plan(request);  // an error for the bare form, which promises no rate
-  return plan.ok() ? std::max(plan->capacity, shape.capacity) : shape.capacity;
+  return tools::keys_within_promise(request);
 }
 
 std::uint64_t keys_left(const bfstore::Stats& stats) {
@@ -326,6 +359,10 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file) {
 }
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }
+
+std::string new_words(const Loader& loader) {
+  return grouped(loader.keys_new()) + (loader.keys_read() == 1 ? "" : " of them") + " certainly new";
+}
 
 void report(const std::string& line) {
   try {

@@ -90,6 +90,9 @@ void publish(bfstore::Filter& filter, const std::string& file);
 // Returns the filter, or throws Failure if it was not opened or takes no keys.
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file);
 
+// Says why a filter gives no answers, or takes no keys, and what the user can do.
+std::string doubt_words(bfstore::Code code, const std::string& file);
+
 // Throws Failure for a filter whose hash is external: it takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 
@@ -127,6 +130,8 @@ class Loader {
   void add_all_digests(const KeySource& source);
   // If the filter is a part, leaves out keys of other parts, and does not count them as read.
   void leave_out_other_parts() noexcept { leaves_out_ = true; }
+  // Throws the Failure of an add that ended with this code.
+  [[noreturn]] void fail(bfstore::Code code) const;
   // Warns if there are too many keys, counting those that other processes have added.
   void finish();
 
@@ -163,9 +168,20 @@ class Loader {
   std::atomic<bool> failed_{false};  // set by a thread that failed, so that the others stop
 };
 
-// The number of keys with which the filter has the promised rate. It is more than the capacity if the filter was
-// rounded up to whole lines.
+// The first bytes of every filter file (FORMAT.md).
+inline constexpr std::string_view kFilterMagic =
+    "\x89"
+    "BFS\r\n\x1A\n";
+
+// See promise.hpp.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
+
+// Says that the filter has more keys than it was made for, if it keeps its promise all the same, because its last line
+// has room. So this is advice, and no warning of Loader's, which comes when the promise is broken.
+void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file);
+
+// Warns if a new filter of that size answers nearly always "maybe" when it has the keys that it was made for.
+void warn_if_useless(const bfstore::Shape& shape, const std::string& file);
 
 // The number of keys that were added and not removed.
 std::uint64_t keys_left(const bfstore::Stats& stats);
@@ -175,6 +191,9 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file);
 
 // "1 key", "2 keys"
 std::string key_words(std::uint64_t count);
+
+// Returns how many of the keys the filter called absent before: "2,744 of them certainly new".
+std::string new_words(const Loader& loader);
 
 // Writes one line about success to standard output.
 void report(const std::string& line);

@@ -32,7 +32,7 @@ int finish_filling(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kFinishFilling{"finish-filling", "Say that a filter of create --filling has every key",
+const Command kFinishFilling{"finish-filling", "Say that a filter made with --filling has every key",
                              declare_finish_filling, finish_filling};
 
 }  // namespace bf

@@ -16,13 +16,14 @@ void declare_fold(CLI::App& app, Arguments& arguments) {
   add_new_file(app, arguments, "replace SMALLER if it exists; it is another file than FILE");
   app.footer(
       "For a filter that was made too large, since nobody knew how many keys would come. The smaller filter is the\n"
-      "one that a build of that size makes from the same keys. Its size is a whole number of times smaller, so make\n"
-      "filters that are to be folded with a number of bits that has many divisors: --bits 8Gi --probes 7.\n"
+      "one that a build of that size makes from the same keys. Its bits are those of FILE, divided by a whole number.\n"
+      "So make a filter that is to be folded with a power of two as its number of bits: --bits 8Gi --probes 7.\n"
       "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
       "  bf fold large.bf users.bf --to-fpr 0.01");
 }
 
 int fold(const Arguments& arguments) {
+  refuse_itself(arguments);
   bfstore::SaveOptions options = save_options(arguments);
   options.fpr = arguments.options.fpr;
   save(arguments, options, "folded");

@@ -39,6 +39,9 @@ int bottom_of(const std::vector<Forecast>& forecasts);
 // A power of ten up to 1, for an axis: 0.00001, and 1e-07.
 std::string power_words(int power);
 
+// A number of keys on an axis that ends at `most`: 200,000,000; on a long axis 1.5T, as the options read it.
+std::string axis_number(double number, double most);
+
 std::string table_text(const Forecasts& forecasts, bool utf8);
 std::string json_text(const Forecasts& forecasts);
 std::string svg_text(const Forecasts& forecasts);

@@ -9,7 +9,11 @@
 #include <bfstore/hashes.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fstream>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace bf {
@@ -132,15 +136,115 @@ std::string hash_option(const std::string& file, const char* format) {
 
 }  // namespace
 
-void refuse_foreign(const std::string& file, const Arguments& arguments) {
-  const auto found = bfstore::recognize_foreign(file, {.any_filesystem = arguments.any_filesystem});
-  if (!found || found->empty()) return;
+std::optional<Recognized> recognize(const std::string& file, bool any_filesystem) {
+  const auto found = bfstore::recognize_foreign(file, {.any_filesystem = any_filesystem});
+  if (!found || found->empty()) return std::nullopt;
   const std::string names = joined(*found);
   const bool has_columns = std::any_of(
       found->begin(), found->end(), [](const char* name) { return bfstore::foreign_format_named(name)->needs_column; });
-  throw Failure(file + ": is no bfstore filter. It looks like one of the format " + names + ": give --format " +
-                (found->size() == 1 ? names + hash_option(file, found->front()) : "and the right one") +
-                (has_columns ? ", and --column" : "") + ".");
+  return Recognized{names, "--format " +
+                               (found->size() == 1 ? names + hash_option(file, found->front()) : "and the right one") +
+                               (has_columns ? ", and --column" : "")};
+}
+
+void refuse_foreign(const std::string& file, const Arguments& arguments) {
+  const auto found = recognize(file, arguments.any_filesystem);
+  if (!found) return;
+  throw Failure(file + ": is no bfstore filter. It looks like one of the format " + found->formats + ": give " +
+                found->options + ".");
+}
+
+namespace {
+
+// The last step of the form of keys that are values of this type and meaning. The first row that fits is the one.
+struct ValueForm {
+  std::string_view type;
+  std::string_view meaning;  // empty: any
+  const char* last_step;     // nullptr: any that makes no number
+  bool is_certain;           // a line says the value, so that no --key-form is needed
+};
+
+// A line for a decimal, a date or a time would be a number of another unit than the file's, such as 12 for 12.00.
+constexpr std::array kValueForms{ValueForm{"INT32", "DECIMAL", "int32le", false},
+                                 ValueForm{"INT32", "DATE", "int32le", false},
+                                 ValueForm{"INT32", "TIME", "int32le", false},
+                                 ValueForm{"INT32", "", "int32le", true},
+                                 ValueForm{"INT64", "DECIMAL", "int64le", false},
+                                 ValueForm{"INT64", "TIME", "int64le", false},
+                                 ValueForm{"INT64", "TIMESTAMP", "int64le", false},
+                                 ValueForm{"INT64", "", "int64le", true},
+                                 ValueForm{"FLOAT", "", "float", true},
+                                 ValueForm{"DOUBLE", "", "double", true},
+                                 ValueForm{"BYTE_ARRAY", "DECIMAL", "hex", false},
+                                 ValueForm{"BYTE_ARRAY", "", nullptr, true},
+                                 ValueForm{"FIXED_LEN_BYTE_ARRAY", "DECIMAL", "hex", false},
+                                 ValueForm{"FIXED_LEN_BYTE_ARRAY", "UUID", "hex", false},
+                                 ValueForm{"FIXED_LEN_BYTE_ARRAY", "FLOAT16", "hex", false},
+                                 ValueForm{"FIXED_LEN_BYTE_ARRAY", "INTERVAL", "hex", false},
+                                 ValueForm{"FIXED_LEN_BYTE_ARRAY", "", nullptr, false},
+                                 ValueForm{"", "", "hex", false}};
+
+bool makes_number(const KeyForm& form) {
+  const std::string_view last = form.last_step();
+  return last == "int32le" || last == "int64le" || last == "float" || last == "double";
+}
+
+// True if these last bytes of a file of Parquet have all of its footer, whose length is before the last 4 bytes.
+bool footer_is_in(std::span<const char> end) {
+  constexpr std::size_t kAround = 12;  // the length, and the magic bytes at the end of the file, and before the footer
+  if (end.size() < kAround) return false;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    bytes |= std::uint64_t{static_cast<unsigned char>(end[end.size() - 8 + i])} << (8 * i);
+  return bytes <= end.size() - kAround;
+}
+
+// "--key-form int32le, with the number that the file stores"
+std::string advice(const ValueForm& row) {
+  if (row.last_step == nullptr) return "--key-form hex with the bytes of the value, or another form that makes them";
+  return std::string("--key-form ") + row.last_step +
+         (row.last_step == std::string_view("hex") ? " with the bytes of the value"
+                                                   : " with the number that the file stores");
+}
+
+}  // namespace
+
+std::optional<KeyForm> form_of_foreign(const Arguments& arguments, const std::string& file,
+                                       std::span<const std::byte> end) {
+  bfstore::ForeignForm form = arguments.form;
+  form.name = file;
+  const auto values = bfstore::foreign_values(end, form);
+  if (!values) throw Failure(values.error().message);
+  const auto& given = arguments.key_form;
+  if (values->type.empty()) return given;
+  const auto* const row = std::find_if(kValueForms.begin(), kValueForms.end(), [&](const ValueForm& one) {
+    return (one.type.empty() || one.type == values->type) && (one.meaning.empty() || one.meaning == values->meaning);
+  });
+  const std::string what = file + ": the values of the column " + form.column + " are " + values->type +
+                           (values->meaning.empty() ? "" : " (" + values->meaning + ")");
+  if (!given && !row->is_certain)
+    throw Failure(what + ", and a line does not tell their bytes. Give " + advice(*row) + ".");
+  if (!given) return row->last_step == nullptr ? std::nullopt : KeyForm::named(row->last_step);
+  if (row->last_step == nullptr ? !makes_number(*given) : given->last_step() == std::string_view(row->last_step))
+    return given;
+  throw Failure(what + ", so the form " + given->name() + " would make every answer no. " +
+                (row->is_certain ? "Leave --key-form out." : "Give " + advice(*row) + "."));
+}
+
+std::optional<KeyForm> form_of_foreign(const Arguments& arguments, const std::string& file) {
+  if (!format_of(arguments).needs_column) return arguments.key_form;
+  std::ifstream stream(file, std::ios::binary | std::ios::ate);
+  std::vector<char> end;
+  // The footer is at the end, and mostly small. Each time that it is larger, a larger part is read.
+  for (std::uint64_t wanted = std::uint64_t{1} << 16;; wanted *= 16) {
+    stream.seekg(0, std::ios::end);
+    const auto size = static_cast<std::uint64_t>(std::max<std::streamoff>(stream.tellg(), 0));
+    end.resize(std::min(wanted, size));
+    stream.seekg(-static_cast<std::streamoff>(end.size()), std::ios::end);
+    stream.read(end.data(), static_cast<std::streamsize>(end.size()));
+    if (!stream) throw Failure(file + ": its footer cannot be read.");
+    if (end.size() == size || footer_is_in(end)) return form_of_foreign(arguments, file, std::as_bytes(std::span(end)));
+  }
 }
 
 }  // namespace bf

@@ -5,6 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,8 +41,26 @@ void check_foreign(const Arguments& arguments);
 // several.
 std::string recognized_format(const std::string& file);
 
+// What another program's filter looks like.
+struct Recognized {
+  std::string formats;  // "dcso"
+  std::string options;  // "--format dcso"
+};
+
+// Returns nothing if the file looks like no such filter.
+std::optional<Recognized> recognize(const std::string& file, bool any_filesystem);
+
 // Throws Failure if the file, which is not a bfstore file, looks like a filter of another program. The message has the
 // option to give.
 void refuse_foreign(const std::string& file, const Arguments& arguments);
+
+// The form of the keys of a filter of another program: --key-form, or the one that follows from the values of the
+// column, if the format tells what they are. Throws Failure if --key-form is another one, or is needed. `end` is the
+// last part of the file, or all of it.
+std::optional<KeyForm> form_of_foreign(const Arguments& arguments, const std::string& file,
+                                       std::span<const std::byte> end);
+
+// Reads the file's last part for it.
+std::optional<KeyForm> form_of_foreign(const Arguments& arguments, const std::string& file);
 
 }  // namespace bf

@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
+#include "secret.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,7 +58,13 @@ void declare_import(CLI::App& app, Arguments& arguments) {
 }
 
 void check_import(Arguments& arguments) {
-  if (arguments.form.format.empty() && !arguments.is_sized())
+  const bool is_unsaid = arguments.form.format.empty() && !arguments.is_sized();
+  const auto found =
+      is_unsaid && arguments.raw != "-" ? recognize(arguments.raw, arguments.any_filesystem) : std::nullopt;
+  if (found)
+    throw Failure(arguments.raw + ": looks like a filter of the format " + found->formats + ". Give " + found->options +
+                  ".");
+  if (is_unsaid)
     throw Failure(
         "import: no size given. Give --format if the file is of a format that says its size, or --bits M and --probes "
         "K, or --like OTHER.");
@@ -110,6 +117,14 @@ std::vector<char> read_foreign(const KeySource& source, const bfstore::ForeignFo
   return bytes;
 }
 
+// The note of the new file. The bytes may tell the form of the keys.
+std::string note_of_imported(const Arguments& arguments, const std::string& name, std::span<const std::byte> bytes) {
+  Arguments told = arguments;
+  const SecretWiper wiper(told.secret);
+  told.key_form = form_of_foreign(arguments, name, bytes);
+  return note_of_new(told);
+}
+
 // Makes the filter, without a name yet. Returns nothing after an interrupt.
 std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bool replace) {
   const KeySource source(arguments.raw, "the bits");
@@ -124,7 +139,10 @@ std::optional<bfstore::Filter> import_unpublished(const Arguments& arguments, bo
   return with_new_options(arguments, options, [&](const bfstore::Options& all) -> std::optional<bfstore::Filter> {
     const std::vector<char> bytes = read_foreign(source, form, all);
     if (interrupt::pending()) return std::nullopt;
-    return made_filter(bfstore::Filter::import_foreign(arguments.file, std::as_bytes(std::span(bytes)), form, all),
+    bfstore::Options noted = all;
+    const SecretWiper wiper(noted.secret);
+    noted.note = note_of_imported(arguments, form.name, std::as_bytes(std::span(bytes)));
+    return made_filter(bfstore::Filter::import_foreign(arguments.file, std::as_bytes(std::span(bytes)), form, noted),
                        arguments.file);
   });
 }

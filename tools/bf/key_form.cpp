@@ -91,10 +91,11 @@ bool make_number(std::string& key) {
 }
 
 // A NaN has many values, and the other program's is not known.
-bool make_double(std::string& key) {
-  const auto number = number_in<double>(key);
+template <class Number, class Bits>
+bool make_floating(std::string& key) {
+  const auto number = number_in<Number>(key);
   if (!number || std::isnan(*number)) return false;
-  key = lowest_first(std::bit_cast<std::uint64_t>(*number));
+  key = lowest_first(std::bit_cast<Bits>(*number));
   return true;
 }
 
@@ -151,7 +152,10 @@ constexpr std::array kSteps{
             make_number<std::int32_t>},
     KeyStep{"int64le", "a decimal number, for 8 bytes, the lowest first (Guava's longFunnel, Parquet)",
             make_number<std::int64_t>},
-    KeyStep{"double", "a decimal number, for the 8 bytes of an IEEE double, the lowest first", make_double},
+    KeyStep{"double", "a decimal number, for the 8 bytes of an IEEE double, the lowest first; 0 and -0 are two keys",
+            make_floating<double, std::uint64_t>},
+    KeyStep{"float", "a decimal number, for the 4 bytes of an IEEE float, the lowest first; 0 and -0 are two keys",
+            make_floating<float, std::uint32_t>},
 };
 
 }  // namespace
@@ -176,6 +180,8 @@ std::string KeyForm::name() const {
   for (const KeyStep* step : steps_) names += (names.empty() ? "" : ",") + std::string(step->name);
   return names;
 }
+
+const char* KeyForm::last_step() const { return is_text() ? kText.name : steps_.back()->name; }
 
 const KeyStep* KeyForm::apply(std::string& key) const {
   for (const KeyStep* step : steps_) {

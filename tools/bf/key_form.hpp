@@ -27,6 +27,8 @@ class KeyForm {
   static std::optional<KeyForm> named(std::string_view text);
 
   [[nodiscard]] std::string name() const;
+  // The name of the step that makes the bytes.
+  [[nodiscard]] const char* last_step() const;
   [[nodiscard]] bool is_text() const noexcept { return steps_.empty(); }
   // Turns a line into its key. Returns the step that the line does not fit, or nullptr.
   [[nodiscard]] const KeyStep* apply(std::string& key) const;

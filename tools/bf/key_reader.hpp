@@ -38,6 +38,7 @@ class KeyReader {
   // True if the next call of next() must read, and may wait. So flush the output for the keys so far.
   [[nodiscard]] bool drained() const noexcept { return drained_; }
 
+  [[nodiscard]] const KeySource& source() const noexcept { return source_; }
   // The name of the list, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return source_.name(); }
 

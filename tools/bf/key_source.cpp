@@ -68,6 +68,7 @@ KeySource::KeySource(const std::string& from, const std::string& what, ListForma
     : format_(format), name_(from == "-" ? "standard input" : from) {
   // In both cases the descriptor is above 2, so that closing it never frees number 0.
   fd_ = from == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : ::open(from.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (fd_ < 0 && errno == ENOENT) throw Failure(name_ + ": no such file. Give the path of a file with " + what + ".");
   if (fd_ < 0) throw Failure(name_ + ": cannot open " + what + ": " + std::strerror(errno));
   try {
     const struct stat facts = stat_of(fd_);
@@ -122,11 +123,17 @@ std::vector<Range> KeySource::ranges() const {
 }
 
 void KeySource::begin() {
-  if (std::exchange(begun_, true) || format_.any_bytes || is_terminal()) return;
+  if (std::exchange(begun_, true)) return;
+  // A user who forgot the keys would take the wait for a program that hangs.
+  if (is_terminal() && ::isatty(STDERR_FILENO) == 1) complain("reading keys from the terminal, until Ctrl-D");
+  if (format_.any_bytes || is_terminal()) return;
   for (bool decompressed = false;; decompressed = true) {
     const auto kind = kind_of(head());
     if (!kind) return;
-    if (kind->mark != 0) return skip(kind->mark);
+    if (kind->mark != 0) {
+      has_mark_ = true;
+      return skip(kind->mark);
+    }
     const std::string what = name_ + ": is " + std::string(kind->words);
     if (kind->program.empty()) throw BadList(what + ", and not a list of keys. " + std::string(kind->way_out) + ".");
     if (decompressed) throw BadList(what + " more than once. Decompress it first.");
@@ -158,6 +165,7 @@ void KeySource::skip(std::size_t bytes) {
 }
 
 void KeySource::decompress(const ListKind& kind) {
+  decompression_ = std::string(kind.program) + " " + std::string(kind.options);
   decompressor_.emplace(std::string(kind.program), std::string(kind.options), fd_, name_);
   replace(decompressor_->release_output());
   start_ = 0;
@@ -165,12 +173,24 @@ void KeySource::decompress(const ListKind& kind) {
 
 void KeySource::ended() {
   if (decompressor_ && !interrupt::pending()) decompressor_->finish();
+  tell_of_mark();
+}
+
+// Once, and not before a line has ended: a list that is refused at once gets one message only.
+void KeySource::tell_of_mark() {
+  if (has_mark_.exchange(false))
+    complain(name_ + ": begins with a byte order mark, which is no part of the first key.");
 }
 
 void KeySource::take_line_end(LineEnds found, std::uint64_t at_byte) {
   LineEnds before = LineEnds::kUnknown;
   if (line_ends_.compare_exchange_strong(before, found)) {
-    if (found == LineEnds::kCrLf) complain(name_ + ": its lines end in CR LF. The CRs are no part of the keys.");
+    if (found == LineEnds::kLf) return tell_of_mark();
+    const bool has_mark = has_mark_.exchange(false);
+    complain(name_ +
+             (has_mark ? ": begins with a byte order mark, and its lines end in CR LF. The mark and the CRs are "
+                       : ": its lines end in CR LF. The CRs are ") +
+             "no part of the keys.");
   } else if (before != found) {
     throw BadList(name_ + ": some lines end in CR LF and others in LF: see byte " + std::to_string(at_byte) +
                   ". Make them alike (sed 's/\\r$//'). If every CR is part of a key: --binary.");

@@ -56,6 +56,8 @@ class KeySource {
   // A reader calls it for the end of a line. Throws Failure if another line ended differently.
   void take_line_end(LineEnds found, std::uint64_t at_byte);
   [[nodiscard]] LineEnds line_ends() const noexcept { return line_ends_; }
+  // The command that decompresses the list ("gzip -dc"), or empty.
+  [[nodiscard]] const std::string& decompression() const noexcept { return decompression_; }
 
   // The parts of a large regular file, each worth a thread; no key is in two of them. Empty for any other source, which
   // is read in order. Reading the parts does not move the descriptor.
@@ -77,6 +79,7 @@ class KeySource {
   [[nodiscard]] std::string head() const;
   void skip(std::size_t bytes);
   void decompress(const ListKind& kind);
+  void tell_of_mark();
   [[nodiscard]] off_t next_key(off_t from) const;
   void spool();
   void replace(int fd);
@@ -86,8 +89,10 @@ class KeySource {
   std::string name_;
   off_t start_ = 0;
   bool begun_ = false;
+  std::atomic<bool> has_mark_{false};  // a byte order mark was left out, and the user does not know yet
   std::atomic<LineEnds> line_ends_{LineEnds::kUnknown};
   std::optional<Decompressor> decompressor_;
+  std::string decompression_;
 };
 
 // Calls read(2), continues after signals, and waits if the descriptor is non-blocking. Returns 0 at the end. Throws

@@ -171,7 +171,7 @@ double parse_fraction(const std::string& option, std::string_view text, double l
 }
 
 double parse_rate(const std::string& option, std::string_view text) {
-  if (!text.ends_with('%')) return parse_fraction(option, text, 1, "0.01");
+  if (!text.ends_with('%')) return parse_fraction(option, text, 1, "0.01 or 1%");
   const double rate = parse_fraction(option, text.substr(0, text.size() - 1), 100, "1 (percent)") / 100;
   if (rate == 0) refuse(option, text, "is too close to 0");
   return rate;

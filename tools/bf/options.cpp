@@ -24,7 +24,10 @@ template <class Info>
 [[noreturn]] void refuse_name(const std::string& option, const std::string& text, const char* kind,
                               const std::vector<Info>& known) {
   std::string names;
-  for (const Info& info : known) names += (names.empty() ? "" : " and ") + std::string(info.name);
+  for (const Info& info : known) {
+    const bool last = &info == &known.back();
+    names += (names.empty() ? "" : last ? " or " : ", ") + std::string(info.name);
+  }
   throw Failure(option + ": '" + text + "' is not " + kind + ". Give one of " + names);
 }
 
@@ -215,8 +218,9 @@ void add_lock_timeout(CLI::App& app, Arguments& arguments, const std::string& us
 }
 
 void add_secret_file(CLI::App& app, Arguments& arguments) {
-  add_path(app, "--secret-file", "the secret of a filter with siphash: a file of 16 bytes, or of 32 hexadecimal digits",
-           "PATH", arguments.secret_file);
+  add_path(app, "--secret-file",
+           "the secret of a filter with siphash: a file that has 16 bytes, or 32 hexadecimal digits", "PATH",
+           arguments.secret_file);
 }
 
 void add_separator(CLI::App& app, Arguments& arguments) {

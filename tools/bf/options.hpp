@@ -21,8 +21,9 @@ inline constexpr const char* kShapeUsage =
 inline constexpr const char* kAboutNumbers =
     "Numbers: 10M, 1.5G (k M G T are powers of 1000), 1e7, 10_000_000, 64MiB (Ki Mi Gi Ti: of 1024).\n";
 inline constexpr const char* kAboutKeys =
-    "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a blank line is the empty\n"
-    "key. A list that is not lines of text is refused, and one that is compressed (gzip, xz, zstd, bzip2, ...) is "
+    "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a byte order mark at the\n"
+    "beginning of the list. A blank line is the empty key. A list that is not lines of text is refused, and one that "
+    "is compressed (gzip, xz, zstd, bzip2, ...) is "
     "read\n"
     "through its program. Put -- before a key that begins with a dash. Without KEY and --from, and for -, keys are "
     "read\n"

@@ -3,6 +3,7 @@
 #include "forecast.hpp"
 #include "hash_set.hpp"
 #include "interrupt.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
@@ -18,6 +19,8 @@
 
 namespace bf {
 namespace {
+
+constexpr const char* kStandardOutput = "-";  // as the picture's path
 
 // Takes the sizes that `create` takes, in any combination that gives none of them twice.
 void declare_plan(CLI::App& app, Arguments& arguments) {
@@ -40,7 +43,8 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
              arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
            });
   app.add_flag("--json", arguments.json, "one JSON object instead of a table");
-  add_path(app, "--svg", "also draw the rates as the filters fill, in this file", "PATH", arguments.target);
+  add_path(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone", "PATH",
+           arguments.target);
   app.add_flag("--force", options.replace, "replace the picture if it exists");
   app.footer(
       std::string(kAboutNumbers) +
@@ -63,6 +67,8 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
 
 void check_plan(Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
+  if (arguments.json && arguments.target == kStandardOutput)
+    throw Failure("plan: --json and --svg - would both be printed. Give --svg a file.");
   if (!options.like.empty()) {
     if (options.capacity == 0 || options.fpr == 0) return;
     throw Failure(
@@ -73,8 +79,9 @@ void check_plan(Arguments& arguments) {
       (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
   if (given < 2 && options.capacity == 0) {
     throw Failure(
-        "plan: too few numbers. Give two of --capacity, --fpr, --bits-per-key, --probes, and --bits or --max-bytes. "
-        "See bf plan --help.");
+        "plan: too few numbers. Give --capacity alone, or two of --capacity, --fpr, --bits-per-key, --probes, and "
+        "--bits "
+        "or --max-bytes. See bf plan --help.");
   }
   if (options.capacity != 0 && options.bits_per_key != 0 && size) {
     throw Failure(
@@ -158,7 +165,7 @@ Forecasts forecasts_of(const Arguments& arguments) {
       all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),
                               create_command(request, *plan)});
     } else {
-      all.impossible.push_back({layout, plan.error().message});
+      all.impossible.push_back({layout, with_names_of_options(plan.error().message, "")});
     }
   }
   return all;
@@ -176,16 +183,26 @@ std::string reasons_of(const std::vector<Refusal>& refusals) {
   return reasons;
 }
 
+void print(const std::string& text) {
+  Output output;
+  output.append(text);
+  output.flush();
+}
+
 int plan(const Arguments& arguments) {
   const Forecasts all = forecasts_of(arguments);
+  const std::string& picture = arguments.target;
   if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
-  if (!arguments.target.empty()) {
-    interrupt::defer();
-    tools::write_whole(arguments.target, svg_text(all), arguments.options.replace, 0666);
+  if (picture == kStandardOutput) {
+    print(svg_text(all));
+    return 0;
   }
-  Output output;
-  output.append(arguments.json ? json_text(all) : table_text(all, locale_is_utf8()));
-  output.flush();
+  if (!picture.empty()) {
+    interrupt::defer();
+    tools::write_whole(picture, svg_text(all), arguments.options.replace, 0666);
+  }
+  const std::string drawn = picture.empty() ? "" : "\n" + picture + ": has the picture of these rates\n";
+  print(arguments.json ? json_text(all) : table_text(all, locale_is_utf8()) + drawn);
   return 0;
 }
 

@@ -12,18 +12,30 @@ namespace {
 constexpr double kWidth = 720;
 constexpr double kPlotHeight = 350;
 constexpr double kLegendRow = 18;
-constexpr double kBelowPlot = 60;  // the numbers of keys, and their title
+constexpr double kNameLeft = 20;    // of the vertical axis
+constexpr double kTitleBelow = 40;  // of the horizontal axis
+constexpr double kBelowPlot = 60;   // the numbers of keys, and their title
 // Colors that most people can tell apart (Okabe & Ito, 2008).
 constexpr std::array kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 
 // The legend is below the plot, where no curve is.
 tools::RateAxes axes_of(const Forecasts& all) {
   const double below = kBelowPlot + kLegendRow * static_cast<double>(all.possible.size());
-  const tools::Margins margins{.left = 70, .right = 20, .top = 40, .bottom = below};
+  const tools::Margins margins{.left = 90, .right = 20, .top = 40, .bottom = below};
   tools::RateAxes axes{kWidth, margins.top + kPlotHeight + below, margins, 1, bottom_of(all.possible)};
   for (const Forecast& one : all.possible)
     axes.most_keys = std::max(axes.most_keys, static_cast<double>(one.curve.back().keys));
   return axes;
+}
+
+// The distance of the ticks of an axis: 1, 2 or 5 times a power of 10, so that there are two to five of them.
+double step_of(double most_keys) {
+  const double least = std::max(1.0, most_keys / 5);
+  const double power = std::pow(10, std::floor(std::log10(least)));
+  for (const double times : {1.0, 2.0, 5.0}) {
+    if (times * power >= least) return times * power;
+  }
+  return 10 * power;
 }
 
 std::string grid(const tools::RateAxes& axes) {
@@ -35,12 +47,23 @@ std::string grid(const tools::RateAxes& axes) {
     text += tools::svg_line(axes.margins.left, y, right, y, "stroke=\"#ddd\"");
     text += tools::svg_text(axes.margins.left - 8, y + 4, "end", power_words(power));
   }
-  for (int quarter = 0; quarter <= 4; ++quarter) {
-    const double keys = axes.most_keys * quarter / 4;
-    text += tools::svg_text(axes.x(keys), floor + 20, quarter == 4 ? "end" : "middle",
-                            grouped(static_cast<std::uint64_t>(keys)));
+  const double step = step_of(axes.most_keys);
+  for (double keys = 0; keys <= axes.most_keys; keys += step) {
+    text += tools::svg_line(axes.x(keys), floor, axes.x(keys), floor + 5, "stroke=\"#888\"");
+    text += tools::svg_text(axes.x(keys), floor + 20, keys + step / 4 > axes.most_keys ? "end" : "middle",
+                            axis_number(keys, axes.most_keys));
   }
-  return text + tools::svg_text((axes.margins.left + right) / 2, floor + 40, "middle", "keys");
+  const double middle = (axes.margins.top + floor) / 2;
+  const std::string upright =
+      "transform=\"rotate(-90 " + tools::coordinate(kNameLeft) + " " + tools::coordinate(middle) + ")\"";
+  return text + tools::svg_text((axes.margins.left + right) / 2, floor + kTitleBelow, "middle", "keys") +
+         tools::svg_text(kNameLeft, middle, "middle", "false-positive rate", upright);
+}
+
+std::string summary(const bfstore::Plan& plan) {
+  return std::string(plan.layout.name) + ": " + short_number(plan.fpr) + " at " + grouped(plan.capacity) +
+         (plan.capacity == 1 ? " key, " : " keys, ") + short_number(plan.bits_per_key) + " bits per key, " +
+         human_bytes(plan.file_bytes);
 }
 
 std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, std::size_t number,
@@ -48,21 +71,51 @@ std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, s
   const double left = axes.margins.left;
   const double y = axes.height - axes.margins.bottom + kBelowPlot + kLegendRow * static_cast<double>(number);
   return tools::svg_line(left, y - 4, left + 24, y - 4, "stroke-width=\"2\" stroke=\"" + colour + "\"") +
-         tools::svg_text(left + 32, y, "start",
-                         std::string(plan.layout.name) + ": " + short_number(plan.fpr) + " at " +
-                             grouped(plan.capacity) + " keys, " + short_number(plan.bits_per_key) + " bits per key, " +
-                             human_bytes(plan.file_bytes),
-                         "fill=\"" + colour + "\"");
+         tools::svg_text(left + 32, y, "start", summary(plan), "fill=\"" + colour + "\"");
+}
+
+std::string colour_of(std::size_t number) { return kColours[number % kColours.size()]; }
+
+std::string capacity_line(const tools::RateAxes& axes, std::uint64_t capacity, const std::string& colour) {
+  const double full = axes.x(static_cast<double>(capacity));
+  return tools::svg_line(full, axes.margins.top, full, axes.height - axes.margins.bottom,
+                         "stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"");
+}
+
+// A line that all layouts have in common is no layout's color.
+std::string capacity_lines(const tools::RateAxes& axes, const std::vector<Forecast>& all) {
+  const std::uint64_t first = all.front().plan.capacity;
+  if (std::all_of(all.begin(), all.end(), [first](const Forecast& one) { return one.plan.capacity == first; }))
+    return capacity_line(axes, first, "#555");
+  std::string text;
+  for (std::size_t number = 0; number < all.size(); ++number)
+    text += capacity_line(axes, all[number].plan.capacity, colour_of(number));
+  return text;
 }
 
 std::string curve(const tools::RateAxes& axes, const Forecast& forecast, std::size_t number) {
-  const std::string colour = kColours[number % kColours.size()];
-  const bfstore::Plan& plan = forecast.plan;
-  const double full = axes.x(static_cast<double>(plan.capacity));
+  const std::string colour = colour_of(number);
   return tools::svg_curve(axes, forecast.curve, "stroke=\"" + colour + "\"") +
-         tools::svg_line(full, axes.margins.top, full, axes.height - axes.margins.bottom,
-                         "stroke-dasharray=\"4 4\" stroke=\"" + colour + "\"") +
-         legend_row(axes, plan, number, colour);
+         legend_row(axes, forecast.plan, number, colour);
+}
+
+constexpr const char* kTitle = "False-positive rate as a filter fills";
+
+std::string described(const Forecasts& all) {
+  std::string text;
+  for (const Forecast& one : all.possible) text += summary(one.plan) + ". ";
+  text.pop_back();
+  return text;
+}
+
+// What no curve shows.
+std::string left_out(const tools::RateAxes& axes, const Forecasts& all) {
+  const bool some = std::any_of(all.possible.begin(), all.possible.end(), [&](const Forecast& one) {
+    return tools::height_of(one.curve.front().fpr, axes.bottom) < 0;
+  });
+  if (!some) return "";
+  return tools::svg_text(axes.width - axes.margins.right, axes.height - axes.margins.bottom + kTitleBelow, "end",
+                         "rates below " + power_words(axes.bottom) + " are left out");
 }
 
 }  // namespace
@@ -79,15 +132,24 @@ std::string power_words(int power) {
   return power == 0 ? "1" : "0." + std::string(static_cast<std::size_t>(-power - 1), '0') + "1";
 }
 
+std::string axis_number(double number, double most) {
+  constexpr double kLong = 1e9;  // from here on the numbers would touch each other
+  if (most < kLong) return grouped(static_cast<std::uint64_t>(number));
+  constexpr std::array kUnits{"", "k", "M", "G", "T", "P", "E"};
+  std::size_t unit = 0;
+  for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit) number /= 1000;
+  return short_number(number) + kUnits[unit];
+}
+
 std::string svg_text(const Forecasts& all) {
   const tools::RateAxes axes = axes_of(all);
   std::string text =
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + tools::coordinate(axes.width) + " " +
-      tools::coordinate(axes.height) +
-      "\" font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
-  text += tools::svg_text(axes.margins.left, 24, "start",
-                          "False-positive rate as a filter fills (dashed: its capacity)", "font-size=\"16\"");
-  text += grid(axes);
+      tools::coordinate(axes.height) + "\" role=\"img\" font-family=\"sans-serif\" font-size=\"12\">\n<title>" +
+      kTitle + "</title>\n<desc>" + described(all) + "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+  text += tools::svg_text(axes.margins.left, 24, "start", std::string(kTitle) + " (dashed: its capacity)",
+                          "font-size=\"16\"");
+  text += grid(axes) + left_out(axes, all) + capacity_lines(axes, all.possible);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);
   return text + "</svg>\n";

@@ -15,7 +15,8 @@ constexpr std::size_t kColumns = 16;                            // at least
 constexpr std::size_t kBetween = 2;                             // columns, at least
 constexpr std::size_t kChartColumns = tools::kCurvePoints / 2;  // a cell of braille is two dots wide
 constexpr std::size_t kLabelColumns = 8;
-constexpr std::size_t kManyPowers = 6;  // of ten: so many that each has one row alone
+constexpr std::uint64_t kHole = std::uint64_t{1} << 20;  // bytes: more than any file has before its bits else
+constexpr std::size_t kManyPowers = 6;                   // of ten: so many that each has one row alone
 
 std::string padded(std::string text, std::size_t columns) {
   text.resize(std::max(text.size(), columns), ' ');
@@ -191,45 +192,62 @@ std::string chart(const Forecast& forecast, bool utf8) {
     text += padded(label, kLabelColumns) + (utf8 ? "│" : "|") + canvas.row(row) + "\n";
   }
   text += padded("", kLabelColumns) + axis_line(utf8) + "\n";
-  std::string axis = padded("0", kChartColumns / 2) + grouped(forecast.plan.capacity);
-  const std::string end = grouped(2 * forecast.plan.capacity) + " keys";
-  axis = padded(axis, std::max(axis.size() + 2, kChartColumns - std::min(kChartColumns, end.size()))) + end;
-  return text + padded("", kLabelColumns) + axis + "\n";
+  const double capacity = static_cast<double>(forecast.plan.capacity);
+  const std::string axis = padded("0", kChartColumns / 2) + axis_number(capacity, 2 * capacity);
+  const std::string end = axis_number(2 * capacity, 2 * capacity) + " keys";
+  return text + padded("", kLabelColumns) + padded(axis, kChartColumns - end.size()) + end + "\n";
 }
 
-// "Every layout adds keys, merges with others.", or nothing.
+// "Each layout adds keys, merges and folds.", or nothing.
 std::string abilities(const Forecasts& all, const std::string& who, bool wanted) {
-  std::string names;
+  std::vector<std::string> names;
   for (const Ability& ability : kAbilities) {
-    if (all_can(all, ability, wanted)) names += (names.empty() ? "" : ", ") + std::string(ability.name);
+    if (all_can(all, ability, wanted)) names.emplace_back(ability.name);
   }
-  return names.empty() ? "" : who + ": " + names + ".\n";
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool last = i != 0 && i + 1 == names.size();
+    text += (i == 0 ? who + " " : last ? (wanted ? " and " : " or ") : ", ") + names[i];
+  }
+  return text.empty() ? "" : text + ".\n";
 }
 
-// The names of the layouts with the least value.
-template <class Value>
-std::string names_with_least(const Forecasts& all, Value value) {
-  double least = HUGE_VAL;
-  for (const Forecast& one : all.possible) least = std::min(least, static_cast<double>(value(one.plan)));
+// "Smallest file: classic.", or nothing if the table shows the same number for all layouts.
+template <class Number, class Shown>
+std::string least_of(const Forecasts& all, const char* what, Number bfstore::Plan::*number, Shown shown,
+                     const std::string& more = "") {
+  Number least = all.possible.front().plan.*number;
+  for (const Forecast& one : all.possible) least = std::min(least, one.plan.*number);
   std::string names;
+  bool differ = false;
   for (const Forecast& one : all.possible) {
-    if (static_cast<double>(value(one.plan)) == least)
+    if (shown(one.plan.*number) == shown(least)) {
       names += (names.empty() ? "" : ", ") + std::string(one.plan.layout.name);
+    } else {
+      differ = true;
+    }
   }
-  return names;
+  return differ ? std::string(what) + ": " + names + more + ".\n" : "";
+}
+
+// The length of a file is more than its bits take on the disk.
+std::string about_space(const Forecasts& all) {
+  const auto has_hole = [](const Forecast& one) { return one.plan.file_bytes - one.plan.body_bytes > kHole; };
+  if (!std::any_of(all.possible.begin(), all.possible.end(), has_hole)) return "";
+  return "A file's first 2 MiB are nearly all a hole, which takes no space on the disk.\n";
 }
 
 std::string notes(const Forecasts& all) {
   std::string text = "\n";
-  if (all.possible.size() > 1) {
-    text +=
-        "Smallest file: " + names_with_least(all, [](const bfstore::Plan& plan) { return plan.file_bytes; }) + ".\n";
-    text += "Fewest cache lines: " + names_with_least(all, [](const bfstore::Plan& plan) { return plan.cache_lines; }) +
-            " (bf create makes " + bfstore::layout_of(bfstore::PlanRequest().layout)->name + " by default).\n";
-  }
   const bool several = all.possible.size() > 1;
-  text += abilities(all, several ? "All" : "Can", true);
-  text += abilities(all, several ? "None" : "Cannot", false);
+  text += least_of(all, "Smallest file", &bfstore::Plan::file_bytes, human_bytes);
+  const std::string usual = bfstore::layout_of(bfstore::PlanRequest().layout)->name;
+  text += least_of(
+      all, "Fewest cache lines", &bfstore::Plan::cache_lines, [](double lines) { return short_number(lines); },
+      " (bf create makes " + usual + " by default)");
+  text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
+  text += abilities(all, several ? "No layout" : "It never", false);
+  text += about_space(all);
   text += "Indented: Bloom's formulas. Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   return text;

@@ -62,6 +62,25 @@ std::string list(const std::vector<std::uint64_t>& numbers) {
   return words;
 }
 
+// "the owner 8", "the owners 7, 8"
+std::string owners_words(const std::vector<std::uint64_t>& owners) {
+  return (owners.size() == 1 ? "the owner " : "the owners ") + list(owners);
+}
+
+// Warns of an owner without a mark in a file that has marks of others: the number may be a mistake, and no mark says
+// which of its keys the file has.
+void warn_of_unknown(const Arguments& arguments) {
+  std::vector<std::uint64_t> known;
+  for (const bfstore::OwnerMark& mark : unwrap(bfstore::inspect(arguments.file, false), arguments.file).marks)
+    known.push_back(mark.owner);
+  if (known.empty()) return;
+  for (const std::uint64_t owner : arguments.owners) {
+    if (std::find(known.begin(), known.end(), owner) != known.end()) continue;
+    complain(arguments.file + ": has no mark of the owner " + std::to_string(owner) + ", only of " +
+             owners_words(known) + ".");
+  }
+}
+
 // Owners of marks that have not finished the recovery yet.
 std::vector<std::uint64_t> awaited_owners(const std::string& file) {
   std::vector<std::uint64_t> owners;
@@ -122,7 +141,7 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
   if (awaited.empty()) return {kNobody};
   if (awaited.size() > 1 && !arguments.all_owners) {
     throw Failure(
-        arguments.file + ": has marks of the owners " + list(awaited) +
+        arguments.file + ": has marks of " + owners_words(awaited) +
         ". Name the owners of these keys with --owner. If these are the keys of all owners, give --all-owners.");
   }
   return awaited;
@@ -142,6 +161,7 @@ int recover(const Arguments& arguments) {
   if (arguments.accept_loss) return accept_loss(arguments);
   const std::vector<std::uint64_t> owners = owners_of_keys(arguments);
   check_epoch(arguments, owners);
+  warn_of_unknown(arguments);
   std::optional<KeySource> source;
   if (arguments.keys.empty() && !arguments.no_keys) source.emplace(arguments.from, arguments.list);
   if (source && source->is_same_file(arguments.file)) {
@@ -168,7 +188,7 @@ int recover(const Arguments& arguments) {
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added again";
   if (!over) {
-    report(words + ". It answers maybe until the keys of the owners " + list(awaited_owners(arguments.file)) +
+    report(words + ". It answers maybe until the keys of " + owners_words(awaited_owners(arguments.file)) +
            " are added, too.");
   } else if (!arguments.quiet) {
     report(words + (needed ? "; recovered" : "; it needed no recovery"));

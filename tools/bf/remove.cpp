@@ -8,7 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
 
 namespace bf {
 namespace {
@@ -18,7 +22,7 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   app.add_flag("--skip-absent", arguments.skip_absent,
-               "keys of a list may be absent: without this, the first one that is ends the remove");
+               "keys of a list may be absent: without this, the first one that is ends the remove (exit code 2)");
   add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
@@ -28,10 +32,15 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
       std::string(kAboutKeys) +
       "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
       "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
-      "detect this. It is the one way in which a caller can make a wrong no.\n"
-      "\nA key that is certainly absent is counted, and nothing changes. Never run a remove again that failed or was\n"
-      "killed: what it did not take only costs false positives. A list that seems to be damaged is refused where it\n"
-      "does: one of its keys is certainly absent, or its last line has no newline.\n"
+      "detect this.\n"
+      "\nA KEY that is certainly absent is counted, nothing changes, and the exit code is 0. A list with such a key "
+      "is\n"
+      "probably the wrong one: it is refused from there on, with the exit code 2, unless --skip-absent is given. So "
+      "is\n"
+      "a list whose last line has no newline. Never remove a list again whose remove stopped or was killed, unless\n"
+      "nothing was removed: its keys would be removed twice. The message says what was removed, and names the first\n"
+      "line that is left: go on with the lines from that one on alone (tail -n +N LIST). What a killed remove did not "
+      "take only costs false positives.\n"
       "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }
@@ -47,50 +56,110 @@ void refuse_doubt(const KeyReader& reader) {
   }
 }
 
-// Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly from
-// those that were added. All other keys of such a list may be wrong, too.
-void refuse_absent(const bfstore::Filter& filter, Batch lines, Batch keys, const KeyReader& reader) {
-  std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
-  const bfstore::Count there = filter.contains_keys(bfstore::Keys::views(keys), answers);
-  if (!there.ok()) throw Failure(bfstore::code_text(there.code()));
-  if (there.keys() == keys.size()) return;
-  const auto absent = std::find(answers.begin(), answers.end(), 0) - answers.begin();
-  throw BadList(reader.name() + ": the key '" + std::string(lines[static_cast<std::size_t>(absent)]) +
-                "' is certainly absent, so these are not the keys that were added. Correct the list. If some of its "
-                "keys may be absent: --skip-absent.");
+// A word of a shell's command line.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./,:+@%=-";
+  std::string word = text.starts_with('-') ? "./" : "";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return word + text;
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return "'" + word + "'";
 }
 
-// A remove is never repeated. So a failure says how many keys of the list were removed, and that some more may be.
+constexpr const char* kInTheNewFile =
+    "Remove the rest from the new file only if it was built of a list that certainly had these keys.";
+
+// To remove keys twice can make a wrong no. So a remove that stops says which keys of the list are done, and how to
+// remove the rest, and nothing but the rest.
 class Remover {
  public:
-  Remover(bfstore::Filter& filter, const std::string& file) : filter_(filter), file_(file) {}
+  Remover(bfstore::Filter& filter, const Arguments& arguments) : filter_(filter), arguments_(arguments) {}
 
-  void remove(Batch keys) {
+  // Removes keys of the list of `reader`, or of the command line (nullptr).
+  void remove(Batch lines, Batch keys, const KeyReader* reader) {
+    if (reader != nullptr) {
+      decompression_ = reader->source().decompression();
+      is_file_ = !decompression_.empty() || reader->source().can_be_read_twice();
+      refuse_doubt(*reader);
+    }
+    refuse_state();  // before the call, which does not say whether it removed any
+    if (reader != nullptr && !arguments_.skip_absent) refuse_absent(lines, keys, *reader);
     doubtful_ = keys.size();
     const bfstore::Count count = filter_.remove_keys(bfstore::Keys::views(keys));
-    if (!count.ok()) throw Failure(bfstore::code_text(count.code()));
+    if (!count.ok()) throw Failure(words_of(count.code()));
     doubtful_ = 0;
     asked_ += keys.size();
     removed_ += count.keys();
   }
 
-  [[nodiscard]] Failure stopped(const Failure& why) const {
-    if (asked_ + doubtful_ == 0) return why;
-    const std::string more = doubtful_ == 0 ? "" : ", nor the next " + grouped(doubtful_) + ": some may be removed";
-    std::string reason = why.what();
-    if (!reason.ends_with('.')) reason += '.';
-    return Failure(file_ + ": removing stopped after " + key_words(asked_) + ": " + reason +
-                   " Do not remove these again" + more + ".");
+  [[nodiscard]] Failure stopped(const std::string& why) const {
+    const std::string reason = why + (why.ends_with('.') ? " " : ". ");
+    if (asked_ + doubtful_ == 0)
+      return Failure(reason + "Nothing was removed." + (superseded_ ? " " + std::string(kInTheNewFile) : ""));
+    return Failure(arguments_.file + ": removing stopped after " + key_words(asked_) + ": " + reason + what_is_done());
+  }
+
+  // What to do after a remove that ended before its list.
+  [[nodiscard]] std::string what_is_done() const {
+    if (!arguments_.keys.empty())
+      return doubtful_ == 0 ? "Do not remove these keys again." : "Some of the keys may be removed: do not repeat it.";
+    const std::uint64_t done = asked_ + doubtful_;
+    if (done == 0) return "Nothing was removed.";
+    const std::string some = doubtful_ == 0 ? "" : ", and perhaps some of the next " + grouped(doubtful_);
+    std::string words = "The first " + grouped(asked_) + " of the list are done" + some +
+                        ": never remove them again. No other was removed. ";
+    if (superseded_) return words + kInTheNewFile;
+    return words + "Go on with the rest alone: " + rest_from(done + 1) + ".";
   }
 
   [[nodiscard]] std::string words() const {
-    return file_ + ": " + key_words(removed_) + " removed, " + grouped(asked_ - removed_) + " certainly absent; " +
-           key_words(keys_left(filter_.stats())) + " left";
+    return arguments_.file + ": " + key_words(removed_) + " removed, " + grouped(asked_ - removed_) +
+           " certainly absent; " + key_words(keys_left(filter_.stats())) + " left";
   }
 
  private:
+  [[nodiscard]] std::string words_of(bfstore::Code code) {
+    superseded_ = code == bfstore::Code::kSuperseded;
+    return superseded_ ? "another file replaced this one, or is replacing it" : bfstore::code_text(code);
+  }
+
+  void refuse_state() {
+    const bfstore::Code health = filter_.health();
+    if (health == bfstore::Code::kOk) return;
+    throw Failure((asked_ == 0 ? arguments_.file + ": " : "") + words_of(health));
+  }
+
+  // Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly
+  // from those that were added. All other keys of such a list may be wrong, too. To skip such keys is no advice for a
+  // list of which a part is done: the whole list would be removed again.
+  void refuse_absent(Batch lines, Batch keys, const KeyReader& reader) {
+    std::array<std::uint8_t, KeyReader::kMaxBatch> answers{};
+    const bfstore::Count there = filter_.contains_keys(bfstore::Keys::views(keys), answers);
+    if (!there.ok()) throw Failure(words_of(there.code()));
+    if (there.keys() == keys.size()) return;
+    const auto absent = static_cast<std::size_t>(std::find(answers.begin(), answers.end(), 0) - answers.begin());
+    throw BadList(reader.name() + ": the key '" + std::string(lines[absent]) + "' (number " +
+                  grouped(asked_ + absent + 1) + ") is certainly absent, so these are not the keys that were added." +
+                  (asked_ != 0 ? "" : " Correct the list. If some of its keys may be absent: --skip-absent."));
+  }
+
+  // "tail -n +5 LIST > REST": the list from its key number `first` on.
+  [[nodiscard]] std::string rest_from(std::uint64_t first) const {
+    const bool has_nuls = arguments_.list.separator == '\0';
+    if (arguments_.from == "-" || !is_file_)
+      return "give bf remove " + std::string(has_nuls ? "the keys" : "the lines") + " of " +
+             (arguments_.from == "-" ? "its standard input" : arguments_.from) + " from number " +
+             std::to_string(first) + " on";
+    const std::string tail = std::string(has_nuls ? "tail -z -n +" : "tail -n +") + std::to_string(first);
+    const std::string list = shell_word(arguments_.from);
+    return (decompression_.empty() ? tail + " " + list : decompression_ + " < " + list + " | " + tail) +
+           " > REST, and then --from REST";
+  }
+
   bfstore::Filter& filter_;
-  const std::string& file_;
+  const Arguments& arguments_;
+  std::string decompression_;
+  bool is_file_ = false;  // the list is one
+  bool superseded_ = false;
   std::uint64_t asked_ = 0;
   std::uint64_t doubtful_ = 0;  // keys of a call that failed
   std::uint64_t removed_ = 0;
@@ -106,24 +175,34 @@ void report_removed(const std::string& words) {
   }
 }
 
+// Removes all keys, and closes the filter. Returns what was done.
+std::string remove_all(bfstore::Filter& filter, Remover& remover, const Arguments& arguments) {
+  try {
+    each_batch(filter, arguments,
+               [&](Batch lines, Batch keys, const KeyReader* reader) { remover.remove(lines, keys, reader); });
+  } catch (const Failure& failure) {
+    throw remover.stopped(failure.what());
+  } catch (const std::bad_alloc&) {
+    throw remover.stopped("out of memory");
+  }
+  std::string words = remover.words();
+  try {
+    check(filter.close(), arguments.file);
+  } catch (const Failure& failure) {
+    throw Failure(std::string(failure.what()) + (std::string_view(failure.what()).ends_with('.') ? "" : ".") +
+                  " Before that: " + words + ". Do not remove these again.");
+  }
+  return words;
+}
+
 int remove(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file);
   refuse_layout(filter, arguments.file, "removes no keys");
-  Remover remover(filter, arguments.file);
-  try {
-    each_batch(filter, arguments, [&](Batch lines, Batch keys, const KeyReader* reader) {
-      if (reader != nullptr) refuse_doubt(*reader);
-      if (reader != nullptr && !arguments.skip_absent) refuse_absent(filter, lines, keys, *reader);
-      remover.remove(keys);
-    });
-  } catch (const Failure& failure) {
-    throw remover.stopped(failure);
-  }
-  const std::string words = remover.words();
-  check(filter.close(), arguments.file);
+  Remover remover(filter, arguments);
+  const std::string words = remove_all(filter, remover, arguments);
   if (interrupt::pending()) {
-    complain(words + ". Interrupted: the rest was not read. Do not remove the first ones again.");
+    complain(words + ". Interrupted. " + remover.what_is_done());
   } else if (!arguments.quiet) {
     report_removed(words);
   }

@@ -31,7 +31,12 @@ class Content {
   std::size_t size_ = 0;
 };
 
+constexpr const char* kMakeOne = " Make one with head -c 16 /dev/urandom > FILE.";
+
 [[noreturn]] void fail_system(const std::string& path) {
+  if (errno == ENOENT)
+    throw Failure("--secret-file: " + path + ": no such file. Give the file of the secret, if the filter has one." +
+                  kMakeOne);
   throw Failure("--secret-file: " + path + ": " + std::strerror(errno));
 }
 
@@ -86,8 +91,7 @@ void read_secret_file(const std::string& path, std::optional<bfstore::Secret>& s
   if (text.ends_with('\n')) text.remove_suffix(1);
   if (read_hex(text, bytes)) return;
   throw Failure("--secret-file: " + path +
-                ": not a secret: neither 16 bytes nor 32 hexadecimal digits and at most one LF. " +
-                "Make one with head -c 16 /dev/urandom.");
+                ": not a secret: neither 16 bytes nor 32 hexadecimal digits and at most one LF." + kMakeOne);
 }
 
 void refuse_secret_file(const std::string& path, const std::string& other) {

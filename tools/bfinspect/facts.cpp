@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "text.hpp"
+
 namespace bfinspect {
 namespace {
 
@@ -36,7 +38,33 @@ std::string target_of(const std::string& path) {
   return length < 0 ? std::string() : std::string(target, static_cast<std::size_t>(length));
 }
 
+// "bytes 16,384 to 18,879, and 3 more ranges"
+std::string words_for(const std::vector<bfstore::DamagedRange>& ranges) {
+  const bfstore::DamagedRange& first = ranges.front();
+  const std::string words = "bytes " + grouped(first.offset) + " to " + grouped(first.offset + first.bytes - 1);
+  const std::size_t more = ranges.size() - 1;
+  return more == 0 ? words : words + ", and " + grouped(more) + (more == 1 ? " more range" : " more ranges");
+}
+
+bool is_sealed(const Facts& facts) {
+  return !facts.foreign && facts.report.valid() && facts.report.identity && facts.report.identity->seal;
+}
+
+void compare_checksums(Facts& facts) {
+  const auto found = bfstore::verify(facts.report.path);
+  if (!found) {
+    facts.report.problems.push_back({found.error().code, found.error().message});
+    return;
+  }
+  facts.verification = *found;
+  if (found->damaged.empty()) return;
+  facts.report.problems.push_back(
+      {bfstore::Code::kDamaged, "changed since it was sealed: " + words_for(found->damaged)});
+}
+
 }  // namespace
+
+bool Facts::unverified() const { return is_sealed(*this) && !verification; }
 
 bool Facts::all_openers_seen() const {
   if (!openers || !openers->complete()) return false;
@@ -45,6 +73,9 @@ bool Facts::all_openers_seen() const {
          std::any_of(openers->seen.begin(), openers->seen.end(), may_write);
 }
 
+// A file whose bits are counted is read for its fill (by the library's inspect()), for its stretches, and, if it is
+// sealed, for its checksums. The library has no function that does these in one reading. The checksums would also have
+// to be read from the disk, and not from the page cache, where a bit that rotted on the disk does not show.
 Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& wanted) {
   Facts facts;
   facts.report = std::move(report);
@@ -60,9 +91,12 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
       facts.foreign = look_at_foreign(facts.report, wanted, counted);
     }
   }
+  if (counted && is_sealed(facts)) compare_checksums(facts);
+  if (counted && !facts.foreign) facts.stretches = look_along(facts.report);
   facts.overfull = is_overfull(facts.report);
   facts.remaining_keys = remaining_keys(facts.report);
-  facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull) : verdict_of(facts.report);
+  facts.verdict = facts.foreign ? verdict_of(*facts.foreign, facts.report, facts.overfull)
+                                : verdict_of(facts.report, facts.stretches);
   return facts;
 }
 

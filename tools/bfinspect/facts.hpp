@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bfstore/inspect.hpp>
+#include <bfstore/seal.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -9,6 +10,7 @@
 
 #include "foreign.hpp"
 #include "openers.hpp"
+#include "stretches.hpp"
 #include "verdict.hpp"
 
 namespace bfinspect {
@@ -23,9 +25,15 @@ struct Facts {
   std::optional<Openers> openers;          // of a regular file
   std::optional<Foreign> foreign;          // of a file of another program; then the report is about its filters
   bool counted = true;                     // the command line asked to count the bits
+  // Of a sealed file, if its bits were counted: the comparison with its checksums. Damage is among the problems.
+  std::optional<bfstore::Verification> verification;
+  std::optional<Stretches> stretches;  // of a good filter file, if its bits were counted
   std::optional<bool> overfull;
   std::optional<std::uint64_t> remaining_keys;
   Verdict verdict = Verdict::kNotGood;
+
+  // True if the file has checksums that were not compared.
+  [[nodiscard]] bool unverified() const;
 
   // True if every process that has the file open was seen. False if a writer holds its lock and no writer was seen.
   [[nodiscard]] bool all_openers_seen() const;

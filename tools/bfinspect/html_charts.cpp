@@ -41,23 +41,35 @@ std::string rectangle(const char* kind, double x, double y, double width) {
 }
 
 // Behind a stretch that is much emptier than the others the picture has another color.
-std::string bars(const std::vector<double>& shares, const std::vector<std::size_t>& emptier) {
-  const double step = (kPlotRight - kMargins.left) / static_cast<double>(shares.size());
+std::string bars(const Stretches& stretches) {
+  const double step = (kPlotRight - kMargins.left) / static_cast<double>(stretches.all.size());
   std::string drawn;
-  for (std::size_t i = 0; i < shares.size(); ++i) {
+  for (std::size_t i = 0; i < stretches.all.size(); ++i) {
     const double x = kMargins.left + step * static_cast<double>(i);
-    if (std::binary_search(emptier.begin(), emptier.end(), i)) drawn += rectangle("hole", x, kMargins.top, step);
-    drawn += rectangle("bar", x, height_of_share(shares[i]), std::max(step - 1, 0.5));
+    if (std::binary_search(stretches.emptier.begin(), stretches.emptier.end(), i))
+      drawn += rectangle("hole", x, kMargins.top, step);
+    drawn += rectangle("bar", x, height_of_share(stretches.all[i].share()), std::max(step - 1, 0.5));
   }
   return drawn;
 }
 
-std::string about_stretches(const std::vector<double>& shares) {
-  const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-  const std::string range = *least == *most ? percent_text(*least) + " is set everywhere"
-                                            : "from " + percent_text(*least) + " to " + percent_text(*most) + " is set";
-  return "The body in " + grouped(shares.size()) + (shares.size() == 1 ? " stretch: " : " equal stretches: ") + range +
-         ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
+const char* about_holes(const Stretches& stretches) {
+  if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
+  return stretches.hole_would_show
+             ? ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits."
+             : ". So few bits are set that a stretch may be empty by chance.";
+}
+
+std::string about_stretches(const Stretches& stretches) {
+  const auto [emptiest, fullest] =
+      std::minmax_element(stretches.all.begin(), stretches.all.end(),
+                          [](const Stretch& one, const Stretch& other) { return one.share() < other.share(); });
+  const double least = emptiest->share();
+  const double most = fullest->share();
+  const std::string range = least == most ? percent_text(least) + " is set everywhere"
+                                          : "from " + percent_text(least) + " to " + percent_text(most) + " is set";
+  return "The body in " + grouped(stretches.all.size()) +
+         (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range + about_holes(stretches);
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
@@ -116,21 +128,40 @@ std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity
   return drawn;
 }
 
-// The label is on the upper left of the point, where the curve, which only rises, is not.
-std::string here(const tools::RateAxes& axes, const bfstore::Fill& fill) {
+// The height of the curve at x, or that of its end.
+double height_at(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, double x) {
+  const auto next = std::find_if(curve.begin(), curve.end(), [&](const tools::RatePoint& point) {
+    return axes.x(static_cast<double>(point.keys)) >= x;
+  });
+  return axes.y(next == curve.end() ? curve.back().fpr : next->fpr);
+}
+
+// The label is on the upper left of the point, where the curve, which only rises, is not; with few keys it begins at
+// the axis, above the curve. If the line of the promised rate would cross it, it is above that line.
+std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, const bfstore::Fill& fill,
+                 double promised) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
   const double y = axes.y(fill.estimated_fpr);
   constexpr double kLabelWidth = 100;
+  constexpr double kLabelHeight = 14;
+  constexpr double kBelowLabel = 5;  // the tail of a y
+  const double left = std::max(kMargins.left + 4, x - 8 - kLabelWidth);
+  const double right = left + kLabelWidth;
+  const double lowest = (right > x ? std::min(y, height_at(axes, curve, right)) : y) - 10;
+  const double line = axes.y(promised);
+  const bool crosses = line > lowest - kLabelHeight && line < lowest + kBelowLabel;
+  const double bottom = std::max(crosses ? line - kBelowLabel : lowest, 13.0);
   return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
-         tools::svg_text(std::max(kMargins.left + 4, x - 8 - kLabelWidth), std::max(y - 10, 13.0), "start",
-                         "you are here", "class=\"halo strong\"");
+         tools::svg_text(left, bottom, "start", "you are here", "class=\"halo strong\"");
 }
 
 std::string about_rate(const Facts& facts) {
   const bfstore::Fill& fill = *facts.report.fill;
   const bfstore::ReportedIdentity& id = *facts.report.identity;
   std::string said = "With about " + about_text(fill.estimated_keys) + " keys, " + rate_text(fill.estimated_fpr) +
-                     " of the absent keys get \"maybe\".";
+                     (answers_maybe_alone(facts.report)
+                          ? " of the absent keys will get \"maybe\" when not every answer is \"maybe\" any more."
+                          : " of the absent keys get \"maybe\".");
   if (id.capacity != 0) {
     said += " The filter promises at most " + rate_text(id.fpr) + " with " +
             about_text(static_cast<double>(id.capacity)) + " keys.";
@@ -145,11 +176,11 @@ bool can_be_drawn(const Facts& facts) {
 
 }  // namespace
 
-std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
-  if (shares.empty()) return {};
+std::string fill_chart(const Facts& facts) {
+  if (!facts.stretches || facts.stretches->all.empty()) return {};
   std::string drawn;
   for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
-  drawn += bars(shares, emptier_stretches(shares, facts.report));
+  drawn += bars(*facts.stretches);
   if (const auto full = fill_at_capacity(facts.report)) {
     const double y = height_of_share(*full);
     drawn += tools::svg_line(kMargins.left, y, kPlotRight, y, "class=\"under\"");  // so that it shows on the bars
@@ -161,7 +192,7 @@ std::string fill_chart(const std::vector<double>& shares, const Facts& facts) {
   }
   drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
   drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
-  return figure("Fill along the file", about_stretches(shares), drawn, kPlotBottom + 26);
+  return figure("Fill along the file", about_stretches(*facts.stretches), drawn, kPlotBottom + 26);
 }
 
 std::string rate_chart(const Facts& facts) {
@@ -178,9 +209,11 @@ std::string rate_chart(const Facts& facts) {
   if (curve.empty()) return {};
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
+  const bool is_below = tools::height_of(fill.estimated_fpr, axes.bottom) < 0;
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) + here(axes, fill);
-  return figure("False-positive rate as the filter fills", about_rate(facts), drawn, kHeight);
+                            key_labels(axes, capacity_shown(facts)) + (is_below ? "" : here(axes, curve, fill, id.fpr));
+  return figure("False-positive rate as the filter fills",
+                about_rate(facts) + (is_below ? " So low a rate is below the picture." : ""), drawn, kHeight);
 }
 
 }  // namespace bfinspect

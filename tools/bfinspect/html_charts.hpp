@@ -3,14 +3,13 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "facts.hpp"
 
 namespace bfinspect {
 
-// How full the filter is from its start to its end. `shares`: see fill_along(). Empty if there are none.
-std::string fill_chart(const std::vector<double>& shares, const Facts& facts);
+// How full the filter is from its start to its end. Empty if that is not known.
+std::string fill_chart(const Facts& facts);
 
 // The false-positive rate against the number of keys, and where the filter is now. Empty if the bits were not counted,
 // or if the file has several filters.

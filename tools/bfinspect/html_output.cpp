@@ -9,7 +9,6 @@
 #include "html_charts.hpp"
 #include "html_page.hpp"
 #include "sections.hpp"
-#include "stretches.hpp"
 #include "text.hpp"
 #include "words.hpp"
 
@@ -96,33 +95,22 @@ std::string words_for(Verdict verdict) {
 std::string advice(const Facts& facts) {
   if (facts.foreign || !facts.report.valid()) return way_out(facts);
   std::string said;
+  if (may_lack_bits(facts.stretches).value_or(false)) said = missing_bits_advice(facts) + " ";
   if (facts.overfull.value_or(false)) {
-    said =
+    said +=
         "It has more keys than it was made for, and answers \"maybe\" more often than it promised. Build a larger one "
         "from all keys (bf build). ";
   }
   if (facts.report.filling) said += "Every answer is \"maybe\" until bf finish-filling says that all keys were added. ";
+  if (facts.verdict == Verdict::kHealthy && facts.remaining_keys == 0U)
+    said += "It is full: more keys would break its promise. Build a larger one before they come (bf build). ";
   return said + state_advice(facts);
 }
 
-// The verdict is about the header and the state. A page that warns of missing bits calls nothing else healthy.
-std::string verdict_box(const Facts& facts, bool has_hole) {
-  const bool doubted = has_hole && facts.verdict == Verdict::kHealthy;
-  return "<div class=\"verdict " + std::string(doubted ? "dim" : html_class(colour_of(facts.verdict))) + "\"><strong>" +
-         (doubted ? "Header and state are good" : words_for(facts.verdict)) + ": " + html_escaped(headline(facts)) +
-         "</strong><p>" + html_escaped(advice(facts)) + "</p></div>\n";
-}
-
-// The bits of a file that is not sealed have no checksums, but a hole in them shows.
-std::string hole_box(const Facts& facts, const std::vector<double>& shares) {
-  const std::size_t found = emptier_stretches(shares, facts.report).size();
-  if (found == 0) return {};
-  return "<div class=\"verdict warning\"><strong>Bits may be missing</strong><p>" + grouped(found) + " of " +
-         grouped(shares.size()) +
-         " stretches of the body are much emptier than the others (see \"Fill along the file\"): a hole, or a copy "
-         "that "
-         "did not finish. If bits are missing, a \"no\" may be wrong. Use a good copy, or rebuild it from all keys (bf "
-         "build).</p></div>\n";
+std::string verdict_box(const Facts& facts) {
+  return "<div class=\"verdict " + std::string(html_class(colour_of(facts.verdict))) + "\"><strong>" +
+         words_for(facts.verdict) + ": " + html_escaped(headline(facts)) + "</strong><p>" +
+         html_escaped(advice(facts)) + "</p></div>\n";
 }
 
 std::string key_figure(const std::string& name, const std::string& value, const std::string& more) {
@@ -141,15 +129,18 @@ std::string key_figures(const Facts& facts) {
   const auto full = fill_at_capacity(report);
   list += key_figure(has_counters(id) ? "Counters set" : "Bits set", percent_text(fill.fill_ratio),
                      full ? percent_text(*full) + " at capacity" : "");
-  list += key_figure("False positives now", rate_text(fill.estimated_fpr),
-                     id.fpr == 0 ? "" : rate_text(id.fpr) + " promised");
+  list += key_figure("False positives now", rate_text(*rate_now(report)),
+                     (answers_maybe_alone(report) ? rate_text(fill.estimated_fpr) + " by the bits" : "") +
+                         (answers_maybe_alone(report) && id.fpr != 0 ? ", " : "") +
+                         (id.fpr == 0 ? "" : rate_text(id.fpr) + " promised"));
   if (const auto& room = facts.remaining_keys) {
     // The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
     const bool exceeded = facts.overfull.value_or(false);
     list += *room > 0 ? key_figure("Room", "about " + about_text(static_cast<double>(*room)),
                                    "more keys until the promised rate is exceeded")
                       : key_figure("Room", "none",
-                                   exceeded ? "the promised rate is exceeded" : "the promised rate is reached");
+                                   exceeded ? "the promised rate is exceeded"
+                                            : "the promised rate is reached, within the error of the estimate");
   }
   return list + "</ul>\n";
 }
@@ -158,8 +149,8 @@ std::string chart_section(const std::string& name, const std::string& chart) {
   return chart.empty() ? std::string() : "<section>\n<h2>" + name + "</h2>\n" + chart + "</section>\n";
 }
 
-std::string charts(const Facts& facts, const std::vector<double>& shares) {
-  const std::string both = chart_section("Fill along the file", fill_chart(shares, facts)) +
+std::string charts(const Facts& facts) {
+  const std::string both = chart_section("Fill along the file", fill_chart(facts)) +
                            chart_section("False positives as the filter fills", rate_chart(facts));
   return both.empty() ? both : "<div class=\"charts\">\n" + both + "</div>\n";
 }
@@ -174,15 +165,13 @@ std::string time_now() {
 
 }  // namespace
 
-std::string html_of(const Facts& facts, const std::vector<double>& shares) {
+std::string html_of(const Facts& facts) {
   const std::string path = html_escaped(escaped(facts.report.path, false));
   HtmlPage sections;
   put_facts(sections, facts);
-  const std::string hole = hole_box(facts, shares);
   return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
-         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + hole + verdict_box(facts, !hole.empty()) +
-         key_figures(facts) + charts(facts, shares) + sections.finished() + "<footer><p>As bfinspect " +
-         bfstore::version() + " saw the file at " + time_now() +
+         "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + verdict_box(facts) + key_figures(facts) + charts(facts) +
+         sections.finished() + "<footer><p>As bfinspect " + bfstore::version() + " saw the file at " + time_now() +
          ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
 }
 

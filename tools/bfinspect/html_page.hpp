@@ -20,6 +20,7 @@ class HtmlPage final : public Sheet {
   void row(std::string_view label, std::string_view value, Colour colour = Colour::kNone) override;
   void paragraph(std::string_view text, Colour colour = Colour::kNone) override;
   void fill(double ratio, std::optional<double> at_capacity, bool overfull) override;
+  [[nodiscard]] bool is_for_others() const override { return true; }
   [[nodiscard]] bool ascii() const override { return false; }
 
   // The sections so far, closed.

@@ -93,7 +93,8 @@ void put_identity(Json& out, const Facts& facts) {
                           "body_bytes",
                           "sealed",
                           "checksums_offset",
-                          "num_chunks"}) {
+                          "num_chunks",
+                          "damaged"}) {
     out[key] = Json();
   }
   if (!id) return;
@@ -126,6 +127,10 @@ void put_identity(Json& out, const Facts& facts) {
   if (!id->seal) return;
   out["checksums_offset"] = id->seal->checksums_offset;
   out["num_chunks"] = id->seal->num_chunks;
+  if (!facts.verification) return;
+  out["damaged"] = Json::array();
+  for (const bfstore::DamagedRange& range : facts.verification->damaged)
+    out["damaged"].push_back({{"offset", range.offset}, {"bytes", range.bytes}});
 }
 
 void put_state(Json& out, const bfstore::Report& report) {
@@ -161,6 +166,10 @@ void put_fill(Json& out, const Facts& facts) {
   out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
   out["counters_at_15"] = fill ? Json(fill->counters_at_15) : Json();
+  const auto lacks_bits = may_lack_bits(facts.stretches);
+  out["bits_may_be_missing"] = or_null(lacks_bits);
+  out["stretches"] = lacks_bits ? Json(facts.stretches->all.size()) : Json();
+  out["emptier_stretches"] = lacks_bits ? Json(facts.stretches->emptier.size()) : Json();
   out["leaked_keys"] = or_null(keys_leaked(facts.report));
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);

@@ -27,7 +27,6 @@
 #include "mask.hpp"
 #include "program.hpp"
 #include "prometheus_output.hpp"
-#include "stretches.hpp"
 #include "terminal.hpp"
 #include "text.hpp"
 #include "text_output.hpp"
@@ -44,32 +43,43 @@ constexpr const char* kFooter =
     "\n"
     "Exit status:\n"
     "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
-    "  1  needs attention: unclean, recovering, poisoned, filling, or overfull; or a\n"
-    "     file of another program that may have several formats, or needs --column\n"
-    "  2  not a good filter file: every broken rule is listed\n"
+    "  1  needs attention: unclean, recovering, poisoned, superseded, filling, or\n"
+    "     overfull; or bits may be missing; or a file of another program that may\n"
+    "     have several formats, or needs --column\n"
+    "  2  not a good filter file, or a sealed one that is damaged: every broken rule\n"
+    "     is listed\n"
     "  3  bad usage, or the file could not be read\n"
+    "\n"
+    "--quick: overfull is what the count of keys in the header says. A sealed file is\n"
+    "not compared with its checksums, and missing bits are not looked for.\n"
+    "\n"
+    "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits\n"
+    "than chance explains. Smaller holes, or holes in a filter of few keys, are found\n"
+    "only if the file was sealed before.\n"
     "\n"
     "JSON: every key is always present; null means unknown. Text in any encoding\n"
     "survives: path, note and command are null if they are not UTF-8, and\n"
     "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
     "\n"
     "HTML: one file that needs no network, for a browser. No text from the filter\n"
-    "file becomes HTML.\n"
+    "file becomes HTML. The page has no seed: a person who knows it can choose keys\n"
+    "that collide.\n"
     "\n"
     "Prometheus: metrics of all files, for the textfile collector of the node\n"
-    "exporter. A file that could not be read has bfstore_up 0. The exit status is\n"
-    "that of the worst file.\n"
+    "exporter. --output replaces its file at once, or leaves it as it is. A file that\n"
+    "could not be read has bfstore_up 0. The exit status is that of the worst file.\n"
     "\n"
     "Examples:\n"
     "  bfinspect users.bf\n"
     "  bfinspect --json --quick users.bf | jq .state\n"
     "  bfinspect --html users.html users.bf\n"
-    "  bfinspect --prometheus users.bf urls.bf > bfstore.prom";
+    "  bfinspect --prometheus --output bfstore.prom users.bf urls.bf";
 
 struct Arguments {
   std::vector<std::string> paths;
   bfstore::ForeignForm form;  // without a format: any that the file has
   std::string html;           // the file to make; "-": standard output
+  std::string output;         // of the metrics; without it standard output
   bool force = false;
   bool json = false;
   bool prometheus = false;
@@ -99,9 +109,12 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
+// The library's callers create a file in many ways, a user of this program in one.
 std::string with_way_out(const bfstore::Error& error) {
-  if (error.code != bfstore::Code::kNotFound) return error.message;
-  return error.message + (error.message.ends_with('.') ? " " : ". ") + "bf create makes one.";
+  constexpr std::string_view kCreate = "no such file. Create it first";
+  std::string text = error.message;
+  const std::size_t at = text.rfind(kCreate);
+  return at == std::string::npos ? text : text.insert(at + kCreate.size(), " (bf create)");
 }
 
 std::vector<std::string> format_names() {
@@ -132,14 +145,14 @@ std::string wrong_form(const bfstore::ForeignForm& form) {
 }
 
 // Makes the file complete, or not at all. A signal that comes meanwhile waits until the temporary file is gone.
-int write_file(const Arguments& arguments, const std::string& text, Verdict verdict) {
+int write_file(const std::string& path, bool replace, const std::string& text, Verdict verdict) {
   sigset_t waiting;
   sigemptyset(&waiting);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&waiting, number);
   sigprocmask(SIG_BLOCK, &waiting, nullptr);
   int code = static_cast<int>(verdict);
   try {
-    tools::write_whole(arguments.html, text, arguments.force, 0666);
+    tools::write_whole(path, text, replace, 0666);
   } catch (const tools::Failure& failure) {
     code = complain(failure.what());
   }
@@ -149,9 +162,9 @@ int write_file(const Arguments& arguments, const std::string& text, Verdict verd
 
 int show(const Arguments& arguments, const Facts& facts) {
   if (!arguments.html.empty()) {
-    const std::string text =
-        html_of(facts, arguments.quick || facts.foreign ? std::vector<double>() : fill_along(facts.report));
-    return arguments.html == "-" ? finish(text, facts.verdict) : write_file(arguments, text, facts.verdict);
+    const std::string text = html_of(facts);
+    return arguments.html == "-" ? finish(text, facts.verdict)
+                                 : write_file(arguments.html, arguments.force, text, facts.verdict);
   }
   return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
 }
@@ -179,7 +192,9 @@ int print_metrics(const Arguments& arguments) {
     }
     worst = std::max(worst, report ? files.back().facts->verdict : Verdict::kFailed);
   }
-  return finish(metrics_of(files), worst);
+  constexpr bool kReplace = true;  // the metrics of the last time
+  return arguments.output.empty() ? finish(metrics_of(files), worst)
+                                  : write_file(arguments.output, kReplace, metrics_of(files), worst);
 }
 
 // Returns what is wrong with the arguments together, or nothing.
@@ -192,6 +207,8 @@ std::string wrong_arguments(const Arguments& arguments) {
   if (arguments.json + arguments.prometheus + !arguments.html.empty() > 1)
     return "--json, --html and --prometheus exclude each other. Give one. See bfinspect --help.";
   if (arguments.force && arguments.html.empty()) return "--force is of no use without --html. See bfinspect --help.";
+  if (!arguments.output.empty() && !arguments.prometheus)
+    return "--output is for --prometheus alone. See bfinspect --help.";
   return "";
 }
 
@@ -211,7 +228,7 @@ std::vector<std::string> masked_words(int argc, char** argv) {
 
 void unmask(Arguments& arguments) {
   for (std::string& path : arguments.paths) path = tools::unmasked(std::move(path));
-  for (std::string* const word : {&arguments.html, &arguments.form.format, &arguments.form.column})
+  for (std::string* const word : {&arguments.html, &arguments.output, &arguments.form.format, &arguments.form.column})
     *word = tools::unmasked(std::move(*word));
 }
 
@@ -224,7 +241,10 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->type_name("PATH");
   app.add_flag("--force", arguments.force, "with --html: replace the file if it exists");
   app.add_flag("--prometheus", arguments.prometheus, "metrics for Prometheus, of any number of files");
-  app.add_flag("--quick", arguments.quick, "do not count the bits (for huge files)");
+  tools::mark_path(
+      app.add_option("--output", arguments.output, "with --prometheus: make or replace this file, whole or not at all"))
+      ->type_name("PATH");
+  app.add_flag("--quick", arguments.quick, "do not read the bits (for huge files)");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
   app.add_option_function<std::string>(
@@ -233,7 +253,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
                               "bfinspect [--json | --html PATH [--force]] [--quick] [--format F [--column C]] FILE\n"
-                              "bfinspect --prometheus [--quick] FILE...");
+                              "bfinspect --prometheus [--output PATH] [--quick] FILE...");
   app.footer(kFooter);
 }
 

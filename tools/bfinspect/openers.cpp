@@ -159,7 +159,11 @@ void look_at_process(pid_t process, Identity file, Openers& openers) {
   if (use.found) {
     openers.seen.push_back({process, command_of(process_dir), use.writing});
   } else if (use.denied && !holds_no_files(process_dir) && access(process_dir.c_str(), F_OK) == 0) {
-    ++(is_of_other_user(process_dir) ? openers.of_other_users : openers.forbidden);
+    if (is_of_other_user(process_dir)) {
+      ++openers.of_other_users;
+    } else {
+      openers.forbidden.push_back({process, command_of(process_dir), std::nullopt});
+    }
   }
 }
 

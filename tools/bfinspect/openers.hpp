@@ -18,14 +18,14 @@ struct Opener {
 };
 
 struct Openers {
-  std::vector<Opener> seen;        // as /proc lists them, by process id; without this process
-  std::size_t of_other_users = 0;  // processes that this user may not look into, because they are another user's
-  std::size_t forbidden = 0;       // the other ones that it may not look into
-  bool others_are_hidden = false;  // processes that /proc does not even list: other containers, hidepid, no /proc
+  std::vector<Opener> seen;         // as /proc lists them, by process id; without this process
+  std::size_t of_other_users = 0;   // processes that this user may not look into, because they are another user's
+  std::vector<Opener> forbidden{};  // the other ones that it may not look into, which may not have the file open
+  bool others_are_hidden = false;   // processes that /proc does not even list: other containers, hidepid, no /proc
 
   // True if certainly no other process has the file open.
   [[nodiscard]] bool complete() const { return not_looked_at() == 0 && !others_are_hidden; }
-  [[nodiscard]] std::size_t not_looked_at() const { return of_other_users + forbidden; }
+  [[nodiscard]] std::size_t not_looked_at() const { return of_other_users + forbidden.size(); }
 };
 
 Openers find_openers(dev_t device, ino_t inode);

@@ -1,11 +1,14 @@
 // See prometheus_output.hpp. A metric is a row of kMetrics.
 #include "prometheus_output.hpp"
 
+#include <bfstore/bfstore.hpp>
+
 #include <array>
 #include <charconv>
 #include <cmath>
 
 #include "text.hpp"
+#include "words.hpp"
 
 namespace bfinspect {
 namespace {
@@ -69,16 +72,26 @@ std::vector<Sample> marks(const Facts& facts) {
   return samples;
 }
 
+std::vector<Sample> infos(const Facts& facts) {
+  if (!facts.report.valid() || !facts.report.identity || facts.foreign) return {};
+  const bfstore::ReportedIdentity& id = *facts.report.identity;
+  return {{",layout=\"" + layout_name(id.layout) + "\",hash=\"" + hash_name(id.hash) + "\",format=\"" +
+               format_version(id) + "\",bfinspect=\"" + bfstore::version() + '"',
+           1}};
+}
+
 constexpr Metric kMetrics[] = {
-    {"bfstore_healthy", "gauge", "1 if the file needs no attention: the exit code of bfinspect is 0.",
-     [](const Facts& facts) { return one(facts.verdict == Verdict::kHealthy ? 1 : 0); }},
+    {"bfstore_info", "gauge", "1, with what the header of a good file says, and the version of bfinspect.", infos},
     {"bfstore_problems", "gauge", "Rules of the file format that the file breaks.",
      [](const Facts& facts) { return one(static_cast<double>(facts.report.problems.size())); }},
     {"bfstore_state", "gauge", "1 for the state that the file is in.", states},
     {"bfstore_filling", "gauge", "1 if the keys are not complete yet, and every answer is \"maybe\".",
      [](const Facts& facts) { return one(has_state(facts) ? Number(facts.report.filling ? 1 : 0) : std::nullopt); }},
-    {"bfstore_overfull", "gauge", "1 if the filter has more keys than it was made for, and breaks its promise.",
+    {"bfstore_overfull", "gauge", "1 if the filter has more keys than those with which it keeps its promised ratio.",
      [](const Facts& facts) { return one(number_of(facts.overfull)); }},
+    {"bfstore_bits_may_be_missing", "gauge",
+     "1 if parts of the filter have far fewer set bits than chance explains, so that a \"no\" may be wrong.",
+     [](const Facts& facts) { return one(number_of(may_lack_bits(facts.stretches))); }},
     {"bfstore_capacity_keys", "gauge", "Keys that the filter was made for.",
      [](const Facts& facts) { return one(said(facts, &bfstore::ReportedIdentity::capacity)); }},
     {"bfstore_estimated_keys", "gauge", "Different keys in the filter, estimated from its bits.",
@@ -93,8 +106,9 @@ constexpr Metric kMetrics[] = {
      [](const Facts& facts) { return one(counted(facts, &bfstore::Fill::fill_ratio)); }},
     {"bfstore_fill_at_capacity_ratio", "gauge", "Share of the bits (or counters) that are set at capacity.",
      [](const Facts& facts) { return one(fill_at_capacity(facts.report)); }},
-    {"bfstore_false_positive_ratio", "gauge", "Share of absent keys that get the answer \"maybe\" now, estimated.",
-     [](const Facts& facts) { return one(counted(facts, &bfstore::Fill::estimated_fpr)); }},
+    {"bfstore_false_positive_ratio", "gauge",
+     "Share of absent keys that get the answer \"maybe\" now, estimated. 1 while every answer is \"maybe\".",
+     [](const Facts& facts) { return one(rate_now(facts.report)); }},
     {"bfstore_promised_false_positive_ratio", "gauge",
      "Highest false-positive ratio that the filter promises at capacity.",
      [](const Facts& facts) { return one(said(facts, &bfstore::ReportedIdentity::fpr)); }},
@@ -147,6 +161,13 @@ std::string head_of(const char* name, const char* type, const char* help) {
 std::string metrics_of(const std::vector<InspectedFile>& files) {
   std::string text = head_of("bfstore_up", "gauge", "1 if the file could be read.");
   for (const InspectedFile& file : files) text += sample_text("bfstore_up", file.path, {"", file.facts ? 1.0 : 0.0});
+  text +=
+      head_of("bfstore_healthy", "gauge",
+              "1 if the file needs no attention: the exit code of bfinspect is 0. A file that cannot be read has 0.");
+  for (const InspectedFile& file : files) {
+    const bool healthy = file.facts && file.facts->verdict == Verdict::kHealthy;
+    text += sample_text("bfstore_healthy", file.path, {"", healthy ? 1.0 : 0.0});
+  }
   for (const Metric& metric : kMetrics) {
     std::string samples;
     for (const InspectedFile& file : files) {

@@ -29,6 +29,9 @@ std::string keys_text(std::uint64_t keys) {
   return count_text(keys) + (keys == 1 ? " key" : " keys");
 }
 
+// A person who knows the seed can choose keys that collide.
+constexpr const char* kNotForOthers = "not on this page, since a person who knows it can choose keys that collide";
+
 void put_shape(Sheet& sheet, const Facts& facts) {
   const ReportedIdentity& id = *facts.report.identity;
   sheet.section("Shape");
@@ -50,9 +53,9 @@ void put_shape(Sheet& sheet, const Facts& facts) {
   if (id.secret_check) {
     sheet.row("secret check", secret_check_text(id.secret_check->tag));
   } else if (id.seeds) {
-    sheet.row("seeds", seeds_text(*id.seeds));
+    sheet.row("seeds", sheet.is_for_others() ? kNotForOthers : seeds_text(*id.seeds));
   } else if (!facts.foreign) {
-    sheet.row("seed", std::to_string(id.seed));
+    sheet.row("seed", sheet.is_for_others() ? kNotForOthers : std::to_string(id.seed));
   }
 }
 
@@ -81,20 +84,23 @@ void put_file(Sheet& sheet, const Facts& facts) {
     sheet.row("body", bytes_text(id->body_bytes) + " from byte " + grouped(id->body_offset));
     if (id->seal) {
       sheet.row("sealed", grouped(id->seal->num_chunks) + " checksums from byte " +
-                              grouped(id->seal->checksums_offset) + "; bf verify compares");
+                              grouped(id->seal->checksums_offset) + (facts.unverified() ? ", not verified" : ""));
     }
   }
   sheet.row("length", bytes_text(report.file_bytes));
   sheet.row("on disk", bytes_text(report.allocated_bytes));
 }
 
-std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot) {
+// The record with the lower number was the state once.
+std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot,
+                      const std::optional<bfstore::ReportedSlot>& other) {
   if (!slot) return "missing";
   if (!slot->valid) return "invalid";
   constexpr const char* kNames[] = {"clean", "dirty", "recovering", "recovery, paused"};  // persisted as 1, 2, 3, 4
   const bool known = slot->state >= 1 && slot->state <= 4;
   const std::string name = known ? kNames[slot->state - 1] : "unknown (" + std::to_string(slot->state) + ')';
-  return name + ", sequence " + grouped(slot->sequence);
+  const bool is_older = other && other->valid && other->sequence > slot->sequence;
+  return (is_older ? "before: " : "") + name + ", sequence " + grouped(slot->sequence);
 }
 
 // Epoch 0 belongs to an owner whose logs have no epochs.
@@ -116,8 +122,8 @@ void put_state(Sheet& sheet, const Facts& facts) {
     sheet.row("filling", "Every answer is \"maybe\" until all keys were added, and bf finish-filling says so.",
               Colour::kWarning);
   }
-  sheet.row("slot A", slot_text(report.slots[0]));
-  sheet.row("slot B", slot_text(report.slots[1]));
+  sheet.row("slot A", slot_text(report.slots[0], report.slots[1]));
+  sheet.row("slot B", slot_text(report.slots[1], report.slots[0]));
   for (const bfstore::OwnerMark& mark : report.marks) {
     sheet.row("mark", mark_text(mark));
   }
@@ -143,6 +149,37 @@ void put_leaks(Sheet& sheet, const Facts& facts) {
     sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
 }
 
+// So many bits are set that any higher number of keys would have set them.
+bool is_past_estimate(const bfstore::Fill& fill) {
+  return fill.estimated_keys_low == 0 && !std::isfinite(fill.estimated_keys_high);
+}
+
+std::string keys_now_text(const Report& report) {
+  const bfstore::Fill& fill = *report.fill;
+  if (!is_past_estimate(fill)) return "about " + about_text(fill.estimated_keys);
+  const auto counted = static_cast<double>(keys_counted(report).value_or(0));
+  return "at least " +
+         about_text(std::isfinite(fill.estimated_keys) ? std::max(fill.estimated_keys, counted) : counted);
+}
+
+// "about 996 more keys to its capacity, and 1,027 to the promised rate": m may have been rounded up to whole lines.
+std::string room_text(const Facts& facts) {
+  if (facts.overfull.value_or(false)) return "none: overfull. Build a larger one from all keys (bf build)";
+  const auto room = static_cast<double>(*facts.remaining_keys);
+  if (room == 0) return "none: the promised rate is reached, within the error of the estimate";
+  const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
+  const std::string words = "about " + about_text(room) + " more keys";
+  if (to_capacity < 0.5 || about_text(to_capacity) == about_text(room)) return words;
+  return words + ", " + about_text(to_capacity) + " of them to its capacity";
+}
+
+std::string rates_text(const Report& report) {
+  const double promised = report.identity->fpr;
+  const std::string by_bits = rate_text(report.fill->estimated_fpr);
+  return (answers_maybe_alone(report) ? "every absent key now, " + by_bits + " by the bits" : by_bits + " now") +
+         (promised == 0 ? "" : ", " + rate_text(promised) + " promised");
+}
+
 void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.section("Fill");
   const ReportedIdentity& id = *facts.report.identity;
@@ -154,24 +191,17 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.fill(fill.fill_ratio, fill_at_capacity(facts.report), facts.overfull.value_or(false));
   sheet.row(has_counters(id) ? "counters set" : "bits set",
             count_text(fill.set_bits) + " of " + count_text(id.num_bits));
-  sheet.row("keys now", "about " + about_text(fill.estimated_keys) +
+  sheet.row("keys now", keys_now_text(facts.report) +
                             (id.capacity == 0 ? "" : " of " + about_text(static_cast<double>(id.capacity))));
-  if (fill.set_bits != 0) {
+  if (fill.set_bits != 0 && !is_past_estimate(fill)) {
     sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
   }
+  if (may_lack_bits(facts.stretches).value_or(false))
+    sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
   put_leaks(sheet, facts);
-  const bool overfull = facts.overfull.value_or(false);
-  if (facts.remaining_keys) {
-    const auto room = static_cast<double>(*facts.remaining_keys);
-    sheet.row("room for",
-              overfull    ? "none: overfull. Build a larger one from all keys (bf build)"
-              : room == 0 ? "none: the promised rate is reached"
-                          : "about " + about_text(room) + " more keys",
-              overfull ? Colour::kBad : Colour::kNone);
-  }
-  sheet.row("false positives",
-            rate_text(fill.estimated_fpr) + " now" + (id.fpr == 0 ? "" : ", " + rate_text(id.fpr) + " promised"),
-            overfull ? Colour::kBad : Colour::kNone);
+  const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kNone;
+  if (facts.remaining_keys) sheet.row("room for", room_text(facts), colour);
+  sheet.row("false positives", rates_text(facts.report), colour);
 }
 
 void put_memory(Sheet& sheet, const Report& report) {
@@ -197,11 +227,17 @@ void put_not_looked_at(Sheet& sheet, const Openers& openers) {
                     (openers.of_other_users == 1 ? " process of another user" : " processes of other users") +
                     " could not be looked at" + (geteuid() == 0 ? ": the system forbids it" : "; root may see more"));
   }
-  if (openers.forbidden > 0) {
-    sheet.paragraph(grouped(openers.forbidden) + (openers.forbidden == 1 ? " process" : " processes") +
-                    " of this user could not be looked at: the system forbids it");
-  }
+  const std::size_t forbidden = openers.forbidden.size();
+  if (forbidden == 0) return;
+  const Opener& first = openers.forbidden.front();
+  sheet.paragraph(grouped(forbidden) + (forbidden == 1 ? " process" : " processes") +
+                  " of this user could not be looked at: the system forbids it (" + std::to_string(first.process) +
+                  ", " + escaped(first.command, sheet.ascii()) + (forbidden == 1 ? ")" : ", ...)"));
 }
+
+// The lock that a writer holds shows in the state, also if the writer's process cannot be looked at. A reader that is
+// not seen matters to no decision.
+bool has_no_writer(FileState state) { return state == FileState::kClean || state == FileState::kAdoptable; }
 
 void put_openers(Sheet& sheet, const Facts& facts) {
   sheet.section("Open by");
@@ -216,12 +252,17 @@ void put_openers(Sheet& sheet, const Facts& facts) {
     return;
   }
   if (openers.seen.empty()) sheet.paragraph("no process that can be seen from here");
+  if (has_no_writer(facts.report.state)) {
+    if (!openers.seen.empty()) sheet.paragraph("and perhaps others that cannot be seen from here");
+    return;
+  }
   put_not_looked_at(sheet, openers);
   if (openers.others_are_hidden)
     sheet.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
   if (facts.report.state == FileState::kInUse && openers.complete()) {
     sheet.paragraph("a writer holds its lock, but cannot be seen from here");
   }
+  if (!openers.complete()) sheet.paragraph("So more processes may have it open than are listed here.");
 }
 
 void put_note(Sheet& sheet, const ReportedIdentity& id) {

@@ -18,6 +18,9 @@ class Sheet {
   // How full the filter is, and will be at its capacity, as ratios from 0 to 1.
   virtual void fill(double ratio, std::optional<double> at_capacity, bool overfull) = 0;
 
+  // True if other people are expected to get it. It has nothing then that harms the filter in their hands.
+  [[nodiscard]] virtual bool is_for_others() const = 0;
+
   // True if it shows ASCII characters only.
   [[nodiscard]] virtual bool ascii() const = 0;
 

@@ -1,19 +1,36 @@
-// How full the body of a filter file is from its start to its end.
+// How full the body of a filter file is from its start to its end, and whether bits of it may be missing.
 #pragma once
 
 #include <bfstore/inspect.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace bfinspect {
 
-// The share of set bits (or of counters that are not 0) in at most 64 stretches of the body, all of one length. Reads
-// the whole body. Empty if the file is not a good filter file, or cannot be read.
-std::vector<double> fill_along(const bfstore::Report& report);
+// A part of the body. A cell is a bit, or a counter, which is set if it is not 0.
+struct Stretch {
+  std::uint64_t cells = 0;
+  std::uint64_t set = 0;
 
-// The stretches with far fewer set bits than chance explains: bits of them were lost, in a hole of the file or by a
-// copy that did not finish. In ascending order. None if the hash is not bfstore's own, for others may be uneven.
-std::vector<std::size_t> emptier_stretches(const std::vector<double>& shares, const bfstore::Report& report);
+  [[nodiscard]] double share() const { return static_cast<double>(set) / static_cast<double>(cells); }
+};
+
+struct Stretches {
+  std::vector<Stretch> all;  // at most 64, in the order of the file. All have one length, but the last may be shorter
+  bool judged = false;       // the filter's hash spreads keys evenly over them; otherwise the rest is unknown
+  bool hole_would_show = false;      // enough keys were added that an empty stretch would be in `emptier`
+  std::vector<std::size_t> emptier;  // those with fewer set cells than chance explains, ascending
+};
+
+// Judges stretches that were read twice: `fewer` has the lower count of each, and `more` the higher one. Both are the
+// same if no process wrote meanwhile.
+Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, std::uint32_t num_probes);
+
+// Reads the whole body, and a second time if a stretch is emptier. Empty if the file is not a good filter file, or
+// cannot be read.
+std::optional<Stretches> look_along(const bfstore::Report& report);
 
 }  // namespace bfinspect

@@ -180,10 +180,12 @@ std::string about_text(double number) { return estimate_text(number, std::numeri
 
 std::string interval_text(double low, double high) {
   if (!std::isfinite(high)) return about_text(low) + " or more";
-  if (low < 1e6 && high < 1e7) return whole_text(low) + " to " + whole_text(high);
   const double step = (high - low) / 4;  // so that rounding changes the width little
-  if (!(step > 0)) return about_text(low) + " to " + about_text(high);
-  return estimate_text(low, step) + " to " + estimate_text(high, step);
+  if (!(step > 0)) return about_text(low);
+  const bool whole = low < 1e6 && high < 1e7;
+  const std::string from = whole ? whole_text(low) : estimate_text(low, step);
+  const std::string to = whole ? whole_text(high) : estimate_text(high, step);
+  return from == to ? from : from + " to " + to;
 }
 
 std::string bytes_text(std::uint64_t bytes) {

@@ -39,8 +39,8 @@ std::string count_text(std::uint64_t number);
 // For an estimate, whose exact number is unknown: "9.59 million", "585,408".
 std::string about_text(double number);
 
-// For an interval: "9.59 million to 9.61 million", with as many digits as its ends need to differ; "9.59 million or
-// more" if it has no upper end.
+// For an interval: "9.59 million to 9.61 million", with as many digits as its ends need to differ; "4" if both
+// ends are the same; "9.59 million or more" if it has no upper end.
 std::string interval_text(double low, double high);
 
 // "1.2 MiB (1,234,567 bytes)"; below 1024 "512 bytes".

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "promise.hpp"
+
 namespace bfinspect {
 namespace {
 
@@ -28,14 +30,10 @@ bfstore::PlanRequest numbers_of(const bfstore::ReportedIdentity& id) {
 
 bfstore::Result<bfstore::Plan> plan_of(const bfstore::ReportedIdentity& id) { return bfstore::plan(numbers_of(id)); }
 
-// The keys with which the filter keeps its promised rate. They are more than the capacity if m was rounded up to whole
-// blocks.
 std::uint64_t keys_within_promise(const bfstore::ReportedIdentity& id) {
   bfstore::PlanRequest request = numbers_of(id);
-  request.capacity = 0;
   request.fpr = id.fpr;
-  const auto plan = bfstore::plan(request);  // an error for a rate of 0 or 1
-  return plan.ok() ? std::max(plan->capacity, id.capacity) : id.capacity;
+  return tools::keys_within_promise(request);
 }
 
 // The standard deviation of the number of keys that is estimated from the fill. With rho = kn/m, where m are the bits
@@ -50,22 +48,45 @@ double estimate_deviation(const bfstore::Plan& plan) {
 
 }  // namespace
 
-// Three conditions must hold together, so that a filter that was filled exactly to its capacity is not overfull:
-// - more keys than the capacity, by four standard deviations of the estimate (one filter in 30,000 by chance) ...
-// - ... and by another 2 %: the estimate per block is slightly too high (the logarithm is convex), keys that hit bits
-//   which others had set are not random for every hash, and 2 % need no action;
-// - a rate above the promised one. m is rounded up to whole blocks, so small filters hold more than was asked for and
-//   still keep the promise. A filter that was made with m and k alone may have a promise that more keys do not break.
-// The rate alone is not enough: for a blocked filter it varies more by chance than the number of keys does.
+std::optional<std::uint64_t> keys_counted(const Report& report) {
+  if (!report.keys_added || !report.keys_removed) return std::nullopt;
+  return *report.keys_added - std::min(*report.keys_removed, *report.keys_added);
+}
+
+// The count is exact, and the estimate from the bits is not: with a filter that was filled exactly to its limit it must
+// be above by four standard deviations (one filter in 30,000 by chance), and the rate above the promised one. The rate
+// alone is not enough: for a blocked filter it varies more by chance than the number of keys does. A count of counters
+// has repeated keys several times, which cost no false positives, so the bits decide where they were read.
 std::optional<bool> is_overfull(const Report& report) {
-  if (!has_promise(report) || !report.fill) return std::nullopt;
+  if (!has_promise(report)) return std::nullopt;
   const bfstore::ReportedIdentity& id = *report.identity;
-  const auto plan = plan_of(id);
+  const std::uint64_t most = keys_within_promise(id);
+  const auto counted = keys_counted(report);
+  const auto too_many = counted ? std::optional(*counted > most) : std::nullopt;
+  if (!report.fill) return too_many;
+  if (too_many == true && !has_counters(id)) return true;
+  bfstore::PlanRequest full = numbers_of(id);
+  full.capacity = most;
+  const auto plan = bfstore::plan(full);
   if (!plan.ok()) return std::nullopt;
-  constexpr double kTolerance = 1.02;
   constexpr double kDeviations = 4;
-  const double most = static_cast<double>(id.capacity) * kTolerance + kDeviations * estimate_deviation(*plan);
-  return report.fill->estimated_keys > most && report.fill->estimated_fpr > id.fpr;
+  const double limit = static_cast<double>(most) + kDeviations * estimate_deviation(*plan);
+  return report.fill->estimated_keys > limit && report.fill->estimated_fpr > id.fpr;
+}
+
+std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches) {
+  if (!stretches || !stretches->judged) return std::nullopt;
+  return !stretches->emptier.empty();
+}
+
+bool answers_maybe_alone(const Report& report) {
+  return report.filling || report.state == FileState::kRecovering || report.state == FileState::kPoisoned ||
+         report.state == FileState::kSuperseded;
+}
+
+std::optional<double> rate_now(const Report& report) {
+  if (!report.fill) return std::nullopt;
+  return answers_maybe_alone(report) ? 1 : report.fill->estimated_fpr;
 }
 
 std::optional<std::uint64_t> remaining_keys(const Report& report) {
@@ -74,7 +95,8 @@ std::optional<std::uint64_t> remaining_keys(const Report& report) {
   const std::uint64_t most = keys_within_promise(*report.identity);
   const double there = std::ceil(fill.estimated_keys);
   // Not a number, too, has no room.
-  if (!(there < static_cast<double>(most)) || fill.estimated_fpr > report.identity->fpr) return 0;
+  if (!(there < static_cast<double>(most)) || fill.estimated_fpr > report.identity->fpr || is_overfull(report) == true)
+    return 0;
   return most - static_cast<std::uint64_t>(std::max(there, 0.0));
 }
 
@@ -97,11 +119,11 @@ double bits_per_key(const bfstore::ReportedIdentity& identity) {
 
 // Returns 0 if the number of keys left is not below the interval: a smaller difference may be chance.
 std::optional<double> keys_leaked(const Report& report) {
-  if (!report.valid() || !report.identity || !report.fill || !report.keys_added || !report.keys_removed)
-    return std::nullopt;
+  const auto counted = keys_counted(report);
+  if (!report.valid() || !report.identity || !report.fill || !counted) return std::nullopt;
   if (!has_counters(*report.identity)) return std::nullopt;
-  const double left = static_cast<double>(*report.keys_added) - static_cast<double>(*report.keys_removed);
-  return report.fill->estimated_keys_low > left ? report.fill->estimated_keys - std::max(left, 0.0) : 0;
+  const auto left = static_cast<double>(*counted);
+  return report.fill->estimated_keys_low > left ? report.fill->estimated_keys - left : 0;
 }
 
 bool is_good(FileState state) {
@@ -121,10 +143,13 @@ bool is_good(FileState state) {
   return false;
 }
 
-Verdict verdict_of(const Report& report) {
+// Stretches that chance does not explain count in every good state. A file that only looks so, because millions of keys
+// were being added to it, cannot be told from one that lost bits, whose "no" may be wrong.
+Verdict verdict_of(const Report& report, const std::optional<Stretches>& stretches) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  return is_good(report.state) && !report.filling && !overfull ? Verdict::kHealthy : Verdict::kNeedsAttention;
+  const bool good = is_good(report.state) && !report.filling && !overfull && !may_lack_bits(stretches).value_or(false);
+  return good ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 
 }  // namespace bfinspect

@@ -6,14 +6,30 @@
 #include <cstdint>
 #include <optional>
 
+#include "stretches.hpp"
+
 namespace bfinspect {
 
 // The exit codes.
 enum class Verdict : int { kHealthy = 0, kNeedsAttention = 1, kNotGood = 2, kFailed = 3 };
 
-// True if the filter has more keys than it was made for, and breaks its promise for that reason. Empty if the bits were
-// not counted or the header is not credible.
+// The adds less the removes that the header counts; empty if it counts none. Without counters each add that counts is
+// another key, and the keys that found all their bits set are missing.
+std::optional<std::uint64_t> keys_counted(const bfstore::Report& report);
+
+// True if the filter has more keys than those with which it keeps its promised rate: by the adds and removes that its
+// header counts, which is what bf warns of, or by its bits. Empty if neither is known, or if no rate is promised.
 std::optional<bool> is_overfull(const bfstore::Report& report);
+
+// True if every answer is "maybe", whatever the bits are.
+bool answers_maybe_alone(const bfstore::Report& report);
+
+// True if bits were lost, as far as chance allows to say so: in a hole of the file, or by a copy that did not finish.
+// Empty if the bits were not counted, or if the hash may spread keys unevenly.
+std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches);
+
+// The share of absent keys that get the answer "maybe" now. Empty if the bits were not counted.
+std::optional<double> rate_now(const bfstore::Report& report);
 
 // The number of keys that fit until the promised rate is reached. It may be more than what is left of the capacity.
 std::optional<std::uint64_t> remaining_keys(const bfstore::Report& report);
@@ -38,6 +54,6 @@ inline constexpr double kMuchLeaked = 0.01;
 // True if the state needs no action.
 bool is_good(bfstore::FileState state);
 
-Verdict verdict_of(const bfstore::Report& report);
+Verdict verdict_of(const bfstore::Report& report, const std::optional<Stretches>& stretches = std::nullopt);
 
 }  // namespace bfinspect

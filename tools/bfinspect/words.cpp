@@ -24,6 +24,9 @@ struct Signature {
 };
 
 constexpr Signature kSignatures[] = {
+    {"<svg"sv, "an SVG picture"},
+    {"<?xml"sv, "an XML document"},
+    {"<!DOCTYPE"sv, "a page for a browser"},
     {"SQLite format 3\0"sv, "an SQLite database"},
     {"\x89PNG"sv, "a PNG image"},
     {"\x7f"
@@ -59,13 +62,15 @@ bool is_text(std::string_view bytes) {
   return true;
 }
 
+constexpr const char* kTextLikeness = "text: perhaps a list of keys";
+
 std::string content_likeness(std::string_view first_bytes) {
   for (const Signature& signature : kSignatures) {
     if (first_bytes.starts_with(signature.bytes)) return signature.name;
   }
   const bool all_zero = std::all_of(first_bytes.begin(), first_bytes.end(), [](char c) { return c == 0; });
   if (all_zero) return "zeros: perhaps a copy or a download that did not finish";
-  return is_text(first_bytes) ? "text: perhaps a list of keys" : "unknown data";
+  return is_text(first_bytes) ? kTextLikeness : "unknown data";
 }
 
 std::string kind_name(FileKind kind) {
@@ -88,6 +93,15 @@ std::string kind_name(FileKind kind) {
 bool has_problem(const Facts& facts, Code code) {
   const auto& problems = facts.report.problems;
   return std::any_of(problems.begin(), problems.end(), [=](const auto& problem) { return problem.code == code; });
+}
+
+// True of what a truncation leaves of a filter file, if that is not even its identity.
+bool is_start_of_filter(const Facts& facts) {
+  constexpr std::string_view kMagic =
+      "\x89"
+      "BFS\r\n\x1a\n"sv;
+  const std::string_view first = std::string_view(facts.report.first_bytes).substr(0, kMagic.size());
+  return has_problem(facts, Code::kTooShort) && !first.empty() && kMagic.starts_with(first);
 }
 
 std::string unclean_advice(const bfstore::Report& report) {
@@ -130,6 +144,13 @@ std::string superseded_advice(const bfstore::Report& report) {
          "a process opens it for writing. Nothing is lost.";
 }
 
+std::string sealed_words(const Facts& facts) {
+  if (!facts.verification)
+    return "Sealed: it is never written to again. Its bits were not verified: bf verify says whether it is damaged.";
+  return std::string("Sealed: it is never written to again") +
+         (facts.verification->damaged.empty() ? ", and its bytes are those that were sealed." : ". It is damaged.");
+}
+
 std::string foreign_headline(const Facts& facts) {
   if (!facts.report.valid()) return "not a good filter of the format " + format_names(*facts.foreign);
   if (!facts.foreign->filter) return "perhaps another program's filter";
@@ -170,17 +191,31 @@ std::string format_version(const bfstore::ReportedIdentity& identity) {
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (facts.foreign) return foreign_headline(facts);
-  if (!report.valid()) return report.identity ? "not a good filter file" : "not a filter file";
-  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "");
-  return facts.overfull.value_or(false) ? state + ", overfull" : state;
+  if (!report.valid() && has_problem(facts, Code::kDamaged)) return "damaged";
+  if (!report.valid())
+    return report.identity || is_start_of_filter(facts) ? "not a good filter file" : "not a filter file";
+  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "") +
+                            (facts.unverified() ? ", not verified" : "");
+  return state + (facts.overfull.value_or(false) ? ", overfull" : "") +
+         (may_lack_bits(facts.stretches).value_or(false) ? ", bits may be missing" : "");
+}
+
+std::string missing_bits_advice(const Facts& facts) {
+  const bool in_use = facts.report.state == FileState::kInUse;
+  const bool external = facts.report.identity->hash == static_cast<std::uint16_t>(bfstore::Hash::kExternal);
+  return grouped(facts.stretches->emptier.size()) + " of " + grouped(facts.stretches->all.size()) +
+         " stretches of the body are much emptier than the others: a hole, a copy that did not finish, or a killed add "
+         "of millions of keys" +
+         (in_use ? ", or one that is under way" : "") + (external ? ", or digests that are not well mixed" : "") +
+         ". If bits are missing, a \"no\" may be wrong. " +
+         (in_use ? "Unless it is even again when that add has ended, rebuild" : "Rebuild") +
+         " it from all keys (bf build).";
 }
 
 std::string state_advice(const Facts& facts) {
   switch (facts.report.state) {
     case FileState::kClean:
-      return facts.report.identity && facts.report.identity->seal
-                 ? "Sealed: it is never written to again. bf verify says whether it is damaged."
-                 : "Synced and closed.";
+      return facts.report.identity && facts.report.identity->seal ? sealed_words(facts) : "Synced and closed.";
     case FileState::kInUse:
       return "A writer has it open. Other processes may ask and add at the same time.";
     case FileState::kAdoptable:
@@ -208,6 +243,8 @@ std::string likeness(const Facts& facts) {
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return kind_name(facts.kind);
   if (facts.foreign && facts.report.valid()) return "a filter in the format " + format_names(*facts.foreign);
   if (facts.report.file_bytes == 0) return "an empty file";
+  if (is_start_of_filter(facts))
+    return "the start of a filter file: perhaps of a copy or a download that did not finish";
   return content_likeness(facts.report.first_bytes);
 }
 
@@ -235,11 +272,17 @@ std::string foreign_way_out(const Facts& facts) {
 std::string way_out(const Facts& facts) {
   if (facts.foreign) return foreign_way_out(facts);
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return "Give the path of a filter file.";
-  if (!facts.report.identity) {
-    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from KEYS.";
+  if (!facts.report.identity && !is_start_of_filter(facts)) {
+    const std::string list = likeness(facts) == kTextLikeness ? facts.report.path : "KEYS";
+    return "Give the path of a filter file, or make one: bf create FILE --capacity N, or bf build FILE --from " + list +
+           ".";
   }
   if (has_problem(facts, Code::kVersion) || has_problem(facts, Code::kFeature) || has_problem(facts, Code::kCanary)) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
+  }
+  if (has_problem(facts, Code::kDamaged)) {
+    return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build). Until then bf contains "
+           "--tolerate-damage answers \"maybe\" for keys in damaged places.";
   }
   return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build).";
 }

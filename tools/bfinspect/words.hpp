@@ -25,6 +25,9 @@ std::string format_version(const bfstore::ReportedIdentity& identity);
 // A few words for the title: "in use", "unclean", "in use, overfull", "not a good filter file".
 std::string headline(const Facts& facts);
 
+// What it means that bits may be missing, and what to do.
+std::string missing_bits_advice(const Facts& facts);
+
 // One or two sentences: what the state means and what to do.
 std::string state_advice(const Facts& facts);
 

@@ -122,7 +122,8 @@ int run(const std::string& directory, const std::string& bfinspect) {
   const bool right = print_table(crew, workloads, directory);
   print_memory(crew, std::filesystem::path(directory).filename().string() + kFilterName);
   std::cout << "\n$ bfinspect words.bf\n" << std::flush;
-  const int inspected = run_program({bfinspect, filter});
+  std::filesystem::current_path(directory);
+  const int inspected = run_program({bfinspect, kFilterName + 1});  // its name without the slash
   if (inspected != 0) fail("bfinspect found fault with the filter: exit code " + std::to_string(inspected));
   return right && std::cout.flush() ? 0 : 1;
 }

@@ -107,7 +107,8 @@ std::string closing_sentence(const Comparison& absent, const Comparison& present
   return "What it means: of words that are mostly absent, the filter kept " + format("%.1f %%", kept_away) +
          " away from SQLite and made the lookups " + format("%.1f", faster) +
          " times\nas fast; where every word is present it can save nothing, and the lookups took " + more +
-         " CPU time. No \"no\" was wrong.\nHere every page came from the system's memory; where pages come from a "
+         " CPU time. (The time in\nms also has what the four processes wait for a core, and differs by some percent "
+         "between runs.) No \"no\" was wrong.\nHere every page came from the system's memory; where pages come from a "
          "disk, each one that is not fetched saves more.\n";
 }
 

@@ -256,7 +256,12 @@ class Help : public CLI::Formatter {
     return text;
   }
 
-  // The usual options come first.
+  static bool is_colour(const CLI::Option& option) {
+    const std::vector<std::string>& names = option.get_lnames();
+    return std::find(names.begin(), names.end(), "colour") != names.end();
+  }
+
+  // The usual options come first. The colour, which every command has, is none of them.
   [[nodiscard]] std::string options(const CLI::App& app, bool is_long, std::size_t columns) const {
     std::vector<const CLI::Option*> own;
     std::vector<const CLI::Option*> last;
@@ -271,6 +276,7 @@ class Help : public CLI::Formatter {
         own.push_back(option);
       }
     }
+    if (!is_long) std::erase_if(own, [](const CLI::Option* option) { return is_colour(*option); });
     if (!is_long) own.resize(std::min(own.size(), usual_.empty() ? kUsualOptions : usual_.size()));
     if (is_long) own.insert(own.end(), last.begin(), last.end());
     std::vector<Entry> entries;

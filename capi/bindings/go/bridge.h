@@ -6,6 +6,7 @@
 
 #include <bfstore_interop.h>
 #include <bfstore_memory.h>
+#include <stdlib.h>
 
 /* --- Making and opening --- */
 
@@ -152,16 +153,29 @@ static inline int64_t bridge_remove_keys(bfs_filter* filter, bfs_keys given, con
   return bfs_remove_keys(filter, &keys);
 }
 
+// Gives memory for sorting many keys. Without it the answers are the same, and take longer.
+static inline void bridge_lend_scratch(bfs_keys* keys) {
+  keys->scratch_bytes = bfs_scratch_for(keys->count);
+  keys->scratch = keys->scratch_bytes == 0 ? NULL : malloc(keys->scratch_bytes);
+  if (keys->scratch == NULL) keys->scratch_bytes = 0;
+}
+
 static inline int64_t bridge_contains_keys(const bfs_filter* filter, bfs_keys given, const uint8_t* data,
                                            const uint8_t* offsets, const uint8_t* validity, uint8_t* answers) {
-  const bfs_keys keys = bridge_keys(given, data, offsets, validity);
-  return bfs_contains_keys(filter, &keys, answers);
+  bfs_keys keys = bridge_keys(given, data, offsets, validity);
+  bridge_lend_scratch(&keys);
+  const int64_t found = bfs_contains_keys(filter, &keys, answers);
+  free(keys.scratch);
+  return found;
 }
 
 static inline int64_t bridge_select_keys(const bfs_filter* filter, bfs_keys given, const uint8_t* data,
                                          const uint8_t* offsets, const uint8_t* validity, uint32_t* indices) {
-  const bfs_keys keys = bridge_keys(given, data, offsets, validity);
-  return bfs_select_keys(filter, &keys, indices);
+  bfs_keys keys = bridge_keys(given, data, offsets, validity);
+  bridge_lend_scratch(&keys);
+  const int64_t found = bfs_select_keys(filter, &keys, indices);
+  free(keys.scratch);
+  return found;
 }
 
 static inline int64_t bridge_digest_keys(const bfs_filter* filter, bfs_keys given, const uint8_t* data,

@@ -10,16 +10,25 @@
 // A lookup answers false only if the key is certainly absent. After any failure its answer is true: so a program that
 // ignores the error does too much work, but loses nothing.
 //
+// # Where to begin
+//
+//   - [OpenOrCreate] is for a program that adds and asks, in any number of processes. [Open] asks, or adds to a file that
+//     is there. [Create] makes a new file, and [Build] one of all keys, which appears when it is complete.
+//   - [Filter] has the lookups and adds: of one key ([Filter.ContainsString]), and of many ([Filter.ContainsKeys]), which
+//     are several times as fast. [MakePlan] tells the size of a filter before it is made.
+//   - [Error] is every error: [errors.Is] finds a [Code] or an error of [io/fs] in it.
+//   - [OpenForeign] asks a filter file of another program.
+//
 // # Keys
 //
 // A key is bytes. A Go string is its bytes (text is UTF-8 then, without normalization; the package does not check it),
-// and an integer is 8 bytes, little-endian: Integer, ContainsInteger, Integers. There are no floats. Keys that programs
-// in other languages add as the same bytes are found here.
+// and an integer is 8 bytes, little-endian: [Integer], [Filter.ContainsInteger], [Integers]. There are no floats. Keys that
+// programs in other languages add as the same bytes are found here.
 //
 // # Threads
 //
-// Any number of goroutines may use a Filter at once, and Close waits for the calls that run. Go programs do not fork,
-// except to execute another program, which has no handle.
+// Any number of goroutines may use a [Filter] at once, and [Filter.Close] waits for the calls that run. Go programs do not
+// fork, except to execute another program, which has no handle.
 //
 // # Linking
 //

@@ -361,3 +361,30 @@ func TestKeysAndDigestsWhereTheFilterTakesOnlyTheOthers(t *testing.T) {
 	_, err = keysOnly.DigestString("a")
 	refused(t, err, bfstore.EKEYONLY)
 }
+
+func TestMillionsOfKeysThatAreSortedHaveTheAnswersOfFewer(t *testing.T) {
+	filter := create(t, bfstore.Options{Capacity: 40_000_000})
+	digests := make([]uint64, 1<<21+3)
+	for i := range digests {
+		digests[i] = uint64(i+1) * 0x9e3779b97f4a7c15
+	}
+	half := len(digests) / 2
+	must[int](t)(filter.AddKeys(bfstore.Digests(digests[:half])))
+	answers := func(part []uint64) []bool { return must[[]bool](t)(filter.ContainsKeys(bfstore.Digests(part), nil)) }
+	expected := append(answers(digests[:half]), answers(digests[half:])...)
+	all := answers(digests)
+	selected := must[[]uint32](t)(filter.SelectKeys(bfstore.Digests(digests), nil))
+	next, noes := 0, 0
+	for i, maybe := range expected {
+		if all[i] != maybe {
+			t.Fatal(i)
+		}
+		if !maybe {
+			noes++
+		} else if next++; selected[next-1] != uint32(i) {
+			t.Fatal(i)
+		}
+	}
+	equal(t, next, len(selected))
+	equal(t, noes > 0, true)
+}

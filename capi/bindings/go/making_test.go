@@ -14,7 +14,7 @@ import (
 
 func TestBuildAndReplace(t *testing.T) {
 	path := somewhere(t)
-	built := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings([]string{"a", "b"}), bfstore.Options{})))
+	built := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings([]string{"a", "b"}), bfstore.Options{Seed: bfstore.SeedOf(1)})))
 	equal(t, has(t, built, "a") && has(t, built, "b") && !has(t, built, "c"), true)
 	equal(t, must[bfstore.Statistics](t)(built.Stats(bfstore.StatsOptions{})).Capacity, 2)
 	follower := open(t, path, bfstore.OpenOptions{Follow: true})
@@ -30,6 +30,8 @@ func TestBuildAndReplace(t *testing.T) {
 	equal(t, has(t, follower, "c") && !has(t, follower, "b"), true)
 	_, err := bfstore.Build(path, bfstore.Fixed([]byte("abc"), 2), bfstore.Options{Replace: true})
 	refused(t, err, bfstore.EINVAL, path)
+	_, err = bfstore.Build(path, bfstore.Strings(nil), bfstore.Options{Replace: true})
+	refused(t, err, bfstore.EINVAL, "no key")
 	equal(t, len(must[[]os.DirEntry](t)(os.ReadDir(filepath.Dir(path)))), 1)
 }
 

@@ -53,7 +53,7 @@ func programs(t *testing.T) (one, plain string) {
 }
 
 // said is what README's first program prints.
-const said = "true false [true false] <nil>\n"
+const said = "true false [true false]\n"
 
 // TestTheProgramInREADMERunsTwiceAndInFourProcessesAtOnce: the processes make the file, open it, add to it and close it
 // at once. In every second round the file is there.

@@ -16,7 +16,7 @@ static unsafe class C {  // the parts of capi/bfstore.h that are used here; othe
   public struct Error { public int struct_bytes, code, errno, rule; public fixed byte message[496]; }
   [StructLayout(LayoutKind.Sequential, Size = 168)]
   public struct Options { public uint struct_bytes, mode; public ulong capacity; public double fpr; }
-  [StructLayout(LayoutKind.Sequential, Size = 80)]
+  [StructLayout(LayoutKind.Sequential, Size = 96)]
   public struct Keys {
     public int struct_bytes, kind; public long count; public byte* data; public long data_bytes, lengths;
     public int* offsets;

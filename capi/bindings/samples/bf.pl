@@ -59,7 +59,7 @@ sub with_column ($keys, $use) {    # bfs_keys: struct_bytes, kind, count, data, 
     my ($data, @ends) = ('', 0);
     for my $key (@$keys) { $data .= bytes($key); push @ends, length $data }
     my @parts = (scalar_to_pointer($data), length $data, 0, scalar_to_pointer(my $offsets = pack 'q*', @ends));
-    my $column = struct(80, 'LQQQQQ', COLUMN64, scalar @$keys, @parts);
+    my $column = struct(96, 'LQQQQQ', COLUMN64, scalar @$keys, @parts);
     return checked($use->(scalar_to_pointer($column)));
 }
 

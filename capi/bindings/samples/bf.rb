@@ -62,7 +62,7 @@ module Bfs # the parts of capi/bfstore.h that are used here
       data.each { |key| ends << ends.last + key.bytesize }
       text = FFI::MemoryPointer.new(:char, ends.last + 1).put_bytes(0, data.join)
       offsets = FFI::MemoryPointer.new(:int64, ends.size).put_array_of_int64(0, ends)
-      Bfs.check(yield(Bfs.struct(80, "LQQQQQ", COLUMN64, keys.size, text.address, ends.last, 0, offsets.address)))
+      Bfs.check(yield(Bfs.struct(96, "LQQQQQ", COLUMN64, keys.size, text.address, ends.last, 0, offsets.address)))
     end
   end
 end

@@ -21,10 +21,10 @@ module bfstore  ! the parts of capi/bfstore.h that are used here; the fields in 
     integer(c_size_t) :: bytes
   end type
   type, bind(c) :: bfs_keys
-    integer(c_int32_t) :: struct_bytes = 80, kind = 2  ! pairs
+    integer(c_int32_t) :: struct_bytes = 96, kind = 2  ! pairs
     integer(c_int64_t) :: count = 0
     type(c_ptr) :: data = c_null_ptr
-    integer(c_int8_t) :: rest(56) = 0
+    integer(c_int8_t) :: rest(72) = 0
   end type
   interface
     integer(c_int) function bfs_open(path, flags, options, made, error) bind(c)

@@ -1,5 +1,5 @@
-/* Attached files.  Opening one waits briefly for other processes' locks; a lookup never waits.  A file is opened with a
- * guard, so a program that truncates it does not end the server. */
+/* Attached files.  Opening one waits for other processes' locks, in a command briefly; a lookup never waits.  A file is
+ * opened with a guard, so a program that truncates it does not end the server. */
 #include "attach.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 #include "server.h"
 #include "value.h"
 
-#define LOCK_MS 200
+#define COMMAND_LOCK_MS 200
+#define LOG_LOCK_MS 3000 /* while the server reads its log, no client waits, and a doubt would stay for good */
 
 char attach_folder[ATTACH_FOLDER_BYTES];
 static struct attachment* first;
@@ -84,10 +85,10 @@ void attachments_guard(void) {
   if (guard.sa_sigaction != NULL) sigaction(SIGBUS, &guard, NULL);
 }
 
-static int open_file(struct attachment* attachment, uint64_t flags, bfs_error* error) {
+static int open_file(struct attachment* attachment, uint64_t flags, uint32_t lock_ms, bfs_error* error) {
   bfs_options options = BFS_OPTIONS_INIT;
   flags |= attachment->state.reads ? BFS_READ | BFS_FOLLOW : BFS_WRITE;
-  options.lock_timeout_ms = LOCK_MS;
+  options.lock_timeout_ms = lock_ms;
   return open_guarded(attachment, flags, &options, error);
 }
 
@@ -142,7 +143,7 @@ struct attachment* attachment_open(const char* path, int reads, bfs_error* error
   attachment->state.reads = (uint64_t)reads;
   draw(&attachment->state.owner);
   draw(&attachment->state.epoch);
-  if (open_file(attachment, 0, error) != BFS_OK || make_known(attachment, error) != BFS_OK) {
+  if (open_file(attachment, 0, COMMAND_LOCK_MS, error) != BFS_OK || make_known(attachment, error) != BFS_OK) {
     attachment_free(attachment);
     return NULL;
   }
@@ -171,10 +172,10 @@ static int refuse(const struct attachment* attachment, const char* why, bfs_erro
 static int open_again(struct attachment* attachment, bfs_error* error) {
   int code;
   if (!attachment_is_allowed(attachment->path)) return refuse(attachment, "not in the ATTACH_FOLDER", error);
-  code = open_file(attachment, 0, error);
+  code = open_file(attachment, 0, LOG_LOCK_MS, error);
   attachment->recovers =
       !attachment->state.reads && (code == BFS_EUNCLEAN || code == BFS_EPOISONED || code == BFS_ERECOVERING);
-  if (attachment->recovers) code = open_file(attachment, BFS_RECOVER, error);
+  if (attachment->recovers) code = open_file(attachment, BFS_RECOVER, LOG_LOCK_MS, error);
   if (code == BFS_OK && !is_trusted(attachment))
     return refuse(attachment, "not the file that was attached, or without its last keys", error);
   return code == BFS_OK ? make_known(attachment, error) : code;
@@ -237,7 +238,7 @@ static void follow(struct attachment* attachment) {
   attachment->is_there = is_at_path(attachment);
   if (attachment->state.reads || attachment->state.position != 0) return;
   if (attachment->is_there && bfs_health(old) != BFS_ESUPERSEDED) return;
-  if (open_file(attachment, 0, NULL) != BFS_OK) {
+  if (open_file(attachment, 0, COMMAND_LOCK_MS, NULL) != BFS_OK) {
     attachment->filter = old; /* until the next try */
     return;
   }

@@ -5,15 +5,12 @@
 #include <bfstore_interop.h>
 #include <bfstore_memory.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "memory.h"
 #include "server.h"
 
-/* Flags of a chain. */
-#define NO_ROUND 1
-#define OF_BITS 2
+/* A flag of a chain. */
 #define NO_SCALING 8
 
 /* Little-endian, without gaps, as RedisBloom writes them. */
@@ -52,7 +49,8 @@ int redisbloom_is_header(const char* chunk, size_t num_bytes) {
 
 /* --- The first chunk ---------------------------------------------------------------------------------------------- */
 
-/* Lets the library check what it reads of a dump. */
+/* Lets the library check what it reads of a dump: also that the m and the k of each filter agree with its other
+ * numbers. */
 static int check_format(const char* chunk, size_t num_bytes) {
   bfs_foreign_form form = BFS_FOREIGN_FORM_INIT;
   bfs_foreign told = BFS_FOREIGN_INIT;
@@ -63,19 +61,7 @@ static int check_format(const char* chunk, size_t num_bytes) {
   return code == BFS_OK || code == BFS_ENOMEM ? code : value_refuse("%s", error.message);
 }
 
-/* Returns whether the numbers agree that decide the positions of a key.  RedisBloom says each of them twice.  So a
- * changed number is an error, and not another filter, which would answer no to keys that the array has. */
-static int agrees(const struct dumped_link* link, uint32_t flags) {
-  const double ln2 = 0.693147180559945; /* RedisBloom's own digits */
-  const int is_rounded = link->log2_bits != 0;
-  if (is_rounded && (flags & (NO_ROUND | OF_BITS)) == NO_ROUND) return 0;
-  if (is_rounded && link->num_bits != 1ull << link->log2_bits) return 0;
-  return ceil(ln2 * link->bits_per_key) == link->num_probes;
-}
-
-static int check_link(const struct dumped_link* link, uint32_t flags, uint32_t number) {
-  if (!agrees(link, flags))
-    return value_refuse("filter %" PRIu32 " of the dump has an m or a k that contradicts it", number);
+static int check_link(const struct dumped_link* link, uint32_t number) {
   if (link->capacity > MAX_CAPACITY)
     return value_refuse("filter %" PRIu32 " of the dump is for %" PRIu64 " keys, and at most %llu are held", number,
                         link->capacity, MAX_CAPACITY);
@@ -93,7 +79,7 @@ static int check_chain(const char* chunk) {
   int code = 0;
   for (i = 0; i < chain.num_links && code == 0; ++i) {
     const struct dumped_link link = link_of(chunk, i);
-    code = check_link(&link, chain.flags, i + 1);
+    code = check_link(&link, i + 1);
     items += link.items;
   }
   if (code != 0) return code;

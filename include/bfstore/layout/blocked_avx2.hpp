@@ -12,9 +12,6 @@ namespace bfstore::layout {
 
 static constexpr auto kAvx2Powers = powers<8>();
 
-// The eight words from kAvx2Ones + 8 - n are n ones, then zeros. In the struct it would be a weak symbol.
-alignas(64) static constexpr std::uint32_t kAvx2Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
-
 struct Avx2 {
   using Rules = Blocked;
 
@@ -25,6 +22,13 @@ struct Avx2 {
 
   static BFSTORE_AVX2 __m256i load(const void* from) noexcept {
     return _mm256_loadu_si256(static_cast<const __m256i*>(from));
+  }
+
+  // Eight words: n ones, then zeros. Computed, so that a loop over lookups keeps them in a register: a load would be
+  // repeated after the doubt's fence.
+  static BFSTORE_AVX2 __m256i ones(std::uint32_t n) noexcept {
+    const __m256i numbers = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_srli_epi32(_mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), numbers), 31);
   }
 
   // 1 if all 8 probes find their bit, otherwise 0; h is the first probe's hash. A lane of `ones` is 1, or 0 if its
@@ -40,8 +44,8 @@ struct Avx2 {
     return _mm256_testc_si256(there, _mm256_sllv_epi32(ones, shifts));
   }
 
-  // Tells whether one pass finds all probes.
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
+  // One pass finds so many probes.
+  static constexpr std::uint32_t kMostOfFew = 8;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_AVX2 bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {
@@ -51,13 +55,13 @@ struct Avx2 {
       return true;
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
-    if constexpr (kFew) return hit(line, h, load(kAvx2Ones + 8 - probes)) != 0;
+    if constexpr (kFew) return hit(line, h, ones(probes)) != 0;
     for (; probes > 16; probes -= 8, h *= kAvx2Powers.next) {
       if (hit(line, h, _mm256_set1_epi32(1)) == 0) return false;
     }
     // The last two passes have no branch between them, because no CPU could predict it.
     const int first = hit(line, h, _mm256_set1_epi32(1));
-    return (first & hit(line, h * kAvx2Powers.next, load(kAvx2Ones + 16 - probes))) != 0;
+    return (first & hit(line, h * kAvx2Powers.next, ones(probes - 8))) != 0;
   }
 };
 

@@ -10,10 +10,8 @@ namespace bfstore::layout {
 
 #define BFSTORE_AVX512 inline __attribute__((always_inline, target("avx512f,avx512vl")))
 
-// In the struct they would be weak symbols.
+// In the struct it would be a weak symbol.
 static constexpr auto kAvx512Powers = powers<16>();
-// The eight words from kAvx512Ones + 8 - n are n ones, then zeros.
-alignas(64) static constexpr std::uint32_t kAvx512Ones[16] = {1, 1, 1, 1, 1, 1, 1, 1};
 
 struct Avx512 {
   using Rules = Blocked;
@@ -34,18 +32,8 @@ struct Avx512 {
     return (_mm512_testn_epi32_mask(words, bits) & lanes) == 0;
   }
 
-  // Tests 8 probes, half as wide: CPUs have two units for that width and one for the whole width. A lane of `ones` is
-  // 1, or 0 if its probe does not count.
-  static BFSTORE_AVX512 bool hit_8(__m256i low, __m256i high, std::uint32_t h, __m256i ones) noexcept {
-    const __m256i powers = _mm256_load_si256(reinterpret_cast<const __m256i*>(kAvx512Powers.of));
-    const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), powers);
-    const __m256i words = _mm256_permutex2var_epi32(low, _mm256_srli_epi32(hashes, 28), high);
-    const __m256i shifts = _mm256_srli_epi32(hashes, Blocked::kShift);
-    return _mm256_testc_si256(words, _mm256_rolv_epi32(ones, shifts)) != 0;
-  }
-
-  // Tells whether the test with 8 lanes finds all probes.
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry& geometry) noexcept { return geometry.num_probes <= 8; }
+  // The test with 8 lanes finds so many probes.
+  static constexpr std::uint32_t kMostOfFew = 8;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_AVX512 bool test(const Body* body, const Geometry& geometry, const Located& at, Doubt doubt) noexcept {
@@ -53,13 +41,19 @@ struct Avx512 {
     auto h = static_cast<std::uint32_t>(at.state);
     std::uint32_t probes = geometry.num_probes;
     if constexpr (kFew) {
+      // Half as wide: CPUs have two units for that width and one for the whole width. The permutation itself loads the
+      // line's second half.
       const auto* halves = static_cast<const __m256i*>(start);
-      const __m256i low = _mm256_loadu_si256(halves);
-      const __m256i high = _mm256_loadu_si256(halves + 1);
+      const __m256i powers = _mm256_load_si256(reinterpret_cast<const __m256i*>(kAvx512Powers.of));
+      const __m256i hashes = _mm256_mullo_epi32(_mm256_set1_epi32(static_cast<int>(h)), powers);
+      const __m256i words = _mm256_permutex2var_epi32(_mm256_loadu_si256(halves), _mm256_srli_epi32(hashes, 28),
+                                                      _mm256_loadu_si256(halves + 1));
       if (doubt()) [[unlikely]]
         return true;
-      const void* ones = kAvx512Ones + 8 - probes;
-      return hit_8(low, high, h, _mm256_loadu_si256(static_cast<const __m256i*>(ones)));
+      // A lane is 1, or 0 if its probe does not count. Computed, so that a loop over lookups keeps it in a register: a
+      // load would be repeated after the doubt's fence.
+      const __m256i ones = _mm256_maskz_set1_epi32(static_cast<__mmask8>((1U << probes) - 1), 1);
+      return _mm256_testc_si256(words, _mm256_rolv_epi32(ones, _mm256_srli_epi32(hashes, Blocked::kShift))) != 0;
     }
     const __m512i line = _mm512_loadu_si512(start);
     if (doubt()) [[unlikely]]

@@ -43,6 +43,9 @@ struct Target {
   }
 };
 
+// Calls `ask`. Apart, and cold: a call in a loop takes registers from an inlined test beside it.
+[[gnu::cold]] bool ask_kernel(const Target& target, std::uint64_t digest) noexcept;
+
 // The place where a digest's probes begin.
 struct Located {
   std::uint64_t word;   // the first word to read; blocked: the line's first word
@@ -140,7 +143,7 @@ BFSTORE_ALWAYS_INLINE const void* at_word(const std::byte* body, std::uint64_t w
 
 // A kernel tests whether all probes of a digest find their bit, or the answer is in doubt; it calls `doubt()` after it
 // has read the bits. It is one of these structs, of which every member is always inlined. If a cheaper test is enough
-// for few probes, are_few() returns true, and test<true>() is that test.
+// for few probes, kMostOfFew is the number for which it is, and test<true>() is that test.
 //
 // Kernels that read a line with one load branch on the doubt right after it, and not on anything in the line. So no
 // instruction of the doubt waits for the line: waiting instructions fill the CPU's scheduler, which limits how many
@@ -148,7 +151,7 @@ BFSTORE_ALWAYS_INLINE const void* at_word(const std::byte* body, std::uint64_t w
 template <class Layouts>
 struct Scalar {
   using Rules = Layouts;
-  static BFSTORE_ALWAYS_INLINE bool are_few(const Geometry&) noexcept { return false; }
+  static constexpr std::uint32_t kMostOfFew = 0;
 
   template <bool kFew, class Body, class Doubt>
   static BFSTORE_ALWAYS_INLINE bool test(const Body* body, const Geometry& geometry, const Located& at,

@@ -50,10 +50,23 @@ class Window {
 // In these functions `keys` says which keys are null, and `form` has the keys. They are not inlined, because a call
 // that makes a digest does not need the stack of a window.
 
+// True if the bits stay in the caches of a core once they were asked often. Then to compute the positions that a lookup
+// does not need costs more than it saves to bring their lines to the caches together.
+inline bool are_cached(const PositionedBits& bits) noexcept {
+  constexpr std::uint64_t kCachedBits = std::uint64_t{8} << 18;
+  return bits.source.num_bits() <= kCachedBits;
+}
+
 // Looks for the keys of a window in bits, except for those that were found already.
 template <class Form>
 void look_in(const PositionedBits& bits, const Keys& keys, const Form& form, std::size_t first,
              std::uint8_t* answers) noexcept {
+  if (are_cached(bits)) {
+    for (std::size_t i = 0; i < Window::size_at(form, first); ++i) {
+      if (answers[i] == 0 && !keys.is_null(first + i)) answers[i] = bits.have(form[first + i]) ? 1 : 0;
+    }
+    return;
+  }
   const Window window(bits, keys, form, first);
   window.each([&](std::size_t i, std::span<const std::uint64_t> positions) {
     if (answers[i] == 0) answers[i] = bits.have(positions) ? 1 : 0;
@@ -65,13 +78,20 @@ inline bool is_in_doubt(const Ask& ask, bool has_no) noexcept {
   return layout::in_doubt(ask.target.sentinel) || (!ask.has_live_word && has_no && !ask.home->is_unchanged());
 }
 
-// The answer for one key, whose last probe is the first one that finds a clear bit.
-[[gnu::noinline]] inline std::int32_t answer_one_by_position(const Ask& ask, std::string_view key) noexcept {
+// The answer for one key, whose last probes are the first ones that find a clear bit.
+[[gnu::noinline]] inline std::int32_t answer_one_of_any(const Ask& ask, std::string_view key) noexcept {
   const bool early = ask.too_early();
   for (const PositionedBits& bits : ask.positioned) {
     if (bits.have(key)) return 1;
   }
   return early || is_in_doubt(ask, true) ? 1 : 0;
+}
+
+// Nearly every handle has one filter, and had its answers when it was opened: fewer registers are saved for those.
+[[gnu::noinline]] inline std::int32_t answer_one_by_position(const Ask& ask, std::string_view key) noexcept {
+  if (ask.positioned.size() != 1 || ask.target.kernel != nullptr) [[unlikely]]
+    return answer_one_of_any(ask, key);
+  return ask.positioned.front().have(key) || is_in_doubt(ask, true) ? 1 : 0;
 }
 
 // `out` takes the answers. No allocation, no lock. A null is answered 0.

@@ -26,18 +26,23 @@ auto with_digest(const Shape& shape, const store::KeptSecret& secret, std::strin
                      [&](const auto& hasher) { return use(hasher(key)); });
 }
 
-// kDigestOnly if the hash is external.
-std::int32_t answer_by_position(const store::Ask& ask, std::string_view key) noexcept {
-  if (!ask.gives_positions) return static_cast<std::int32_t>(Code::kDigestOnly);
+// Not inlined, because only a handle that follows its path needs this stack frame.
+[[gnu::noinline]] std::int32_t answer_of_followed(const store::Ask& ask, std::string_view key) noexcept {
   store::follow_in_time(ask);
   return store::answer_one_by_position(*store::Pinned(ask), key);
 }
 
-// Not inlined, because it needs a stack frame.
-[[gnu::noinline]] std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
+// Not inlined, because it needs a stack frame. kDigestOnly if the hash is external.
+[[gnu::noinline]] std::int32_t answer_by_digest(const store::Ask& ask, std::string_view key) noexcept {
   return hash::visit(
-      ask.shape.hash, ask.shape.seed, ask.secret.value(), [&] { return answer_by_position(ask, key); },
+      ask.shape.hash, ask.shape.seed, ask.secret.value(), [] { return static_cast<std::int32_t>(Code::kDigestOnly); },
       [&](const auto& hasher) { return ask.answer(hasher(key)); });
+}
+
+// Has no stack frame.
+std::int32_t answer_any_key(const store::Ask& ask, std::string_view key) noexcept {
+  if (!ask.gives_positions) return answer_by_digest(ask, key);
+  return ask.moves ? answer_of_followed(ask, key) : store::answer_one_by_position(ask, key);
 }
 
 // True if the file begins as a list of parts does (format/manifest.hpp).
@@ -50,9 +55,14 @@ bool lists_parts(const std::string& path) {
 
 }  // namespace
 
-Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)) {}
-Filter::Filter(Filter&&) noexcept = default;
-Filter& Filter::operator=(Filter&&) noexcept = default;
+Filter::Filter(std::unique_ptr<store::Ask> ask) noexcept : ask_(std::move(ask)), target_(&ask_->target) {}
+// A handle that was moved from, or is closed, asks at no address: a freed target would answer.
+Filter::Filter(Filter&& other) noexcept : ask_(std::move(other.ask_)), target_(std::exchange(other.target_, nullptr)) {}
+Filter& Filter::operator=(Filter&& other) noexcept {
+  ask_ = std::move(other.ask_);
+  target_ = std::exchange(other.target_, nullptr);
+  return *this;
+}
 Filter::~Filter() = default;
 
 Result<Filter> Filter::made_of(Result<std::unique_ptr<store::Ask>> ask) {
@@ -96,13 +106,18 @@ Error Filter::shut() {
 Error Filter::close() {
   Error error;
   if (ask_ != nullptr) error = ask_->home->close();
-  ask_.reset();
+  let_go();
   return error;
+}
+
+void Filter::let_go() noexcept {
+  ask_.reset();
+  target_ = nullptr;
 }
 
 void Filter::abandon() noexcept {
   if (ask_ != nullptr) ask_->home->abandon();
-  ask_.reset();
+  let_go();
 }
 
 // --- One key ---------------------------------------------------------------------------------------------------------
@@ -153,8 +168,6 @@ bool Filter::contains(std::string_view key) const noexcept { return answer(key) 
     return ask.answer(hash::Xxh3{ask.shape.seed}(key));
   return answer_any_key(ask, key);
 }
-
-bool Filter::contains_digest(std::uint64_t digest) const noexcept { return ask_->answer(digest) != 0; }
 
 std::optional<std::uint64_t> Filter::digest(std::string_view key) const noexcept {
   return with_digest(
@@ -229,7 +242,5 @@ Stats Filter::stats(StatsWish wish) const {
   const store::Pinned ask(*ask_);
   return ask->home->stats(*ask, wish);
 }
-
-Lookup Filter::lookup() const noexcept { return Lookup(ask_->target); }
 
 }  // namespace bfstore

@@ -137,7 +137,7 @@ Count Filter::answer_all(const Keys& keys, std::span<Answer> out) const noexcept
   return with_digests(keys, ask_->shape, ask_->secret, ask_->no_digest(), [&](const auto& digests) -> Count {
     if (!has_room(out, digests.size())) return Code::kInvalid;
     store::follow_in_time(*ask_);
-    return contains_all(*store::Pinned(*ask_), digests, taker_of(out));
+    return contains_all(*store::Pinned(*ask_), digests, taker_of(out), keys.scratch());
   });
 }
 
@@ -172,7 +172,7 @@ Count Filter::add_keys(const Keys& keys) noexcept {
                          [this](const Present& present, std::size_t) { return add_all(*ask_, present.digests()); });
   }
   return with_digests(keys, ask_->shape, ask_->secret, Code::kDigestOnly,
-                      [this](const auto& digests) { return add_all(*ask_, digests); });
+                      [&](const auto& digests) { return add_all(*ask_, digests, keys.scratch()); });
 }
 
 Count Filter::remove_keys(const Keys& keys) noexcept {

@@ -49,6 +49,13 @@ class Build final : public store::Transform {
   std::span<const std::uint64_t> digests_;
 };
 
+// A list that could not be read has no keys, and the filter that had its keys would go.
+Error no_key_to_replace_it_with(const std::string& path) {
+  return fail(Code::kInvalid, path +
+                                  ": not replaced, for no key was given, and an empty filter calls every key absent. "
+                                  "To make an empty one in its place, create it.");
+}
+
 }  // namespace
 
 Error Filter::build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests) {
@@ -78,8 +85,10 @@ Result<Filter> Filter::build(const std::string& path, const Options& options, co
   if (!made) return made;
   Error error = threads > 1 ? made->use_threads(threads) : Error{};
   if (!error.ok()) return error;
-  if (const Count added = made->add_keys(keys); !added.ok())
-    return fail(added.code(), path + ": not built: " + code_text(added.code()));
+  const Count added = made->add_keys(keys);
+  if (!added.ok()) return fail(added.code(), path + ": not built: " + code_text(added.code()));
+  if (added.keys() == 0 && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
+    return no_key_to_replace_it_with(path);
   const bool promised = all.capacity != 0 || all.num_bits == 0;
   if (promised && made->stats({}).saturated)
     return fail(Code::kFull,

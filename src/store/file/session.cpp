@@ -104,7 +104,10 @@ Error Session::sync_and_store(const SlotUpdate& update) {
   if (is_shut()) return store::shut(file.path());
   if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
   if (Error error = writers_lock_.check(file); !error.ok()) return error;
-  if (opened_.live_word().load().has(format::LiveWord::kGone)) return superseded(file);
+  if (opened_.live_word().load().has(format::LiveWord::kGone)) {
+    note_told_of_replacement();
+    return superseded(file);
+  }
   return store::sync_and_store(opened_, update);
 }
 
@@ -207,6 +210,7 @@ Result<bool> Session::is_current() const {
   const auto header = opened_.whole_header();  // not the mapping, which may be a copy, or beyond the file's end
   if (header) check_writeback();
   const bool gone = !header || live_word_of(*header).has(format::LiveWord::kGone);
+  if (gone) note_told_of_replacement();
   return !gone && file.has_its_path() && !file.path_names_another();
 }
 
@@ -283,9 +287,14 @@ void Session::abandon() noexcept {
 Error Session::close() {
   const Role role = role_.exchange(Role::kReader);
   if (role == Role::kReader || role == Role::kMaker || !opened_.born().here()) return {};
-  const Error outcome = leave(opened_, writers_lock_);
+  return leave();
+}
+
+Error Session::leave() {
+  const Error outcome = store::leave(opened_, writers_lock_);
   writers_lock_ = {};
-  return outcome;
+  if (!outcome.ok() || told_of_replacement_) return outcome;
+  return opened_.live_word().load().has(format::LiveWord::kGone) ? superseded(opened_.file()) : outcome;
 }
 
 Error Session::shut_off() {
@@ -306,7 +315,7 @@ Error Session::shut(const std::function<void()>& adds_are_over) {
   if (Error error = shut_off(); !error.ok()) return error;
   adds_are_over();
   publication_.give_up();
-  const Error outcome = !leaves || !cannot_leave.ok() ? cannot_leave : leave(opened_, writers_lock_);
+  const Error outcome = !leaves || !cannot_leave.ok() ? cannot_leave : leave();
   writers_lock_ = {};
   role_ = Role::kReader;
   return outcome;

@@ -58,6 +58,8 @@ class Session {
   // Says that every key was added: from now on the filter answers.
   Error finish_filling();
   [[nodiscard]] Result<bool> is_current() const;
+  // A call has said that another file replaced this one.
+  void note_told_of_replacement() const noexcept { told_of_replacement_ = true; }
   // The descriptor that the writers' lock ends with, if other code of this process can end it.
   [[nodiscard]] const std::optional<region::DescriptorMark>& lock_ends_with() const noexcept {
     return writers_lock_.ends_with();
@@ -69,7 +71,8 @@ class Session {
   Error publish();
   // Gives a file to which nothing was added yet its name. This session continues to write.
   Error publish_in_use();
-  // Closes the file. The last writer syncs and marks it clean.
+  // Closes the file. The last writer syncs and marks it clean. If another file replaced it, and no call has said so,
+  // this does: the new file may lack keys that this handle added.
   Error close();
   // Closes a handle that other threads are using, and continue to use: their lookups answer "maybe", and their adds are
   // refused. Frees nothing. `adds_are_over` waits for adds that began before. is_shut() is true if it worked.
@@ -88,10 +91,12 @@ class Session {
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<std::unique_lock<std::mutex>> be_the_one_thread() const;
   Error shut_off();
+  Error leave();
 
   OpenFile opened_;
   std::atomic<Role> role_;
   std::atomic<bool> shut_{false};  // set before role_ becomes kReader
+  mutable std::atomic<bool> told_of_replacement_{false};
   region::MappedLock writers_lock_;
   Publication publication_;
   // Locks of the file exclude descriptors, not threads, and the kernel reports a failure to only one thread of a

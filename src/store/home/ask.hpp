@@ -7,9 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/shared_word.hpp"
 #include "format/state.hpp"
@@ -150,7 +150,7 @@ struct Ask {
   bool gives_positions;  // the hash gives positions, and no digests
   // If so: a key is in the filter if one of them has it. Several in a file of another program; none in a handle that
   // follows its path.
-  std::deque<PositionedBits> positioned;
+  std::vector<PositionedBits> positioned;
   bool has_live_word = true;  // otherwise a lookup asks the home before it answers "no"
   std::uint64_t body_bytes;
   // The bits of the sentinel that stop an add: neither a filling nor a recovery by this handle does.
@@ -165,8 +165,10 @@ struct Ask {
   region::OwnersLock one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
-  std::byte* stripes = nullptr;                       // counters of keys added; none in buffers
-  std::uint64_t keys_told = 0;                        // by another program, which counts no more of them
+  // Lookups waited for the disk lately: so many more steps ask for pages before (cold.hpp).
+  mutable std::atomic<unsigned> cold_steps{0};
+  std::byte* stripes = nullptr;  // counters of keys added; none in buffers
+  std::uint64_t keys_told = 0;   // by another program, which counts no more of them
   std::uint64_t own_word = 0;
   bool is_written_back = false;  // by the kernel, which is asked for errors
   bool moves = false;            // calls use it through Pinned (followed.hpp)

@@ -77,7 +77,10 @@ class InFile final : public Home {
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
     if ((differing & format::LiveWord::kFixed) != 0) return Code::kLost;
     if ((differing & format::LiveWord::kPoisoned) != 0) return Code::kPoisoned;
-    if ((differing & format::LiveWord::kGone) != 0) return Code::kSuperseded;
+    if ((differing & format::LiveWord::kGone) != 0) {
+      session_->note_told_of_replacement();
+      return Code::kSuperseded;
+    }
     if ((differing & format::LiveWord::kRecovering) != 0) return Code::kRecovering;
     return (differing & format::LiveWord::kFilling) != 0 ? Code::kFilling : Code::kLater;
   }

@@ -62,11 +62,11 @@ inline std::string misfit(const Ask& from, const Ask& into) {
 inline Error check_fit(const Ask& from, const char* from_name, const Ask& into, const char* into_name) {
   const std::string different = misfit(from, into);
   if (different.empty()) return {};
-  return base::fail(Code::kMismatch, from.home->name(from_name) + " and " + into.home->name(into_name) +
-                                         ": differ in " + different +
-                                         ". Make filters that are to fit together like each other (bf create --like). "
-                                         "The larger number of bits has to be a multiple of the smaller one, and a "
-                                         "filter is folded onto a smaller one alone, if their hash gives digests.");
+  return base::fail(Code::kMismatch,
+                    from.home->name(from_name) + " and " + into.home->name(into_name) + ": differ in " + different +
+                        ". Make filters that are to fit together like each other (bf create --like). "
+                        "Only their numbers of bits may differ: that of " +
+                        from.home->name(from_name) + " may be a multiple of the other, if the hash gives digests.");
 }
 
 }  // namespace bfstore::store

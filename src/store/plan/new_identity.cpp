@@ -93,8 +93,8 @@ Error check_hash(Hash hash, const Options& options) {
   if (!row->info.takes_seeds && !options.seeds.empty())
     return fail(Code::kInvalid, std::string("a list of seeds was given, and ") + row->info.name + " takes none.");
   if (row->info.takes_seeds && !row->counts_seeds && options.seeds.empty()) {
-    return fail(Code::kInvalid, std::string(row->info.name) +
-                                    " has no usual list of seeds. Give one, such as 5, 7, 11, 13, 31, 37, 61.");
+    return fail(Code::kInvalid,
+                std::string(row->info.name) + " has no usual list of seeds. Give one, such as 5,7,11,13,31,37,61.");
   }
   return check_secret_for(hash, options.secret);
 }
@@ -129,6 +129,13 @@ Result<sizing::Size> size_of(const layout::Row& row, const hash::Row& hash, Opti
                                   std::to_string(count) + ". Give one seed for each probe, or num_bits and seeds.");
 }
 
+// An m and a k near these, for which the hash has positions.
+std::string numbers_near(const hash::Row& hash, std::uint64_t num_bits, std::uint32_t num_probes) {
+  const std::uint32_t probes = hash.only_probes != 0 ? hash.only_probes : num_probes;
+  const std::uint64_t unit = hash.unit(probes);
+  return "m " + std::to_string((num_bits + unit - 1) / unit * unit) + " and k " + std::to_string(probes);
+}
+
 // Checks what a hash that gives positions needs of the rest of the shape.
 Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64_t num_bits, std::uint32_t num_probes) {
   if (!hash.info.gives_positions) return {};
@@ -137,10 +144,13 @@ Error check_positions(const layout::Row& row, const hash::Row& hash, std::uint64
                                     " does not take. Use the classic layout.");
   }
   if (hash.reaches(num_bits, num_probes)) return {};
-  return fail(num_bits > hash.most_bits ? Code::kSizing : Code::kInvalid,
-              "a filter with m " + std::to_string(num_bits) + " and k " + std::to_string(num_probes) +
-                  " cannot have the hash " + hash.info.name + ", which needs " + hash.limits() +
-                  ". Give such numbers, or capacity and fpr, or use xxh3.");
+  const bool too_large = num_bits > hash.most_bits;
+  return fail(
+      too_large ? Code::kSizing : Code::kInvalid,
+      "a filter with m " + std::to_string(num_bits) + " and k " + std::to_string(num_probes) +
+          " cannot have the hash " + hash.info.name + ", which needs " + hash.limits() + ". " +
+          (too_large ? "Ask for fewer keys or a higher rate" : "Give " + numbers_near(hash, num_bits, num_probes)) +
+          ", or use xxh3.");
 }
 
 // An m that was computed keeps the promise only if keys reach all of its bits. One that was given is as it is.

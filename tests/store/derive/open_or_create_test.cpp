@@ -320,6 +320,23 @@ TEST_CASE("of no keys a filter is built that calls each key absent") {
   CHECK(built.stats({.fill = true}).fill->set_bits == 0);
 }
 
+// As a list has that could not be read: the file that has the keys would go.
+TEST_CASE("a build of no keys replaces no file") {
+  const TempDir dir;
+  const std::vector<std::uint64_t> keys = digests(10);
+  const std::vector<std::uint64_t> none;
+  Options replacing;
+  replacing.replace = true;
+  CHECK(Filter::build(dir.file(), replacing, Keys::digests(keys)).ok());
+  const auto refused = Filter::build(dir.file(), replacing, Keys::digests(none));
+  CHECK(code_of(refused) == Code::kInvalid);
+  CHECK(refused.error().message.find(dir.file()) == 0);
+  CHECK(opened(Filter::open(dir.file(), OpenMode::kRead)).contains_digest(keys[0]));
+  CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
+  CHECK(Filter::build(dir.file("other"), replacing, Keys::digests(none)).ok());
+  CHECK(Filter::build(dir.file(), replacing, Keys::digests(keys)).ok());
+}
+
 TEST_CASE("keys that cannot be added, or that are too many, leave no file and replace none") {
   const TempDir dir;
   const std::vector<std::uint64_t> keys = digests(1000);

@@ -89,6 +89,35 @@ TEST_CASE("handles of a file that was replaced answer maybe, its writers are ref
   CHECK(maybes(again, 1, 0, kSome) < kSome / 2);
 }
 
+TEST_CASE("a writer that did not hear that its file was replaced hears it when it closes or is shut") {
+  const auto replaced_after = [](const auto& hears, const auto& leaves) {
+    TempDir dir;
+    Filter writer = created(dir.file());
+    add_keys(writer, 1, 0, kSome);
+    Filter fresh = created(dir.file(), replacing());
+    hears(writer);
+    return leaves(writer).code;
+  };
+  const auto nothing = [](const Filter&) {};
+  const auto close = [](Filter& writer) { return writer.close(); };
+  const auto shut = [](Filter& writer) { return writer.shut(); };
+  CHECK(replaced_after(nothing, close) == Code::kSuperseded);
+  CHECK(replaced_after(nothing, shut) == Code::kSuperseded);
+  const auto adds = [](Filter& writer) { CHECK(writer.add("k").code() == Code::kSuperseded); };
+  const auto syncs = [](Filter& writer) { CHECK(writer.sync().code == Code::kSuperseded); };
+  const auto asks = [](const Filter& writer) { CHECK_FALSE(current(writer)); };
+  const auto looks = [](const Filter& writer) { CHECK(writer.health() == Code::kSuperseded); };
+  CHECK(replaced_after(adds, close) == Code::kOk);
+  CHECK(replaced_after(syncs, close) == Code::kOk);
+  CHECK(replaced_after(asks, close) == Code::kOk);
+  CHECK(replaced_after(looks, shut) == Code::kOk);
+  TempDir dir;
+  CHECK(created(dir.file()).close().ok());
+  Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+  CHECK(created(dir.file(), replacing()).close().ok());
+  CHECK(reader.close().ok());
+}
+
 TEST_CASE("a process that supersedes first refuses the writers, then adds their last keys, then publishes") {
   TempDir dir;
   Filter writer = created(dir.file());

@@ -81,6 +81,9 @@ export const BFS = Object.freeze({
   KEYS_COLUMN32: 4,
   KEYS_COLUMN64: 5,
   KEYS_DIGESTS: 6,
+  SCRATCH_LEAST_KEYS: 2097152,
+  SCRATCH_KEY_BYTES: 12,
+  SCRATCH_MORE_BYTES: 8388608,
   SEALED: 0x4000000,
   SAME_FILE_ID: 0x8000000,
   DIFFERS_LAYOUT: 0x1,
@@ -193,7 +196,7 @@ export const STRUCTS = {
   },
   bfs_keys: {
     name: "bfs_keys",
-    bytes: 80,
+    bytes: 96,
     fields: {
       struct_bytes: {offset: 0, kind: "u32"},
       kind: {offset: 4, kind: "u32"},
@@ -206,6 +209,8 @@ export const STRUCTS = {
       stride: {offset: 56, kind: "u64"},
       validity: {offset: 64, kind: "pointer"},
       validity_offset: {offset: 72, kind: "u64"},
+      scratch_bytes: {offset: 80, kind: "u64"},
+      scratch: {offset: 88, kind: "pointer"},
     },
   },
   bfs_statistics: {

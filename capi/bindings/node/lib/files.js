@@ -140,6 +140,13 @@ function unpublished(shape, {width, stride}) {
   return {...shape, unpublished: true, exclusive: true};
 }
 
+/** As of an empty list, which replaces no file. @template Made @param {Filter} made
+ * @param {(call: Generator) => Made} run @param {Path} path @param {CreateOptions} shape @returns {Made} */
+function ofNoKey(made, run, path, shape) {
+  made.abandon();
+  return run(building(path, batchOf([], {}), shape));
+}
+
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
  * memory at once.
@@ -150,7 +157,9 @@ export function build(path, keys, options = NONE) {
   if (!isStream(keys, shape)) return now(building(path, batchOf(keys, {width, stride}), shape));
   const made = create(path, unpublished(shape, {width, stride}));
   try {
-    for (const list of batches(keys)) made.addMany(list);
+    let added = 0;
+    for (const list of batches(keys)) added += made.addMany(list);
+    if (added === 0) return ofNoKey(made, now, path, shape);
     made.publish();
   } catch (error) {
     made.abandon();
@@ -177,7 +186,10 @@ export async function buildAsync(path, keys, options = NONE) {
     throw error;
   }
   try {
-    for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming)) made.addMany(list);
+    let added = 0;
+    for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming))
+      added += made.addMany(list);
+    if (added === 0) return await ofNoKey(made, later, path, shape);
     await made.publishAsync();
   } catch (error) {
     made.abandon();

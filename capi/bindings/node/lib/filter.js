@@ -2,7 +2,7 @@
 import {BFS} from "./abi.js";
 import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
-import {batchOf, batchOfDigests, digestOf, one, place} from "./keys.js";
+import {batchOf, batchOfDigests, digestOf, lendScratch, one, place} from "./keys.js";
 import {Life, abandon, born, closedError, handleOf} from "./life.js";
 import {lib} from "./library.js";
 import {ORDERS, TAKEN, formOf, given, numberNamed, pathBytes, plain, setOptions} from "./options.js";
@@ -279,6 +279,7 @@ export class Filter {
   /** @param {string} fn @param {Batch} batch @returns {Uint8Array} */
   #answers(fn, batch) {
     const answers = new Uint8Array(batch.count);
+    if (fn === "bfs_contains_keys") lendScratch(batch);
     this.#ofKeys(fn, batch, answers);
     return answers;
   }
@@ -287,6 +288,7 @@ export class Filter {
   #numbers(batch) {
     if (batch.count > MOST_SELECTED) throw new RangeError("too many keys for one call");
     const numbers = new Uint32Array(batch.count);
+    lendScratch(batch);
     return numbers.subarray(0, this.#ofKeys("bfs_select_keys", batch, numbers));
   }
 

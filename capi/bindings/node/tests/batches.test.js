@@ -210,3 +210,14 @@ test("a large batch is as its parts", (t) => {
   assert.ok(filter.containsMany(BigInt64Array.from(keys, BigInt)).every((answer) => answer === 1));
   assert.ok(filter.select(keys.map((key) => key + 1_000_000)).length < 3_000);
 });
+
+test("millions of keys that are sorted have the answers of fewer", (t) => {
+  const filter = caseOf(t).create({capacity: 40_000_000});
+  const digests = BigUint64Array.from({length: 2 ** 21 + 3}, (_, i) => BigInt.asUintN(64, BigInt(i + 1) * 0x9e3779b97f4a7c15n));
+  const parts = [digests.subarray(0, digests.length / 2), digests.subarray(digests.length / 2)];
+  filter.addDigests(parts[0]);
+  const expected = Buffer.concat(parts.map((part) => filter.containsDigests(part)));
+  assert.ok(expected.includes(0));
+  assert.ok(expected.equals(filter.containsDigests(digests)));
+  assert.deepEqual(filter.selectDigests(digests), Uint32Array.from(expected.keys()).filter((i) => expected[i] !== 0));
+});

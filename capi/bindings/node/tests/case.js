@@ -34,9 +34,11 @@ export function caseOf(t) {
   };
   const file = (name) => path.join(folder, name);
   const sized = (options) => ["num_bits", "numBits", "like"].some((name) => name in options) ? options : {capacity: 10_000, ...options};
+  // No absent key is there by chance.
+  const seeded = (options) => ["hash", "like"].some((name) => name in options) ? options : {seed: 1, ...options};
   return {
     folder, file, path: file("filter.bf"), kept,
-    create: (options = {}, name = "filter.bf") => kept(bfstore.create(file(name), sized(options))),
+    create: (options = {}, name = "filter.bf") => kept(bfstore.create(file(name), seeded(sized(options)))),
     open: (mode = "r", options = {}, name = "filter.bf") => kept(bfstore.open(file(name), mode, options)),
   };
 }

@@ -493,6 +493,9 @@ class Filter(_bfstore.Handle):
 
     __slots__ = ()
 
+    def __new__(cls, *_, **__):
+        raise TypeError("a Filter comes from bfstore.open(path, \"a\", capacity=...), create(), build(), format(), wrap() or load()")
+
     def __repr__(self):
         return f"<bfstore.Filter {self.name!r}{' (closed)' if self.closed else ''}>"
 
@@ -778,7 +781,9 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
         return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
     made = create(path, exclusive=True, unpublished=True, **options)
     try:
-        made.add_many(keys)
+        if made.add_many(keys) == 0:  # as of an empty list, which replaces no file
+            made.abandon()
+            return _bfstore.build((Filter, _name_of(path), path, flags, fields), (), 0)
         if made.stats().saturated and (capacity or options.get("num_bits") is None):
             words = f"{made.name}: not built, for there are more keys than its capacity. Give a greater one, or none."
             raise _error(_bfstore.EFULL, 0, words)

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, overload
+from typing import Any, Literal, Never, Protocol, SupportsIndex, TypeAlias, overload
 from _typeshed import ReadableBuffer, WriteableBuffer
 
 _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
@@ -169,6 +169,7 @@ class Comparison:
     jaccard: Interval
 
 class Filter:
+    def __new__(cls, *_: Never, **__: Never) -> Never: ...
     @property
     def closed(self) -> bool: ...
     @property

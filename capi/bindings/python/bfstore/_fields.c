@@ -45,9 +45,22 @@ int add_numbers(PyObject* module) {
 
 /* --- From dicts --------------------------------------------------------------------------------------------------- */
 
+/* Python's own errors do not say which option they are about. */
+static int refuse_value(const Field* field, const char* number, PyObject* value) {
+  const int is_range = PyErr_ExceptionMatches(PyExc_OverflowError);
+  if (!is_range && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  PyErr_Clear();
+  if (is_range) {
+    PyErr_Format(PyExc_OverflowError, "%s is negative or too large: %R", field->name, value);
+  } else {
+    PyErr_Format(PyExc_TypeError, "%s is not %s: %R", field->name, number, value);
+  }
+  return -1;
+}
+
 static int fill_number(char* record, const Field* field, PyObject* value) {
   uint64_t number = PyLong_AsUnsignedLongLong(value);
-  if (PyErr_Occurred()) return -1;
+  if (PyErr_Occurred()) return refuse_value(field, "an integer", value);
   if (field->kind == UINT64) {
     memcpy(record + field->offset, &number, sizeof number);
     return 0;
@@ -64,7 +77,7 @@ static int fill_number(char* record, const Field* field, PyObject* value) {
 /* Refuses 0, which would mean "not given". */
 static int fill_double(char* record, const Field* field, PyObject* value) {
   double number = PyFloat_AsDouble(value);
-  if (PyErr_Occurred()) return -1;
+  if (PyErr_Occurred()) return refuse_value(field, "a number", value);
   if (number == 0) number = -0.0;
   memcpy(record + field->offset, &number, sizeof number);
   return 0;

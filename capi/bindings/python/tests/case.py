@@ -30,9 +30,11 @@ class Case(unittest.TestCase):
         self.path = self.folder / "filter.bf"
 
     def create(self, path=None, **options):
-        """Returns a filter that is open for writing until the test ends."""
+        """Returns a filter that is open for writing until the test ends. Its seed is fixed: no absent key is there by chance."""
         if not {"num_bits", "like"} & set(options):
             options.setdefault("capacity", 10_000)
+        if not {"hash", "like"} & set(options):
+            options.setdefault("seed", 1)
         made = bfstore.create(path or self.path, **options)
         self.addCleanup(made.close)
         return made

@@ -4,6 +4,7 @@ import array
 import ctypes
 import itertools
 import mmap
+import random
 import struct
 import unittest
 
@@ -284,6 +285,19 @@ class Arrow(Batch):
         for wrong in (None, (), (1, 2), ("a", "b")):
             with self.subTest(wrong), self.assertRaises((TypeError, ValueError)):
                 self.filter.add_many(Wrong(wrong))
+
+
+class Millions(Case):
+    def test_millions_of_keys_that_are_sorted_have_the_answers_of_fewer(self):
+        count = 2**21 + 3
+        digests = array.array("Q", random.Random(1).randbytes(8 * count))
+        filter_ = self.create(capacity=40_000_000)
+        filter_.add_digests(digests[:count // 2])
+        parts = [digests[:count // 2], digests[count // 2:]]
+        expected = b"".join(filter_.contains_digests(part) for part in parts)
+        self.assertTrue(count // 2 <= sum(expected) < count)
+        self.assertEqual(bytes(filter_.contains_digests(digests)), expected)
+        self.assertEqual(filter_.select_digests(digests).tolist(), [i for i, maybe in enumerate(expected) if maybe])
 
 
 if __name__ == "__main__":

@@ -35,6 +35,14 @@ class Classes(unittest.TestCase):
         with self.assertRaises(OverflowError):
             bfstore.strerror(2**32 - 1)  # -1 in 32 bits
 
+    def test_a_wrong_option_is_named(self):
+        for options, error, words in (({"capacity": -1}, OverflowError, "capacity is negative or too large: -1"),
+                                      ({"capacity": "10M"}, TypeError, "capacity is not an integer: '10M'"),
+                                      ({"capacity": 9, "fpr": "1%"}, TypeError, "fpr is not a number: '1%'")):
+            with self.subTest(options), self.assertRaises(error) as caught:
+                bfstore.create("nothing", **options)
+            self.assertEqual(str(caught.exception), words)
+
     def test_a_code_of_a_later_release_is_treated_as_its_range(self):
         self.assertEqual([type(bfstore._error(code, 0, "")) for code in (-99, -199, -299, -5000)],
                          [bfstore.CallError, bfstore.StateError, bfstore.MalformedError, bfstore.Error])
@@ -169,6 +177,8 @@ class Raised(Case):
                 (lambda: bfstore.Filter(), TypeError), (lambda: _bfstore.Handle(), TypeError)):
             with self.assertRaises(error):
                 call()
+        with self.assertRaisesRegex(TypeError, r'^a Filter comes from bfstore\.open\(path, "a", capacity=\.\.\.\), create\(\), '):
+            bfstore.Filter(100_000, error_rate=0.01)  # as other packages make one
         self.assertEqual(list(self.folder.iterdir()), [])
 
 

@@ -128,6 +128,11 @@ class Making(Case):
                     built.add("late")
         with bfstore.build(self.folder / "none", []) as built:
             self.assertNotIn("a", built)
+        for none, how in (([], {}), ([], {"capacity": 5}), (iter([]), {}), (iter([]), {"capacity": 5})):
+            with self.assertRaisesRegex(bfstore.InvalidError, "no key"):
+                bfstore.build(self.folder / "0", none, replace=True, **how)
+            bfstore.build(self.folder / "new", none, replace=True, **how).close()
+            (self.folder / "new").unlink()
 
     def test_a_build_that_fails_leaves_nothing(self):
         with self.assertRaises(TypeError):
@@ -158,12 +163,15 @@ class Making(Case):
             bfstore.build(self.path, form, num_bits=4096, num_probes=3, replace=True).close()
 
     def test_an_unpublished_file_has_no_name_and_takes_the_place_of_another(self):
-        self.create().add("old")
+        old = self.create()
+        old.add("old")
         reader = self.open()
         made = self.create(unpublished=True, replace=True)
         made.add("new")
         made.supersede()
         made.publish()
+        with self.assertRaisesRegex(bfstore.DoubtError, "another file replaced it"):
+            old.close()
         self.assertEqual(reader.health, "superseded")
         self.assertIn("anything", reader)
         self.assertFalse(reader.is_current())

@@ -83,6 +83,9 @@ pub const BFS_KEYS_FIXED: u32 = 3;
 pub const BFS_KEYS_COLUMN32: u32 = 4;
 pub const BFS_KEYS_COLUMN64: u32 = 5;
 pub const BFS_KEYS_DIGESTS: u32 = 6;
+pub const BFS_SCRATCH_LEAST_KEYS: u32 = 2097152;
+pub const BFS_SCRATCH_KEY_BYTES: u32 = 12;
+pub const BFS_SCRATCH_MORE_BYTES: u32 = 8388608;
 pub const BFS_SEALED: u64 = 0x4000000;
 pub const BFS_SAME_FILE_ID: u64 = 0x8000000;
 pub const BFS_DIFFERS_LAYOUT: u32 = 0x1;
@@ -216,8 +219,10 @@ pub struct bfs_keys {
     pub stride: u64,
     pub validity: *const u8,
     pub validity_offset: u64,
+    pub scratch_bytes: u64,
+    pub scratch: *mut c_void,
 }
-const _: () = assert!(size_of::<bfs_keys>() == 80);
+const _: () = assert!(size_of::<bfs_keys>() == 96);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_keys {

@@ -328,8 +328,10 @@ impl Filter {
         if answers.len() != keys.len() {
             return Err(Error::invalid(format!("{} answers for {} keys", answers.len(), keys.len())));
         }
+        let mut scratch = Vec::new();
+        let form = keys.sorted_form(&mut scratch);
         // SAFETY: there is a place for each key, and the library stores 0 or 1, which is what a bool is.
-        let found = unsafe { sys::bfs_contains_keys(self.raw(), &keys.form(), answers.as_mut_ptr().cast()) };
+        let found = unsafe { sys::bfs_contains_keys(self.raw(), &form, answers.as_mut_ptr().cast()) };
         self.checked(found).map(|found| found as usize)
     }
 
@@ -340,8 +342,10 @@ impl Filter {
     pub fn select<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<Vec<u32>> {
         let keys = keys.into();
         let mut numbers = Vec::with_capacity(keys.len());
+        let mut scratch = Vec::new();
+        let form = keys.sorted_form(&mut scratch);
         // SAFETY: there is room for an index of each key, and the library returns the number that it fills in.
-        let found = unsafe { sys::bfs_select_keys(self.raw(), &keys.form(), numbers.as_mut_ptr()) };
+        let found = unsafe { sys::bfs_select_keys(self.raw(), &form, numbers.as_mut_ptr()) };
         let found = self.checked(found)?;
         // SAFETY: as above.
         unsafe { numbers.set_len(found as usize) };

@@ -594,8 +594,15 @@ impl<'a> CreateOptions<'a> {
                 _ => return self.build(path, Chunk::of(keys).keys()),
             };
         }
-        let mut built = options.unpublished(true).exclusive(true).create(path)?;
-        match built.add_iter(keys).and_then(|_| built.publish()) {
+        let mut built = options.unpublished(true).exclusive(true).create(&path)?;
+        let outcome = match built.add_iter(keys) {
+            Ok(0) => {
+                built.abandon();
+                return self.build(path, Chunk::new().keys()); // as of an empty slice, which replaces no file
+            }
+            outcome => outcome.and_then(|_| built.publish()),
+        };
+        match outcome {
             Ok(()) => Ok(built),
             Err(error) => {
                 built.abandon();

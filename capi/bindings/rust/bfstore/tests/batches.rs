@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use bfstore::{AsKey, Filter, Keys};
+use bfstore::{AsKey, CreateOptions, Filter, Keys};
 
-use crate::support::{failed_with, set_bits, Folder};
+use crate::support::{failed_with, set_bits, small, Folder};
 
 fn mixed() -> Vec<Vec<u8>> {
     let mut keys: Vec<Vec<u8>> = ["", "alice", "bob", "Zürich", "a\0b", "\0", "kkkkkkkkkkkk", "kkkkkkkkkkkkk"]
@@ -233,8 +233,7 @@ fn digests() {
 fn iterators_of_any_length() {
     let folder = Folder::new();
     for count in [0, 1, 1023, 1024, 1025, 5000u64] {
-        let filter =
-            Filter::options_to_create().capacity(10_000).fpr(1e-6).create(folder.join(count.to_string())).unwrap();
+        let filter = small().fpr(1e-6).create(folder.join(count.to_string())).unwrap();
         assert_eq!(filter.add_iter(0..count), Ok(count));
         assert_eq!(filter.select_iter(0..count + 3000).collect::<Vec<_>>(), (0..count).collect::<Vec<_>>());
         assert_eq!(filter.add_iter((0..count).map(|number| number.to_string())), Ok(count));
@@ -312,4 +311,19 @@ fn what_is_no_batch_is_refused_and_adds_nothing() {
     failed_with(filter.contains_into(Keys::column32(b"abc", &[0, 5, 3, 3]).unwrap(), &mut answers), "BFS_EINVAL");
     assert_eq!(answers, [true; 3]);
     assert_eq!(set_bits(&filter), 0);
+}
+
+#[test]
+fn millions_of_keys_that_are_sorted_have_the_answers_of_fewer() {
+    let folder = Folder::new();
+    let filter = CreateOptions::new().capacity(40_000_000).create(folder.filter()).unwrap();
+    let digests: Vec<u64> = (1..=(1 << 21) + 3).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let (present, absent) = digests.split_at(digests.len() / 2);
+    filter.add_many(Keys::digests(present)).unwrap();
+    let mut expected = filter.contains_many(Keys::digests(present)).unwrap();
+    expected.extend(filter.contains_many(Keys::digests(absent)).unwrap());
+    assert!(expected.contains(&false));
+    assert!(filter.contains_many(Keys::digests(&digests)).unwrap() == expected);
+    let numbers: Vec<u32> = (0..).zip(&expected).filter(|(_, maybe)| **maybe).map(|(number, _)| number).collect();
+    assert!(filter.select(Keys::digests(&digests)).unwrap() == numbers);
 }

@@ -11,7 +11,7 @@ use bfstore::{
     Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions, PlanRequest,
 };
 
-use crate::support::{failed, failed_with, small, Folder};
+use crate::support::{failed, failed_with, small, unseeded, Folder};
 
 const SECRET: &[u8] = b"sixteen bytes...";
 const ALL: Measure = Measure { fill: true, memory: true };
@@ -69,7 +69,7 @@ fn what_is_given_is_what_the_filter_has() {
     assert!(bits(small().max_bytes(50_000), "small").body_bytes <= 50_000);
     assert_eq!(bits(none.num_bits(1024).num_probes(3), "bits").num_probes, 3);
     assert_eq!(bits(small().bits_per_key(16.0), "per key").num_bits / 10_000, 16);
-    let seeded = small()
+    let seeded = unseeded()
         .hash(Hash::Murmur3)
         .seeds(&[5, 7, 11])
         .num_bits(1 << 16)
@@ -173,8 +173,10 @@ fn an_iterator_is_built_with_and_without_a_known_length() {
     assert!((1..9999u64).step_by(2).filter(|key| unknown.contains(*key)).count() < 200);
     assert!(exact.created() && matches!(failed(exact.add(1)), Error::ReadOnly(_)));
     assert!(!options.build_iter(folder.join("none"), [""; 0]).unwrap().contains(""));
+    failed_with(options.clone().replace(true).build_iter(folder.join("exact"), [""; 0]), "BFS_EINVAL");
+    failed_with(options.clone().replace(true).build(folder.join("exact"), &[""; 0]), "BFS_EINVAL");
     failed_with(options.build_iter(folder.join("none"), 0..10u64), "BFS_EEXIST");
-    let external = small().hash(Hash::External).build_iter(folder.join("external"), ["a"]);
+    let external = unseeded().hash(Hash::External).build_iter(folder.join("external"), ["a"]);
     failed_with(external, "BFS_EDIGESTONLY");
     let panics = std::panic::catch_unwind(|| {
         options
@@ -271,7 +273,7 @@ fn a_reader_that_follows() {
 #[test]
 fn a_secret() {
     let folder = Folder::new();
-    small().hash(Hash::SipHash).secret(SECRET).create(folder.filter()).unwrap().add("a").unwrap();
+    unseeded().hash(Hash::SipHash).secret(SECRET).create(folder.filter()).unwrap().add("a").unwrap();
     let opened = Filter::options().secret(SECRET).open(folder.filter()).unwrap();
     assert!(opened.contains("a") && !opened.contains("b"));
     assert!(matches!(failed_with(Filter::open(folder.filter()), "BFS_ESECRET"), Error::Secret(_)));
@@ -782,7 +784,7 @@ fn several_filters_are_asked_at_once() {
         assert!(which(&filters, number).unwrap().contains(&(number as usize + usize::from(number >= 70))));
     }
     assert_eq!((contains_any(&[], "key"), which(&[], "key")), (false, Ok(vec![])));
-    let digests = small().hash(Hash::External).create(folder.join("digests")).unwrap();
+    let digests = unseeded().hash(Hash::External).create(folder.join("digests")).unwrap();
     assert!(contains_any(&[&made[0], &digests], "absent"));
     let error = failed_with(which(&[&made[0], &digests], "absent"), "BFS_EDIGESTONLY");
     assert!(matches!(error, Error::KindOfKey(_)));

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use bfstore::{AsKey, Hash, Keys, Layout};
 
 use crate::support::json::{self, Json};
-use crate::support::{failed_with, read, repository, set_bits, small, Folder};
+use crate::support::{failed_with, read, repository, set_bits, small, unseeded, Folder};
 
 fn unhex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
@@ -159,8 +159,8 @@ fn different_bytes_are_different_keys() {
 #[test]
 fn digests_are_refused_where_keys_are_wanted_and_the_other_way_round() {
     let folder = Folder::new();
-    let digests_only = small().hash(Hash::External).create(folder.join("external")).unwrap();
-    let keys_only = small().hash(Hash::Murmur3).create(folder.join("murmur")).unwrap();
+    let digests_only = unseeded().hash(Hash::External).create(folder.join("external")).unwrap();
+    let keys_only = unseeded().hash(Hash::Murmur3).create(folder.join("murmur")).unwrap();
     failed_with(digests_only.add("a"), "BFS_EDIGESTONLY");
     failed_with(digests_only.try_contains("a"), "BFS_EDIGESTONLY");
     failed_with(digests_only.contains_many(&["a"]), "BFS_EDIGESTONLY");
@@ -183,7 +183,8 @@ fn digests_are_refused_where_keys_are_wanted_and_the_other_way_round() {
 fn keys_of_other_programs() {
     let folder = Folder::new();
     for (name, hash) in [("jaybird", Hash::Jaybird), ("pybloom-live", Hash::PybloomLive)] {
-        let made = small().capacity(1000).fpr(0.01).hash(hash).tutorial_sizing(true).create(folder.join(name)).unwrap();
+        let made =
+            unseeded().capacity(1000).fpr(0.01).hash(hash).tutorial_sizing(true).create(folder.join(name)).unwrap();
         let facts = made.stats().unwrap();
         assert_eq!((facts.hash, facts.layout, facts.num_bits, facts.num_probes), (hash, Layout::Classic, 7 * 1370, 7));
         assert_eq!(made.add_many(&["foo", "4711"]), Ok(2));

@@ -45,7 +45,7 @@ public final class CreateOptions {
    * @param capacity n
    */
   public CreateOptions capacity(long capacity) {
-    this.capacity = notNegative(capacity);
+    this.capacity = notNegative("capacity", capacity);
     return this;
   }
 
@@ -75,7 +75,7 @@ public final class CreateOptions {
    * @param maxBytes bytes of the whole file
    */
   public CreateOptions maxBytes(long maxBytes) {
-    this.maxBytes = notNegative(maxBytes);
+    this.maxBytes = notNegative("maxBytes", maxBytes);
     return this;
   }
 
@@ -85,7 +85,7 @@ public final class CreateOptions {
    * @param numBits m
    */
   public CreateOptions numBits(long numBits) {
-    this.numBits = notNegative(numBits);
+    this.numBits = notNegative("numBits", numBits);
     return this;
   }
 
@@ -95,7 +95,7 @@ public final class CreateOptions {
    * @param numProbes k
    */
   public CreateOptions numProbes(int numProbes) {
-    this.numProbes = (int) notNegative(numProbes);
+    this.numProbes = (int) notNegative("numProbes", numProbes);
     return this;
   }
 
@@ -185,8 +185,8 @@ public final class CreateOptions {
    * @param part its number, from 0
    */
   public CreateOptions part(int part, int numParts) {
-    this.part = (int) notNegative(part);
-    this.numParts = (int) notNegative(numParts);
+    this.part = (int) notNegative("part", part);
+    this.numParts = (int) notNegative("numParts", numParts);
     return this;
   }
 
@@ -345,6 +345,12 @@ public final class CreateOptions {
     return (flags & Abi.LIMIT) != 0;
   }
 
+  CreateOptions withoutLimit() {
+    CreateOptions made = copy();
+    made.flags &= ~Abi.LIMIT;
+    return made;
+  }
+
   /** Returns these options for build(), which is the only writer anyway. */
   CreateOptions forBuilding() {
     if ((flags & Abi.UNPUBLISHED) != 0) {
@@ -441,9 +447,9 @@ public final class CreateOptions {
   }
 
   /** Refuses a negative number, which the library would read as one above 2^63. */
-  static long notNegative(long number) {
+  static long notNegative(String option, long number) {
     if (number < 0) {
-      throw new IllegalArgumentException("a number of the options is negative: " + number);
+      throw new IllegalArgumentException(option + " is negative: " + number);
     }
     return number;
   }

@@ -12,7 +12,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -170,19 +170,30 @@ public final class Filter implements AutoCloseable {
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
     CreateOptions how = options.forBuilding();
+    if (!how.hasLimit()) {
+      Filter made = builtAtOnce(path, keys, how);
+      if (made != null) {
+        return made;
+      }
+    }
+    return built(path, how, Math.max(1, keys.count()), made -> made.addMany(keys));
+  }
+
+  /** Returns null if the keys are too many for one call. */
+  private static Filter builtAtOnce(Path path, Keys keys, CreateOptions how) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
     Struct.Value struct = how.struct(LIBRARY);
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       long viewed = keys.view(0, keys.isInPlace() ? keys.count() : ADDED_AT_ONCE, scratch);
-      if (viewed == keys.count() && !how.hasLimit()) {
+      if (viewed == keys.count()) {
         return made(path.toString(), null, how.mayBlock, (out, error) -> isNew(LIBRARY.bfs_build(
             LIBRARY.address(bytes), how.flags(), struct.address(), scratch.keysAddress, out, error)));
       }
       keys.check(viewed);
+      return null;
     } finally {
       keep(bytes, struct, keys);
     }
-    return built(path, how.forBuildingInParts(Math.max(1, keys.count())), made -> made.addMany(keys));
   }
 
   /**
@@ -203,22 +214,27 @@ public final class Filter implements AutoCloseable {
    * @param options as in create(), and at least a size, since a stream does not tell it
    */
   public static Filter build(Path path, Stream<?> keys, CreateOptions options) {
-    return built(path, options.forBuilding().forBuildingInParts(0), made -> {
+    return built(path, options.forBuilding(), 0, made -> {
+      long added = 0;
       List<Object> taken = new ArrayList<>();
       for (Iterator<?> rest = keys.iterator(); rest.hasNext();) {
         taken.add(rest.next());
         if (taken.size() == TAKEN_AT_ONCE || !rest.hasNext()) {
-          made.addMany(taken);
+          added += made.addMany(taken);
           taken.clear();
         }
       }
+      return added;
     });
   }
 
-  private static Filter built(Path path, CreateOptions options, Consumer<Filter> addAll) {
-    Filter made = create(path, options);
+  private static Filter built(Path path, CreateOptions how, long keys, ToLongFunction<Filter> addAll) {
+    Filter made = create(path, how.forBuildingInParts(keys));
     try {
-      addAll.accept(made);
+      if (addAll.applyAsLong(made) == 0) { // as of an empty list, which replaces no file
+        made.abandon();
+        return builtAtOnce(path, Keys.of(List.of()), how.withoutLimit());
+      }
       made.publish();
     } catch (Throwable error) {
       made.abandon();
@@ -967,7 +983,20 @@ public final class Filter implements AutoCloseable {
   }
 
   private long askInPlace(Keys keys, long answers) {
-    return change(keys, (filter, described) -> LIBRARY.bfs_contains_keys(filter, described, answers));
+    int lane = handle.enter();
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      keys.view(0, keys.count(), scratch);
+      ByteBuffer memory = scratch.lendMemory();
+      try {
+        return checked(LIBRARY.bfs_contains_keys(handle.filter(), scratch.keysAddress, answers));
+      } finally {
+        scratch.takeMemoryBack();
+        Reference.reachabilityFence(memory);
+      }
+    } finally {
+      handle.leave(lane);
+      Reference.reachabilityFence(keys);
+    }
   }
 
   private long askInParts(Keys keys, ByteBuffer answers) {

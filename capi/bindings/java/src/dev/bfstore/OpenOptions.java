@@ -145,7 +145,7 @@ public final class OpenOptions {
    * @param maxBytes its greatest length; 0: up to the end of the file
    */
   public OpenOptions range(long offset, long maxBytes) {
-    range = new long[] {CreateOptions.notNegative(offset), CreateOptions.notNegative(maxBytes)};
+    range = new long[] {CreateOptions.notNegative("offset", offset), CreateOptions.notNegative("maxBytes", maxBytes)};
     return this;
   }
 

@@ -32,7 +32,7 @@ public final class PlanRequest {
    * @param capacity n
    */
   public PlanRequest capacity(long capacity) {
-    this.capacity = CreateOptions.notNegative(capacity);
+    this.capacity = CreateOptions.notNegative("capacity", capacity);
     return this;
   }
 
@@ -58,7 +58,7 @@ public final class PlanRequest {
 
   /** Sets the bytes of the whole file. */
   public PlanRequest maxBytes(long maxBytes) {
-    this.maxBytes = CreateOptions.notNegative(maxBytes);
+    this.maxBytes = CreateOptions.notNegative("maxBytes", maxBytes);
     return this;
   }
 
@@ -68,7 +68,7 @@ public final class PlanRequest {
    * @param numBits m
    */
   public PlanRequest numBits(long numBits) {
-    this.numBits = CreateOptions.notNegative(numBits);
+    this.numBits = CreateOptions.notNegative("numBits", numBits);
     return this;
   }
 
@@ -78,7 +78,7 @@ public final class PlanRequest {
    * @param numProbes k
    */
   public PlanRequest numProbes(int numProbes) {
-    this.numProbes = (int) CreateOptions.notNegative(numProbes);
+    this.numProbes = (int) CreateOptions.notNegative("numProbes", numProbes);
     return this;
   }
 

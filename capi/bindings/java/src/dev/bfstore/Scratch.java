@@ -23,6 +23,9 @@ final class Scratch implements AutoCloseable {
   private static final int VALIDITY = Structs.KEYS.offset("validity");
   private static final int VALIDITY_OFFSET = Structs.KEYS.offset("validity_offset");
 
+  private static final int MEMORY = Structs.KEYS.offset("scratch");
+  private static final int MEMORY_BYTES = Structs.KEYS.offset("scratch_bytes");
+
   private final Library library;
   final ByteBuffer keys;
   final long keysAddress;
@@ -53,6 +56,32 @@ final class Scratch implements AutoCloseable {
     if ((long) data.bytes() + offsets.bytes() + answers.bytes() <= LARGEST_KEPT) {
       POOL.addFirst(this);
     }
+  }
+
+  /**
+   * Lends the call memory in which it sorts millions of keys. Without it the answers are the same, and take longer.
+   *
+   * @return what has to stay reachable until {@link #takeMemoryBack}
+   */
+  ByteBuffer lendMemory() {
+    long count = keys.getLong(COUNT);
+    long bytes = count * Abi.SCRATCH_KEY_BYTES + Abi.SCRATCH_MORE_BYTES;
+    if (count < Abi.SCRATCH_LEAST_KEYS || bytes > Integer.MAX_VALUE - 8) {
+      return null;
+    }
+    try {
+      ByteBuffer memory = direct((int) bytes);
+      keys.putLong(MEMORY, library.address(memory));
+      keys.putLong(MEMORY_BYTES, bytes);
+      return memory;
+    } catch (OutOfMemoryError none) {
+      return null;
+    }
+  }
+
+  void takeMemoryBack() {
+    keys.putLong(MEMORY, 0);
+    keys.putLong(MEMORY_BYTES, 0);
   }
 
   static ByteBuffer direct(int bytes) {

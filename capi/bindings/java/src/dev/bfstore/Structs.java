@@ -42,7 +42,7 @@ final class Structs {
       .field("data", 0, 8)
       .field("bytes", 8, 8);
 
-  static final Struct KEYS = new Struct("bfs_keys", 80)
+  static final Struct KEYS = new Struct("bfs_keys", 96)
       .field("struct_bytes", 0, 4)
       .field("kind", 4, 4)
       .field("count", 8, 8)
@@ -53,7 +53,9 @@ final class Structs {
       .field("key_bytes", 48, 8)
       .field("stride", 56, 8)
       .field("validity", 64, 8)
-      .field("validity_offset", 72, 8);
+      .field("validity_offset", 72, 8)
+      .field("scratch_bytes", 80, 8)
+      .field("scratch", 88, 8);
 
   static final Struct STATISTICS = new Struct("bfs_statistics", 1488)
       .field("struct_bytes", 0, 4)

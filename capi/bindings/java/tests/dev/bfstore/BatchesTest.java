@@ -199,6 +199,24 @@ class BatchesTest extends Case {
   }
 
   @Test
+  void millionsOfKeysThatAreSortedHaveTheAnswersOfFewer() {
+    int count = (1 << 21) + 3;
+    Filter filter = create(options().capacity(40_000_000));
+    ByteBuffer bytes = ByteBuffer.allocateDirect(8 * count).order(ByteOrder.nativeOrder());
+    for (int i = 0; i < count; i++) {
+      bytes.putLong(8 * i, (i + 1) * 0x9e3779b97f4a7c15L);
+    }
+    filter.addMany(Keys.digests(bytes.slice(0, 8 * (count / 2)).order(ByteOrder.nativeOrder())));
+    boolean[] expected = filter.containsMany(Keys.digests(bytes)); // asks in parts
+    ByteBuffer answers = ByteBuffer.allocateDirect(count);
+    long maybes = filter.containsMany(Keys.digests(bytes), answers);
+    assertTrue(count / 2 <= maybes && maybes < count);
+    for (int i = 0; i < count; i++) {
+      assertEquals(expected[i], answers.get(i) != 0, i + "");
+    }
+  }
+
+  @Test
   void noKeys() {
     Filter filter = create();
     ByteBuffer none = ByteBuffer.allocateDirect(0);

@@ -204,14 +204,14 @@ class ErrorsTest extends Case {
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(2)), "false-positive rate 2");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().fpr(0)), "false-positive rate 0");
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().bitsPerKey(0)), "bits per key 0");
-    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(options().hash(Hash.SIPHASH).secret(new byte[15])),
+    check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(unseeded().hash(Hash.SIPHASH).secret(new byte[15])),
         "the secret has 15 bytes, and not 16");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
     Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
-    assertThrows(wrong, () -> new CreateOptions().capacity(-1));
+    assertEquals("capacity is negative: -1", assertThrows(wrong, () -> new CreateOptions().capacity(-1)).getMessage());
     assertThrows(wrong, () -> new CreateOptions().part(-1, 2));
     assertThrows(wrong, () -> new CreateOptions().threads(0));
     assertThrows(wrong, () -> new OpenOptions().threads(65));

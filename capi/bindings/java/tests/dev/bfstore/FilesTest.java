@@ -97,7 +97,7 @@ class FilesTest extends Case {
 
   @Test
   void aSecret() {
-    try (Filter made = create(options().hash(Hash.SIPHASH).secret(SECRET))) {
+    try (Filter made = create(unseeded().hash(Hash.SIPHASH).secret(SECRET))) {
       made.add("a");
     }
     checkAnswers("10", open(new OpenOptions().secret(SECRET)), "a", "b");
@@ -194,12 +194,12 @@ class FilesTest extends Case {
       assertThrows(mismatch, () -> Filter.openOrCreate(path, other));
     }
     assertThrows(BfstoreException.SecretException.class,
-        () -> Filter.openOrCreate(path, options().hash(Hash.SIPHASH).secret(SECRET)));
+        () -> Filter.openOrCreate(path, unseeded().hash(Hash.SIPHASH).secret(SECRET)));
     for (CreateOptions wrong : List.of(options().replace(), options().unpublished(), options().bare())) {
       assertThrows(BfstoreException.InvalidException.class, () -> Filter.openOrCreate(path, wrong));
     }
     checkAnswers("110", open(), "a", "b", "c");
-    assertTrue(kept(Filter.openOrCreate(folder.resolve("secret"), options().hash(Hash.SIPHASH).secret(SECRET).strict()))
+    assertTrue(kept(Filter.openOrCreate(folder.resolve("secret"), unseeded().hash(Hash.SIPHASH).secret(SECRET).strict()))
         .add("a"));
   }
 
@@ -216,16 +216,20 @@ class FilesTest extends Case {
 
   @Test
   void aFileIsBuilt() {
-    Filter built = kept(Filter.build(path, Keys.of("a", "b"), new CreateOptions()));
+    Filter built = kept(Filter.build(path, Keys.of("a", "b"), new CreateOptions().seed(1)));
     checkAnswers("110", built, "a", "b", "c");
     assertEquals(2, built.stats().capacity());
     assertThrows(BfstoreException.ReadOnlyException.class, () -> built.add("c"));
     kept(Filter.build(folder.resolve("none"), Set.of(), new CreateOptions()));
+    CreateOptions replacing = options().replace();
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(path, Set.of(), replacing));
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(path, Stream.empty(), replacing));
+    kept(Filter.build(folder.resolve("new"), Stream.empty(), replacing));
     Filter sized = kept(Filter.build(folder.resolve("sized"), List.of("a", 5), new CreateOptions().capacity(99).exclusive()));
     assertEquals(99, sized.stats().capacity());
     assertTrue(sized.contains(5));
     assertThrows(BfstoreException.ExistsException.class, () -> Filter.build(path, List.of("c"), new CreateOptions()));
-    checkAnswers("001", kept(Filter.build(path, List.of("c"), new CreateOptions().replace())), "a", "b", "c");
+    checkAnswers("001", kept(Filter.build(path, List.of("c"), new CreateOptions().seed(1).replace())), "a", "b", "c");
     assertEquals(Health.SUPERSEDED, built.health());
   }
 
@@ -718,7 +722,7 @@ class FilesTest extends Case {
     assertThrows(NullPointerException.class, () -> Filter.containsAny(Arrays.asList(first, null), "absent"));
     assertThrows(NullPointerException.class, () -> Filter.which(List.of(first), null));
     assertThrows(IllegalArgumentException.class, () -> Filter.containsAny(List.of(first), 'a'));
-    Filter digests = create("digests", options().hash(Hash.EXTERNAL));
+    Filter digests = create("digests", unseeded().hash(Hash.EXTERNAL));
     BfstoreException error = assertThrows(BfstoreException.KindOfKeyException.class, () -> Filter.which(List.of(first, digests), "absent"));
     assertFalse(error.getMessage().equals(Filter.strerror(error.code())));
     try (Filter writer = kept(Filter.open(folder.resolve("0"), new OpenOptions().write()))) {

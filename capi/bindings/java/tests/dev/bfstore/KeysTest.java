@@ -157,7 +157,7 @@ class KeysTest extends Case {
 
   @Test
   void aFileLargerThanMemoryHasTheSameAnswers() {
-    Filter filter = create(new CreateOptions().capacity(1000).mayBlock().layout(Layout.COUNTING));
+    Filter filter = create(options().capacity(1000).mayBlock().layout(Layout.COUNTING));
     byte[] large = new byte[1 << 20];
     large[5] = 1;
     assertTrue(filter.add("alice"));
@@ -204,8 +204,8 @@ class KeysTest extends Case {
 
   @Test
   void digestsAreRefusedWhereKeysAreWantedAndTheOtherWayRound() {
-    Filter digestsAlone = create("external", options().hash(Hash.EXTERNAL));
-    Filter keysAlone = create("murmur", options().hash(Hash.MURMUR3));
+    Filter digestsAlone = create("external", unseeded().hash(Hash.EXTERNAL));
+    Filter keysAlone = create("murmur", unseeded().hash(Hash.MURMUR3));
     Class<BfstoreException.KindOfKeyException> kind = BfstoreException.KindOfKeyException.class;
     assertThrows(kind, () -> digestsAlone.add("a"));
     assertThrows(kind, () -> digestsAlone.contains("a"));

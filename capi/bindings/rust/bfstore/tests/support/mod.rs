@@ -4,6 +4,7 @@ pub mod json;
 
 use std::env;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,10 +18,16 @@ pub struct Folder(PathBuf);
 
 impl Folder {
     pub fn new() -> Folder {
-        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        let path = env::temp_dir().join(format!("bfstore-rust-{}-{number}", process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        loop {
+            let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+            let path = env::temp_dir().join(format!("bfstore-rust-{}-{number}", process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Folder(path),
+                // A killed process left it, which had the number of this one.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => continue,
+                Err(error) => panic!("{}: {error}", path.display()),
+            }
+        }
     }
 
     pub fn join(&self, name: impl AsRef<Path>) -> PathBuf {
@@ -57,8 +64,15 @@ impl Drop for Folder {
     }
 }
 
-/// Returns the options of a filter for 10,000 keys.
+/// Returns the options of a filter for 10,000 keys.  The seed is fixed: no absent key is there by chance.
 pub fn small<'a>() -> CreateOptions<'a> {
+    let mut options = unseeded();
+    options.seed(1);
+    options
+}
+
+/// As small(), for the hashes that take no seed.
+pub fn unseeded<'a>() -> CreateOptions<'a> {
     let mut options = Filter::options_to_create();
     options.capacity(10_000);
     options

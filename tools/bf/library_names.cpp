@@ -1,0 +1,38 @@
+// See library_names.hpp.
+#include "library_names.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+
+namespace bf {
+namespace {
+
+using Name = std::pair<std::string_view, std::string_view>;
+// Words that are English, too, stay: a user finds --capacity from "capacity".
+constexpr std::array kNames{Name{"num_bits", "--bits"},
+                            Name{"num_probes", "--probes"},
+                            Name{"bits_per_key", "--bits-per-key"},
+                            Name{"max_bytes", "--max-bytes"},
+                            Name{" and seeds", " and --seeds"},
+                            Name{"with the seeds", "with --seeds"},
+                            Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
+                            Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},
+                            Name{"Open the path again, and add again the keys that are not in the new file.",
+                                 "The new file may lack the keys that were added here: add them again (bf add)."},
+                            Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
+
+}  // namespace
+
+std::string with_names_of_options(const std::string& message, const std::string& file) {
+  std::string text = message;
+  const std::size_t begin = text.starts_with(file) ? file.size() : 0;
+  for (const auto& [name, option] : kNames) {
+    for (std::size_t at = text.find(name, begin); at != std::string::npos; at = text.find(name, at + option.size()))
+      text.replace(at, name.size(), option);
+  }
+  return text;
+}
+
+}  // namespace bf
