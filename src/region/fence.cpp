@@ -19,19 +19,15 @@ bool membarrier(int command) noexcept {
   return worked;
 }
 
-// Only a sandbox refuses what the kernel can. Then this waits for much longer than any CPU keeps a store to itself.
-void fence(int command) noexcept {
-  constexpr std::chrono::milliseconds kAnyStore(20);
-  if (!membarrier(command)) std::this_thread::sleep_for(kAnyStore);
-}
-
 }  // namespace
 
-bool take_part_in_fences() noexcept {
-  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED);
-}
+bool take_part_in_fences() noexcept { return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
 
-void fence_in_this_process() noexcept { fence(MEMBARRIER_CMD_PRIVATE_EXPEDITED); }
-void fence_in_all_processes() noexcept { fence(MEMBARRIER_CMD_GLOBAL_EXPEDITED); }
+// Only a sandbox that this process entered after it took part refuses the fence. Then this waits for much longer than
+// any CPU keeps a store to itself.
+void fence_in_this_process() noexcept {
+  constexpr std::chrono::milliseconds kAnyStore(20);
+  if (!membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) std::this_thread::sleep_for(kAnyStore);
+}
 
 }  // namespace bfstore::region

@@ -1,16 +1,13 @@
-// Fences that one thread asks for in all others, so that the others need none for each step of theirs (membarrier(2),
-// Linux 4.16). Never sees files.
+// A fence that one thread asks for in all others, so that the others need none for each step of theirs (membarrier(2),
+// Linux 4.14). Never sees files.
 #pragma once
 
 namespace bfstore::region {
 
-// Makes this process one that the two functions below reach. False if the kernel cannot.
+// Makes this process one that the function below reaches. False if the kernel cannot.
 bool take_part_in_fences() noexcept;
 
 // When this returns, each thread of this process has executed a full fence since the call.
 void fence_in_this_process() noexcept;
-
-// When this returns, each thread of each process that takes part has executed a full fence since the call.
-void fence_in_all_processes() noexcept;
 
 }  // namespace bfstore::region

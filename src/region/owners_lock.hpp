@@ -9,11 +9,9 @@
 namespace bfstore::region {
 
 // A mutex for one thread that takes it again and again, and others that rarely do. The first thread that takes it
-// becomes its owner, and takes it by plain stores from then on. A locked instruction waits until all earlier stores
-// are done, so the cache misses of two adds would never be under way together. The first other thread ends that for
-// good: it asks the kernel for a fence in all threads (fence.hpp), and waits until the owner is not inside. If the
-// kernel has no such fence, there is no owner. What else a locked instruction would order is ordered by the process
-// that needs it (fence_in_all_processes).
+// becomes its owner, and takes it by plain stores from then on. The first other thread ends that for good: it asks the
+// kernel for a fence in all threads (fence.hpp), and waits until the owner is not inside. If the kernel has no such
+// fence, there is no owner. So taking and releasing this lock is no fence: an add makes its own (Ask::all_see).
 class OwnersLock {
  public:
   OwnersLock() noexcept = default;

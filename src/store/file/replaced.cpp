@@ -1,7 +1,8 @@
 #include "store/file/replaced.hpp"
 
+#include <atomic>
+
 #include "base/fail.hpp"
-#include "region/fence.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
 
@@ -88,7 +89,7 @@ Error Replaced::tell() {
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
   set(format::LiveWord::kSuperseded);
-  region::fence_in_all_processes();  // an add that did not see that: what was stored before it is seen from now on
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // the bits of an add that did not see it are seen: Ask::all_see
   return {};
 }
 

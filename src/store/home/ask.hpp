@@ -107,9 +107,19 @@ struct Ask {
   [[nodiscard]] Code was_added() const noexcept { return was_changed(adds_compare); }
   [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
   [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept {
+    all_see();
     if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
       return home->why_in_doubt(target.sentinel, compared);
     return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
+  }
+  // When this returns, every process sees what this thread has stored. So a process that supersedes the file finds the
+  // bits of each add that did not see that; and a reader that knows, in whatever way, that an add has returned finds
+  // its key. On x86 a shared add set its bits by locked instructions, which are full fences.
+  void all_see() const noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    if (!alone) return;
+#endif
+    std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   // Ends the adds of a handle that lost its lock. Always returns an error.
   [[nodiscard, gnu::noinline]] Code lost_lock(bool stored) const noexcept;
