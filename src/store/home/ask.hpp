@@ -113,11 +113,11 @@ struct Ask {
     return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
   }
   // When this returns, every process sees what this thread has stored. So a process that supersedes the file finds the
-  // bits of each add that did not see that; and a reader that knows, in whatever way, that an add has returned finds
-  // its key. On x86 a shared add set its bits by locked instructions, which are full fences.
+  // bits of each add that did not see that. And a reader that knows, in whatever way, that an add has returned finds
+  // its key. On x86 a shared add set its bits by locked instructions, which are full fences for the CPU.
   void all_see() const noexcept {
 #if defined(__x86_64__) || defined(__i386__)
-    if (!alone) return;
+    if (!alone) return std::atomic_signal_fence(std::memory_order_seq_cst);
 #endif
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
