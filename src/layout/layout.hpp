@@ -53,9 +53,7 @@ struct Lookups {
   std::array<Ask, kFewProbes> few{};
 
   // The best function for this geometry.
-  [[nodiscard]] Ask one_for(const Geometry& geometry) const noexcept {
-    return best_of(few, one, geometry);
-  }
+  [[nodiscard]] Ask one_for(const Geometry& geometry) const noexcept { return best_of(few, one, geometry); }
 };
 
 // Adds or removes. An add returns true, or counts the digest, if a cell was empty: the digest was certainly absent. A
