@@ -22,11 +22,12 @@ std::unique_ptr<BfstoreSubject> BfstoreSubject::in_file(const std::string& path,
   return subject;
 }
 
-std::unique_ptr<BfstoreSubject> BfstoreSubject::in_heap(const bfstore::Options& options) {
-  auto buffer = std::make_unique<HeapBuffer>(take(bfstore::Filter::required_bytes(options)));
+std::unique_ptr<BfstoreSubject> BfstoreSubject::in_heap(const bfstore::Options& options, Pages pages) {
+  auto buffer = std::make_unique<HeapBuffer>(take(bfstore::Filter::required_bytes(options)), pages);
   const std::span<std::byte> bytes = buffer->bytes();
   auto filter = take(bfstore::Filter::format(bytes, options));
   std::unique_ptr<BfstoreSubject> subject(new BfstoreSubject(std::move(filter), std::move(buffer)));
+  subject->pages_ = pages;
   constexpr std::uint64_t kEndWordBytes = 8;  // after the body, at the buffer's end
   subject->body_ = bytes.data() + bytes.size() - kEndWordBytes - subject->body_bytes_;
   return subject;

@@ -20,7 +20,7 @@ class BfstoreSubject {
   // A file at `path`, mapped by the library.
   static std::unique_ptr<BfstoreSubject> in_file(const std::string& path, const bfstore::Options& options);
   // A filter in a buffer on the heap.
-  static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options);
+  static std::unique_ptr<BfstoreSubject> in_heap(const bfstore::Options& options, Pages pages = Pages::kHuge);
 
   bool contains_digest(std::uint64_t digest) const noexcept { return filter_.contains_digest(digest); }
   std::uint64_t contains_digests(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
@@ -28,8 +28,7 @@ class BfstoreSubject {
   }
   static constexpr std::size_t kFewestSorted = bfstore::Keys::kFewestSorted;
   std::uint64_t contains_sorted(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const {
-    scratch_.resize(bfstore::Keys::scratch_for(digests.size()));
-    return count(filter_.contains_keys(bfstore::Keys::digests(digests).with_scratch(scratch_), answers));
+    return count(filter_.contains_keys(with_scratch(digests), answers));
   }
   bool contains(std::string_view key) const noexcept { return filter_.contains(key); }
   std::uint64_t contains_column(const Column& keys, std::span<std::uint8_t> answers) const {
@@ -41,6 +40,10 @@ class BfstoreSubject {
   std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest).keys(); }
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) {
     return count(filter_.add_keys(bfstore::Keys::digests(digests)));
+  }
+  // For a filter that is the only writer's: others do not sort.
+  std::uint64_t add_with_scratch(std::span<const std::uint64_t> digests) {
+    return count(filter_.add_keys(with_scratch(digests)));
   }
   std::uint64_t add_column(const Column& keys) {
     return count(filter_.add_keys(bfstore::Keys::column(keys.bytes.data(), keys.bytes.size(), keys.offsets)));
@@ -74,11 +77,19 @@ class BfstoreSubject {
   BfstoreSubject(bfstore::Filter filter, std::unique_ptr<HeapBuffer> buffer) noexcept
       : buffer_(std::move(buffer)), filter_(std::move(filter)), body_bytes_(filter_.stats().body_bytes) {}
 
+  bfstore::Keys with_scratch(std::span<const std::uint64_t> digests) const {
+    const std::size_t bytes = bfstore::Keys::scratch_for(digests.size());
+    if (bytes == 0) return bfstore::Keys::digests(digests);
+    if (scratch_ == nullptr || scratch_->bytes().size() < bytes) scratch_ = std::make_unique<HeapBuffer>(bytes, pages_);
+    return bfstore::Keys::digests(digests).with_scratch(scratch_->bytes().first(bytes));
+  }
+
   std::unique_ptr<HeapBuffer> buffer_;
   bfstore::Filter filter_;
   std::uint64_t body_bytes_;
   std::byte* body_ = nullptr;
-  mutable std::vector<std::byte> scratch_;
+  Pages pages_ = Pages::kHuge;  // of the memory for sorting, too
+  mutable std::unique_ptr<HeapBuffer> scratch_;
 };
 
 // A filter of the counting layout: removes keys, too.
@@ -102,6 +113,8 @@ class AloneSubject {
 
   std::uint64_t add_digest(std::uint64_t digest) noexcept { return filter_.add_digest(digest); }
   std::uint64_t add_digests(std::span<const std::uint64_t> digests) { return filter_.add_digests(digests); }
+  static constexpr std::size_t kFewestSorted = BfstoreSubject::kFewestSorted;
+  std::uint64_t add_sorted(std::span<const std::uint64_t> digests) { return filter_.add_with_scratch(digests); }
   std::uint64_t add_column(const Column& keys) { return filter_.add_column(keys); }
   void clear() noexcept { filter_.clear(); }
 

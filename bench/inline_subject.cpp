@@ -33,6 +33,27 @@ class InlineSubject {
   bfstore::Lookup lookup_;
 };
 
+// What a C header could inline: a call of the kernel that was chosen for this CPU, by the handle's own pointer.
+class PointerSubject {
+ public:
+  static constexpr bool kIsSmallValue = true;
+
+  explicit PointerSubject(const bfstore::Filter& filter) noexcept : lookup_(filter.lookup()) {}
+
+  [[nodiscard]] bool contains_digest(std::uint64_t digest) const noexcept { return lookup_.call(digest) != 0; }
+
+ private:
+  bfstore::Lookup lookup_;
+};
+
+Row pointer_row(const std::string& place, const BfstoreSubject& filter, std::span<const std::uint64_t> digests,
+                std::uint64_t expected) {
+  RowMaker maker{place, filter.layout_name() + "-pointer", {}, {}};
+  Row& row = maker.make("contains", "single", "digests", "mixed", digests.size(), expected);
+  row.pass = [subject = PointerSubject(filter.filter()), digests] { return ask_each(subject, digests); };
+  return std::move(maker.rows.front());
+}
+
 }  // namespace
 
 Rows inline_rows(const std::string& place, const BfstoreSubject& filter, const Population& population,
@@ -47,7 +68,20 @@ Rows inline_rows(const std::string& place, const BfstoreSubject& filter, const P
   ask_rows(maker, *subject, "absent", population.absent_queries, answers, absent);
   ask_rows(maker, *subject, "present", population.present_queries, answers, population.num_queries);
   maker.rows.front().keep = subject;
+  maker.rows.push_back(pointer_row(place, filter, population.mixed.digests, maybes));
   return std::move(maker.rows);
+}
+
+const char* inlined_for() noexcept {
+#if defined(__AVX512F__) && defined(__AVX512VL__)
+  return "AVX-512";
+#elif defined(__AVX2__)
+  return "AVX2";
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
+  return "NEON";
+#else
+  return "none";
+#endif
 }
 
 }  // namespace bench

@@ -12,4 +12,7 @@ namespace bench {
 Rows inline_rows(const std::string& place, const BfstoreSubject& filter, const Population& population,
                  std::span<std::uint8_t> answers);
 
+// The vectors that inlined lookups were compiled for: "AVX-512", "AVX2", "NEON" or "none".
+const char* inlined_for() noexcept;
+
 }  // namespace bench

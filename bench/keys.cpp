@@ -11,13 +11,6 @@ constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;  // keys with thi
 constexpr std::size_t kLeastKeyBytes = 16;
 constexpr std::size_t kMostKeyBytes = 32;
 
-// A bijection: two numbers never have the same result (David Stafford's "Mix13" of MurmurHash3's finalizer, 2011).
-constexpr std::uint64_t mix(std::uint64_t x) noexcept {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 // Key number i begins with mix(i), so no two keys are equal.
 class Key {
  public:

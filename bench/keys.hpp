@@ -11,6 +11,13 @@
 
 namespace bench {
 
+// A bijection: two numbers never have the same result (David Stafford's "Mix13" of MurmurHash3's finalizer, 2011).
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
 // Keys without gaps, of 16 to 32 bytes each, as in Arrow's columns of strings.
 struct Column {
   std::vector<std::byte> bytes;

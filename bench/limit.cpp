@@ -70,10 +70,21 @@ struct ReadOnly {
   }
 };
 
-// ORs with a mask that is 0, which the compiler does not know: every store happens, and no bit changes. The words are
-// those that the blocked layout probes.
-template <bool kAtomic>
-struct Or {
+// Reads all 64 bytes and writes them back, as a single writer may. It ORs with a mask that is 0, which the compiler
+// does not know: every store happens, and no bit changes.
+struct Rewrite {
+  static constexpr int kForWriting = 1;
+  using Part = WholeLine::Part;
+  std::uint64_t no_bits;
+  std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
+    auto* parts = reinterpret_cast<Part*>(line_of(lines, digest));
+    for (std::size_t i = 0; i < 4; ++i) parts[i] |= Part{no_bits, no_bits};
+    return digest & 1;
+  }
+};
+
+// ORs each word that the blocked layout probes, atomically, with the same mask.
+struct AtomicOr {
   static constexpr int kForWriting = 1;
   std::uint64_t no_bits;
   std::uint64_t operator()(const Lines& lines, std::size_t, std::uint64_t digest) const noexcept {
@@ -82,11 +93,7 @@ struct Or {
     for (std::uint32_t i = 0; i < lines.num_probes; ++i) {
       h *= 0x9e3779b9;
       const std::uint64_t mask = (std::uint64_t{1} << ((h >> 23) & 63)) & no_bits;
-      if constexpr (kAtomic) {
-        std::atomic_ref<std::uint64_t>(line[h >> 29]).fetch_or(mask, std::memory_order_relaxed);
-      } else {
-        line[h >> 29] |= mask;
-      }
+      std::atomic_ref<std::uint64_t>(line[h >> 29]).fetch_or(mask, std::memory_order_relaxed);
     }
     return h & 1;
   }
@@ -176,14 +183,14 @@ void build(Builder& builder, const char* input, Source source, std::span<std::ui
   const std::uint64_t no_bits = opaque;
   builder.plain_row("limit", "contains", input, source, ReadOnly<Word>{});
   builder.plain_row("limit-line", "contains", input, source, ReadOnly<WholeLine>{});
-  builder.plain_row("limit", "add", input, source, Or<false>{no_bits});
-  builder.plain_row("limit-atomic", "add", input, source, Or<true>{no_bits});
+  builder.plain_row("limit", "add", input, source, Rewrite{no_bits});
+  builder.plain_row("limit-atomic", "add", input, source, AtomicOr{no_bits});
   for (const std::size_t distance : kDistances) {
     builder.ahead_row("limit", "contains", input, source, Read<Word>{answers.data()}, distance);
     if (distance < 64 || distance > 128) continue;  // other distances are never faster there
     builder.ahead_row("limit-line", "contains", input, source, Read<WholeLine>{answers.data()}, distance);
-    builder.ahead_row("limit", "add", input, source, Or<false>{no_bits}, distance);
-    builder.ahead_row("limit-atomic", "add", input, source, Or<true>{no_bits}, distance);
+    builder.ahead_row("limit", "add", input, source, Rewrite{no_bits}, distance);
+    if (distance == 64) builder.ahead_row("limit-atomic", "add", input, source, AtomicOr{no_bits}, distance);
   }
 }
 

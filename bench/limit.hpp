@@ -14,14 +14,14 @@ namespace bench {
 struct Lines {
   std::uint64_t* words = nullptr;
   std::uint64_t count = 0;
-  std::uint32_t num_probes = 0;  // per key, for rows that write every probe
+  std::uint32_t num_probes = 0;  // per key, for limit-atomic
 };
 
 // The limits in one place. Nothing in the lines changes. The population, the hasher and `answers` outlive the rows.
 //   limit         contains: touches a word of the line, and stores an answer where it prefetches
-//                 add: ORs a word per probe, as only a single writer may
+//                 add: reads all 64 bytes and writes them back, as only a single writer may
 //   limit-line    contains: reads all 64 bytes, like a filter that cannot know which of them it needs
-//   limit-atomic  add: the OR is a fetch_or, which concurrent writers need
+//   limit-atomic  add: a fetch_or for each probe, as concurrent writers need
 // The library's own hash hashes keys on the way.
 Rows limit_rows(const std::string& place, const Lines& lines, const Population& population, const Hasher& hasher,
                 std::span<std::uint8_t> answers);

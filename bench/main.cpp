@@ -12,13 +12,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <list>
 
 #include "harness.hpp"
+#include "inline_subject.hpp"
+#include "measure.hpp"
 #include "site.hpp"
 
 namespace bench {
@@ -94,23 +95,6 @@ std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   return settings;
 }
 
-// Prints nothing, because the table is made from the JSON. Notices errors.
-class QuietReporter : public benchmark::BenchmarkReporter {
- public:
-  bool ReportContext(const Context&) override { return true; }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    for (const Run& run : runs) {
-      if (!run.error_occurred) continue;
-      failed_ = true;
-      std::cerr << "bfbench: " << run.benchmark_name() << ": " << run.error_message << '\n';
-    }
-  }
-  [[nodiscard]] bool failed() const noexcept { return failed_; }
-
- private:
-  bool failed_ = false;
-};
-
 // Shows the progress on a terminal: results come only at the end, because repetitions are in random order.
 class Progress {
  public:
@@ -128,34 +112,6 @@ class Progress {
   std::size_t expected_ = 0;
   std::size_t done_ = 0;
 };
-
-// The CPU time of this thread, in seconds. On a shared machine the time of other programs does not count.
-double cpu_seconds() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-// One repetition. The first pass is not timed, because it fills the cache.
-void measure(benchmark::State& state, const Row& row) {
-  if (!row.prepare) benchmark::DoNotOptimize(row.pass());
-  for ([[maybe_unused]] auto iteration : state) {
-    if (row.prepare) row.prepare();
-    const double begin = cpu_seconds();
-    std::uint64_t outcome = row.pass();
-    const double took = cpu_seconds() - begin;
-    benchmark::DoNotOptimize(outcome);
-    if (row.expected && outcome != *row.expected) {
-      const std::string message =
-          "a pass returned " + std::to_string(outcome) + " and not " + std::to_string(*row.expected);
-      state.SkipWithError(message.c_str());
-      return;
-    }
-    state.SetIterationTime(took);
-  }
-  state.counters["num_keys"] = static_cast<double>(row.num_keys);
-  for (const auto& [name, value] : row.facts) state.counters[name] = value;
-}
 
 void register_row(Row row, const Settings& settings, Progress& progress) {
   int repetitions = settings.repetitions;
@@ -183,8 +139,9 @@ int run(const Settings& settings) {
   initialize(std::move(arguments), settings.json);
   const Hasher hasher;
   const SharedLibrary library(settings.library);
+  const PltCalls calls(library);
   const TemporaryFolder folder(settings.folder);
-  const Site::Surroundings around{hasher, library, folder.path()};
+  const Site::Surroundings around{hasher, library, calls, folder.path()};
   std::list<Population> populations;
   std::list<Site> sites;
   Progress progress;
@@ -201,7 +158,8 @@ int run(const Settings& settings) {
   }
   std::cerr << "answers and false-positive rates are right; measuring\n";
   add_machine(settings.folder);
-  QuietReporter reporter;
+  benchmark::AddCustomContext("inlined_for", inlined_for());
+  QuietReporter reporter("bfbench");
   const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);
   progress.end();
   benchmark::Shutdown();

@@ -68,7 +68,7 @@ bool is_inside(const std::string& path, const std::string& folder) {
 }  // namespace
 
 // Gets memory from the kernel and not from malloc, whose memory may have been used before, in small pages.
-std::byte* allocate_huge(std::uint64_t bytes) {
+std::byte* allocate_pages(std::uint64_t bytes, Pages pages) {
   const std::uint64_t rounded = round_up(bytes);
   void* mapped = mmap(nullptr, rounded + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) fail_errno("memory for a buffer of " + std::to_string(bytes) + " bytes");
@@ -78,11 +78,11 @@ std::byte* allocate_huge(std::uint64_t bytes) {
   if (before != 0) static_cast<void>(munmap(start, before));
   static_cast<void>(munmap(start + before + rounded, kHugePage - before));
   // Advice: if it is refused, the table shows that there are no huge pages.
-  static_cast<void>(madvise(start + before, rounded, MADV_HUGEPAGE));
+  static_cast<void>(madvise(start + before, rounded, pages == Pages::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
   return start + before;
 }
 
-void free_huge(std::byte* start, std::uint64_t bytes) noexcept { static_cast<void>(munmap(start, round_up(bytes))); }
+void free_pages(std::byte* start, std::uint64_t bytes) noexcept { static_cast<void>(munmap(start, round_up(bytes))); }
 
 void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept {
   const auto begin = round_up(reinterpret_cast<std::uint64_t>(start));

@@ -9,10 +9,12 @@
 
 namespace bench {
 
+enum class Pages { kHuge, kSmall };
+
 // Allocates memory that begins at a multiple of 2 MiB, and asks for huge pages for it, as an engine's block cache
-// would.
-std::byte* allocate_huge(std::uint64_t bytes);
-void free_huge(std::byte* start, std::uint64_t bytes) noexcept;
+// would, or for pages of 4 KiB.
+std::byte* allocate_pages(std::uint64_t bytes, Pages pages = Pages::kHuge);
+void free_pages(std::byte* start, std::uint64_t bytes) noexcept;
 
 // Asks for huge pages for memory that other code has allocated and nothing has touched yet.
 void ask_for_huge_pages(void* start, std::uint64_t bytes) noexcept;
@@ -22,14 +24,15 @@ std::uint64_t available_memory();
 
 class HeapBuffer {
  public:
-  explicit HeapBuffer(std::uint64_t bytes) : start_(allocate_huge(bytes), Free{bytes}) {}
+  explicit HeapBuffer(std::uint64_t bytes, Pages pages = Pages::kHuge)
+      : start_(allocate_pages(bytes, pages), Free{bytes}) {}
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {start_.get(), start_.get_deleter().bytes}; }
 
  private:
   struct Free {
     std::uint64_t bytes;
-    void operator()(std::byte* start) const noexcept { free_huge(start, bytes); }
+    void operator()(std::byte* start) const noexcept { free_pages(start, bytes); }
   };
   std::unique_ptr<std::byte, Free> start_;
 };

@@ -55,7 +55,9 @@ Site::Site(const Surroundings& around, const Population& population, double bits
     add_filter(BfstoreSubject::in_heap(options), prefix + "heap");
     add_abi(AbiSubject::in_heap(around.library, filters_.back()->buffer()), *filters_.back(), prefix + "heap");
     if (layout != bfstore::Layout::kBlocked) continue;
+    append(rows_, plt_rows(prefix + "heap", around.calls, abi_.back(), population_));
     add_alone(options, around.folder + "/alone.bf", prefix);
+    add_abi_alone(around.library, bits_per_key, prefix + "heap");
     // The limits are measured in the blocked filters' own memory.
     append(rows_,
            limit_rows(prefix + "file", (*std::prev(filters_.end(), 2))->lines(), population_, around.hasher, answers_));
@@ -88,7 +90,8 @@ void Site::add_counting(CountingSubject made, const Hasher& hasher, const std::s
 
 void Site::add_all_rivals(void (*add)(RivalSite&), const Hasher& hasher, double bits_per_key, const std::string& prefix,
                           bool first_of_its_size) {
-  RivalSite site{hasher, population_, answers_, bits_per_key, first_of_its_size, prefix + "heap", {}, {}, {}};
+  const double rate = filters_.front()->shape().fpr;  // the blocked filter's
+  RivalSite site{hasher, population_, answers_, bits_per_key, rate, first_of_its_size, prefix + "heap", {}, {}, {}};
   add(site);
   append(rows_, std::move(site.rows));
   rivals_.insert(rivals_.end(), site.subjects.begin(), site.subjects.end());
@@ -127,6 +130,16 @@ void Site::add_alone(std::unique_ptr<BfstoreSubject> made, const std::string& pl
   add_single_rows(maker, alone, population_, truth);
   add_many_rows(maker, alone, population_, truth);
   if (population_.added.column.size() != 0) add_key_rows(maker, alone, population_.added.column, truth);
+  append(rows_, std::move(maker.rows));
+}
+
+void Site::add_abi_alone(const SharedLibrary& library, double bits_per_key, const std::string& place) {
+  AbiAloneSubject& filter = abi_alone_.emplace_back(library, population_.added.digests.size(), bits_per_key);
+  double fpr = 0;
+  const Truth truth = fill_and_check(place + "/blocked-alone-abi", filter, population_, filter.rate(), fpr);
+  RowMaker maker{place, "blocked-alone-abi", {}, {}};
+  add_single_rows(maker, filter, population_, truth);
+  add_many_rows(maker, filter, population_, truth);
   append(rows_, std::move(maker.rows));
 }
 

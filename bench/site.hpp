@@ -11,6 +11,7 @@
 #include "abi_subject.hpp"
 #include "bfstore_subject.hpp"
 #include "keys.hpp"
+#include "plt_subject.hpp"
 #include "row.hpp"
 
 namespace bench {
@@ -23,6 +24,7 @@ class Site {
   struct Surroundings {
     const Hasher& hasher;
     const SharedLibrary& library;
+    const PltCalls& calls;
     std::string folder;
   };
 
@@ -46,6 +48,7 @@ class Site {
   void add_abi(AbiSubject opened, const BfstoreSubject& filter, const std::string& memory);
   void add_alone(bfstore::Options options, const std::string& path, const std::string& prefix);
   void add_alone(std::unique_ptr<BfstoreSubject> made, const std::string& place);
+  void add_abi_alone(const SharedLibrary& library, double bits_per_key, const std::string& place);
   void add_all_rivals(void (*add)(RivalSite&), const Hasher& hasher, double bits_per_key, const std::string& prefix,
                       bool first_of_its_size);
 
@@ -55,6 +58,7 @@ class Site {
   std::list<CountingSubject> counting_;
   std::list<AbiSubject> abi_;
   std::list<AloneSubject> alone_;
+  std::list<AbiAloneSubject> abi_alone_;
   std::vector<std::shared_ptr<const void>> rivals_;
   std::map<std::string, std::string> not_measured_;
   Rows rows_;

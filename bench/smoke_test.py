@@ -53,6 +53,13 @@ class Smoke(unittest.TestCase):
         self.assertEqual(len(ratios), 16, table.stdout)
         self.assertRegex(table.stdout, rf"\| remove, many at once, digests \| limit \|")
         self.assertRegex(table.stdout, rf"\| +\| counting \| {cell} \| {cell} \|")
+        for subject in ("limit-call", "blocked-plt"):
+            way = "plain" if subject == "limit-call" else "single"
+            self.assertIn(f"100000/10/heap/{subject}/contains/{way}/digests/mixed/manual_time", names)
+        for subject in ("blocked-plt", "blocked-plt-twice"):
+            self.assertIn(f"100000/10/heap/{subject}/contains/single/keys-16/mixed/manual_time", names)
+        self.assertIn("100000/10/heap/blocked-alone-abi/add/single/digests/absent/manual_time", names)
+        self.assertRegex(table.stdout, r"\| 100,000 \| blocked \| 10\.00 \| 0\.\d+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \| [\d.]+ \|")
         self.assertRegex(table.stdout, rf"\| std-set \|  \| {cell} \|")
         self.assertRegex(table.stdout, r"\| contains, many at once, digests, mixed \| limit \| [\d.]+")
 

@@ -57,6 +57,12 @@ concept FilledByMany = requires(S& subject, std::span<const std::uint64_t> diges
   subject.clear();
 };
 
+// The same with memory for sorting them, for as many as S::kFewestSorted.
+template <class S>
+concept FilledSorted = FilledByMany<S> && requires(S& subject, std::span<const std::uint64_t> digests) {
+  { subject.add_sorted(digests) } -> std::same_as<std::uint64_t>;
+};
+
 template <class S>
 concept FilledByKey = requires(S& subject, const Column& keys) {
   { subject.add_column(keys) } -> std::same_as<std::uint64_t>;
@@ -228,6 +234,13 @@ void add_many_rows(RowMaker& maker, S& subject, const Population& population, co
   Row& many = maker.make("add", "many", "digests", "absent", all.size(), truth.new_keys);
   many.prepare = [&subject] { subject.clear(); };
   many.pass = [&subject, all] { return subject.add_digests(all); };
+  if constexpr (FilledSorted<S>) {
+    if (all.size() >= S::kFewestSorted) {
+      Row& sorted = maker.make("add", "sorted", "digests", "absent", all.size(), truth.new_keys);
+      sorted.prepare = [&subject] { subject.clear(); };
+      sorted.pass = [&subject, all] { return subject.add_sorted(all); };
+    }
+  }
   if constexpr (!Filled<S> || Counts<S>) return;
   const auto there = population.present_queries;
   maker.make("again", "many", "digests", "present", there.size(), 0).pass = [&subject, there] {

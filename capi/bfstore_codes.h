@@ -42,7 +42,7 @@ extern "C" {
 #define BFS_ENOENT (-6)       /* the file does not exist */
 #define BFS_EACCES (-7)       /* permission denied */
 #define BFS_ENOSPC (-9)       /* the disk, the quota or the file size limit is full */
-#define BFS_EFILESYSTEM (-16) /* a network or overlay filesystem, which may show readers an older file */
+#define BFS_EFILESYSTEM (-16) /* a network filesystem or a read-only overlay, which may show readers an older file */
 
 /* Group "handle": this handle, or this filter, cannot do that. */
 #define BFS_EREADONLY (-8)     /* the handle was opened for reading */
@@ -60,7 +60,7 @@ extern "C" {
 #define BFS_EMISMATCH (-19) /* two filters differ in what must be equal: the message says in what */
 
 /* Group "state", which bfs_health tells, too. */
-#define BFS_EUNCLEAN (-100)    /* keys may be missing: in use when the machine went down, or copied while in use */
+#define BFS_EUNCLEAN (-100)    /* keys may be missing: power cut, kill during a sync, or copied while in use */
 #define BFS_EPOISONED (-101)   /* a sync failed: memory and disk may differ */
 #define BFS_ELOST (-102)       /* truncated, overwritten or zero-filled while it was mapped */
 #define BFS_ERECOVERING (-103) /* a recovery was begun and has not ended */

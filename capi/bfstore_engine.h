@@ -17,8 +17,9 @@
  *   in that log: every key up to it is durable in the filter.  An epoch names the log.
  * - Clean, dirty: a file is dirty while a writer has it open, and clean when the last writer has closed it.
  * - Adopt: to continue with a dirty file whose writer was killed.  Nothing is lost then.
- * - Unclean: dirty, and the machine went down since, or a copy of a dirty file.  Keys after the marks may be missing,
- * so no process may use the file until its owners have recovered it: each adds again the keys after its mark.
+ * - Unclean: dirty, and the machine went down since, or a writer was killed while it synced or opened the file, or a
+ * copy of a dirty file.  Keys after the marks may be missing, so no process may use the file until its owners have
+ * recovered it: each adds again the keys after its mark.
  * - Poison: to mark a file for every process because a sync failed, so that its memory and disk may differ.
  * - Supersede: to tell the users of a file that another file replaces it. */
 #ifndef BFSTORE_ENGINE_H
@@ -80,7 +81,7 @@ extern "C" {
 #define BFS_RECOVER 0x100ull     /* Opening for writing: also an unclean, poisoned or recovering file, to recover it. */
 #define BFS_ACCEPT_LOSS 0x200ull /* Opening for writing: such a file as it is, without the keys after the marks. */
 #define BFS_STRICT 0x400ull      /* Opening: a killed writer's file is unclean.  For devices that vanish. */
-#define BFS_ANY_FILESYSTEM 0x800ull /* All: a network or overlay filesystem, which may show an older file. */
+#define BFS_ANY_FILESYSTEM 0x800ull /* All: a network filesystem or read-only overlay, which may show old files. */
 #define BFS_LIMIT 0x1000ull         /* Opening, making: BFS_EFULL at the capacity, asked at every 64th key. */
 #define BFS_NOFOLLOW 0x2000ull      /* Opening, bfs_verify: BFS_ESYMLINK if the path's last part is a symbolic link. */
 #define BFS_NO_WRITE 0x4000ull

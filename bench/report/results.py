@@ -46,6 +46,7 @@ class Results:
             samples[name].append(benchmark["real_time"] / benchmark["num_keys"])
             if "fpr" in benchmark:
                 self.facts[place_of(name), name.subject] = benchmark
+        self.samples = dict(samples)
         self.median = {name: statistics.median(times) for name, times in samples.items()}
         self.repetitions = max(map(len, samples.values()))
         self.spread = statistics.median((max(times) - min(times)) / self.median[name]
@@ -98,6 +99,14 @@ class Results:
         """False if the rival's rate is lower by more than the margin and by more than chance explains."""
         chance = math.sqrt(sum(1 / max(facts["fpr"] * facts["asked"], 1) for facts in (ours, rival)))
         return rival["fpr"] >= ours["fpr"] * (1 - FPR_MARGIN - 3 * chance)
+
+    def equal_rate(self, place: Place) -> list:
+        """Returns the blocked filter and the rivals whose rate is neither lower nor higher than its rate."""
+        ours = self.facts.get((place._replace(memory="heap"), "blocked"))
+        return sorted((name for (where, name), facts in self.facts.items()
+                       if where == place and ours is not None and (name == "blocked" or self.is_rival(name))
+                       and self.comparable(ours, facts) and self.comparable(facts, ours)),
+                      key=lambda name: (name != "blocked", name)) if place.memory == "heap" else []
 
     def best_rival(self, place: Place, subject: str, group: Group) -> tuple:
         """Returns (time, name) of the fastest comparable rival, or (None, None). Rivals are on the heap."""

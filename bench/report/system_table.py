@@ -38,6 +38,7 @@ class Results:
                       for name, facts in samples.items()}
         if not self.facts:
             raise ValueError("nothing was measured")
+        self.samples = {name: dict(facts) for name, facts in samples.items()}
         self.repetitions = max(len(facts["seconds"]) for facts in samples.values())
 
     def names(self, first: str) -> list:
@@ -165,6 +166,17 @@ def sets_text(results: Results) -> str:
     return section(results, "sets", ["files of filters, up to the disk", "read", "ms", "GB/s read", "times cat"], row)
 
 
+def limited_text(results: Results) -> str:
+    def row(words: list, facts: dict) -> list:
+        cat = results.facts.get("limited/cat")
+        return [words[0], bytes_text(facts["file_bytes"]), bytes_text(facts["limit_bytes"]), f"{facts['num_keys']:,.0f}",
+                number(facts["seconds"]), number(1e6 * facts["seconds"] / facts["num_keys"]),
+                ratio(facts["seconds"], cat["seconds"]) if cat else ""]
+
+    return section(results, "limited",
+                   ["a cold file that is larger than memory", "file", "memory", "keys", "s", "us a key", "times cat"], row)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("json", type=pathlib.Path, help="what bfsystem --json wrote")
@@ -172,7 +184,7 @@ def main() -> int:
     try:
         results = Results(json.loads(path.read_text("utf-8")))
         parts = [text(results) for text in (machine_text, processes_text, sharing_text, opening_text, cold_text,
-                                            sync_text, text_text, sets_text)]
+                                            sync_text, text_text, sets_text, limited_text)]
     except (OSError, ValueError, KeyError) as error:
         print(f"system_table.py: {path}: not a whole result of bfsystem: {error!r}", file=sys.stderr)
         return 1

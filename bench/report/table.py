@@ -5,8 +5,9 @@
 
 The limit of single lookups is the plain loop that touches one random line per key; that of many at once is the fastest
 of the plain loop and the loops with a prefetch ahead (@ how many keys). `limit-line` reads all 64 bytes of the line
-with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that OR a word
-per probe, which only a single writer may do; `limit-atomic` does it as several writers must.
+with the vectors that every machine has. For keys, these loops hash them. Adding is compared with loops that read the
+line and write it back, which only a single writer may do; `limit-atomic` does a fetch_or for each probe, as several
+writers must.
 
 The best rival is the fastest whose false-positive rate is not lower than ours by more than 2 % (and what chance makes
 of equal ones). Rivals are on the heap.
@@ -24,12 +25,17 @@ TITLES = {"contains": "contains", "add": "add, new keys", "again": "add, keys al
 WAYS = {"single": "one by one", "branchy": "one by one, branched on", "many": "many at once",
         "sorted": "millions at once, sorted"}
 ORDER = {word: i for i, word in enumerate(
-    ["contains", "add", "again", "remove", "single", "branchy", "many", "sorted", "digests", "keys", "mixed", "absent", "present"])}
+    ["contains", "add", "again", "remove", "single", "branchy", "many", "sorted", "digests", "keys", "keys-16", "mixed", "absent",
+     "present"])}
 NOTES = """\
 - `blocked`, `classic`, `counting`: ours, C++; `-abi`: the same filter by way of the shared library's C ABI; `-inline`: lookups inlined
-  into the loop, built for this very CPU; `-alone`: adding by a handle that is the only one that adds
+  into the loop, built for this very CPU; `-pointer`: a call by the handle's own pointer, as a C header could inline it; `-plt`: the C
+  ABI as a program calls it that is linked with the shared library, keys (of 16 bytes) with one call; `-plt-twice`: bfs_digest, then
+  bfs_contains_digest; `limit-call`: a call of a shared library's function that does nothing; `-alone`: adding by a handle that is the
+  only one that adds
 - `boost-...`: Boost.Bloom's `fast_multiblock32<8>`, `fast_multiblock64<8>`, `block<uint64_t[8], k>` and `block<unsigned
-  char, 1>` with k probes; built for this very CPU; its own calls for many keys
+  char, 1>` with k probes; built for this very CPU; its own calls for many keys; `-equal` has as many bits a key as it takes to
+  reach the rate that `blocked` promises
 - `rocksdb`: librocksdb's reader and builder, which hash a digest as a key of 8 bytes once more; `rocksdb-digest`: its
   test of hashed keys; `rocksdb-avx2`: the same filter with the vectors that RocksDB has where it is built for AVX2,
   written anew because Debian's is not
@@ -106,7 +112,8 @@ def times_text(results: Results, bits: float) -> str:
     for group in sorted(results.groups(bits), key=lambda group: [ORDER[word] for word in group]):
         asked = f", {group.present}" if group.operation == "contains" else ""
         limits = ["limit", "limit-atomic" if group.operation in CHANGES else "limit-line"]
-        lines = [limit_row(results, bits, group, limit) for limit in limits]
+        limits += ["limit-call"] if (group.way, group.input) == ("single", "digests") and group.operation == "contains" else []
+        lines = [row for row in (limit_row(results, bits, group, limit) for limit in limits) if any(row[1:])]
         for rival in (False, True):
             lines += [subject_row(results, bits, group, subject, rival)
                       for subject in results.subjects(bits, group, rival)]
@@ -116,6 +123,26 @@ def times_text(results: Results, bits: float) -> str:
         rows += [[title, *line] for title, line in zip(titles + [""] * len(lines), lines)]
     header = ["ns a key (times the limit, ours: times the best rival)", "", *map(place_text, results.places(bits))]
     return table(header, rows)
+
+
+# A title, the operation, and the way in which we do it.
+EQUAL_COLUMNS = [("one by one", Group("contains", "single", "digests", "mixed"), "blocked-inline"),
+                 ("many at once", Group("contains", "many", "digests", "mixed"), "blocked"),
+                 ("add, one by one", Group("add", "single", "digests", "absent"), "blocked-alone"),
+                 ("add, many at once", Group("add", "many", "digests", "absent"), "blocked-alone")]
+
+
+def equal_rates_text(results: Results, bits: float) -> str:
+    """A row for each filter on the heap whose rate is ours: the blocked one, and rivals with as many bits as that takes."""
+    rows = []
+    for place in results.places(bits):
+        for subject in results.equal_rate(place):
+            facts = results.facts[place, subject]
+            times = [results.time(place, ours if subject == "blocked" else subject, group) for _, group, ours in EQUAL_COLUMNS]
+            rows.append([f"{place.num_keys:,}", subject, f"{8 * facts['body_bytes'] / place.num_keys:.2f}",
+                         f"{100 * facts['fpr']:.4f}", *(cell(time, []) for time in times)])
+    header = ["keys", "ns a key at equal rates", "bits a key", "FPR %", *(title for title, _, _ in EQUAL_COLUMNS)]
+    return table(header, rows) if rows else ""
 
 
 def goals_text(results: Results, bits: float) -> str:
@@ -153,12 +180,12 @@ def report(results: Results, python: dict | None) -> str:
     parts = ["# bfbench", machine_text(results), NOTES]
     for bits in results.bits():
         parts += [f"## {bits:g} bits a key", goals_text(results, bits), filters_text(results, bits),
-                  times_text(results, bits)]
+                  equal_rates_text(results, bits), times_text(results, bits)]
     if results.not_measured():
         parts += ["## Not measured", not_measured_text(results)]
     if python is not None:
         parts += ["## From Python", python["note"], python_text(python)]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def main() -> int:

@@ -20,6 +20,7 @@ struct RivalSite {
   const Population& population;
   std::span<std::uint8_t> answers;
   double bits_per_key = 0;
+  double rate = 0;  // bfstore's, of its blocked filter: some rivals also have as many bits as that rate needs
   bool first_of_its_size = true;  // for rivals that do not depend on the number of bits a key
   std::string place;
 

@@ -37,6 +37,7 @@ Scale quick_scale() {
   scale.cold_lookups = 50;
   scale.lines = 1'000'000;
   scale.set_keys = 10'000'000;
+  scale.limited_bytes = 0;
   return scale;
 }
 
@@ -51,6 +52,9 @@ Scale smoke_scale() {
   scale.syncs = 2;
   scale.lines = 20'000;
   scale.set_keys = 20'000;
+  scale.limited_bytes = 96'000'000;
+  scale.limit_bytes = 64'000'000;
+  scale.limited_keys = 1'000;
   return scale;
 }
 
@@ -107,7 +111,7 @@ int run(const Settings& settings) {
   const TemporaryFolder folder(settings.folder);
   const Places places{folder.path(), settings.bf};
   std::string failure;
-  for (const auto rows_of : {process_rows, opening_rows, cold_rows, sync_rows, text_rows, set_rows}) {
+  for (const auto rows_of : {process_rows, opening_rows, cold_rows, sync_rows, text_rows, set_rows, limited_rows}) {
     for (Row& row : rows_of(settings.scale, places)) {
       const std::string name = row.name;
       auto* registered = benchmark::RegisterBenchmark(

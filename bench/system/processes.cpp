@@ -156,6 +156,7 @@ Measured measure_sharing(int members, std::uint64_t keys, const std::string& pat
 }  // namespace
 
 int run_child(const std::vector<std::string>& arguments) {
+  if (!arguments.empty() && arguments[0] == kLimitedChild) return ask_limited(arguments);
   if (arguments.size() != 6) fail("a child takes six arguments");
   const std::string& path = arguments[1];
   const Part part{std::stoull(arguments[2]), std::stoull(arguments[3])};

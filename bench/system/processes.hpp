@@ -8,4 +8,8 @@ namespace bench::system {
 
 int run_child(const std::vector<std::string>& arguments);
 
+// A child whose memory is limited (limited.cpp).
+inline constexpr const char* kLimitedChild = "limited";
+int ask_limited(const std::vector<std::string>& arguments);
+
 }  // namespace bench::system

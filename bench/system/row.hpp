@@ -39,8 +39,11 @@ struct Scale {
   std::uint64_t opens = 1000;
   std::uint64_t cold_lookups = 200;
   std::uint64_t syncs = 5;
-  std::uint64_t lines = 10'000'000;      // lines of text
-  std::uint64_t set_keys = 100'000'000;  // keys of each file that is merged, copied or folded
+  std::uint64_t lines = 10'000'000;             // lines of text
+  std::uint64_t set_keys = 100'000'000;         // keys of each file that is merged, copied or folded
+  std::uint64_t limited_bytes = 4'000'000'000;  // of a filter that is larger than the memory of its process; 0: none
+  std::uint64_t limit_bytes = 1'000'000'000;
+  std::uint64_t limited_keys = 10'000'000;
 };
 
 inline constexpr double kBitsPerKey = 10;
@@ -56,5 +59,6 @@ Rows cold_rows(const Scale& scale, const Places& places);
 Rows sync_rows(const Scale& scale, const Places& places);
 Rows text_rows(const Scale& scale, const Places& places);
 Rows set_rows(const Scale& scale, const Places& places);
+Rows limited_rows(const Scale& scale, const Places& places);
 
 }  // namespace bench::system

@@ -45,13 +45,14 @@ class Smoke(unittest.TestCase):
         wanted += ["cold/blocked/default", "cold/classic/default", "sync/written/default", "sync/read/default"]
         wanted += [f"text/{name}" for name in ("wc -l", "sort -u", "bf build", "bf build --capacity",
                                                "bf build of a pipe", "bf add", "bf contains")]
+        wanted += ["limited/cat", "limited/batch, sorted"]  # or a line that says why not: a control group takes rights
         wanted += [f"sets/{name}" for name in ("cat of 1 file", "cat of 2 files", "copy", "fold", "merge of 2",
                                                "merge into")]
         self.assertLessEqual(set(wanted), set(rows))
         table = self.table()
         # In memory alone (tmpfs) there are no cold files; the line says so.
         for words in (r"\| add and ask in turn \| 4 \|", r"\| 64 MiB, in memory \|", r"\| blocked,? default \|",
-                      r"\| written, default \|", r"\| bf build --capacity \|", r"\| merge of 2 \|"):
+                      r"\| written, default \|", r"\| bf build --capacity \|", r"\| merge of 2 \|", r"\| batch, sorted \|"):
             self.assertRegex(table, words)
         self.check_facts({name: row for name, row in rows.items() if not row.get("error_occurred")})
 

@@ -34,7 +34,7 @@ enum class Code : std::int32_t {
   kInternal = -13,     // a bug in bfstore
   kUnsupported = -14,  // the filter's layout cannot do this
   kForked = -15,       // the handle was made before a fork, and this is the child
-  kFilesystem = -16,   // on a network or overlay filesystem, which may show readers an older file
+  kFilesystem = -16,   // on a network filesystem or a read-only overlay, which may show readers an older file
   kSecret = -17,       // the secret is missing, is another one, or the filter has none
   kShut = -18,         // the handle was shut: it answers "maybe", and adds nothing
   kMismatch = -19,     // two filters differ in what must be equal; the message says in what

@@ -85,7 +85,7 @@ class Checker {
     if (whole_) check_seal();
     check_part();
     if (id_.seeds && id_.seeds->size() != id_.num_probes)
-      broken(Code::kRecord, "the seeds are not one for each of k probes. Use a copy or rebuild it.");
+      broken(Code::kRecord, std::string("the seeds are not one for each of k probes.") + base::kRebuild);
     check_canary();
     return {std::move(id_), std::move(problems_)};
   }
@@ -118,7 +118,7 @@ class Checker {
       return broken(Code::kTooShort, "not a bfstore file (it is empty). Create one with bf create.");
     const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
     if (begins_with_magic()) {
-      broken(Code::kTooShort, length + ", shorter than its header: it was truncated. Use a copy or rebuild it.");
+      broken(Code::kTooShort, length + ", shorter than its header: it was truncated." + base::kRebuild);
     } else {
       broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "). Create one with bf create.");
     }
@@ -164,7 +164,7 @@ class Checker {
     const Bytes record = bytes_.first(id_.header_bytes);
     if (base::load<std::uint64_t>(record.data() + record.size() - kChecksumBytes) != checksum_of(record)) {
       broken(Code::kChecksum,
-             "the header's checksum does not match: the header was damaged or edited. Use a copy or rebuild it.");
+             std::string("the header's checksum does not match: the header was damaged or edited.") + base::kRebuild);
     }
   }
 
@@ -244,8 +244,8 @@ class Checker {
       broken(Code::kBody, "the body cannot begin at byte " + std::to_string(id_.body_offset));
     } else if (sections->end > available_bytes_) {
       broken(Code::kBody, "the filter ends at byte " + std::to_string(sections->end) + ", but only " +
-                              std::to_string(available_bytes_) +
-                              " bytes exist: the file was truncated. Use a copy or rebuild it.");
+                              std::to_string(available_bytes_) + " bytes exist: the file was truncated." +
+                              base::kRebuild);
     }
   }
 
@@ -340,7 +340,8 @@ class Checker {
         seal.checksums_offset != sections->checksums.offset) {
       broken(Code::kRecord, "the number or the place of the sealed body's checksums is impossible");
     } else if (sections->end > available_bytes_) {
-      broken(Code::kBody, "the checksums end after the file's end: the file was truncated. Use a copy or rebuild it.");
+      broken(Code::kBody,
+             std::string("the checksums end after the file's end: the file was truncated.") + base::kRebuild);
     }
   }
 
@@ -351,7 +352,7 @@ class Checker {
     const bool fits = row_->in_lines && id_.num_bits <= layout::most_bits(*row_) / std::max(part.parts, 1U);
     if (in_range && fits && capacity >= 1 && capacity <= static_cast<std::uint64_t>(INT64_MAX)) return;
     broken(Code::kRecord, "part " + std::to_string(part.number) + " of " + std::to_string(part.parts) +
-                              " is impossible. Use a copy or rebuild it.");
+                              " is impossible." + base::kRebuild);
   }
 
   void check_canary() {

@@ -36,8 +36,7 @@ namespace bip = boost::interprocess;
 
 constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 constexpr std::uint64_t kMostCovers = 16'384;  // each of at most 2 MiB of damage
-constexpr const char* kUnreadable =
-    ": a page could not be read (an I/O error, or the file was truncated). Use a copy or rebuild it.";
+constexpr const char* kUnreadable = ": a page could not be read (an I/O error, or the file was truncated).";
 
 // The interface that Boost needs of an object that it maps.
 struct Mappable {
@@ -292,7 +291,7 @@ Error Mapping::read(std::span<std::byte> into, std::uint64_t offset) const {
     std::memcpy(into.data(), data() + offset, into.size());
     return {};
   }
-  return Error{Code::kFault, got < 0 ? errno : EFAULT, held_->path + kUnreadable};
+  return Error{Code::kFault, got < 0 ? errno : EFAULT, held_->path + kUnreadable + base::kRebuild};
 }
 
 void Mapping::read_ahead(std::uint64_t offset, std::uint64_t bytes) const noexcept {
@@ -312,7 +311,7 @@ Error Mapping::populate(std::uint64_t offset, std::uint64_t bytes) const {
   const std::uint64_t length = offset + bytes - first;
   if (held_->copy.ok() || madvise(from, length, MADV_POPULATE_READ) == 0) return {};
   if (errno == EFAULT || errno == EIO || errno == EHWPOISON) {
-    return Error{Code::kFault, errno, held_->path + kUnreadable};
+    return Error{Code::kFault, errno, held_->path + kUnreadable + base::kRebuild};
   }
   // Linux before 5.14: starts the read and does not wait for it.
   if (errno == EINVAL && madvise(from, length, MADV_WILLNEED) == 0) return {};
@@ -354,7 +353,7 @@ Error Mapping::cover_with_ones(std::uint64_t offset, std::uint64_t bytes) const 
   }
   for (std::uint64_t done = 0; done < bytes; done += kHugePage) {
     if (++held_->covers > kMostCovers)
-      return base::fail(Code::kDamaged, held_->path + ": damaged at too many places. Use a copy, or rebuild it.");
+      return base::fail(Code::kDamaged, held_->path + ": damaged at too many places." + base::kRestoreSealed + ".");
     const std::uint64_t piece = std::min(kHugePage, bytes - done);
     void* const ones = held_->ones.all().data();
     if (mremap(ones, 0, piece, MREMAP_MAYMOVE | MREMAP_FIXED, data() + offset + done) == MAP_FAILED)

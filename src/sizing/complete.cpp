@@ -85,8 +85,8 @@ Result<std::uint64_t> keys_of_ratio(const Row& row, std::uint64_t bits, double b
 // What to change, if so many keys need more bits.
 std::string way_out(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys) {
   const auto enough = solve_for_rate(row, keys, options.fpr, probes);
-  if (!enough) return " was asked for. Give fewer keys or a higher rate.";
-  return " takes " + std::to_string(enough->num_bits) + " bits. Give so many, fewer keys or a higher rate.";
+  const std::string bits = enough ? std::to_string(enough->num_bits) + " bits, or " : "";
+  return "For " + number(options.fpr) + " give " + bits + "fewer keys.";
 }
 
 Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t keys,
@@ -94,11 +94,11 @@ Result<Size> of_keys_and_bits(const Row& row, const Options& options, std::uint3
   Size size{bits, probes != 0 ? probes : best_probes(row, keys, bits), keys, 0};
   size.fpr = false_positive_rate(row, keys, bits, size.num_probes);
   if (options.fpr == 0 || size.fpr <= options.fpr) return size;
-  return fail(Code::kSizing, std::to_string(keys) + " keys in " + std::to_string(bits) + " bits of the " +
-                                 row.info.name + " layout have a false-positive rate of " + number(size.fpr) +
-                                 (probes != 0 ? " with " : " at best, with ") + std::to_string(size.num_probes) +
-                                 (size.num_probes == 1 ? " probe" : " probes") + ". A rate of " + number(options.fpr) +
-                                 way_out(row, options, probes, keys));
+  return fail(Code::kSizing, std::to_string(keys) + " keys in " + std::to_string(bits) + " bits (" + row.info.name +
+                                 ") have a false-positive rate of " + number(size.fpr) +
+                                 (probes != 0 ? " with " + std::to_string(probes) + (probes == 1 ? " probe" : " probes")
+                                              : " at best") +
+                                 ". " + way_out(row, options, probes, keys));
 }
 
 Result<Size> of_bits(const Row& row, const Options& options, std::uint32_t probes, std::uint64_t bits) {

@@ -273,6 +273,14 @@ class Refusals(BfCase):
         done = self.run_bf("create", "f", "-n", "10k", "-m", "100", "-k", "3")
         self.assertEqual(done.returncode, 0)
         self.assert_complaint(done.stderr, says=["f: has so few bits that with 10,000 keys nearly every absent key is maybe", "--bits"])
+        self.write("keys", b"one\n")
+        self.write("bits", bytes(64))
+        for command in (["build", "f", "--from", "keys"], ["add", "h", "one", "--create"],
+                        ["import", "bits", "f", "--order", "little", "--hash", "murmur3"]):
+            size = "512" if command[0] == "import" else "100"
+            done = self.run_bf(*command, *(["--force"] if "f" in command else []), "--bits", size, "--probes", "3", "--capacity", "10k")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assert_complaint(done.stderr, says="has so few bits that with 10,000 keys nearly every absent key is maybe")
         self.good("create", "g", "-n", "10k", "-m", "100k", "-k", "3")
 
     def test_what_is_no_file_is_never_replaced(self):

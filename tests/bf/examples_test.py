@@ -9,6 +9,7 @@ COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "
 # The files that the examples read, with their contents.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
          for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt", "newer.txt")}
+LISTS["log"] = b"".join(b"row %d\n" % i for i in range(1, 151))
 LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 
 
@@ -16,7 +17,7 @@ class Examples(BfCase):
     def examples(self, *command):
         """Returns the lines of one example after another."""
         text = self.good(*command, "--help").decode().replace(" \\\n     ", "")
-        found = re.findall(r"^  (bf .*)$", text[text.index("\nExample"):], re.M)
+        found = re.findall(r"^  ((?:bf |tail ).*)$", text[text.index("\nExample"):], re.M)
         self.assertTrue(found, text)
         return found
 
@@ -59,6 +60,9 @@ class Examples(BfCase):
                     self.type(line)
                 if command == "copy":
                     self.assertEqual(self.good("contains", "users.bf", "alice", "newer.txt 1"), b"maybe\talice\nmaybe\tnewer.txt 1\n")
+                if command == "add":
+                    self.assertIn(b"mark            150 of owner 0", self.good("inspect", "users.bf"))
+                    self.assertEqual(self.good("contains", "users.bf", "row 101", "row 150"), b"maybe\trow 101\nmaybe\trow 150\n")
                 if command == "contains":
                     with open(self.path("new-urls.txt"), "rb") as file:
                         self.assertEqual(file.read(), b"urls.txt 2\n")

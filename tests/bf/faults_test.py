@@ -106,6 +106,38 @@ class Faults(BfCase):
         stdout, stderr = asking.communicate(b"two\none\n", timeout=PATIENCE)
         self.assertEqual((asking.returncode, stdout, stderr), (0, b"absent\ttwo\nmaybe\tone\n", b""))
 
+    def test_an_add_tells_that_another_program_moved_the_file_away_or_removed_it(self):
+        for gone in (lambda path: os.rename(path, path + ".old"), os.unlink):  # once it said "added", with exit code 0
+            self.good("create", "g", "-q", *SURE)
+            adding = self.spawn("add", "g")
+            os.write(adding.stdin.fileno(), b"one\n")
+            self.wait_until_it(adding, lambda: header(self.path("g"))["keys_added"] > 0)
+            gone(self.path("g"))
+            stdout, stderr = adding.communicate(b"two\n", timeout=PATIENCE)
+            self.assertEqual((adding.returncode, stdout), (2, b""))
+            self.assert_complaint(stderr, says=["g: another program moved it away or removed it", "Add all of these keys again"])
+        self.assertEqual(self.good("contains", "g.old", "one", "two"), b"maybe\tone\nmaybe\ttwo\n")
+
+    def test_a_remove_tells_that_another_program_moved_the_file_away(self):
+        self.good("create", "g", "-q", "--layout", "counting", *SURE)
+        self.good("add", "g", "-q", "one", "two")
+        removing = self.spawn("remove", "g")
+        self.wait_until_it_reads(removing)
+        os.rename(self.path("g"), self.path("h"))
+        stdout, stderr = removing.communicate(b"one\n", timeout=PATIENCE)
+        self.assertEqual((removing.returncode, stdout), (2, b""))
+        self.assert_complaint(stderr, says=["g: another program moved it away or removed it", "1 key removed", "Do not remove these again"])
+        self.assertEqual(self.good("contains", "h", "one", "two"), b"absent\tone\nmaybe\ttwo\n")
+
+    def test_a_truncated_filter_names_the_safe_way_to_put_a_copy_back(self):
+        os.truncate(self.path("f"), os.path.getsize(self.path("f")) - 1)
+        for command in (["contains", "f", "x"], ["inspect", "f"]):
+            done = self.run_bf(*command)
+            self.assertEqual(done.returncode, 2)
+            said = " ".join((done.stdout + done.stderr).decode().split())  # once "Use a copy", which makes wrong noes
+            self.assertIn("put a copy back by the three steps of bf copy --help", said)
+            self.assertNotRegex(said, r"Use a (good )?copy")
+
     def test_a_killed_add_loses_nothing(self):
         adding = self.spawn("add", "f")
         os.write(adding.stdin.fileno(), b"one\ntwo\n")

@@ -23,6 +23,10 @@ class Network(BfCase):
                 self.assertEqual(self.files(), before)
                 self.good(*words, "--any-filesystem", code=code, env=self.env)
 
+    def test_help_does_not_say_that_overlays_are_refused(self):
+        said = " ".join(self.good("contains", "--help").decode().split())
+        self.assertIn("use a file on a network filesystem or a read-only overlay", said)
+
     def test_a_sealed_filter_is_verified_wherever_it_is(self):
         self.good("verify", "sealed", env=self.env)
 

@@ -148,6 +148,40 @@ class Copy(BfCase):
         self.good("contains", "g", "later")
         self.refused("copy", "none", "h", says="none: no such file")
 
+    def test_a_copy_over_a_filter_that_has_other_keys_needs_a_word_and_a_newer_one_over_its_copy_needs_none(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("copy", "f", "old", "-q")
+        self.good("add", "f", "-q", "later")
+        self.good("copy", "f", "backup", "-q")
+        self.good("add", "f", "-q", "last")
+        self.good("copy", "f", "backup", "-q", "--force")
+        says = ["f: may have keys that old lacks", "--filling", "--accept-loss"]
+        self.refused("copy", "old", "f", "--force", says=says)
+        self.refused("copy", "old", "f", "--accept-loss", says="--force")
+        self.good("contains", "f", "later", "last")
+        os.truncate(self.path("f"), os.path.getsize(self.path("f")) - 1)  # nothing can be read of its keys
+        self.refused("copy", "old", "f", "--force", says=says)
+        self.good("copy", "backup", "f", "-q", "--force", "--accept-loss")
+        self.good("copy", "old", "f", "-q", "--force", "--accept-loss")
+        self.good("contains", "f", "later", code=1)
+
+    def test_no_word_is_asked_for_a_copy_over_a_filter_of_another_seed_or_secret_or_with_counters(self):
+        self.good("create", "f", "-q", "-n", "2000", "--seed", "7")
+        self.good("create", "g", "-q", "-n", "2000", "--seed", "8")
+        self.good("add", "g", "-q", "a")
+        self.good("copy", "f", "g", "-q", "--force")
+        for name, secret in (("s", b"1" * 32), ("t", b"2" * 32)):
+            self.write(name + ".secret", secret)
+            os.chmod(self.path(name + ".secret"), 0o600)
+            self.good("create", name, "-q", "-n", "2000", "--hash", "siphash", "--secret-file", name + ".secret")
+            self.good("add", name, "-q", "--secret-file", name + ".secret", name)
+        self.good("copy", "s", "t", "-q", "--force", "--secret-file", "s.secret")
+        self.good("create", "c", "-q", "--layout", "counting", *SURE)
+        self.good("add", "c", "-q", "a", "b")
+        self.good("copy", "c", "backup", "-q")
+        self.good("remove", "c", "-q", "a")
+        self.good("copy", "c", "backup", "-q", "--force")
+
     def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
         self.good("create", "f", "-q", *SURE)
         self.good("copy", "f", "old", "-q")

@@ -247,9 +247,12 @@ class Plan(BfCase):
         rows = self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic")
         self.assertEqual(rows["-n ln p / (ln 2)^2"], ["62,134,611"])
 
-    def test_where_no_layout_can_each_says_why_and_what_all_say_is_said_once(self):
-        self.refused("plan", "-n", "1", "-p", "1e-300", says=["blocked: a false-positive rate of 1e-300 is below",
-                                                              "classic: no filter of at most 2^48 bits"])
+    def test_where_no_layout_can_the_nearest_says_why_and_what_all_say_is_said_once(self):
+        self.refused("plan", "-n", "1", "-p", "1e-300", says=["classic comes nearest: no filter of at most 2^48 bits"])
+        refused = self.run_bf("plan", "-n", "1M", "-p", "1%", "--bits", "8M")  # once three sentences for each layout
+        self.assert_complaint(refused.stderr, says=["classic comes nearest: 1000000 keys in 8000000 bits", "0.02158 at best. For 0.01 give 9592957 bits"])
+        self.assertLess(len(refused.stderr), 200)
+        self.good("plan", "-n", "1M", "-p", "1%", "--bits", "9592957", "--layout", "classic")
         done = self.run_bf("plan", "--max-bytes", "100", "-p", "1%")
         self.assertEqual((done.returncode, done.stderr.count(b"too few for a header")), (2, 1))
 

@@ -1,11 +1,12 @@
 """bf recover: adds again keys that a crash may have lost, and nothing is answered "absent" before all are added."""
 import gzip
 import os
+import signal
 import struct
 import subprocess
 import unittest
 
-from bf_case import SURE, BfCase, programs
+from bf_case import PATIENCE, SURE, BfCase, programs
 
 programs.need_module("xxhash", "python3-xxhash")
 import xxhash
@@ -42,7 +43,8 @@ class Recover(BfCase):
                 struct.pack_into("<QQQ", slot, 128 + 24 * lane, owner, 100, epoch)
 
         self.edit_slots("f", go_down)
-        self.refused("contains", "f", "a", says=["bf recover", "accept the loss (bf recover --accept-loss), or rebuild it"])
+        self.refused("contains", "f", "a", says=["bf recover", "accept the loss (bf recover --accept-loss), or rebuild it",
+                                                "the machine went down, a writer was killed in the middle of a sync"])
 
     def state(self):
         with open(self.path("f"), "rb") as file:
@@ -162,6 +164,38 @@ class Recover(BfCase):
         self.assert_complaint(done.stderr, says="f: has no mark of the owner 9, only of the owners 7, 8.")
         self.assertIn(b"of the owner 8 are added, too", done.stdout)
         self.assertIn(b"recovered", self.good("recover", "f", "--owner", "8", "d"))
+
+    def go_down(self, name):
+        def change(slot):
+            struct.pack_into("<I", slot, 8, DIRTY)
+            slot[16:32] = os.urandom(16)
+        self.edit_slots(name, change)
+
+    def test_a_mark_that_bf_add_stored_says_from_where_to_add_again(self):
+        self.good("create", "f", "-q", *SURE)
+        self.assertEqual(self.good("add", "f", "--mark", "2", input=b"a\nb\n"), b"f: 2 keys added (2 of them certainly new); mark 2 stored\n")
+        self.good("add", "f", "-q", "--mark", "7", "--owner", "8", "--epoch", "9", "e")
+        self.assertIn(b"mark            2 of owner 0", self.good("inspect", "f"))
+        self.good("add", "f", "-q", "c")
+        self.go_down("f")
+        self.refused("contains", "f", "a", says="The keys of owner 0 up to mark 2, owner 8 up to mark 7 of epoch 9 are durable")
+        self.assertIn(b"recovered", self.good("recover", "f", "--all-owners", "c"))
+        self.assertEqual(self.good("contains", "f", "a", "b", "c", "e", "x"), b"maybe\ta\nmaybe\tb\nmaybe\tc\nmaybe\te\nabsent\tx\n")
+
+    def test_bf_add_stores_no_mark_without_keys_or_for_a_part_of_them(self):
+        self.good("create", "f", "-q", *SURE)
+        self.refused("add", "f", "--mark", "2", input=b"", says=["f: got no keys, so the mark was not stored"])
+        self.write("cut.gz", gzip.compress(b"a\nb\n" * 1000)[:-9])
+        self.refused("add", "f", "--mark", "2000", "--from", "cut.gz", says="cut.gz: ")
+        self.refused("add", "f", "--mark", "0", "a", says="--mark: ")
+        self.refused("add", "f", "--owner", "1", "a", says="--mark")
+        self.refused("add", "f", "--epoch", "1", "a", says="--mark")
+        adding = self.spawn("add", "f", "--mark", "2")
+        os.write(adding.stdin.fileno(), b"a\n")
+        self.wait_until_it_reads(adding)
+        adding.send_signal(signal.SIGINT)
+        self.assertIn(b"the rest was not read, and the mark is not stored", adding.communicate(timeout=PATIENCE)[1])
+        self.assertNotRegex(self.good("inspect", "f"), rb"mark +\d")
 
     def test_quiet_does_not_hide_that_others_are_waited_for(self):
         self.unclean(7, 8, 9)

@@ -112,12 +112,12 @@ TEST_CASE("n and m: the best k and its rate; with k that one; with p only if the
     const double less = best.fpr * 0.999;
     const auto enough = sizing::solve_for_rate(row, 51'200, less);
     REQUIRE(enough.ok());
-    const std::string bits = " takes " + std::to_string(enough->num_bits) + " bits. Give so many";
+    const std::string bits = " give " + std::to_string(enough->num_bits) + " bits, or fewer keys.";
     check_refused(sizing::complete(row, options_of({.n = 51'200, .p = less, .m = 512'000}), 0), Code::kSizing,
                   {"51200 keys in 512000 bits", row.info.name, "at best", bits.c_str()});
     CHECK(completed(row, {.n = 51'200, .p = less, .m = enough->num_bits}).fpr <= less);
     check_refused(sizing::complete(row, options_of({.n = 51'200, .p = best.fpr, .m = 512'000, .k = 3}), 0),
-                  Code::kSizing, {"with 3 probes. A rate of "});
+                  Code::kSizing, {"with 3 probes. For "});
   }
 }
 

@@ -17,11 +17,29 @@
 namespace bf {
 namespace {
 
+void add_mark(CLI::App& app, Arguments& arguments) {
+  CLI::Option* const mark = add_text(app, "--mark", "store that every key of a log of yours up to number N is added",
+                                     "N", [&](const std::string& name, const std::string& text) {
+                                       arguments.mark = parse_uint64(name, text);
+                                       if (*arguments.mark == 0) throw Failure(name + ": positions begin at 1.");
+                                     });
+  const auto take_owner = [&](const std::string& name, const std::string& text) {
+    arguments.owners = {parse_uint64(name, text)};
+  };
+  const auto take_epoch = [&](const std::string& name, const std::string& text) {
+    arguments.epoch = parse_uint64(name, text);
+  };
+  add_text(app, "--owner", "whose log it is, if several programs have one (default: 0)", "N", take_owner)->needs(mark);
+  add_text(app, "--epoch", "which log: another number whenever it begins anew (default: 0)", "N", take_epoch)
+      ->needs(mark);
+}
+
 void declare_add(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf add FILE [KEY... | --from PATH] [-0] [--secret-file PATH] [-q]\n"
-                       "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
-                       {"--from", "--create", "--capacity", "--fpr", "--quiet"});
+  add_help_and_version(
+      app,
+      "bf add FILE [KEY... | --from PATH] [-0] [--mark N [--owner N] [--epoch N]] [--secret-file PATH] [-q]\n"
+      "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
+      {"--from", "--create", "--capacity", "--fpr", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_form(app, arguments);
@@ -29,6 +47,7 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments, "5000; exclusive: 60000");
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
+  add_mark(app, arguments);
   add_quiet(app, arguments);
   add_create(app, arguments);
   app.footer(
@@ -42,7 +61,14 @@ void declare_add(CLI::App& app, Arguments& arguments) {
       "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
       "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
       "be its own.\n"
+      "\nA killed bf add loses no key. But a kill in the middle of a sync (a bf add begins and ends with one), or a "
+      "machine\nthat goes down, leaves an unclean file. It is refused until the keys after the last mark are added "
+      "again "
+      "(bf\nrecover), or all keys if no mark was stored. bfinspect shows the mark. It is your promise: after a "
+      "recovery "
+      "bf\ncalls a key absent that it covers and that was not added. A list without keys stores no mark.\n"
       "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
+      "  tail -n +101 log | head -n 50 | bf add users.bf --mark 150\n"
       "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
 
@@ -148,6 +174,18 @@ void refuse_unnoted_form(const bfstore::Filter& filter, const Arguments& argumen
                 "). If all keys of this one have it: bf merge NEW " + arguments.file + form + ".");
 }
 
+// Stores the mark of a log whose keys were all added.
+void store_mark(bfstore::Filter& filter, const Arguments& arguments, const Loader& loader) {
+  if (!arguments.mark || interrupt::pending()) return;
+  if (loader.keys_read() == 0)
+    throw Failure(arguments.file + ": got no keys, so the mark was not stored. Give the keys up to the mark.");
+  bfstore::LogPosition position;
+  if (!arguments.owners.empty()) position.owner = arguments.owners.front();
+  position.epoch = arguments.epoch.value_or(0);
+  position.mark = *arguments.mark;
+  check(filter.sync(position), arguments.file);
+}
+
 int add(const Arguments& arguments) {
   interrupt::defer();
   std::optional<KeySource> source;
@@ -160,6 +198,7 @@ int add(const Arguments& arguments) {
   if (arguments.create && !created) check_form(filter, arguments);
   if (!created) refuse_unnoted_form(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
+  if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);
@@ -169,13 +208,15 @@ int add(const Arguments& arguments) {
   loader.finish();
   if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
   if (filter.health() == bfstore::Code::kSuperseded) loader.fail(filter.health());
+  refuse_moved(filter, arguments.file, "Add all of these keys again.");
+  store_mark(filter, arguments, loader);
   check(filter.close(), arguments.file);
   const std::string words =
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
-    complain(words + ". Interrupted: the rest was not read.");
+    complain(words + ". Interrupted: the rest was not read" + (arguments.mark ? ", and the mark is not stored." : "."));
   } else if (!arguments.quiet) {
-    report(words);
+    report(words + (arguments.mark ? "; mark " + std::to_string(*arguments.mark) + " stored" : ""));
   }
   return 0;
 }

@@ -262,6 +262,7 @@ int build(const Arguments& arguments) {
   loader.finish();
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
+  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);
     report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + new_words(loader) + "), " +

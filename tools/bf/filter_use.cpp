@@ -156,6 +156,13 @@ std::string doubt_words(bfstore::Code code, const std::string& file) {
   return words;
 }
 
+void refuse_moved(const bfstore::Filter& filter, const std::string& file, const std::string& advice) {
+  if (unwrap(filter.is_current(), file) || filter.health() == bfstore::Code::kSuperseded) return;
+  throw Failure(file +
+                ": another program moved it away or removed it meanwhile, so what was done is not in a file of " +
+                "this name. " + advice);
+}
+
 void refuse_external(const bfstore::Filter& filter, const std::string& file) {
   if (bfstore::hash_of(filter.shape().hash)->takes_keys) return;
   throw Failure(

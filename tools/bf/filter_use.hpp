@@ -93,6 +93,11 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
 // Says why a filter gives no answers, or takes no keys, and what the user can do.
 std::string doubt_words(bfstore::Code code, const std::string& file);
 
+// Throws Failure if another program moved the file away, or removed it, while this process wrote to it: a file of that
+// name, if there is one, lacks what was written. `advice` says what to do. Closing tells that bfstore replaced the
+// file.
+void refuse_moved(const bfstore::Filter& filter, const std::string& file, const std::string& advice);
+
 // Throws Failure for a filter whose hash is external: it takes no keys.
 void refuse_external(const bfstore::Filter& filter, const std::string& file);
 

@@ -188,6 +188,7 @@ int import_array(const Arguments& arguments) {
   }
   const bfstore::Stats stats = filter.stats();
   publish(filter, arguments.file);
+  if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {
     complain(arguments.file + ": is fuller than the " + key_words(most_keys) +

@@ -111,6 +111,7 @@ int merge(const Arguments& arguments) {
   }
   const bfstore::Stats stats = filter.stats();
   if (arguments.into) {
+    refuse_moved(filter, arguments.file, "Merge again.");
     check(filter.close(), arguments.file);
   } else {
     publish(filter, arguments.file);

@@ -202,7 +202,7 @@ void add_quiet(CLI::App& app, Arguments& arguments) {
 
 void add_any_filesystem(CLI::App& app, Arguments& arguments) {
   app.add_flag("--any-filesystem", arguments.any_filesystem,
-               "use a file on a network or overlay filesystem, where a process may miss others' writes");
+               "use a file on a network filesystem or a read-only overlay, where a process may miss others' writes");
 }
 
 void add_small_pages(CLI::App& app, Arguments& arguments) {

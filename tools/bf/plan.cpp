@@ -171,16 +171,14 @@ Forecasts forecasts_of(const Arguments& arguments) {
   return all;
 }
 
-// Returns the reasons why no layout can be like that. One reason that all share appears once.
-std::string reasons_of(const std::vector<Refusal>& refusals) {
+// Returns why no layout can be like that: the reason that all share, or that of the classic layout, which has the
+// lowest rates and so comes nearest.
+std::string reason_of(const std::vector<Refusal>& refusals) {
   const std::string& first = refusals.front().why;
   if (std::all_of(refusals.begin(), refusals.end(), [&](const Refusal& one) { return one.why == first; })) return first;
-  std::string reasons;
-  for (const Refusal& one : refusals) {
-    reasons += reasons.empty() ? "" : " ";
-    reasons.append(one.layout.name).append(": ").append(one.why);
-  }
-  return reasons;
+  const auto is_classic = [](const Refusal& one) { return one.layout.layout == bfstore::Layout::kClassic; };
+  const Refusal& nearest = *std::find_if(refusals.begin(), refusals.end() - 1, is_classic);
+  return std::string("no layout can be like that. ") + nearest.layout.name + " comes nearest: " + nearest.why;
 }
 
 void print(const std::string& text) {
@@ -192,7 +190,7 @@ void print(const std::string& text) {
 int plan(const Arguments& arguments) {
   const Forecasts all = forecasts_of(arguments);
   const std::string& picture = arguments.target;
-  if (all.possible.empty()) throw Failure(reasons_of(all.impossible));
+  if (all.possible.empty()) throw Failure(reason_of(all.impossible));
   if (picture == kStandardOutput) {
     print(svg_text(all));
     return 0;

@@ -185,6 +185,7 @@ int recover(const Arguments& arguments) {
   loader.finish();
   bool over = true;
   for (const std::uint64_t owner : owners) over = unwrap(filter.finish_recovery(owner), arguments.file);
+  refuse_moved(filter, arguments.file, "The file that was moved is recovered.");
   check(filter.close(), arguments.file);
   const std::string words = arguments.file + ": " + key_words(loader.keys_read()) + " added again";
   if (!over) {

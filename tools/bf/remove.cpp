@@ -187,6 +187,7 @@ std::string remove_all(bfstore::Filter& filter, Remover& remover, const Argument
   }
   std::string words = remover.words();
   try {
+    refuse_moved(filter, arguments.file, "It was done in the file that was moved.");
     check(filter.close(), arguments.file);
   } catch (const Failure& failure) {
     throw Failure(std::string(failure.what()) + (std::string_view(failure.what()).ends_with('.') ? "" : ".") +

@@ -34,7 +34,7 @@ int verify(const Arguments& arguments) {
   }
   complain(arguments.file + ": " + grouped(found.num_damaged_chunks) + " of " + chunks +
            (found.num_damaged_chunks == 1 ? " is" : " are") +
-           " damaged. Use a copy, or rebuild it (bf build --force).");
+           " damaged. Rebuild it (bf build --force), or put back a copy of this same sealed file.");
   return 1;
 }
 

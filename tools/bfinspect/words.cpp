@@ -257,7 +257,7 @@ std::string untold_hash(const Foreign& foreign) {
 std::string foreign_way_out(const Facts& facts) {
   const Foreign& foreign = *facts.foreign;
   if (!facts.report.valid())
-    return "Do not trust its \"no\". Use a good copy, or give the format that it has (--format).";
+    return "Do not trust its \"no\". Get the file again, or give the format that it has (--format).";
   if (foreign.formats.size() > 1) return "Find out which program made it, and give its format (--format).";
   const std::string format = std::string("--format ") + foreign.formats.front().name + untold_hash(foreign);
   if (!foreign.filter) return "Give the column that is meant: " + format + " --column C.";
@@ -281,10 +281,11 @@ std::string way_out(const Facts& facts) {
     return "Use the bfstore that made it or a later one, or rebuild it from its keys (bf build).";
   }
   if (has_problem(facts, Code::kDamaged)) {
-    return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build). Until then bf contains "
-           "--tolerate-damage answers \"maybe\" for keys in damaged places.";
+    return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put back a copy of this same sealed file. "
+           "Until then bf contains --tolerate-damage answers \"maybe\" for keys in damaged places.";
   }
-  return "Do not trust its \"no\". Use a good copy, or rebuild it from its keys (bf build).";
+  return "Do not trust its \"no\". Rebuild it from its keys (bf build), or put a copy back by the three steps of bf "
+         "copy --help.";
 }
 
 }  // namespace bfinspect

@@ -16,7 +16,7 @@ const (
 	ENOENT       Code = C.BFS_ENOENT       // the file does not exist
 	EACCES       Code = C.BFS_EACCES       // permission denied
 	ENOSPC       Code = C.BFS_ENOSPC       // the disk, the quota or the file size limit is full
-	EFILESYSTEM  Code = C.BFS_EFILESYSTEM  // a network or overlay filesystem, which may show readers an older file
+	EFILESYSTEM  Code = C.BFS_EFILESYSTEM  // a network filesystem or a read-only overlay, which may show readers an older file
 	EREADONLY    Code = C.BFS_EREADONLY    // the handle was opened for reading
 	EOWNERS      Code = C.BFS_EOWNERS      // all 64 lanes for owners of marks are taken: drop an owner
 	EDIGESTONLY  Code = C.BFS_EDIGESTONLY  // the filter's hash is "external": it takes digests, not keys
@@ -28,7 +28,7 @@ const (
 	ESIZING      Code = C.BFS_ESIZING      // no m and k can reach what was asked
 	ESECRET      Code = C.BFS_ESECRET      // the secret is missing, is another one, or the filter has none
 	EMISMATCH    Code = C.BFS_EMISMATCH    // two filters differ in what must be equal: the message says in what
-	EUNCLEAN     Code = C.BFS_EUNCLEAN     // keys may be missing: in use when the machine went down, or copied while in use
+	EUNCLEAN     Code = C.BFS_EUNCLEAN     // keys may be missing: power cut, kill during a sync, or copied while in use
 	EPOISONED    Code = C.BFS_EPOISONED    // a sync failed: memory and disk may differ
 	ELOST        Code = C.BFS_ELOST        // truncated, overwritten or zero-filled while it was mapped
 	ERECOVERING  Code = C.BFS_ERECOVERING  // a recovery was begun and has not ended

@@ -30,7 +30,7 @@ func ForeignFormats() []string {
 
 // RecognizeOptions say how RecognizeForeign opens the file.
 type RecognizeOptions struct {
-	AnyFilesystem bool // also a network or overlay filesystem
+	AnyFilesystem bool // also a network filesystem or a read-only overlay
 	NoFollow      bool // ESYMLINK if the last part of the path is a symbolic link
 }
 

@@ -56,7 +56,7 @@ type Options struct {
 	Populate       bool // read the whole file into memory now
 	Random         bool // small pages, no read-ahead: larger than memory, or synced often
 	Guard          bool // a page that cannot be read is doubt, not SIGBUS
-	AnyFilesystem  bool // also a network or overlay filesystem, which may show an older file
+	AnyFilesystem  bool // also a network filesystem or a read-only overlay, which may show an older file
 	Limit          bool // EFULL at the capacity
 	Replace        bool // replace an existing file, whose users learn of it
 	Unpublished    bool // no name in the file system until Publish
@@ -88,7 +88,7 @@ type OpenOptions struct {
 	Recover        bool // an unclean, poisoned or recovering file, to recover it
 	AcceptLoss     bool // such a file as it is: it may lack keys after the marks
 	Strict         bool // a file whose writer was killed is unclean, too
-	AnyFilesystem  bool // also a network or overlay filesystem, which may show an older file
+	AnyFilesystem  bool // also a network filesystem or a read-only overlay, which may show an older file
 	Limit          bool // EFULL at the capacity
 	NoFollow       bool // ESYMLINK if the last part of the path is a symbolic link
 	NoWrite        bool // write nothing at all, for audits and sandboxes
@@ -108,7 +108,7 @@ type CopyOptions struct {
 	LockTimeout   time.Duration // for each lock; 0 is 5 seconds
 	FPR           float64       // Copy: fold the copy as small as possible while its rate is at most this
 	Replace       bool          // replace an existing file, whose users learn of it
-	AnyFilesystem bool          // also a network or overlay filesystem
+	AnyFilesystem bool          // also a network filesystem or a read-only overlay
 	Filling       bool          // the new file answers maybe until FinishFilling
 	Sealed        bool          // Copy: with a checksum for every 64 KiB, and never written to again
 	SameFileID    bool          // Copy: the file_id of the source, for a copy that takes no more keys

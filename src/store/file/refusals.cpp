@@ -47,7 +47,9 @@ Error refused(const std::string& path, const format::FileId& file_id, FileState 
       return fail(Code::kSuperseded, path + ": being replaced. Open it again in a moment.");
     default:
       return fail(Code::kUnclean,
-                  base::sentences(path + ": not closed cleanly before a crash, or a copy of a file in use", ways));
+                  base::sentences(path + ": not closed cleanly: the machine went down, a writer was killed in the "
+                                         "middle of a sync, or this is a copy of a file in use",
+                                  ways));
   }
 }
 

@@ -157,8 +157,8 @@ std::string in_words(const std::vector<DamagedRange>& ranges) {
 }
 
 Error damaged(const OpenFile& opened, const std::vector<DamagedRange>& found) {
-  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found) +
-                                  "). Use a copy, rebuild it, or open it with the damage tolerated.");
+  return fail(Code::kDamaged, opened.file().path() + ": damaged (" + in_words(found) + ")." + base::kRestoreSealed +
+                                  ", or open it with the damage tolerated.");
 }
 
 Error check_whole(const OpenFile& opened) {
@@ -195,7 +195,7 @@ Error check_seal(const OpenFile& opened, const Opening& options) {
   const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
   if (!damaged.empty() && !layout.can.ones_are_maybe) {
     return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + layout.name +
-                                        " filter can be made to answer maybe. Use a copy, or rebuild it.");
+                                        " filter can be made to answer maybe." + base::kRestoreSealed + ".");
   }
   for (const DamagedRange& range : damaged) {
     if (Error error = opened.mapping().cover_with_ones(range.offset, range.bytes); !error.ok()) return error;

@@ -140,11 +140,10 @@ function unpublished(shape, {width, stride}) {
   return {...shape, unpublished: true, exclusive: true};
 }
 
-/** As of an empty list, which replaces no file. @template Made @param {Filter} made
- * @param {(call: Generator) => Made} run @param {Path} path @param {CreateOptions} shape @returns {Made} */
-function ofNoKey(made, run, path, shape) {
+/** A build as of an empty list, which replaces no file. @param {Filter} made @param {Path} path @param {CreateOptions} shape */
+function ofNoKey(made, path, shape) {
   made.abandon();
-  return run(building(path, batchOf([], {}), shape));
+  return building(path, batchOf([], {}), shape);
 }
 
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
@@ -159,7 +158,7 @@ export function build(path, keys, options = NONE) {
   try {
     let added = 0;
     for (const list of batches(keys)) added += made.addMany(list);
-    if (added === 0) return ofNoKey(made, now, path, shape);
+    if (added === 0) return now(ofNoKey(made, path, shape));
     made.publish();
   } catch (error) {
     made.abandon();
@@ -189,7 +188,7 @@ export async function buildAsync(path, keys, options = NONE) {
     let added = 0;
     for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming))
       added += made.addMany(list);
-    if (added === 0) return await ofNoKey(made, later, path, shape);
+    if (added === 0) return await later(ofNoKey(made, path, shape));
     await made.publishAsync();
   } catch (error) {
     made.abandon();

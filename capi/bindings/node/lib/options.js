@@ -48,7 +48,7 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
  * @property {boolean} [populate]  reads the whole file into memory now
  * @property {boolean} [random]  small pages, no read-ahead: larger than memory, or synced often
  * @property {boolean} [guard]  a page that cannot be read is doubt, not SIGBUS
- * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
+ * @property {boolean} [anyFilesystem]  also a network filesystem or a read-only overlay
  */
 /** @typedef {{replace?: boolean}} ReplaceFlags  replaces an existing file, whose users learn of it */
 /** @typedef {object} AddingFlags
@@ -75,7 +75,7 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
  * @property {boolean} [recover]  "r+": an unclean, poisoned or recovering file, to recover it
  * @property {boolean} [acceptLoss]  "r+": such a file as it is
  * @property {boolean} [strict]  a file whose writer was killed is unclean, too
- * @property {boolean} [anyFilesystem]  also a network or overlay filesystem
+ * @property {boolean} [anyFilesystem]  also a network filesystem or a read-only overlay
  * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
  * @property {boolean} [noWrite]  "r": writes nothing at all
  * @property {boolean} [follow]  "r": continues with the file that replaces this one

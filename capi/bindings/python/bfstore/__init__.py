@@ -129,7 +129,7 @@ class ForkedError(CallError):
 
 
 class FilesystemError(CallError, OSError):
-    """The file is on a network or overlay filesystem, which may show readers an older file: see any_filesystem."""
+    """The file is on a network filesystem or a read-only overlay, which may show readers an older file: see any_filesystem."""
 
 
 class SecretError(CallError):

@@ -86,7 +86,7 @@ errors! {
     Unsupported: BFS_EUNSUPPORTED;
     /// The filter was opened before a fork, and this is the child: open the path again.
     Forked: BFS_EFORKED;
-    /// On a network or overlay filesystem, which may show readers an older file: see `any_filesystem`.
+    /// On a network filesystem or a read-only overlay, which may show readers an older file: see `any_filesystem`.
     Filesystem: BFS_EFILESYSTEM;
     /// The secret is missing, is another one, or the filter has none.
     Secret: BFS_ESECRET;

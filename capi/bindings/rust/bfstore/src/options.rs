@@ -180,7 +180,7 @@ impl<'a> OpenOptions<'a> {
         accept_loss = BFS_ACCEPT_LOSS;
         /// Treats a file whose writer was killed as unclean, too: for devices that vanish.
         strict = BFS_STRICT;
-        /// Allows a network or overlay filesystem, which may show readers an older file.
+        /// Allows a network filesystem or a read-only overlay, which may show readers an older file.
         any_filesystem = BFS_ANY_FILESYSTEM;
         /// Makes an add fail with [`Error::Full`] at the capacity.  For writing.
         limit = BFS_LIMIT;

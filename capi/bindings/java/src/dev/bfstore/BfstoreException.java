@@ -335,7 +335,7 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** The file is on a network or overlay filesystem: see {@link OpenOptions#anyFilesystem()}. */
+  /** The file is on a network filesystem or a read-only overlay: see {@link OpenOptions#anyFilesystem()}. */
   public static final class FilesystemException extends CallException {
     private static final long serialVersionUID = 1;
 

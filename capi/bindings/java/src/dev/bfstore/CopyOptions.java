@@ -22,7 +22,7 @@ public final class CopyOptions {
     return this;
   }
 
-  /** Allows a network or overlay filesystem. */
+  /** Allows a network filesystem or a read-only overlay. */
   public CopyOptions anyFilesystem() {
     flags |= Abi.ANY_FILESYSTEM;
     return this;

@@ -230,7 +230,7 @@ public final class CreateOptions {
     return this;
   }
 
-  /** Allows a network or overlay filesystem. */
+  /** Allows a network filesystem or a read-only overlay. */
   public CreateOptions anyFilesystem() {
     flags |= Abi.ANY_FILESYSTEM;
     return this;

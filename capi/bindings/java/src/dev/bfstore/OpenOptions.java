@@ -80,7 +80,7 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Allows a network or overlay filesystem, which may show an older file. */
+  /** Allows a network filesystem or a read-only overlay, which may show an older file. */
   public OpenOptions anyFilesystem() {
     flags |= Abi.ANY_FILESYSTEM;
     return this;
