@@ -39,6 +39,11 @@ class SharedWord {
     }
   }
 
+  // As the only writer of the word.
+  void add_alone(std::uint64_t value) const noexcept {
+    __atomic_store_n(word_, little_endian(load_relaxed() + value), __ATOMIC_RELAXED);
+  }
+
  private:
   std::uint64_t* word_;
 };

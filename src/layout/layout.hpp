@@ -34,6 +34,13 @@ struct Step {
 using Ask = decltype(Target::ask);
 inline constexpr std::size_t kFewProbes = 8;
 
+// The function that is compiled for the geometry's number of probes, if there is one. Otherwise the one for any number.
+template <class Function>
+Function best_of(const std::array<Function, kFewProbes>& few, Function any, const Geometry& geometry) noexcept {
+  const std::size_t k = geometry.num_probes;
+  return k >= 1 && k <= kFewProbes && few[k - 1] != nullptr ? few[k - 1] : any;
+}
+
 struct Lookups {
   Ask one;  // for any number of probes
   // Looks only at the bits: answers[i] = 1 if now[i] may be present, otherwise 0. Returns the number that may be
@@ -46,17 +53,19 @@ struct Lookups {
   std::array<Ask, kFewProbes> few{};
 
   // The best function for this geometry.
-  [[nodiscard]] Ask one_for(const Geometry& geometry) const noexcept {
-    const std::size_t k = geometry.num_probes;
-    return k >= 1 && k <= kFewProbes && few[k - 1] != nullptr ? few[k - 1] : one;
-  }
+  [[nodiscard]] Ask one_for(const Geometry& geometry) const noexcept { return best_of(few, one, geometry); }
 };
 
 // Adds or removes. An add returns true, or counts the digest, if a cell was empty: the digest was certainly absent. A
 // remove returns true, or counts the digest, if it was not certainly absent; otherwise nothing changed.
+using Change = bool (*)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
+
 struct Changes {
-  bool (*one)(std::uint64_t* words, const Geometry& geometry, std::uint64_t digest) noexcept;
+  Change one;  // for any number of probes
   std::size_t (*step)(std::uint64_t* words, const Geometry& geometry, const Step& step) noexcept;
+  std::array<Change, kFewProbes> few{};  // as in Lookups
+
+  [[nodiscard]] Change one_for(const Geometry& geometry) const noexcept { return best_of(few, one, geometry); }
 };
 
 // Removes and counts, for a layout that counts. Such a layout never looks before it adds, since each add counts.

@@ -71,6 +71,17 @@ class MachineCode(unittest.TestCase):
                 self.assertRegex(code, r"\tvmovdqa\w* +%ymm\w+,[^\n]*\(", name)
                 self.assertNotRegex(code, r"\t(mov|or|bts)\w* +[%$]\w+,\w*\((?!%r[sb]p)", name)
 
+    # No test of answers can see a missing fence each time: a reader in another process, which knows that the add has
+    # returned, would say "no" only as long as the CPU keeps the store of the bits to itself.
+    def test_an_add_of_the_only_writer_has_one_fence_and_no_other_locked_instruction(self) -> None:
+        adds = self.functions("store_home_ask", r"\bAsk::add\(")
+        self.assertEqual(len(adds), 1)
+        (code,) = adds.values()
+        fence = r"\tlock or[lq] +\$0x0,[^\n]*\(%rsp\)|\tmfence"
+        self.assertEqual(len(re.findall(fence, code)), 1)
+        # Only a thread that asks the kernel for failed writes exchanges the time of the next question.
+        self.assertNotRegex(re.sub(fence, "", code), r"\txchg +%\w+,[^\n]*\(|\tlock (?!cmpxchg)")
+
     def test_kernels_for_few_probes_have_no_branch_but_the_doubt(self) -> None:
         for member in ("blocked_avx2", "blocked_avx512"):
             kernels = self.functions(member, r"\bcontains_one<[1-8]u?>")

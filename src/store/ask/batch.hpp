@@ -243,7 +243,7 @@ template <class Source>
 Count remove_all(Ask& ask, const Source& source) noexcept {
   if (!ask.removes()) return Code::kUnsupported;
   if (!has_all_of(ask, source)) return Code::kPart;
-  std::unique_lock<std::mutex> lock(ask.one_at_a_time, std::defer_lock);
+  std::unique_lock lock(ask.one_at_a_time, std::defer_lock);
   if (ask.alone) {
     if (!ask.born.here()) return Code::kForked;  // as in add_all()
     lock.lock();
@@ -277,7 +277,7 @@ Count add_all(Ask& ask, const Source& source, std::span<std::byte> scratch = {})
   if (!has_all_of(ask, source)) return Code::kPart;
   if (!ask.alone) return add_rolling(ask, source);
   if (!ask.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
-  const std::lock_guard<std::mutex> lock(ask.one_at_a_time);
+  const std::lock_guard lock(ask.one_at_a_time);
   const store::Lines lines = lines_of(ask);
   const bool worth_it =
       ask.threads > 1 && source.size() >= ask.threads * store::kShare && lines.count >= 2 * ask.threads;

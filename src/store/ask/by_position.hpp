@@ -122,7 +122,7 @@ template <class Form, class Out>
 
 template <class Form>
 [[gnu::noinline]] Count add_by_position(Ask& ask, const Keys& keys, const Form& form) noexcept {
-  std::unique_lock<std::mutex> lock(ask.one_at_a_time, std::defer_lock);
+  std::unique_lock lock(ask.one_at_a_time, std::defer_lock);
   if (ask.alone) {
     if (!ask.born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
     lock.lock();

@@ -99,7 +99,7 @@ Error Filter::publish() {
 Error Filter::shut() {
   if (ask_ == nullptr) return store::not_a_file();
   return ask_->home->shut([this] {
-    if (ask_->alone) const std::lock_guard<std::mutex> nobody_adds(ask_->one_at_a_time);
+    if (ask_->alone) const std::lock_guard nobody_adds(ask_->one_at_a_time);
   });
 }
 
@@ -205,7 +205,7 @@ Error Filter::use_threads(unsigned threads) {
   }
   if (!ask_->born.here())
     return base::fail(Code::kForked, "the filter was opened before a fork. Open it again in the child.");
-  const std::lock_guard<std::mutex> lock(ask_->one_at_a_time);
+  const std::lock_guard lock(ask_->one_at_a_time);
   ask_->threads = threads;
   return {};
 }

@@ -113,7 +113,7 @@ bool has_bits_alike(const Shape& a, const Shape& b) noexcept {
 Error Filter::import_bits(std::span<const std::byte> bits, BitOrder order) {
   const std::string name = ask_->home->name("the filter");
   if (Error error = store::not_united(ask_->may_add(), name); !error.ok()) return error;
-  std::unique_lock<std::mutex> lock(ask_->one_at_a_time, std::defer_lock);
+  std::unique_lock lock(ask_->one_at_a_time, std::defer_lock);
   if (ask_->alone) lock.lock();
   if (bits.data() == nullptr) return fail(Code::kInvalid, "the bit array is null. Give one.");
   const ForeignForm form = raw_form(order, name);

@@ -42,7 +42,7 @@ Error Filter::merge(const Filter& from) {
   layout::Folding folding(ask_->row, bits, layout::times_larger(bits, ask_->shape.num_bits));
   const auto united = std::make_unique<store::Union>(*ask_);  // on the heap, as stacks are small
   const auto give = [&](std::uint64_t first, std::span<const std::uint64_t> words) { united->take(first, words); };
-  std::unique_lock<std::mutex> lock(ask_->one_at_a_time, std::defer_lock);
+  std::unique_lock lock(ask_->one_at_a_time, std::defer_lock);
   if (ask_->alone) lock.lock();
   Error error = store::each_piece_of_body(*source, [&](std::uint64_t, std::span<const std::byte> piece) {
     folding.take(store::words_of(piece), give);

@@ -1,5 +1,7 @@
 #include "store/file/replaced.hpp"
 
+#include <atomic>
+
 #include "base/fail.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
@@ -87,6 +89,7 @@ Error Replaced::tell() {
   if (!mapped) return mapped.error();
   live_page_ = std::move(*mapped);
   set(format::LiveWord::kSuperseded);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // the bits of an add that did not see it are seen: Ask::all_see
   return {};
 }
 

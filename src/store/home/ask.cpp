@@ -14,11 +14,16 @@
 namespace bfstore::store {
 namespace {
 
+// A handle that adds alone counts its single adds there, without atomic instructions. No thread counts there in another
+// way: one that merges counts without the lock, for instance.
+constexpr std::size_t kStripeOfSingleAdds = 0;
+
 // Threads count on separate cache lines, unless there are more threads than stripes.
 std::size_t own_stripe() noexcept {
   thread_local const std::size_t stripe =
-      (std::hash<std::thread::id>{}(std::this_thread::get_id()) + static_cast<std::size_t>(getpid())) %
-      format::kNumStripes;
+      1 + (std::hash<std::thread::id>{}(std::this_thread::get_id()) + static_cast<std::size_t>(getpid())) %
+              (format::kNumStripes - 1);
+  static_assert(kStripeOfSingleAdds == 0);
   return stripe;
 }
 
@@ -63,6 +68,7 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
       adds(alone ? functions.add_alone : functions.add),
       home(std::move(its_home)) {
   const layout::Geometry geometry = geometry_of(shape);
+  adds.one = adds.one_for(geometry);
   const layout::Sentinel none{&own_word, &own_word, 0};
   target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};
   if (gives_positions) {
@@ -135,14 +141,18 @@ Code Ask::why_not(std::uint64_t compared) const noexcept {
 
 Count Ask::add(std::uint64_t digest) noexcept {
   if (!target.has(digest)) return Code::kPart;
-  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
   if (alone) {
     if (!born.here()) return Code::kForked;  // a thread of the parent may hold the lock, and is not in this child
     lock.lock();
   }
   if (const Code code = may_add(); code != Code::kOk) return code;
   const bool changed = adds.one(lines, target.geometry, digest);
-  count_adds(1, changed ? 1 : 0);
+  if (!alone) {
+    count_adds(1, changed ? 1 : 0);
+  } else if (changed || removes()) {
+    count_alone();
+  }
   if (const Code code = was_added(); code != Code::kOk) [[unlikely]]
     return code;
   return std::uint64_t{changed ? 1U : 0U};
@@ -151,7 +161,7 @@ Count Ask::add(std::uint64_t digest) noexcept {
 Count Ask::remove(std::uint64_t digest) noexcept {
   if (!removes()) return Code::kUnsupported;
   if (!target.has(digest)) return Code::kPart;
-  std::unique_lock<std::mutex> lock(one_at_a_time, std::defer_lock);
+  std::unique_lock lock(one_at_a_time, std::defer_lock);
   if (alone) {
     if (!born.here()) return Code::kForked;  // as in add()
     lock.lock();
@@ -183,6 +193,13 @@ Code Ask::lost_lock(bool stored) const noexcept {
 void Ask::count_in(std::size_t in_stripe, std::uint64_t keys) noexcept {
   if (stripes == nullptr || keys == 0) return;
   base::SharedWord(stripes + own_stripe() * format::kStripeBytes + in_stripe).add_relaxed(keys);
+  if (is_written_back) check_writeback_in_time();
+}
+
+void Ask::count_alone() noexcept {
+  if (stripes == nullptr) return;
+  constexpr std::size_t kAt = kStripeOfSingleAdds * format::kStripeBytes + format::kKeysAddedInStripe;
+  base::SharedWord(stripes + kAt).add_alone(1);
   if (is_written_back) check_writeback_in_time();
 }
 

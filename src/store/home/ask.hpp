@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "hash/positions.hpp"
 #include "layout/layout.hpp"
 #include "layout/turn.hpp"
+#include "region/owners_lock.hpp"
 #include "store/file/secret.hpp"
 #include "store/home/home.hpp"
 
@@ -102,18 +102,28 @@ struct Ask {
     }
     return why_not(compared);
   }
-  [[nodiscard]] Code why_not(std::uint64_t compared) const noexcept;
+  [[nodiscard, gnu::noinline]] Code why_not(std::uint64_t compared) const noexcept;
   // kOk, or why the last add, or remove, does not count.
   [[nodiscard]] Code was_added() const noexcept { return was_changed(adds_compare); }
   [[nodiscard]] Code was_removed() const noexcept { return was_changed(kAll); }
   [[nodiscard]] Code was_changed(std::uint64_t compared) const noexcept {
+    all_see();
     if (layout::in_doubt(target.sentinel, compared)) [[unlikely]]
       return home->why_in_doubt(target.sentinel, compared);
     return !lock_ends_with || lock_ends_with->is_there() ? Code::kOk : lost_lock(true);
   }
+  // When this returns, every process sees what this thread has stored. So a process that supersedes the file finds the
+  // bits of each add that did not see that. And a reader that knows, in whatever way, that an add has returned finds
+  // its key. On x86 a shared add set its bits by locked instructions, which are full fences for the CPU.
+  void all_see() const noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+    if (!alone) return std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
   // Ends the adds of a handle that lost its lock. Always returns an error.
-  [[nodiscard]] Code lost_lock(bool stored) const noexcept;
-  [[nodiscard]] bool full() const noexcept { return keys_left() >= shape.capacity; }
+  [[nodiscard, gnu::noinline]] Code lost_lock(bool stored) const noexcept;
+  [[nodiscard, gnu::noinline]] bool full() const noexcept { return keys_left() >= shape.capacity; }
   [[nodiscard]] bool removes() const noexcept { return functions.counts.remove.one != nullptr; }
   Count add(std::uint64_t digest) noexcept;
   Count remove(std::uint64_t digest) noexcept;
@@ -123,8 +133,10 @@ struct Ask {
   // time asks the kernel whether it failed to write the file.
   void count_adds(std::size_t all, std::size_t found_empty) noexcept { count_keys(removes() ? all : found_empty); }
   void count_keys(std::uint64_t keys) noexcept { count_in(format::kKeysAddedInStripe, keys); }
+  // Counts one key, as the only writer and under its lock.
+  void count_alone() noexcept;
   void count_removes(std::uint64_t keys) noexcept { count_in(format::kKeysRemovedInStripe, keys); }
-  void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
+  [[gnu::noinline]] void count_in(std::size_t in_stripe, std::uint64_t keys) noexcept;
   // The first check comes after one pause: opening the file has just checked.
   void check_writeback_every(std::chrono::nanoseconds pause) noexcept;
   void check_writeback_in_time() noexcept;
@@ -160,7 +172,7 @@ struct Ask {
   bool alone;  // adds are plain stores: no other process adds, and here one thread at a time
   layout::Changes adds;
   unsigned threads = 1;  // for a large batch, if `alone`
-  std::mutex one_at_a_time;
+  region::OwnersLock one_at_a_time;
   std::chrono::nanoseconds writeback_check{};
   std::atomic<std::int64_t> next_writeback_check{0};  // on CLOCK_MONOTONIC_COARSE, in nanoseconds
   // Lookups waited for the disk lately: so many more steps ask for pages before (cold.hpp).
