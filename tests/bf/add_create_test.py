@@ -1,4 +1,5 @@
 """bf add --create: makes the file if there is none, of any number of processes one, and adds to it."""
+import gzip
 import itertools
 import os
 import subprocess
@@ -21,6 +22,17 @@ class AddCreate(BfCase):
         self.write("keys", b"a\nb\n")
         self.assertRegex(self.good("add", "f", "--create", *SURE, "--from", "keys"), rb"^f: created, [^\n]*; 2 keys added")
         self.assertRegex(self.good("add", "g", "--create", *SURE, input=b"a\n"), rb"^g: created, [^\n]*; 1 key added")
+
+    # A producer that failed in a pipe was once a success without keys.
+    def test_a_list_without_keys_is_an_error(self):
+        self.write("empty", b"")
+        self.write("empty.gz", gzip.compress(b""))
+        self.good("create", "f", *SURE, "-q")
+        for words, name in ([], "standard input"), (["--from", "empty"], "empty"), (["-q", "--from", "empty.gz"], "empty.gz"), (["-0"], "standard input"):
+            with self.subTest(words):
+                self.refused("add", "f", *words, input=b"", says=f"bf: {name}: holds no keys, so none were added to f.")
+        self.refused("add", "g", "--create", *SURE, input=b"", says="none were added to g, which is new and empty.")
+        self.assertEqual(header(self.path("f"))["state"], CLEAN)
 
     def test_the_new_file_is_as_that_of_bf_create(self):
         options = ["--capacity", "1000", "--fpr", "0.001", "--layout", "classic", "--seed", "5", "--note", "ours", "--mode", "644"]

@@ -3,7 +3,7 @@ import os
 import re
 import subprocess
 
-from bf_case import BF, BfCase, PATIENCE, main
+from bf_case import BF, BfCase, PATIENCE, main, programs
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan", "copy"]
 # The files that the examples read, with their contents.
@@ -17,7 +17,7 @@ class Examples(BfCase):
     def examples(self, *command):
         """Returns the lines of one example after another."""
         text = self.good(*command, "--help").decode().replace(" \\\n     ", "")
-        found = re.findall(r"^  ((?:bf |tail ).*)$", text[text.index("\nExample"):], re.M)
+        found = re.findall(r"^  ((?:N=.*\n  tail |bf |tail ).*)$", text[text.index("\nExample"):], re.M)
         self.assertTrue(found, text)
         return found
 
@@ -35,6 +35,8 @@ class Examples(BfCase):
     def test_the_example_of_every_command_runs(self):
         for command in COMMANDS:
             with self.subTest(command):
+                if command == "add" and programs.missing("jq"):
+                    self.skipTest(programs.missing("jq"))
                 for name in self.files():
                     os.unlink(self.path(name))
                 for name, text in LISTS.items():
@@ -62,6 +64,9 @@ class Examples(BfCase):
                     self.assertEqual(self.good("contains", "users.bf", "alice", "newer.txt 1"), b"maybe\talice\nmaybe\tnewer.txt 1\n")
                 if command == "add":
                     self.assertIn(b"mark            150 of owner 0", self.good("inspect", "users.bf"))
+                    with open(self.path("log"), "ab") as log:
+                        log.write(b"row 151\n")
+                    self.assertIn(b"1 key added (1 certainly new); mark 151 stored", self.type(next(line for line in lines if "tail" in line)))
                     self.assertEqual(self.good("contains", "users.bf", "row 101", "row 150"), b"maybe\trow 101\nmaybe\trow 150\n")
                 if command == "contains":
                     with open(self.path("new-urls.txt"), "rb") as file:

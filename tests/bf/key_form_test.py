@@ -43,8 +43,9 @@ class Forms(BfCase):
         for form, line, key in CASES:
             with self.subTest(form=form, line=line):
                 self.good("create", "f", "--force", "-q", *SURE)
-                self.good("add", "f", "-q", "-0", "--binary", input=key + b"\0" if b"\0" not in key else b"")
-                if b"\0" in key:  # no list has such a key
+                if b"\0" not in key:
+                    self.good("add", "f", "-q", "-0", "--binary", input=key + b"\0")
+                else:  # no list has such a key
                     self.good("create", "h", "--force", "-q", *SURE, "--key-form", "hex")
                     self.good("add", "h", "-q", "--key-form", "hex", key.hex())
                     self.good("merge", "f", "h", "--into", "-q", "--key-form", "hex")

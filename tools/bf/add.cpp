@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -18,28 +19,31 @@ namespace bf {
 namespace {
 
 void add_mark(CLI::App& app, Arguments& arguments) {
+  add_text(app, "--mark-after",
+           "the keys are the next ones of your log after its line N: store the mark of the last one", "N",
+           [&](const std::string& name, const std::string& text) { arguments.mark_after = parse_uint64(name, text); });
   CLI::Option* const mark = add_text(app, "--mark", "store that every key of a log of yours up to number N is added",
                                      "N", [&](const std::string& name, const std::string& text) {
                                        arguments.mark = parse_uint64(name, text);
                                        if (*arguments.mark == 0) throw Failure(name + ": positions begin at 1.");
                                      });
+  mark->excludes("--mark-after");
   const auto take_owner = [&](const std::string& name, const std::string& text) {
     arguments.owners = {parse_uint64(name, text)};
   };
   const auto take_epoch = [&](const std::string& name, const std::string& text) {
     arguments.epoch = parse_uint64(name, text);
   };
-  add_text(app, "--owner", "whose log it is, if several programs have one (default: 0)", "N", take_owner)->needs(mark);
-  add_text(app, "--epoch", "which log: another number whenever it begins anew (default: 0)", "N", take_epoch)
-      ->needs(mark);
+  add_text(app, "--owner", "whose log it is, if several programs have one (default: 0)", "N", take_owner);
+  add_text(app, "--epoch", "which log: another number whenever it begins anew (default: 0)", "N", take_epoch);
 }
 
 void declare_add(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(
-      app,
-      "bf add FILE [KEY... | --from PATH] [-0] [--mark N [--owner N] [--epoch N]] [--secret-file PATH] [-q]\n"
-      "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
-      {"--from", "--create", "--capacity", "--fpr", "--quiet"});
+  add_help_and_version(app,
+                       "bf add FILE [KEY... | --from PATH] [-0] [--mark-after N | --mark N] [--owner N] [--epoch N] "
+                       "[--secret-file PATH] [-q]\n"
+                       "bf add FILE [KEY... | --from PATH] --create --capacity N [options of bf create]",
+                       {"--from", "--create", "--capacity", "--fpr", "--quiet"});
   add_file(app, arguments, "the filter");
   add_keys(app, arguments);
   add_key_form(app, arguments);
@@ -61,14 +65,22 @@ void declare_add(CLI::App& app, Arguments& arguments) {
       "\nWith --create any number of processes may begin at once: one makes the file, and all add to it. A file "
       "that is\nthere keeps its size; the layout, hash, seed, secret, part and form of keys that are given must "
       "be its own.\n"
-      "\nA killed bf add loses no key. But a kill in the middle of a sync (a bf add begins and ends with one), or a "
-      "machine\nthat goes down, leaves an unclean file. It is refused until the keys after the last mark are added "
-      "again "
-      "(bf\nrecover), or all keys if no mark was stored. bfinspect shows the mark. It is your promise: after a "
-      "recovery "
-      "bf\ncalls a key absent that it covers and that was not added. A list without keys stores no mark.\n"
+      "\nWithout a mark keep a list of all keys at hand: a kill, or a machine that goes down, can leave an unclean "
+      "file.\n"
+      "A killed bf add loses no key. But bf refuses an unclean file until the keys after its mark are added again (bf\n"
+      "recover), or all keys if it has no mark. A kill in the middle of a sync leaves one; a bf add begins and ends "
+      "with\n"
+      "a sync.\n"
+      "\nA mark says up to which line of your log every key was added; bfinspect shows it. --mark-after N counts: N is "
+      "the\n"
+      "mark in the file (0 if it has none), the list begins with line N+1 of the log, and the new mark is N plus the\n"
+      "whole lines of the list. --mark N is your promise, which bf cannot check: after a recovery bf calls a key "
+      "absent\n"
+      "that a mark covers and that was not added. A log that begins anew needs another --epoch, and begins after line "
+      "0.\n"
       "\nExamples:\n  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
-      "  tail -n +101 log | head -n 50 | bf add users.bf --mark 150\n"
+      "  N=$(bf inspect --json users.bf | jq -r '.marks[0].mark // 0')\n"
+      "  tail -n +$((N+1)) log | bf add users.bf --mark-after $N\n"
       "  bf add seen.bf --create --capacity 10M https://example.org/");
 }
 
@@ -174,16 +186,69 @@ void refuse_unnoted_form(const bfstore::Filter& filter, const Arguments& argumen
                 "). If all keys of this one have it: bf merge NEW " + arguments.file + form + ".");
 }
 
+std::uint64_t owner_of(const Arguments& arguments) { return arguments.owners.empty() ? 0 : arguments.owners.front(); }
+
+// "mark 150 of owner 0, epoch 3"
+std::string mark_words(std::uint64_t mark, const Arguments& arguments) {
+  const std::uint64_t epoch = arguments.epoch.value_or(0);
+  return "mark " + std::to_string(mark) + " of owner " + std::to_string(owner_of(arguments)) +
+         (epoch == 0 ? "" : ", epoch " + std::to_string(epoch));
+}
+
+// A mark beyond keys that nobody added would make a recovery answer "absent" for them.
+void refuse_gap(const bfstore::Filter& filter, const Arguments& arguments) {
+  if (!arguments.mark_after) return;
+  const std::uint64_t known = filter.get_mark(owner_of(arguments), arguments.epoch.value_or(0));
+  if (*arguments.mark_after <= known) return;
+  const std::string number = std::to_string(known);
+  throw Failure(arguments.file + ": has " + (known == 0 ? "no mark of this log" : mark_words(known, arguments)) +
+                ", so keys of the log between that and --mark-after may be missing. Nothing was added. Give the log "
+                "from line " +
+                std::to_string(known + 1) + " on: --mark-after " + number + ".");
+}
+
+// The keys that were read and are surely whole.
+std::uint64_t whole_keys(const Loader& loader, const std::optional<KeySource>& source) {
+  return loader.keys_read() - (source && source->ended_without_separator() ? 1 : 0);
+}
+
+// Returns the mark to store, if one is wanted. The last key of a list may be the first half of one.
+std::optional<std::uint64_t> mark_to_store(const Arguments& arguments, const Loader& loader,
+                                           const std::optional<KeySource>& source) {
+  if (interrupt::pending() || (!arguments.mark && !arguments.mark_after)) return std::nullopt;
+  const std::uint64_t whole = whole_keys(loader, source);
+  if (arguments.mark_after && whole != 0) {
+    if (whole > std::numeric_limits<std::uint64_t>::max() - *arguments.mark_after)
+      throw Failure("--mark-after: there is no mark so high. The keys are added.");
+    return *arguments.mark_after + whole;
+  }
+  if (arguments.mark && whole == loader.keys_read()) return arguments.mark;
+  throw Failure(arguments.file + ": no mark was stored: " + source->name() +
+                " does not end with a newline (with -0: a NUL), so its last key may be cut. Its " +
+                key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " is" : " are") +
+                " added. Give them again when the last one is whole" +
+                (arguments.mark ? ", or count whole keys alone with --mark-after." : "."));
+}
+
 // Stores the mark of a log whose keys were all added.
-void store_mark(bfstore::Filter& filter, const Arguments& arguments, const Loader& loader) {
-  if (!arguments.mark || interrupt::pending()) return;
-  if (loader.keys_read() == 0)
-    throw Failure(arguments.file + ": got no keys, so the mark was not stored. Give the keys up to the mark.");
-  bfstore::LogPosition position;
-  if (!arguments.owners.empty()) position.owner = arguments.owners.front();
-  position.epoch = arguments.epoch.value_or(0);
-  position.mark = *arguments.mark;
+void store_mark(bfstore::Filter& filter, const Arguments& arguments, std::uint64_t mark) {
+  const bfstore::LogPosition position{.owner = owner_of(arguments), .epoch = arguments.epoch.value_or(0), .mark = mark};
   check(filter.sync(position), arguments.file);
+  const std::uint64_t stored = filter.get_mark(position.owner, position.epoch);
+  if (stored <= mark) return;
+  check(filter.close(), arguments.file);
+  throw Failure(arguments.file + ": the keys are added, but mark " + std::to_string(mark) +
+                " is not stored: the higher " + mark_words(stored, arguments) +
+                " stays. If the log began anew, add its keys with another --epoch, or the mark covers keys of it that "
+                "were never added.");
+}
+
+// A producer that fails in a pipe gives an empty list.
+void refuse_empty(const KeySource& source, const Loader& loader, const Arguments& arguments,
+                  const std::string& making) {
+  if (loader.keys_read() != 0 || interrupt::pending()) return;
+  throw Failure(source.name() + ": holds no keys, so none were added to " + arguments.file +
+                (making.empty() ? "." : ", which is new and empty."));
 }
 
 int add(const Arguments& arguments) {
@@ -197,11 +262,13 @@ int add(const Arguments& arguments) {
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
   if (arguments.create && !created) check_form(filter, arguments);
   if (!created) refuse_unnoted_form(filter, arguments);
+  refuse_gap(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);
   Loader loader(filter, arguments.file, arguments.key_form);
   if (source) {
     add_list(*source, loader);
+    refuse_empty(*source, loader, arguments, making);
   } else {
     loader.add(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
@@ -209,19 +276,25 @@ int add(const Arguments& arguments) {
   if (!arguments.quiet) advise_if_past_capacity(filter.stats(), arguments.file);
   if (filter.health() == bfstore::Code::kSuperseded) loader.fail(filter.health());
   refuse_moved(filter, arguments.file, "Add all of these keys again.");
-  store_mark(filter, arguments, loader);
+  const auto mark = mark_to_store(arguments, loader, source);
+  if (mark) store_mark(filter, arguments, *mark);
   check(filter.close(), arguments.file);
   const std::string words =
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
-    complain(words + ". Interrupted: the rest was not read" + (arguments.mark ? ", and the mark is not stored." : "."));
+    complain(words + ". Interrupted: the rest was not read" +
+             (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : "."));
   } else if (!arguments.quiet) {
-    report(words + (arguments.mark ? "; mark " + std::to_string(*arguments.mark) + " stored" : ""));
+    report(
+        words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
+        (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut" : ""));
   }
   return 0;
 }
 
 void check_add(Arguments& arguments) {
+  if ((!arguments.owners.empty() || arguments.epoch) && !arguments.mark && !arguments.mark_after)
+    throw Failure("add: --owner and --epoch name the log of a mark. Give --mark-after or --mark.");
   if (arguments.create) check_create(arguments);
 }
 

@@ -30,20 +30,21 @@ struct Arguments {
   ListFormat list;
   std::optional<KeyForm> key_form;  // if it was given
   Answers answers = Answers::kAll;
-  std::vector<std::uint64_t> owners;   // recover: the owners of these keys; add: at most one, of the mark
-  bool all_owners = false;             // recover
-  std::optional<std::uint64_t> epoch;  // recover, add: the epoch of the log that the keys are from
-  std::optional<std::uint64_t> mark;   // add: the position in that log up to which all keys are added
-  bool skip_absent = false;            // remove: keys of a list may be absent
-  bool no_keys = false;                // recover: no key was added after the marks
-  bool accept_loss = false;            // recover: recover without keys; copy: keys of the replaced file may go
-  std::string target;                  // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
-  std::uint64_t key_bytes = 24;        // plan: average length of a hash set's keys
-  std::vector<std::string> sources;    // merge, intersect, join: the filters to read; contains: those of --any
-  bool into = false;                   // merge: `file` exists
-  bool json = false;                   // compare, plan
-  bool verify = false;                 // contains
-  bool tolerate_damage = false;        // contains
+  std::vector<std::uint64_t> owners;        // recover: the owners of these keys; add: at most one, of the mark
+  bool all_owners = false;                  // recover
+  std::optional<std::uint64_t> epoch;       // recover, add: the epoch of the log that the keys are from
+  std::optional<std::uint64_t> mark;        // add: the position in that log up to which all keys are added
+  std::optional<std::uint64_t> mark_after;  // add: the position in that log before the first of these keys
+  bool skip_absent = false;                 // remove: keys of a list may be absent
+  bool no_keys = false;                     // recover: no key was added after the marks
+  bool accept_loss = false;                 // recover: recover without keys; copy: keys of the replaced file may go
+  std::string target;                       // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
+  std::uint64_t key_bytes = 24;             // plan: average length of a hash set's keys
+  std::vector<std::string> sources;         // merge, intersect, join: the filters to read; contains: those of --any
+  bool into = false;                        // merge: `file` exists
+  bool json = false;                        // compare, plan
+  bool verify = false;                      // contains
+  bool tolerate_damage = false;             // contains
   bool any_filesystem = false;
   bool small_pages = false;
   std::optional<std::uint32_t> lock_timeout_ms;  // commands that open for writing, or replace

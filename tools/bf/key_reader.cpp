@@ -116,7 +116,7 @@ void KeyReader::take_rest(std::vector<std::string_view>& keys) {
   keys.emplace_back(buffer_.get() + begin_, end_ - begin_);
   if (is_text_) check_mark(keys.back());
   begin_ = scanned_ = end_;
-  ended_without_separator_ = true;
+  source_.take_unended_key();
 }
 
 void KeyReader::refuse(std::size_t at, const std::string& what) const {

@@ -42,9 +42,6 @@ class KeyReader {
   // The name of the list, for messages.
   [[nodiscard]] const std::string& name() const noexcept { return source_.name(); }
 
-  // True if the last call returned one key, at the end, without a separator after it. The list may have been cut there.
-  [[nodiscard]] bool ended_without_separator() const noexcept { return ended_without_separator_; }
-
   [[nodiscard]] std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 
  private:
@@ -80,7 +77,6 @@ class KeyReader {
   std::uint64_t bytes_read_ = 0;
   bool at_end_ = false;
   bool drained_ = true;
-  bool ended_without_separator_ = false;
 };
 
 }  // namespace bf

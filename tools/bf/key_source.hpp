@@ -56,6 +56,10 @@ class KeySource {
   // A reader calls it for the end of a line. Throws Failure if another line ended differently.
   void take_line_end(LineEnds found, std::uint64_t at_byte);
   [[nodiscard]] LineEnds line_ends() const noexcept { return line_ends_; }
+  // A reader calls it for a last key without a separator after it.
+  void take_unended_key() noexcept { ended_without_separator_ = true; }
+  // True if the last key, which was read, had no separator after it. The list may have been cut there.
+  [[nodiscard]] bool ended_without_separator() const noexcept { return ended_without_separator_; }
   // The command that decompresses the list ("gzip -dc"), or empty.
   [[nodiscard]] const std::string& decompression() const noexcept { return decompression_; }
 
@@ -91,6 +95,7 @@ class KeySource {
   bool begun_ = false;
   std::atomic<bool> has_mark_{false};  // a byte order mark was left out, and the user does not know yet
   std::atomic<LineEnds> line_ends_{LineEnds::kUnknown};
+  std::atomic<bool> ended_without_separator_{false};
   std::optional<Decompressor> decompressor_;
   std::string decompression_;
 };

@@ -48,7 +48,7 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
 // Removing a key that was never added can make a wrong no. So a remove stops at the first sign that the list
 // is damaged.
 void refuse_doubt(const KeyReader& reader) {
-  if (reader.ended_without_separator()) {
+  if (reader.source().ended_without_separator()) {
     throw Failure(
         reader.name() +
         ": does not end with a newline (with -0: a NUL), so its last key may be cut. That key was not removed. "
