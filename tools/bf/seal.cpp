@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <bfstore/seal.hpp>
 
+#include <optional>
+
 namespace bf {
 namespace {
 
@@ -38,8 +40,11 @@ void refuse_loss(const Arguments& arguments, Replaced& replaced) {
 
 int seal(const Arguments& arguments) {
   interrupt::defer();
-  Replaced replaced(arguments, arguments.target);
-  if (!is_same_file(arguments.target, arguments.file)) refuse_loss(arguments, replaced);
+  std::optional<Replaced> replaced;
+  if (!is_same_file(arguments.target, arguments.file)) {
+    replaced.emplace(arguments, arguments.target);
+    refuse_loss(arguments, *replaced);
+  }
   bfstore::SealOptions options;
   options.mode = arguments.options.mode;
   options.replace = arguments.options.replace;
@@ -48,7 +53,7 @@ int seal(const Arguments& arguments) {
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
-  replaced.report();
+  if (replaced) replaced->report();
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;
 }
