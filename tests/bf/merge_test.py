@@ -300,6 +300,14 @@ class Replace(BfCase):
                     self.assertEqual(b"f: replaced another filter" in done.stderr, not quiet, done)
         self.good("create", "f", "-q", "--force", "--part", "0/2", *self.SHAPE)
         self.assertIn(b"replaced another filter", self.run_bf("copy", "part1", "f", "--force").stderr)
+        twice = ["--bits", str(512 * 128), *self.SHAPE[2:]]
+        self.good("create", "f", "-q", "--force", "--part", "0/2", *twice)  # as large as the whole filter of the parts
+        self.assertIn(b"replaced another filter", self.run_bf("join", "f", "part0", "part1", "--force").stderr)
+
+    def test_a_source_that_gives_no_answers_is_the_reason_of_the_refusal(self):
+        self.put("old")
+        self.good("create", "unfinished", "-q", "--filling", "--like", "old")
+        self.refused("copy", "unfinished", "f", "--force", says="unfinished: not every key was added yet")
 
     def test_a_seal_over_a_filter_with_a_secret_needs_the_secret_to_compare(self):
         self.write("secret", b"1" * 32)
