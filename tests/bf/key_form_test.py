@@ -301,7 +301,7 @@ class Derived(BfCase):
             for names, note in ((["upper", "upper"], "key-form: upper"), (["upper", "more"], "key-form: upper"), (["more", "more"], "mine\nkey-form: upper"),
                                 (["plain", "named"], "key-form: text"), (["plain", "other"], ""), (["other", "other"], "other")):
                 with self.subTest(command=command, names=names):
-                    self.good(command, "both", *names, "--force", "-q")
+                    self.good(command, "both", *names, "--force", "--accept-loss", "-q")
                     self.assertEqual(self.note("both"), note)
                     self.assertEqual(self.good("contains", "both", "aliCe", "Alice", "nobody"),
                                      b"maybe\taliCe\nmaybe\tAlice\nabsent\tnobody\n" if "upper" in note else b"absent\taliCe\nmaybe\tAlice\nabsent\tnobody\n")
@@ -326,10 +326,10 @@ class Derived(BfCase):
         self.good("create", "silent", "-q", *SURE)
         self.good("add", "silent", "-q", "ALICE", "SILENT")
         for command in ("merge", "intersect"):
-            self.good(command, "both", "silent", "upper", "-q", "--force", "--key-form", "upper")
+            self.good(command, "both", "silent", "upper", "-q", "--force", "--accept-loss", "--key-form", "upper")
             self.assertEqual(self.note("both"), "key-form: upper")
             self.good("contains", "both", "alice")
-        self.good(command, "both", "silent", "silent", "-q", "--force", "--key-form", "upper")
+        self.good(command, "both", "silent", "silent", "-q", "--force", "--accept-loss", "--key-form", "upper")
         self.assertEqual(self.note("both"), "key-form: upper")
         self.good("merge", "upper", "silent", "-q", "--into", "--key-form", "upper")
         self.good("contains", "upper", "silent")

@@ -1,4 +1,4 @@
-"""bf merge and bf copy: one filter of several, and copies of filters in use."""
+"""bf merge and bf copy: one filter of several, copies of filters in use, and what --force may replace."""
 import os
 import signal
 
@@ -41,7 +41,8 @@ class Merge(BfCase):
         self.assertEqual([self.body(f"part{number}") for number in range(3)], before)
         self.assertAlmostEqual(header(self.path("merged"))["keys_added"], COUNT, delta=COUNT // 50)
         self.refused("merge", "merged", "part0", says="--force")
-        self.assertEqual(self.good("merge", "-q", "--force", "merged", "part0"), b"")
+        self.refused("merge", "-q", "--force", "merged", "part0", says="merged: may have keys that the merged filter lacks")
+        self.assertEqual(self.good("merge", "-q", "--force", "--accept-loss", "merged", "part0"), b"")
         self.assertEqual(self.maybe("merged"), COUNT // 3)
 
     def test_a_filter_in_use_gets_the_keys_of_others_and_keeps_its_own(self):
@@ -160,27 +161,35 @@ class Copy(BfCase):
         self.refused("copy", "old", "f", "--accept-loss", says="--force")
         self.good("contains", "f", "later", "last")
         os.truncate(self.path("f"), os.path.getsize(self.path("f")) - 1)  # nothing can be read of its keys
-        self.refused("copy", "old", "f", "--force", says=says)
+        self.refused("copy", "old", "f", "--force", says=["f: is no filter file, or damaged (BFS_E", *says[1:]])
         self.good("copy", "backup", "f", "-q", "--force", "--accept-loss")
         self.good("copy", "old", "f", "-q", "--force", "--accept-loss")
         self.good("contains", "f", "later", code=1)
 
-    def test_no_word_is_asked_for_a_copy_over_a_filter_of_another_seed_or_secret_or_with_counters(self):
+    def test_a_filter_of_another_seed_or_secret_or_with_counters_is_replaced_with_a_word(self):
         self.good("create", "f", "-q", "-n", "2000", "--seed", "7")
         self.good("create", "g", "-q", "-n", "2000", "--seed", "8")
         self.good("add", "g", "-q", "a")
-        self.good("copy", "f", "g", "-q", "--force")
+        self.good("copy", "g", "h", "-q")
+        self.replaced_with_a_word("another filter", "copy", "f", "g", "--force")
+        self.good("copy", "f", "h", "-q", "--force")
+        self.good("copy", "f", "h", "--force")  # alike now
         for name, secret in (("s", b"1" * 32), ("t", b"2" * 32)):
             self.write(name + ".secret", secret)
             os.chmod(self.path(name + ".secret"), 0o600)
             self.good("create", name, "-q", "-n", "2000", "--hash", "siphash", "--secret-file", name + ".secret")
             self.good("add", name, "-q", "--secret-file", name + ".secret", name)
-        self.good("copy", "s", "t", "-q", "--force", "--secret-file", "s.secret")
+        self.replaced_with_a_word("another filter", "copy", "s", "t", "--force", "--secret-file", "s.secret")
         self.good("create", "c", "-q", "--layout", "counting", *SURE)
         self.good("add", "c", "-q", "a", "b")
         self.good("copy", "c", "backup", "-q")
         self.good("remove", "c", "-q", "a")
-        self.good("copy", "c", "backup", "-q", "--force")
+        self.replaced_with_a_word("a filter from which keys can be removed", "copy", "c", "backup", "--force")
+
+    def replaced_with_a_word(self, what, *command):
+        done = self.run_bf(*command)
+        self.assertEqual(done.returncode, 0, done)
+        self.assert_complaint(done.stderr, f": replaced {what}, so its keys were not compared with those of the new file.")
 
     def test_an_older_state_answers_maybe_until_it_has_what_came_later(self):
         self.good("create", "f", "-q", *SURE)
@@ -191,6 +200,128 @@ class Copy(BfCase):
         self.good("add", "f", "-q", "later")
         self.good("finish-filling", "f", "-q")
         self.assertEqual(self.run_bf("contains", "f", "later", "never").stdout, b"maybe\tlater\nabsent\tnever\n")
+
+
+class Replace(BfCase):
+    """What each command with --force does to a file in the way."""
+    COMMANDS = (("copy", "old", "f"), ("seal", "old", "f"), ("fold", "old", "f", "--to-fpr", "0.1"), ("merge", "f", "old"),
+                ("intersect", "f", "newest", "old"), ("join", "f", "part0", "part1"))
+    SHAPE = ["--bits", str(512 * 64), "--probes", "3", "--capacity", "2000", "--seed", "7"]
+
+    def setUp(self):
+        super().setUp()
+        self.write("keys", lines(KEYS))
+        for part in ("0/2", "1/2"):
+            self.good("build", "part" + part[0], "--part", part, "--from", "keys", "-q", *self.SHAPE)
+        self.good("build", "old", "--from", "keys", "-q", *self.SHAPE)
+        self.good("copy", "old", "newest", "-q")
+        self.good("add", "newest", "-q", input=lines(b"later %d" % i for i in range(200)))
+
+    def put(self, source):
+        """Puts a copy of the file in the way of all commands."""
+        with open(self.path(source), "rb") as file:
+            self.write("f", file.read())
+
+    def refused_by_each(self, *says):
+        before = self.read("f")
+        for command in self.COMMANDS:
+            with self.subTest(command[0]):
+                self.refused(*command, "--force", "-q", says=["f: ", "--filling", "--accept-loss", *says])
+                self.assertEqual(self.read("f"), before)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_no_command_replaces_a_filter_by_one_that_lacks_its_keys_without_the_word(self):
+        self.good("copy", "newest", "g", "-q")
+        self.put("g")
+        self.refused_by_each("may have keys that ", " lacks, and they would be called absent")
+        for command in self.COMMANDS:
+            with self.subTest(command[0]):
+                self.put("g")
+                self.refused(*command, "--accept-loss", says="--force")
+                self.good(*command, "--force", "--accept-loss", "-q")
+                self.assertNotEqual(self.read("f"), self.read("g"))
+                self.good("copy", "newest", "f", "-q", "--force", "--accept-loss")
+
+    def test_each_part_is_compared_with_its_own_place(self):
+        for number in (0, 1):
+            with self.subTest(number):
+                self.good("copy", f"part{number}", "part", "-q")
+                self.good("add", "part", "-q", input=b"".join(b"more %d\n" % i for i in range(100)
+                                                             if self.run_bf("add", "part", "more %d" % i, "-q").returncode == 0))
+                os.rename(self.path("part"), self.path(f"full{number}"))
+                parts = [f"full{number}", f"part{1 - number}"]
+                self.good("join", "f", *parts, "-q")
+                self.good("join", "f", *parts, "--force")
+                self.refused("join", "f", "part0", "part1", "--force", says=f"may have keys that part{number} lacks")
+                os.unlink(self.path("f"))
+
+    def test_a_filter_with_fewer_or_the_same_keys_is_replaced_without_a_word(self):
+        self.good("create", "empty", "-q", "--like", "old")
+        for command in self.COMMANDS:
+            for there in ("empty", "old"):
+                with self.subTest(command[0], there=there):
+                    self.good("copy", there, "f", "-q", "--force", "--accept-loss")
+                    self.good(*command, "--force")
+
+    def test_a_fold_is_compared_with_the_filter_that_an_earlier_one_made(self):
+        self.good("create", "large", "-q", "--bits", "1Mi", "--probes", "3", "--seed", "7")
+        self.good("add", "large", "-q", input=lines(KEYS))
+        self.good("copy", "large", "before", "-q")
+        self.good("add", "large", "-q", input=lines(b"later %d" % i for i in range(3000)))
+        for name in ("large", "before"):
+            self.good("fold", name, name + ".small", "--to-fpr", "0.01", "-q")
+        self.assertNotEqual(header(self.path("large.small"))["m"], header(self.path("before.small"))["m"])
+        self.refused("fold", "before", "large.small", "--to-fpr", "0.01", "--force", says="may have keys that before lacks")
+        self.good("fold", "large", "before.small", "--to-fpr", "0.01", "--force")
+
+    def test_no_command_replaces_a_file_that_is_damaged_or_no_filter_without_the_word(self):
+        whole = self.read("old")
+        for what, code in ((b"Z" + whole[1:], "EMAGIC"), (whole[:64] + bytes(8) + whole[72:], "ECHECKSUM"), (b"", "ETOOSHORT"),
+                           (lines(KEYS * 3), "EMAGIC"), (b"a\n", "ETOOSHORT"), (whole[:-1], "E")):
+            with self.subTest(code):
+                self.write("f", what)
+                self.refused_by_each("is no filter file, or damaged (BFS_" + code)
+        for command in self.COMMANDS:
+            self.write("f", b"Z" + whole[1:])
+            self.good(*command, "--force", "--accept-loss", "-q")
+        self.write("f", b"")
+        self.good("copy", "old", "f", "--filling", "--force", "-q")
+
+    def test_each_command_says_that_another_filter_was_not_compared(self):
+        for command in self.COMMANDS:
+            with self.subTest(command[0]):
+                for quiet in (False, True):
+                    self.good("create", "f", "-q", "--force", "--bits", "7000", "--probes", "3", "--layout", "classic")
+                    done = self.run_bf(*command, "--force", *["-q"] * quiet)
+                    self.assertEqual(done.returncode, 0, done)
+                    self.assertEqual(b"f: replaced another filter" in done.stderr, not quiet, done)
+        self.good("create", "f", "-q", "--force", "--part", "0/2", *self.SHAPE)
+        self.assertIn(b"replaced another filter", self.run_bf("copy", "part1", "f", "--force").stderr)
+        twice = ["--bits", str(512 * 128), *self.SHAPE[2:]]
+        self.good("create", "f", "-q", "--force", "--part", "0/2", *twice)  # as large as the whole filter of the parts
+        self.assertIn(b"replaced another filter", self.run_bf("join", "f", "part0", "part1", "--force").stderr)
+
+    def test_a_source_that_gives_no_answers_is_the_reason_of_the_refusal(self):
+        self.put("old")
+        self.good("create", "unfinished", "-q", "--filling", "--like", "old")
+        self.refused("copy", "unfinished", "f", "--force", says="unfinished: not every key was added yet")
+
+    def test_a_seal_over_a_filter_with_a_secret_needs_the_secret_to_compare(self):
+        self.write("secret", b"1" * 32)
+        os.chmod(self.path("secret"), 0o600)
+        secret = ["--secret-file", "secret"]
+        self.good("create", "s", "-q", "-n", "100", "--hash", "siphash", *secret)
+        self.good("seal", "s", "f", "-q")
+        self.refused("seal", "s", "f", "--force", says="--secret-file")
+        self.good("seal", "s", "f", "--force", *secret)
+        self.good("copy", "s", "t", "-q", *secret)
+        self.good("add", "t", "-q", "later", *secret)
+        self.refused("seal", "s", "t", "--force", *secret, says="t: may have keys that s lacks")
+        self.good("seal", "t", "t", "--force")
+        self.good("seal", "s", "t", "--force", "--accept-loss")
 
 
 class Fold(BfCase):
@@ -204,7 +335,7 @@ class Fold(BfCase):
         for layout, unit in (("blocked", 512), ("classic", 1)):
             with self.subTest(layout=layout):
                 self.make("large", layout, 512 * 3000)
-                said = self.good("fold", "large", "small", "--to-fpr", "0.01", "--force")
+                said = self.good("fold", "large", "small", "--to-fpr", "0.01")
                 self.assertRegex(said, rb"^small: folded, room for \d,\d{3} keys at a false-positive rate of 0.01; ")
                 made = header(self.path("small"))
                 self.assertEqual((512 * 3000) % made["m"], 0)
@@ -223,6 +354,7 @@ class Fold(BfCase):
                 smaller = next(m for m in range(made["m"] - unit, 0, -unit) if (512 * 3000) % m == 0)
                 self.make("smaller", layout, smaller)
                 found = int(self.good("contains", "smaller", "--count", input=lines(absent)).split()[1])
+                os.unlink(self.path("small"))
                 self.assertGreater(found, 20000 * 0.009)
                 os.unlink(self.path("smaller"))
 

@@ -223,6 +223,7 @@ class Recover(BfCase):
         self.assertRegex(shown, rb"1 of owner 7")
         self.good("add", "f", "-q", "--mark", str(2**64 - 2), "z")
         self.refused("add", "f", "--mark-after", str(2**64 - 2), "y", "z", says="no mark so high")
+        self.assertEqual(b"f: 0 keys added (0 of them certainly new)\n", self.good("add", "f", "--mark-after", "5", input=b""))  # the log is as it was
 
     def test_bf_add_refuses_a_list_that_begins_after_a_gap(self):
         self.good("create", "f", "-q", *SURE)

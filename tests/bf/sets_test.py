@@ -40,7 +40,8 @@ class Intersect(SetsCase):
         self.assertEqual(self.maybe("abc", KEYS), 200)
         for make in (("intersect", "ab", "a"), ("join", "ab", "a"), ("copy", "a", "ab"), ("fold", "a", "ab", "--to-fpr", "0.1"), ("seal", "a", "ab")):
             self.refused(*make, says="ab: exists already. Replace it (--force), or choose another name.")
-        self.good("intersect", "ab", "a", "c", "-q", "--force")
+        self.refused("intersect", "ab", "a", "c", "-q", "--force", says="ab: may have keys that c lacks")
+        self.good("intersect", "ab", "a", "c", "-q", "--force", "--accept-loss")
         self.assertEqual(self.maybe("ab", KEYS), 400)
 
     def test_a_larger_filter_is_folded(self):

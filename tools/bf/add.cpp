@@ -216,6 +216,7 @@ std::uint64_t whole_keys(const Loader& loader, const std::optional<KeySource>& s
 std::optional<std::uint64_t> mark_to_store(const Arguments& arguments, const Loader& loader,
                                            const std::optional<KeySource>& source) {
   if (interrupt::pending() || (!arguments.mark && !arguments.mark_after)) return std::nullopt;
+  if (arguments.mark_after && loader.keys_read() == 0) return std::nullopt;
   const std::uint64_t whole = whole_keys(loader, source);
   if (arguments.mark_after && whole != 0) {
     if (whole > std::numeric_limits<std::uint64_t>::max() - *arguments.mark_after)
@@ -243,10 +244,10 @@ void store_mark(bfstore::Filter& filter, const Arguments& arguments, std::uint64
                 "were never added.");
 }
 
-// A producer that fails in a pipe gives an empty list.
+// A producer that fails in a pipe gives an empty list. The part of a log after a mark may be empty.
 void refuse_empty(const KeySource& source, const Loader& loader, const Arguments& arguments,
                   const std::string& making) {
-  if (loader.keys_read() != 0 || interrupt::pending()) return;
+  if (loader.keys_read() != 0 || arguments.mark_after || interrupt::pending()) return;
   throw Failure(source.name() + ": holds no keys, so none were added to " + arguments.file +
                 (making.empty() ? "." : ", which is new and empty."));
 }

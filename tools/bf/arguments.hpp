@@ -37,7 +37,7 @@ struct Arguments {
   std::optional<std::uint64_t> mark_after;  // add: the position in that log before the first of these keys
   bool skip_absent = false;                 // remove: keys of a list may be absent
   bool no_keys = false;                     // recover: no key was added after the marks
-  bool accept_loss = false;                 // recover: recover without keys; copy: keys of the replaced file may go
+  bool accept_loss = false;                 // recover: recover without keys; with --force: keys may go
   std::string target;                       // seal, copy, fold: the new file; compare: B; plan: the picture, or empty
   std::uint64_t key_bytes = 24;             // plan: average length of a hash set's keys
   std::vector<std::string> sources;         // merge, intersect, join: the filters to read; contains: those of --any

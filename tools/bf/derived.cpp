@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -22,11 +23,14 @@ bfstore::SaveOptions save_options(const Arguments& arguments) {
   return options;
 }
 
+bool is_same_file(const std::string& one, const std::string& other) {
+  struct stat a {};
+  struct stat b {};
+  return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 void refuse_itself(const Arguments& arguments) {
-  struct stat target {};
-  struct stat source {};
-  if (::stat(arguments.target.c_str(), &target) != 0 || ::stat(arguments.file.c_str(), &source) != 0) return;
-  if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
+  if (is_same_file(arguments.target, arguments.file))
     throw Failure(arguments.target + ": is the file that would be copied. Give another name.");
 }
 
@@ -34,16 +38,19 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
   interrupt::defer();
   refuse_taken(arguments.target, arguments.options.replace);
   const bfstore::Filter filter = unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
+  Replaced replaced(arguments, arguments.target);
+  replaced.refuse_loss(filter, arguments.file);
   const bfstore::Error error = filter.save(arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
+  replaced.report();
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
   report(arguments.target + ": " + participle + ", " + shape_words(saved.stats(), arguments.target));
 }
 
-void make_of_sources(const Arguments& arguments, MakeOfSources make) {
+void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss) {
   interrupt::defer();
   refuse_taken(arguments.file, arguments.options.replace);
   std::vector<bfstore::Filter> filters;
@@ -55,9 +62,14 @@ void make_of_sources(const Arguments& arguments, MakeOfSources make) {
   for (std::size_t i = 0; i < filters.size(); ++i) forms.take(filters[i].note(), arguments.sources[i]);
   bfstore::SaveOptions options = save_options(arguments);
   options.note = forms.note();
+  Replaced replaced(arguments, arguments.file);
+  if (std::none_of(arguments.sources.begin(), arguments.sources.end(),
+                   [&](const std::string& path) { return is_same_file(path, arguments.file); }))  // make() refuses it
+    (replaced.*refuse_loss)(filters);
   const bfstore::Error error = make(sources, arguments.file, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.file);
   check(error, arguments.file);
+  replaced.report();
 }
 
 }  // namespace bf

@@ -1,7 +1,8 @@
-// Code of copy, fold, intersect and join, which make a new file of filters that stay as they are.
+// Code of copy, fold, seal, merge, intersect and join, which make a new file of filters that stay as they are.
 #pragma once
 
 #include "arguments.hpp"
+#include "replaced.hpp"
 
 #include <bfstore/bfstore.hpp>
 
@@ -12,6 +13,9 @@ namespace bf {
 
 // The options of the command line for the new file.
 bfstore::SaveOptions save_options(const Arguments& arguments);
+
+// True if both paths lead to one file.
+bool is_same_file(const std::string& one, const std::string& other);
 
 // Throws Failure if `target` is the filter itself: --force would not help.
 void refuse_itself(const Arguments& arguments);
@@ -26,7 +30,10 @@ inline constexpr const char* kFormsDiffer = "One filter of both would call keys 
 using MakeOfSources = bfstore::Error (*)(std::span<const bfstore::Filter* const> sources, const std::string& path,
                                          const bfstore::SaveOptions& options);
 
+// Replaced::refuse_loss_of_each or Replaced::refuse_loss_of_parts.
+using RefuseLoss = void (Replaced::*)(std::span<const bfstore::Filter> filters);
+
 // Makes OUT of the filters IN.
-void make_of_sources(const Arguments& arguments, MakeOfSources make);
+void make_of_sources(const Arguments& arguments, MakeOfSources make, RefuseLoss refuse_loss);
 
 }  // namespace bf

@@ -6,18 +6,18 @@
 #include "numbers.hpp"
 #include "options.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 
 namespace bf {
 namespace {
 
 void declare_merge(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf merge OUT IN... [--key-form FORM] [--secret-file PATH] [--mode MODE] [--force] [-q]\n"
-                       "bf merge OUT IN... --into [--key-form FORM] [--secret-file PATH] [-q]",
-                       {"--into", "--force", "--key-form", "--secret-file", "--quiet"});
+  add_help_and_version(
+      app,
+      "bf merge OUT IN... [--key-form FORM] [--secret-file PATH] [--mode MODE] [--force [--accept-loss]]\n"
+      "       [-q]\n"
+      "bf merge OUT IN... --into [--key-form FORM] [--secret-file PATH] [-q]",
+      {"--into", "--force", "--key-form", "--secret-file", "--quiet"});
   add_path(app, "OUT", "the filter to make; it appears when it is complete", "", arguments.file)->required();
   add_sources(app, arguments, "the filters whose keys it gets; they stay as they are, and may be in use");
   CLI::Option* const into =
@@ -25,6 +25,7 @@ void declare_merge(CLI::App& app, Arguments& arguments) {
   add_form_of_sources(app, arguments);
   add_mode(app, arguments.options);
   CLI::Option* const force = app.add_flag("--force", arguments.options.replace, "replace OUT if it exists");
+  add_accept_loss(app, arguments, "OUT");
   into->excludes(force, app.get_option("--mode"));
   add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
@@ -36,7 +37,8 @@ void declare_merge(CLI::App& app, Arguments& arguments) {
       "The result is the filter that one build of all keys makes. Marks are not taken over, and\n"
       "a note only if all have it. After a kill or an error\n"
       "merge again: with --into, OUT then has some of the keys already, which does no harm. (Counting: keys that\n"
-      "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n"
+      "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n" +
+      std::string(kAboutLoss) +
       "\nExample: four parts of a list at once, and one filter of all:\n"
       "  bf create part1.bf --capacity 10M --fpr 0.01\n"
       "  bf create part2.bf --like part1.bf\n"
@@ -59,12 +61,8 @@ std::string smallest(const Arguments& arguments) {
 // Without --into, the new file would replace a source, and keys that other processes add to the source after it was
 // read would be lost. With --into, OUT has its own keys already, and counters would count them twice.
 void refuse_a_source(const Arguments& arguments) {
-  struct stat target {};
-  if (::stat(arguments.file.c_str(), &target) != 0) return;
   for (const std::string& path : arguments.sources) {
-    struct stat source {};
-    if (::stat(path.c_str(), &source) != 0 || source.st_dev != target.st_dev || source.st_ino != target.st_ino)
-      continue;
+    if (!is_same_file(path, arguments.file)) continue;
     throw Failure(
         arguments.file + ": is one of the filters that are merged. " +
         (arguments.into ? "It has its keys already: leave it out." : "Merge into it (--into), or give a new name."));
@@ -98,6 +96,7 @@ int merge(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace, "Merge into it (--into)");
   refuse_a_source(arguments);
+  Replaced replaced(arguments, arguments.file);  // before the work; --into replaces nothing
   const std::string like = arguments.into ? "" : smallest(arguments);
   bfstore::Filter filter = arguments.into ? unwrap(open_filter(arguments, bfstore::OpenMode::kWrite), arguments.file)
                                           : empty_one(arguments, like);
@@ -114,7 +113,9 @@ int merge(const Arguments& arguments) {
     refuse_moved(filter, arguments.file, "Merge again.");
     check(filter.close(), arguments.file);
   } else {
+    replaced.refuse_loss(filter, "the merged filter");
     publish(filter, arguments.file);
+    replaced.report();
   }
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {

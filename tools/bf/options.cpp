@@ -267,6 +267,12 @@ void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force)
   add_quiet(app, arguments);
 }
 
+void add_accept_loss(CLI::App& app, Arguments& arguments, const std::string& replaced) {
+  app.add_flag("--accept-loss", arguments.accept_loss,
+               "with --force: also if " + replaced + " may have keys that the new file lacks")
+      ->needs("--force");
+}
+
 void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_size(app, arguments, counted);
   add_layout_hash_and_seed(app, arguments.options, counted);

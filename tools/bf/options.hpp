@@ -59,6 +59,14 @@ void add_form_of_sources(CLI::App& app, Arguments& arguments);
 // Adds the options of commands that make a new file of filters. `force` is the help of --force.
 void add_new_file(CLI::App& app, Arguments& arguments, const std::string& force);
 
+// Adds --accept-loss (replaced.hpp) to a command that makes a filter of filters, after its --force.
+void add_accept_loss(CLI::App& app, Arguments& arguments, const std::string& replaced);
+
+// The same words in the help of each of these commands.
+inline constexpr const char* kAboutLoss =
+    "\nA filter that may have keys which the new file lacks is not replaced without --accept-loss: bf compares the\n"
+    "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n";
+
 // Adds the options for the shape and the file of a new filter. `counted`: bf counts the keys, so --capacity may be left
 // out.
 void add_shape(CLI::App& app, Arguments& arguments, bool counted);

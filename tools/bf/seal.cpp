@@ -1,4 +1,5 @@
 // bf seal: makes a copy of a filter that detects damage.
+#include "derived.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
 #include "options.hpp"
@@ -6,27 +7,44 @@
 #include <CLI/CLI.hpp>
 #include <bfstore/seal.hpp>
 
+#include <optional>
+
 namespace bf {
 namespace {
 
 void declare_seal(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf seal FILE SEALED [--mode MODE] [--force] [-q]");
+  add_help_and_version(app, "bf seal FILE SEALED [--mode MODE] [--force [--accept-loss] [--secret-file PATH]] [-q]");
   add_file(app, arguments, "the filter, which may be in use");
   add_path(app, "SEALED", "the file to make; it appears when it is complete", "", arguments.target)->required();
   add_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace,
                "replace SEALED if it exists; it may be FILE itself, while no process writes to it");
+  add_accept_loss(app, arguments, "SEALED");
+  add_secret_file(app, arguments);
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
   app.footer(
       "A sealed filter is never written to again, and has a checksum for each 64 KiB. bf verify names the damaged\n"
-      "bytes. Readers use it as before.\n"
+      "bytes. Readers use it as before.\n" +
+      std::string(kAboutLoss) +
+      "The secret is needed for that alone.\n"
       "\nExample:\n  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
+}
+
+// Sealing needs no secret, and comparing does.
+void refuse_loss(const Arguments& arguments, Replaced& replaced) {
+  if (!replaced.is_there()) return;
+  replaced.refuse_loss(unwrap(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file), arguments.file);
 }
 
 int seal(const Arguments& arguments) {
   interrupt::defer();
+  std::optional<Replaced> replaced;
+  if (!is_same_file(arguments.target, arguments.file)) {
+    replaced.emplace(arguments, arguments.target);
+    refuse_loss(arguments, *replaced);
+  }
   bfstore::SealOptions options;
   options.mode = arguments.options.mode;
   options.replace = arguments.options.replace;
@@ -35,6 +53,7 @@ int seal(const Arguments& arguments) {
   const bfstore::Error error = bfstore::seal(arguments.file, arguments.target, options);
   if (error.code == bfstore::Code::kExists) fail_exists(arguments.target);
   check(error, arguments.file);
+  if (replaced) replaced->report();
   if (!arguments.quiet) report(arguments.target + ": sealed");
   return 0;
 }

@@ -1,0 +1,142 @@
+// See replaced.hpp.
+#include "replaced.hpp"
+
+#include "failures.hpp"
+#include "filter_use.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+namespace bf {
+namespace {
+
+using bfstore::ReportedIdentity;
+
+constexpr const char* kAdvice =
+    "To put an old copy back, take the three steps of bf copy --help (--filling). If these keys may go: --accept-loss.";
+constexpr const char* kAnother = "another filter";
+
+// True if a key has its bits at the same places in both, but for the size and the part.
+bool same_places(const bfstore::Shape& one, const ReportedIdentity& other) {
+  return static_cast<std::uint16_t>(one.layout) == other.layout && static_cast<std::uint16_t>(one.hash) == other.hash &&
+         one.seed == other.seed && one.num_probes == other.num_probes;
+}
+
+// True if the larger filter can be folded to the size of the smaller one.
+bool fold_onto_each_other(std::uint64_t one, std::uint64_t other) { return one % other == 0 || other % one == 0; }
+
+// Bytes of a file, from an offset on.
+class Bytes {
+ public:
+  Bytes(const std::string& path, std::uint64_t offset) : file_(path, std::ios::binary) {
+    file_.seekg(static_cast<std::streamoff>(offset));
+  }
+
+  // Fills the buffer, or returns false.
+  bool read(std::span<char> buffer) {
+    return static_cast<bool>(file_.read(buffer.data(), static_cast<std::streamsize>(buffer.size())));
+  }
+
+ private:
+  std::ifstream file_;
+};
+
+// True if each bit of `whole` in the place of this part is a bit of the part.
+bool has_bits_of(const std::string& part_path, const ReportedIdentity& part, const std::string& whole_path,
+                 const ReportedIdentity& whole) {
+  constexpr std::uint64_t kPiece = std::uint64_t{1} << 16;
+  std::vector<char> ours(kPiece);
+  std::vector<char> others(kPiece);
+  Bytes own(part_path, part.body_offset);
+  Bytes other(whole_path, whole.body_offset + part.part->part.number * part.body_bytes);
+  for (std::uint64_t left = part.body_bytes; left != 0;) {
+    const std::size_t size = std::min(left, kPiece);
+    if (!own.read(std::span(ours).first(size)) || !other.read(std::span(others).first(size))) return false;
+    for (std::size_t i = 0; i < size; ++i) {
+      if ((others[i] & ~ours[i]) != 0) return false;
+    }
+    left -= size;
+  }
+  return true;
+}
+
+}  // namespace
+
+Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(arguments), path_(std::move(path)) {
+  const bfstore::Options& options = arguments.options;
+  if (!options.replace || options.filling || arguments.accept_loss) return;
+  auto found = bfstore::inspect(path_, false);
+  if (!found.ok() && found.error().code == bfstore::Code::kNotFound) return;
+  const bfstore::Report report = unwrap(std::move(found), path_);
+  if (!report.valid()) {
+    throw Failure(path_ + ": is no filter file, or damaged (" + bfstore::code_name(report.problems.front().code) +
+                  "), so it may have keys that the new file lacks, and they would be called absent. " + kAdvice);
+  }
+  identity_ = report.identity;
+}
+
+void Replaced::fail(const std::string& name) const {
+  throw Failure(path_ + ": may have keys that " + name + " lacks, and they would be called absent. " + kAdvice);
+}
+
+bool Replaced::tells(const bfstore::Shape& made) {
+  if (!same_places(made, *identity_) || !fold_onto_each_other(made.num_bits, identity_->num_bits))
+    not_compared_ = kAnother;
+  else if (bfstore::layout_of(made.layout)->can.remove)
+    not_compared_ = "a filter from which keys can be removed";
+  return not_compared_.empty();
+}
+
+std::optional<bfstore::Filter> Replaced::opened(const std::string& name) {
+  auto old = open_filter_at(path_, arguments_, bfstore::OpenMode::kRead);
+  if (old.ok() && old->health() == bfstore::Code::kOk) return std::move(old).value();
+  if (old.ok() || old.error().code != bfstore::Code::kSecret) fail(name);
+  not_compared_ = kAnother;  // it has another secret
+  return std::nullopt;
+}
+
+void Replaced::refuse_loss(const bfstore::Filter& made, const std::string& name) {
+  if (!identity_ || made.health() != bfstore::Code::kOk) return;  // the library says what `made` is
+  if (!tells(made.shape())) return;
+  const auto old = opened(name);
+  if (!old) return;
+  const auto comparison = old->compare(made);
+  if (comparison.ok() && !comparison->comparable)
+    not_compared_ = kAnother;  // another part, or a list of other seeds
+  else if (!comparison.ok() || !comparison->a_in_b)
+    fail(name);
+}
+
+// The intersection has a bit if each of the filters has it.
+void Replaced::refuse_loss_of_each(std::span<const bfstore::Filter> filters) {
+  for (std::size_t i = 0; i < filters.size(); ++i) refuse_loss(filters[i], arguments_.sources[i]);
+}
+
+void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) {
+  if (!identity_) return;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const std::string& path = arguments_.sources[i];
+    const auto report = bfstore::inspect(path, false);
+    if (!report.ok() || !report->valid() || !report->identity->part) return;  // the library says why it cannot join
+    const ReportedIdentity& part = *report->identity;
+    bfstore::Shape whole = parts[i].shape();
+    whole.num_bits *= part.part->part.parts;
+    if (!tells(whole)) return;
+    if (identity_->part || whole.num_bits != identity_->num_bits) {
+      not_compared_ = kAnother;
+      return;
+    }
+    if (opened(path) && !has_bits_of(path, part, path_, *identity_)) fail(path);
+  }
+}
+
+void Replaced::report() const {
+  if (!not_compared_.empty() && !arguments_.quiet)
+    complain(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
+}
+
+}  // namespace bf

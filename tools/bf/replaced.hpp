@@ -1,0 +1,48 @@
+// The file that a new one replaces (--force). bf replaces no filter that may have keys which the new one lacks.
+#pragma once
+
+#include "arguments.hpp"
+
+#include <bfstore/bfstore.hpp>
+#include <bfstore/inspect.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+namespace bf {
+
+class Replaced {
+ public:
+  // Throws Failure if there is a file of that name that --force would replace, and it is not a good filter file: nobody
+  // can tell which keys it has. With --accept-loss or --filling nothing is looked at, here and in the functions below.
+  Replaced(const Arguments& arguments, std::string path);
+
+  [[nodiscard]] bool is_there() const noexcept { return identity_.has_value(); }
+
+  // Throws Failure if the file may have keys that `made` lacks. `made` is the new filter, or has each of its bits.
+  void refuse_loss(const bfstore::Filter& made, const std::string& name);
+
+  // The same for the intersection of these filters, whose paths are arguments.sources.
+  void refuse_loss_of_each(std::span<const bfstore::Filter> filters);
+
+  // The same for the whole filter of these parts. No filter has all of its bits before it is made.
+  void refuse_loss_of_parts(std::span<const bfstore::Filter> parts);
+
+  // Says that the keys of a file were not compared, now that it is replaced.
+  void report() const;
+
+ private:
+  // Returns true if a filter with these places of bits tells by its bits what the file has. Otherwise keeps the reason.
+  bool tells(const bfstore::Shape& made);
+  // Returns the file, if its keys are found at the same places. Throws Failure if it gives no answers.
+  std::optional<bfstore::Filter> opened(const std::string& name);
+  [[noreturn]] void fail(const std::string& name) const;
+
+  const Arguments& arguments_;
+  std::string path_;
+  std::optional<bfstore::ReportedIdentity> identity_;  // if there is a file to compare
+  std::string not_compared_;                           // the reason, or empty
+};
+
+}  // namespace bf
