@@ -318,7 +318,7 @@ class Like(BfCase):
         self.refused("plan", "--like", at("leveldb.ten-bits.filter"), says=["is no filter of bfstore", "--format"])
         self.refused("plan", "--like", at("leveldb.ten-bits.filter"), "--format", "leveldb", says="does not say how many keys")
         self.refused("plan", "--like", at("files.tsv"), "-n", "5", says=["files.tsv: is no filter of bfstore", "--format"])
-        self.refused("plan", "--like", at("dcso.data.bloom"), "--format", "raw", says=["raw does not say how many bits", "--bits and --probes"])
+        self.refused("plan", "--like", at("java_bytes.odd.bytes"), "--format", "raw", says=["raw does not say how many bits", "--bits and --probes"])
         self.refused("plan", "--like", at("dcso.data.bloom"), "--format", "guava", says="dcso.data.bloom: is not a filter that Guava wrote")
         self.refused("plan", "--like", at("redisbloom.five-links.dump"), says=["has 5 filters", "--member N"])
         self.refused("plan", "--like", at("parquet.arrow.parquet"), "-n", "5", says=["parquet.arrow.parquet: no column given"])
