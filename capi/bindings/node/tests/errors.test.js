@@ -42,7 +42,7 @@ test("code is the errno's name where that says all", () => {
 });
 
 test("an error that the library did not fill in still has words", () => {
-  assert.match(errorOfStruct(BFS.EUNCLEAN, new Struct("bfs_error"), "users.bf").message, /^users\.bf: .*crash/);
+  assert.match(errorOfStruct(BFS.EUNCLEAN, new Struct("bfs_error"), "users.bf").message, /^users\.bf: .*power cut/);
 });
 
 test("every struct that goes to the library says its size, so that a call that fails has words", (t) => {

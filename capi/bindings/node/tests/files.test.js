@@ -94,8 +94,8 @@ test("build appears when it is complete", async (t) => {
   assert.equal(kept(bfstore.build(file("none"), [])).contains("a"), false);
   assert.equal(kept(bfstore.build(file("empty"), new Set(), {capacity: 5})).contains("a"), false);
   for (const [none, shape] of [[[], {}], [new Set(), {capacity: 5}]]) {
-    assert.throws(() => bfstore.build(file("0"), none, {...shape, replace: true}), {code: "BFS_EINVAL"});
-    await assert.rejects(bfstore.buildAsync(file("0"), none, {...shape, replace: true}), {code: "BFS_EINVAL"});
+    assert.throws(() => bfstore.build(file("0"), none, {...shape, replace: true}), {code: "EINVAL"});
+    await assert.rejects(bfstore.buildAsync(file("0"), none, {...shape, replace: true}), {code: "EINVAL"});
     kept(await bfstore.buildAsync(file(`new ${shape.capacity}`), none, {...shape, replace: true}));
   }
 });
