@@ -133,13 +133,15 @@ int32_t bfs_open(const char* path, uint64_t flags, const bfs_options* options, b
   }
   const std::string_view name = path == nullptr ? "" : path;
   if (gives_a_range(options)) return open_range(std::string(name), flags, options, out, error);
-  return with_given(flags, options, {"bfs_open", kFlagsOfOpen, capi::kOpening}, error, [&](const Given& given) {
-    const auto how = given.opening();
-    if (path == nullptr && !how.descriptor) return invalid(error, "bfs_open: path is null");
-    const auto mode = static_cast<bfstore::OpenMode>(flags & capi::kPurposes);
-    return hand_out(out, error,
-                    [&] { return with_threads(given, [&] { return Filter::open(std::string(name), mode, how); }); });
-  });
+  return with_given(flags, options, {"bfs_open", kFlagsOfOpen, capi::kOpening, " without BFS_CREATE"}, error,
+                    [&](const Given& given) {
+                      const auto how = given.opening();
+                      if (path == nullptr && !how.descriptor) return invalid(error, "bfs_open: path is null");
+                      const auto mode = static_cast<bfstore::OpenMode>(flags & capi::kPurposes);
+                      return hand_out(out, error, [&] {
+                        return with_threads(given, [&] { return Filter::open(std::string(name), mode, how); });
+                      });
+                    });
 }
 
 int32_t bfs_sync(bfs_filter* filter, const bfs_owner_mark* mark, bfs_error* error) {

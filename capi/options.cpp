@@ -78,10 +78,11 @@ constexpr FieldName kFieldNames[] = {
 };
 
 // A field that the function does not take was meant for something.
-Error check_fields(const char* function, const bfs_options& from, std::uint32_t taken) {
+Error check_fields(const Taken& taken, const bfs_options& from) {
   for (const FieldName& field : kFieldNames) {
-    if ((field.group & taken) == 0 && field.given(from))
-      return invalid(std::string(function) + ": does not take bfs_options." + field.name + "; leave it 0");
+    if ((field.group & taken.fields) == 0 && field.given(from))
+      return invalid(std::string(taken.function) + ": does not take bfs_options." + field.name + taken.unless +
+                     "; leave it 0");
   }
   return {};
 }
@@ -136,7 +137,7 @@ Error Given::read(const bfs_options* from, const Taken& taken) {
   if (from == nullptr) return {};
   if (const char* wrong = read_struct(from, known_); wrong != nullptr)
     return invalid(std::string("bfs_options") + wrong);
-  if (Error wrong = check_fields(taken.function, known_, taken.fields); !wrong.ok()) return wrong;
+  if (Error wrong = check_fields(taken, known_); !wrong.ok()) return wrong;
   if (Error wrong = check_values(known_); !wrong.ok()) return wrong;
   if (Error wrong = check_threads(taken); !wrong.ok()) return wrong;
   return read_secret(known_, secret_);

@@ -45,6 +45,7 @@ struct Taken {
   const char* function;
   std::uint64_t flags;
   std::uint32_t fields;
+  const char* unless = "";  // the end of "does not take that field", if the function takes it at another time
 };
 
 void wipe(std::optional<bfstore::Secret>& secret) noexcept;

@@ -153,7 +153,7 @@ class Remove(BfCase):
         readme, promises = (WAYS.findall((ROOT / name).read_text("utf-8")) for name in ("README.md", "capi/PROMISES.md"))
         self.assertEqual((len(readme), len(promises)), (1, 1))
         self.assertEqual(plain(readme[0]), plain(promises[0]))
-        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[in eight cases\]\(#when-a-no-can-be-wrong\)")
+        self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[in nine cases\]\(#when-a-no-can-be-wrong\)")
         self.assertEqual(readme[0].count("\n- ") + 1, 8)
 
 

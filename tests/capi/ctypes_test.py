@@ -301,7 +301,8 @@ class Arguments(Case):
                         if os.path.exists(new):
                             os.unlink(new)
                     group = "part" if name == "num_parts" else name
-                    words = b"%s: does not take bfs_options.%s; leave it 0" % (function.encode(), group.encode())
+                    unless = " without BFS_CREATE" if function == "bfs_open" else ""
+                    words = f"{function}: does not take bfs_options.{group}{unless}; leave it 0".encode()
                     self.assertEqual((code == EINVAL and error.message == words), name not in taken, error.message)
         self.close(handle)
         del keep
