@@ -154,7 +154,7 @@ class Remove(BfCase):
         self.assertEqual((len(readme), len(promises)), (1, 1))
         self.assertEqual(plain(readme[0]), plain(promises[0]))
         self.assertRegex((ROOT / "README.md").read_text("utf-8"), r"\[in nine cases\]\(#when-a-no-can-be-wrong\)")
-        self.assertEqual(readme[0].count("\n- ") + 1, 8)
+        self.assertEqual(readme[0].count("\n- ") + 1, 9)
 
 
 if __name__ == "__main__":
