@@ -354,7 +354,7 @@ class BuildRefusals(BfCase):
         self.write("f", b"precious")
         reading = self.spawn("build", "f", "--from", "-")  # its standard input stays open
         self.assertEqual(reading.wait(timeout=PATIENCE), 2)
-        self.assert_complaint(reading.stderr.read(), says=["f: exists already", "--force"])
+        self.assert_complaint(reading.stderr.read(), says=["f: exists already, and is no filter. Choose another name"])
         with open(self.path("f"), "rb") as file:
             self.assertEqual(file.read(), b"precious")
 
@@ -369,7 +369,7 @@ class BuildRefusals(BfCase):
             self.write("f", b"precious")
             stdout, stderr = building.communicate(b"two\n", timeout=PATIENCE)
             self.assertEqual((building.returncode, stdout), (2, b""))
-            self.assert_complaint(stderr, says=["f: exists already", "--force"])
+            self.assert_complaint(stderr, says=["f: exists already"])
             with open(self.path("f"), "rb") as file:
                 self.assertEqual(file.read(), b"precious")
             self.assertEqual(self.files(), ["f"])

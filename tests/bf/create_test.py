@@ -243,10 +243,17 @@ class Refusals(BfCase):
     def test_an_existing_file_is_never_touched_without_force(self):
         for data in [b"precious", b""]:
             self.write("f", data)
-            self.refused("create", "f", "--capacity", "9", says="f: exists already. Add to it (bf add), replace it and lose its keys (--force)")
-            self.refused("build", "f", "--from", "-", says="f: exists already. Add to it (bf add), replace it")
+            self.refused("create", "f", "--capacity", "9", says="f: exists already, and is no filter. Choose another name.")
+            self.refused("build", "f", "--from", "-", says="f: exists already, and is no filter. Choose another name.")
             with open(self.path("f"), "rb") as file:
                 self.assertEqual(file.read(), data)
+        self.good("create", "f", "--capacity", "9", "--force", "-q")
+        with open(self.path("f"), "rb") as file:
+            data = file.read()
+        self.refused("create", "f", "--capacity", "9", says="f: exists already. Add to it (bf add), replace it and lose its keys (--force)")
+        self.refused("build", "f", "--from", "-", says="f: exists already. Add to it (bf add), replace it and lose its keys (--force)")
+        with open(self.path("f"), "rb") as file:
+            self.assertEqual(file.read(), data)
         self.assertEqual(self.files(), ["f"])
 
     def test_force_replaces_a_filter(self):

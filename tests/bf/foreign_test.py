@@ -98,7 +98,7 @@ class InPlace(BfCase):
         self.write("text", b"alice\n" * 1000)
         self.refused("plan", "--like", "text", says="Give its --format.")
         self.refused("import", "text", "f", says="import: no size given. Give --format if the file is of a format that says its size, or --bits")
-        self.refused("contains", "nothing", "alice", says="no such file. Create one")
+        self.refused("contains", "nothing", "alice", says="no such file. Give the path of a filter. To make one: bf build")
         self.refused("contains", "nothing", *JAYBIRD, "alice", says="nothing")
 
     def test_what_the_bytes_do_not_say_has_to_be_said_and_nothing_else(self):

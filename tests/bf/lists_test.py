@@ -322,6 +322,17 @@ class Lists(BfCase):
         self.assertEqual(self.good("contains", "f", "--binary", input=MARK + b"zed\n", code=1), b"absent\t" + MARK + b"zed\n")
         self.assertIn("byte order mark", " ".join(self.good("help", "add").decode().split()))
 
+    def test_a_last_key_that_nothing_ends_is_taken_and_named(self):
+        words = b"; no newline ends the last key, which may be cut"
+        self.write("list", b"one\ntwo")
+        self.assertIn(words + b".", self.good("build", "f", "--from", "list"))
+        self.assertTrue(self.good("add", "f", "--from", "list").endswith(words + b"\n"))
+        self.assertIn(b"no NUL ends the last key", self.good("add", "f", "-0", input=b"one\0two"))
+        self.assertEqual(self.good("contains", "f", "two"), b"maybe\ttwo\n")
+        self.write("list", b"one\ntwo\n")
+        for done in self.good("build", "g", "--from", "list"), self.good("add", "f", "--from", "list"), self.good("add", "f", "one"):
+            self.assertNotIn(b"ends the last key", done)
+
     def test_a_list_whose_keys_are_not_there_ends_a_remove_before_it_changes_anything(self):
         self.fill("c", [b"a", b"b", b"c"], *COUNTING)
         self.refused("remove", "c", input=b"a\nb\nx\n", says=["the key 'x' (number 3) is certainly absent", "Nothing was removed.", "--skip-absent"])

@@ -44,7 +44,7 @@ class Plan(BfCase):
 
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
-        self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked, counting (bf create makes blocked by default).\n"
+        self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
                       "Each layout adds keys, merges and folds.\nNo layout grows or expires keys.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
@@ -54,7 +54,7 @@ class Plan(BfCase):
         for given in (["-n", "3"], ["--max-bytes", "64MiB", "-p", "1%"]):
             rows, text = self.rows(*given), self.good("plan", *given).decode()
             self.assertEqual("Smallest file" in text, len(set(zip(rows["file"][::2], rows["file"][1::2]))) > 1, text)
-        self.assertRegex(self.good("plan", "-n", "1M").decode(), r"\nSmallest file: blocked, classic\.\n")
+        self.assertRegex(self.good("plan", "-n", "1M").decode(), r"\nSmallest file: blocked and classic\.\n")
 
     def test_the_space_before_the_bits_of_a_long_file_is_told(self):
         self.assertIn("A file's first 2 MiB are nearly all a hole", self.good("plan", "-n", "10M").decode())

@@ -286,9 +286,10 @@ int add(const Arguments& arguments) {
     complain(words + ". Interrupted: the rest was not read" +
              (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : "."));
   } else if (!arguments.quiet) {
-    report(
-        words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
-        (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut" : ""));
+    report(words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
+           (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut"
+            : source                                                 ? unended_words(*source)
+                                                                     : ""));
   }
   return 0;
 }

@@ -270,7 +270,7 @@ int build(const Arguments& arguments) {
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +
-           (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
+           unended_words(input.source()) + (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
   }
   return 0;
 }

@@ -105,6 +105,8 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
 }
 
 [[noreturn]] void fail_exists(const std::string& file, const std::string& instead) {
+  if (const auto report = bfstore::inspect(file, false); report && !report->identity)
+    throw Failure(file + ": exists already, and is no filter. Choose another name.");
   const std::string ways = instead.empty() ? "Replace it" : instead + ", replace it and lose its keys";
   throw Failure(file + ": exists already. " + ways + " (--force), or choose another name.");
 }
@@ -141,7 +143,9 @@ void publish(bfstore::Filter& filter, const std::string& file) {
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
-    throw Failure(file + ": no such file. Create one with bf create.");
+    throw Failure(file +
+                  ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
+                  "keys to come.");
   }
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);
@@ -369,6 +373,13 @@ std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1
 
 std::string new_words(const Loader& loader) {
   return grouped(loader.keys_new()) + (loader.keys_read() == 1 ? "" : " of them") + " certainly new";
+}
+
+// A list that was cut ends within a line, as one does whose editor writes no newline at its end.
+std::string unended_words(const KeySource& source) {
+  if (!source.ended_without_separator()) return "";
+  return std::string("; no ") + (source.format().separator == '\0' ? "NUL" : "newline") +
+         " ends the last key, which may be cut";
 }
 
 void report(const std::string& line) {

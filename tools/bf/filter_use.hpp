@@ -200,6 +200,9 @@ std::string key_words(std::uint64_t count);
 // Returns how many of the keys the filter called absent before: "2,744 of them certainly new".
 std::string new_words(const Loader& loader);
 
+// What a success says of a list whose last key no separator ends, or nothing.
+std::string unended_words(const KeySource& source);
+
 // Writes one line about success to standard output.
 void report(const std::string& line);
 

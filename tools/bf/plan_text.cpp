@@ -198,18 +198,23 @@ std::string chart(const Forecast& forecast, bool utf8) {
   return text + padded("", kLabelColumns) + padded(axis, kChartColumns - end.size()) + end + "\n";
 }
 
+// "adds keys, merges and folds"
+std::string listed(const std::vector<std::string>& names, const std::string& joined_by) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const bool last = i != 0 && i + 1 == names.size();
+    text += (i == 0 ? "" : last ? " " + joined_by + " " : ", ") + names[i];
+  }
+  return text;
+}
+
 // "Each layout adds keys, merges and folds.", or nothing.
 std::string abilities(const Forecasts& all, const std::string& who, bool wanted) {
   std::vector<std::string> names;
   for (const Ability& ability : kAbilities) {
     if (all_can(all, ability, wanted)) names.emplace_back(ability.name);
   }
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const bool last = i != 0 && i + 1 == names.size();
-    text += (i == 0 ? who + " " : last ? (wanted ? " and " : " or ") : ", ") + names[i];
-  }
-  return text.empty() ? "" : text + ".\n";
+  return names.empty() ? "" : who + " " + listed(names, wanted ? "and" : "or") + ".\n";
 }
 
 // "Smallest file: classic.", or nothing if the table shows the same number for all layouts.
@@ -218,23 +223,26 @@ std::string least_of(const Forecasts& all, const char* what, Number bfstore::Pla
                      const std::string& more = "") {
   Number least = all.possible.front().plan.*number;
   for (const Forecast& one : all.possible) least = std::min(least, one.plan.*number);
-  std::string names;
+  std::vector<std::string> names;
   bool differ = false;
   for (const Forecast& one : all.possible) {
     if (shown(one.plan.*number) == shown(least)) {
-      names += (names.empty() ? "" : ", ") + std::string(one.plan.layout.name);
+      names.push_back(one.plan.layout.name);
     } else {
       differ = true;
     }
   }
-  return differ ? std::string(what) + ": " + names + more + ".\n" : "";
+  return differ ? std::string(what) + ": " + listed(names, "and") + more + ".\n" : "";
 }
 
-// The length of a file is more than its bits take on the disk.
+// The length of a file is more than its bits take on the disk, and all short files have the same length.
 std::string about_space(const Forecasts& all) {
   const auto has_hole = [](const Forecast& one) { return one.plan.file_bytes - one.plan.body_bytes > kHole; };
-  if (!std::any_of(all.possible.begin(), all.possible.end(), has_hole)) return "";
-  return "A file's first 2 MiB are nearly all a hole, which takes no space on the disk.\n";
+  if (std::any_of(all.possible.begin(), all.possible.end(), has_hole))
+    return "A file's first 2 MiB are nearly all a hole, which takes no space on the disk.\n";
+  const auto is_short = [](const Forecast& one) { return one.plan.file_bytes > 2 * one.plan.body_bytes; };
+  if (!std::any_of(all.possible.begin(), all.possible.end(), is_short)) return "";
+  return "A short file has 16 KiB before its bits, and ends with a whole page.\n";
 }
 
 std::string notes(const Forecasts& all) {
@@ -248,7 +256,10 @@ std::string notes(const Forecasts& all) {
   text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
   text += abilities(all, several ? "No layout" : "It never", false);
   text += about_space(all);
-  text += "Indented: Bloom's formulas. Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
+  text +=
+      "Each filter will have the first rate of its column. Indented: Bloom's formulas,\nto compare. Hash set: keys "
+      "of " +
+      grouped(all.key_bytes) + " bytes. See bf help plan.\n";
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   return text;
 }
