@@ -54,6 +54,17 @@ class Aims(unittest.TestCase):
         self.assertEqual(rows["a lookup inlined, 100,000 keys, built for AVX2: times RocksDB's test for AVX2"],
                          ("1", "0.75 (0.4 to 2) x", "at most 1.05 x", "reached, within the spread"))
 
+    def test_threads_are_compared_with_one(self) -> None:
+        def threads(team: int, *seconds: float) -> list:
+            return [{**benchmark(f"threads/add/{team}/iterations:1", 1.0), "real_time": one * 1e9} for one in seconds]
+
+        prefix = self.write("a-system.json", threads(1, 8.0, 9.0, 8.5) + threads(2, 5.0))
+        name = "adding many digests exclusively in one call, 2 threads: times as fast as one"
+        self.assertEqual(self.rows(prefix)[name], ("5", "1.7 (1.6 to 1.8) x", "at least 1.6 x", "reached"))
+        self.write("a-system.json", threads(1, 8.0))
+        self.assertEqual([one[3] for aim, one in self.rows(prefix).items() if "1 threads" in aim],
+                         ["not measured here: files and processes were not measured"])
+
     def test_an_aim_that_is_missed_says_so(self) -> None:
         prefix = self.write("a-raw.json", row_of_filter("blocked-alone/add/single/digests/absent", 27.0, 28.0, 29.0) +
                             row_of_filter("blocked-alone-abi/add/single/digests/absent", 33.0))
@@ -135,6 +146,9 @@ class Aims(unittest.TestCase):
         name = "10,000,000 keys, a file of 4 GB, 1 GB of memory: times `cat FILE`"
         prefix = self.write("a-system.json", [limited("cat", 3.0, 4e9), limited("batch, sorted", 6.0, 4e9)])
         self.assertEqual(self.rows(prefix)[name], ("4", "2 x", "at most 1.2 x", "**not reached**"))
+        self.write("a-system.json", [limited("few keys, one by one", 9.0, 4e9), limited("few keys, one batch", 2.0, 4e9)])
+        few = [one for aim, one in self.rows(prefix).items() if aim.startswith("10,000 keys, the same file")]
+        self.assertEqual(few, [("4", "4.5 x", "at least 3 x", "reached")])
         self.write("a-system.json", [limited("cat", 3.0, 1e9), limited("batch, sorted", 6.0, 1e9)])
         self.assertEqual(self.rows(prefix)[name][3], "not measured here: this run has no such file")
         failed = {**limited("cat", 0, 4e9), "error_occurred": True, "error_message": "no control groups"}

@@ -22,15 +22,15 @@ class Bulk(unittest.TestCase):
         self.json = os.path.join(folder.name, "bulk.json")
 
     def test_a_bulk_run_makes_a_whole_table(self) -> None:
-        done = run(BFBULK, "--bytes", "1048576", "--digests", "2097153", "--small-pages", "--repetitions", "1", "--json", self.json)
+        done = run(BFBULK, "--bytes", "1048576", "--digests", "3145729", "--small-pages", "--repetitions", "1", "--json", self.json)
         self.assertEqual(done.returncode, 0, done.stderr)
         table = run(sys.executable, "-B", TABLE, self.json)
         self.assertEqual((table.returncode, table.stderr), (0, ""))
         number = r"[\d.]+"
-        for digests in ("2,097,151", "2,097,152", "2,097,153"):
+        for digests in ("3,145,727", "3,145,728", "3,145,729"):
             self.assertRegex(table.stdout,
                              rf"\| 1,048,576 \| 4 KiB \| {digests} \| contains, blocked \| {number} \| {number} \| {number} \|")
-        self.assertRegex(table.stdout, rf"\| 2,097,153 \| add, blocked-alone \| {number} \| {number} \| {number} \|")
+        self.assertRegex(table.stdout, rf"\| 3,145,729 \| add, blocked-alone \| {number} \| {number} \| {number} \|")
 
     def test_wrong_arguments_of_bfbulk_are_named(self) -> None:
         for arguments, code, words in [(["--digests", "12"], 2, "12"), (["--quik"], 2, "--quik"), (["--bytes", str(1 << 39)], 1, "memory"),

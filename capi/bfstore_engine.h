@@ -273,7 +273,7 @@ BFS_API int64_t bfs_digest_keys(const bfs_filter* filter, const bfs_keys* keys, 
  * of its keys; lookups read a file (not a set of parts) that does not fit in memory once, in order.
  * bfs_scratch_for(count) bytes sort all at once, less in turns; memory that does not help is not touched.  Use the same
  * memory again: fresh memory costs as much as sorting saves. */
-#define BFS_SCRATCH_LEAST_KEYS 2097152 /* fewer keys are not sorted */
+#define BFS_SCRATCH_LEAST_KEYS 3145728 /* fewer keys are not sorted */
 #define BFS_SCRATCH_KEY_BYTES 12       /* for each key, and ... */
 #define BFS_SCRATCH_MORE_BYTES 8388608
 

@@ -41,7 +41,8 @@ LANGUAGES = ("python", "rust", "java", "go", "node")
 LARGE = ((128_000_000, 10_000_000, {"huge": 1.3, "small": 2.4}), (1_280_000_000, 100_000_000, {"huge": 1.7, "small": 3.4}),
          (8_000_000_000, 100_000_000, {"huge": 2.3, "small": 4.0}))
 PAGES = {"huge": "2 MiB pages", "small": "4 KiB pages"}
-FEWEST_SORTED = 2_097_152
+FEWEST_SORTED = 3_145_728
+THREADS_SCALE = 1.6  # two threads share the memory's bandwidth, and here a core
 
 Figure = collections.namedtuple("Figure", "value low high")
 Row = collections.namedtuple("Row", "part aim figure wanted verdict")
@@ -194,17 +195,22 @@ def many_at_once(run):
 
 
 def larger_than_memory(run):
+    cat, few = ("batch, sorted", "cat"), ("few keys, one by one", "few keys, one batch")
+    yield row(4, "10,000,000 keys, a file of 4 GB, 1 GB of memory: times `cat FILE`", *in_limited_memory(run, cat), most=1.2)
+    yield row(4, "10,000 keys, the same file: one call, which asks for the pages of the next keys, times as fast as a call a key",
+              *in_limited_memory(run, few), least=3)
+
+
+def in_limited_memory(run, names):
+    """The ratio of two ways to read the file of 4 GB, and why there is none."""
     wanted, seconds, why = 4e9, {}, "files and processes were not measured"
-    for name in ("limited/batch, sorted", "limited/cat"):
-        samples = run.system and run.system.samples.get(name)
+    for name in names:
+        samples = run.system and run.system.samples.get(f"limited/{name}")
         if samples and samples["file_bytes"][0] == wanted:
             seconds[name] = samples["seconds"]
         elif run.system:
-            why = "this run has no such file" if samples else run.system.reasons.get(name, "bfsystem left it out")
-    yield row(4, "10,000,000 keys, a file of 4 GB, 1 GB of memory: times `cat FILE`",
-              ratio(seconds.get("limited/batch, sorted"), seconds.get("limited/cat")), why, most=1.2)
-    yield Row(4, "sparse cold batches, asking for the pages of the next keys: times as fast", "", "at least 3 x",
-              "not measured here: the cold rows are of single lookups")
+            why = "this run has no such file" if samples else run.system.reasons.get(f"limited/{name}", "bfsystem left it out")
+    return ratio(*(seconds.get(name) for name in names)), why
 
 
 def adding(run, before):
@@ -225,7 +231,16 @@ def adding(run, before):
         yield against_old(5, f"adding {many:,} digests exclusively in one call, {PAGES[pages]}", ours, old, f"{OLD_BULK_ADD[pages]} ns",
                           before, most, f"no call with {many:,} digests in this run")
     yield building(run, before)
-    yield Row(5, "adding by several threads", "", "scales", "not measured here: every row is of one thread")
+    yield by_threads(run)
+
+
+def by_threads(run):
+    """One call of an exclusive handle, by one thread and by one for each core."""
+    teams = sorted(int(name.split("/")[-1]) for name in (run.system.samples if run.system else ()) if name.startswith("threads/add/"))
+    one, all_cores = ((run.system.samples[f"threads/add/{team}"]["seconds"] for team in (teams[0], teams[-1])) if len(teams) > 1
+                      else (None, None))
+    title = f"adding many digests exclusively in one call, {teams[-1] if teams else 'several'} threads: times as fast as one"
+    return row(5, title, ratio(one, all_cores), "files and processes were not measured", least=THREADS_SCALE)
 
 
 def boost_that_adds(run, num_keys):

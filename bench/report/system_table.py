@@ -102,6 +102,15 @@ def processes_text(results: Results) -> str:
                                           "CPU ns a key", "times one, had each a core"], row)
 
 
+def threads_text(results: Results) -> str:
+    def row(words: list, facts: dict) -> list:
+        alone = results.facts.get("threads/add/1")
+        return [words[1], number(facts["num_keys"] / facts["seconds"] / 1e6),
+                ratio(alone["seconds"], facts["seconds"]) if alone else ""]
+
+    return section(results, "threads", ["adding in one call, threads", "million keys/s", "times one"], row)
+
+
 def sharing_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
         one = facts["rss_bytes"] / int(words[0])
@@ -183,7 +192,7 @@ def main() -> int:
     path = parser.parse_args().json
     try:
         results = Results(json.loads(path.read_text("utf-8")))
-        parts = [text(results) for text in (machine_text, processes_text, sharing_text, opening_text, cold_text,
+        parts = [text(results) for text in (machine_text, processes_text, threads_text, sharing_text, opening_text, cold_text,
                                             sync_text, text_text, sets_text, limited_text)]
     except (OSError, ValueError, KeyError) as error:
         print(f"system_table.py: {path}: not a whole result of bfsystem: {error!r}", file=sys.stderr)

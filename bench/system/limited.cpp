@@ -1,5 +1,6 @@
-// Measures a batch of digests in a file that is larger than the memory of its process: a control group limits that.
-// Compares it with `cat`, which reads the file once, in the same group.
+// Measures digests in a file that is larger than the memory of its process: a control group limits that. A large batch
+// is compared with `cat`, which reads the file once, in the same group, and a small batch with one call for each
+// digest.
 #include <unistd.h>
 
 #include <bfstore/inspect.hpp>
@@ -76,6 +77,12 @@ class Group {
   std::string folder_;
 };
 
+// How a child asks. With memory for sorting the file is read in order; without it the pages of later digests are asked
+// for; one call for each digest waits for each page.
+constexpr const char* kSorted = "batch, sorted";
+constexpr const char* kSparse = "few keys, one batch";
+constexpr const char* kOneByOne = "few keys, one by one";
+
 // Half of these are present.
 std::vector<std::uint64_t> questions(std::uint64_t count) {
   std::vector<std::uint64_t> digests = digests_of(kPresentSeed, count / 2);
@@ -96,16 +103,16 @@ class File {
     drop_from_memory(path_);
     const std::string command = "echo $$ > '" + group.members() + "' && exec cat '" + path_ + "'";
     const Run run = run_program({"sh", "-c", command}, "/dev/null");
-    return measured(run.seconds);
+    return measured(run.seconds, scale_.limited_keys);
   }
 
-  Measured ask() {
+  Measured ask(const char* way, std::uint64_t num_keys) {
     const Group group(scale_.limit_bytes);
     make();
     drop_from_memory(path_);
-    Team team({{kLimitedChild, path_, group.members(), std::to_string(scale_.limited_keys)}});
+    Team team({{kLimitedChild, path_, group.members(), std::to_string(num_keys), way}});
     const std::vector<Outcome> outcomes = team.go();
-    return measured(outcomes.front().end - outcomes.front().begin);
+    return measured(outcomes.front().end - outcomes.front().begin, num_keys);
   }
 
  private:
@@ -141,9 +148,9 @@ class File {
     if (!file.flush()) fail(path_ + ": can not be written");
   }
 
-  [[nodiscard]] Measured measured(double seconds) const {
+  [[nodiscard]] Measured measured(double seconds, std::uint64_t num_keys) const {
     return {seconds,
-            {{"num_keys", static_cast<double>(scale_.limited_keys)},
+            {{"num_keys", static_cast<double>(num_keys)},
              {"file_bytes", static_cast<double>(scale_.limited_bytes)},
              {"limit_bytes", static_cast<double>(scale_.limit_bytes)}}};
   }
@@ -156,19 +163,26 @@ class File {
 
 // In the group from before the file is opened, as a server is. The library's memory for sorting counts, too.
 int ask_limited(const std::vector<std::string>& arguments) {
-  if (arguments.size() != 4) fail("a child in a control group takes four arguments");
+  if (arguments.size() != 5) fail("a child in a control group takes five arguments");
   write_to(arguments[2], std::to_string(getpid()));
   const std::vector<std::uint64_t> digests = questions(std::stoull(arguments[3]));
+  const std::string& way = arguments[4];
   const bfstore::Filter filter = value_of(bfstore::Filter::open(arguments[1], bfstore::OpenMode::kRead));
-  std::vector<std::uint8_t> answers(digests.size());
-  std::vector<std::byte> scratch(bfstore::Keys::scratch_for(digests.size()));
   std::uint64_t maybes = 0;
-  work_with_the_others([&] {
-    const bfstore::Keys keys = bfstore::Keys::digests(digests).with_scratch(scratch);
-    const bfstore::Count counted = filter.contains_keys(keys, answers);
-    if (!counted.ok()) fail("asking was refused");
-    maybes = counted.keys();
-  });
+  if (way == kOneByOne) {
+    work_with_the_others([&] {
+      for (const std::uint64_t digest : digests) maybes += filter.contains_digest(digest) ? 1U : 0U;
+    });
+  } else {
+    std::vector<std::uint8_t> answers(digests.size());
+    std::vector<std::byte> scratch(way == kSorted ? bfstore::Keys::scratch_for(digests.size()) : 0);
+    work_with_the_others([&] {
+      const bfstore::Keys keys = bfstore::Keys::digests(digests).with_scratch(scratch);
+      const bfstore::Count counted = filter.contains_keys(keys, answers);
+      if (!counted.ok()) fail("asking was refused");
+      maybes = counted.keys();
+    });
+  }
   const std::uint64_t present = digests.size() / 2;
   if (maybes < present || maybes > present + digests.size() / 20) fail("a wrong number of answers");
   return 0;
@@ -176,7 +190,12 @@ int ask_limited(const std::vector<std::string>& arguments) {
 
 Rows limited_rows(const Scale& scale, const Places& places) {
   auto file = std::make_shared<File>(scale, places);
-  return {{"limited/cat", [=] { return file->cat(); }}, {"limited/batch, sorted", [=] { return file->ask(); }}};
+  Rows rows{{"limited/cat", [=] { return file->cat(); }}};
+  for (const auto& [way, keys] : {std::pair(kSorted, scale.limited_keys), std::pair(kSparse, scale.sparse_keys),
+                                  std::pair(kOneByOne, scale.sparse_keys)}) {
+    rows.push_back({std::string("limited/") + way, [=, way = way, keys = keys] { return file->ask(way, keys); }});
+  }
+  return rows;
 }
 
 }  // namespace bench::system

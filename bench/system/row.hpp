@@ -44,6 +44,7 @@ struct Scale {
   std::uint64_t limited_bytes = 4'000'000'000;  // of a filter that is larger than the memory of its process; 0: none
   std::uint64_t limit_bytes = 1'000'000'000;
   std::uint64_t limited_keys = 10'000'000;
+  std::uint64_t sparse_keys = 10'000;  // of a batch that needs few of that file's pages
 };
 
 inline constexpr double kBitsPerKey = 10;
@@ -54,6 +55,7 @@ struct Places {
 };
 
 Rows process_rows(const Scale& scale, const Places& places);
+Rows thread_rows(const Scale& scale, const Places& places);
 Rows opening_rows(const Scale& scale, const Places& places);
 Rows cold_rows(const Scale& scale, const Places& places);
 Rows sync_rows(const Scale& scale, const Places& places);

@@ -45,7 +45,8 @@ class Smoke(unittest.TestCase):
         wanted += ["cold/blocked/default", "cold/classic/default", "sync/written/default", "sync/read/default"]
         wanted += [f"text/{name}" for name in ("wc -l", "sort -u", "bf build", "bf build --capacity",
                                                "bf build of a pipe", "bf add", "bf contains")]
-        wanted += ["limited/cat", "limited/batch, sorted"]  # or a line that says why not: a control group takes rights
+        wanted += ["threads/add/1"]
+        wanted += ["limited/cat", "limited/batch, sorted", "limited/few keys, one batch", "limited/few keys, one by one"]  # or a line that says why not: a control group takes rights
         wanted += [f"sets/{name}" for name in ("cat of 1 file", "cat of 2 files", "copy", "fold", "merge of 2",
                                                "merge into")]
         self.assertLessEqual(set(wanted), set(rows))

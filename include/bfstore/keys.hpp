@@ -91,7 +91,7 @@ class Keys {
     return keys;
   }
   [[nodiscard]] std::span<std::byte> scratch() const noexcept { return scratch_; }
-  static constexpr std::size_t kFewestSorted = std::size_t{1} << 21;
+  static constexpr std::size_t kFewestSorted = std::size_t{3} << 20;
   // 0: so few keys are not sorted.
   [[nodiscard]] static constexpr std::size_t scratch_for(std::size_t count) noexcept {
     return count < kFewestSorted ? 0 : 12 * count + (std::size_t{8} << 20);

@@ -24,7 +24,7 @@ BODY_BYTES = 256 << 20
 LIMIT_BYTES = 128 << 20
 PAGE = 4096
 ADDED = 1_000_000  # a key in nearly every page, so that none is a hole
-SORTED = 1 << 21
+SORTED = 3 << 20
 FEW = 3000
 
 

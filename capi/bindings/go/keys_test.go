@@ -364,7 +364,7 @@ func TestKeysAndDigestsWhereTheFilterTakesOnlyTheOthers(t *testing.T) {
 
 func TestMillionsOfKeysThatAreSortedHaveTheAnswersOfFewer(t *testing.T) {
 	filter := create(t, bfstore.Options{Capacity: 40_000_000})
-	digests := make([]uint64, 1<<21+3)
+	digests := make([]uint64, 3<<20+3)
 	for i := range digests {
 		digests[i] = uint64(i+1) * 0x9e3779b97f4a7c15
 	}

@@ -317,7 +317,7 @@ fn what_is_no_batch_is_refused_and_adds_nothing() {
 fn millions_of_keys_that_are_sorted_have_the_answers_of_fewer() {
     let folder = Folder::new();
     let filter = CreateOptions::new().capacity(40_000_000).create(folder.filter()).unwrap();
-    let digests: Vec<u64> = (1..=(1 << 21) + 3).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let digests: Vec<u64> = (1..=(3 << 20) + 3).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
     let (present, absent) = digests.split_at(digests.len() / 2);
     filter.add_many(Keys::digests(present)).unwrap();
     let mut expected = filter.contains_many(Keys::digests(present)).unwrap();

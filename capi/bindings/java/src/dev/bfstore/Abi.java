@@ -84,7 +84,7 @@ final class Abi {
   static final int KEYS_COLUMN32 = 4;
   static final int KEYS_COLUMN64 = 5;
   static final int KEYS_DIGESTS = 6;
-  static final int SCRATCH_LEAST_KEYS = 2097152;
+  static final int SCRATCH_LEAST_KEYS = 3145728;
   static final int SCRATCH_KEY_BYTES = 12;
   static final int SCRATCH_MORE_BYTES = 8388608;
   static final long SEALED = 0x4000000L;

@@ -200,7 +200,7 @@ class BatchesTest extends Case {
 
   @Test
   void millionsOfKeysThatAreSortedHaveTheAnswersOfFewer() {
-    int count = (1 << 21) + 3;
+    int count = (3 << 20) + 3;
     Filter filter = create(options().capacity(40_000_000));
     ByteBuffer bytes = ByteBuffer.allocateDirect(8 * count).order(ByteOrder.nativeOrder());
     for (int i = 0; i < count; i++) {
