@@ -66,7 +66,7 @@ class Checker {
     check_length();
     if (!has_magic()) {
       if (problems_.empty())
-        broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Create one with bf create.");
+        broken(Code::kMagic, "not a bfstore file (" + first_bytes() + "). Give the path of a filter.");
       return {std::nullopt, std::move(problems_)};
     }
     if (bytes_.size() < kRecordsOffset) return {std::nullopt, std::move(problems_)};
@@ -115,12 +115,12 @@ class Checker {
     const std::size_t least = form_ == Form::kFile ? kFileHeaderBytes : kLeastEmbeddedHeader;
     if (available_bytes_ >= least && bytes_.size() >= std::min(least, kPageBytes)) return;
     if (available_bytes_ == 0)
-      return broken(Code::kTooShort, "not a bfstore file (it is empty). Create one with bf create.");
+      return broken(Code::kTooShort, "not a bfstore file (it is empty). Give the path of a filter.");
     const std::string length = "only " + std::to_string(available_bytes_) + " bytes long";
     if (begins_with_magic()) {
       broken(Code::kTooShort, length + ", shorter than its header: it was truncated." + base::kRebuild);
     } else {
-      broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "). Create one with bf create.");
+      broken(Code::kTooShort, "not a bfstore file (" + length + ", " + first_bytes() + "). Give the path of a filter.");
     }
   }
 

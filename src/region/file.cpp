@@ -192,7 +192,7 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
   if (failed == ENXIO)
     return base::fail(Code::kNotRegular, path + ": not a regular file. Give the path of a filter file.");
   if (failed == ENOENT)
-    return Error{Code::kNotFound, failed, path + ": no such file. Create it first, or correct the path."};
+    return Error{Code::kNotFound, failed, path + ": no such file. Correct the path, or create it first."};
   Error error = fail_errno(failed, path, "opening");
   if (failed == EACCES) error.message += rights_in_words(in_folder, name);
   return error;

@@ -339,8 +339,7 @@ class Build(BfCase):
 
 
 class BuildRefusals(BfCase):
-    def test_a_source_is_wanted(self):
-        self.refused("build", "f", says=["--from", "bf build --help"])
+    def test_a_source_is_one_that_can_be_read(self):
         self.refused("build", "f", "--from", "missing", says=["missing: ", "no such file"])
         os.mkdir(self.path("d"))
         self.refused("build", "f", "--from", "d", says="d: ")
@@ -349,6 +348,10 @@ class BuildRefusals(BfCase):
             self.refused("build", "f", "--from", "-", quality, "0.5k" if "max" in quality else "0.5", "--like", "x",
                          says=["--like", quality])
         self.assertEqual(self.files(), ["d"])
+
+    def test_keys_come_from_standard_input_without_from_and_from_one_list_with_it(self):
+        self.assertIn(b"f: built from 2 keys", self.good("build", "f", input=b"one\ntwo\n"))
+        self.refused("build", "g", "--from", "a", "--from", "b", says="Several lists: cat them, and --from -")
 
     def test_an_existing_file_is_refused_before_anything_is_read(self):
         self.write("f", b"precious")

@@ -44,6 +44,14 @@ class Contains(BfCase):
         self.assertEqual(self.good("contains", "f", "--null", "--maybe", input=keys), b"one\0two\0")
         self.assertEqual(self.good("contains", "f", "-0", "--absent", input=keys), b"three\0a\nb\0")
 
+    def test_quiet_answers_by_the_exit_code_alone(self):
+        for keys, code in ((["one"], 0), (["three"], 1), (["three", "one"], 0)):
+            for args in (["-q", *keys], [*keys, "--quiet"]):
+                done = self.run_bf("contains", "f", *args)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (code, b"", b""))
+        self.refused("contains", "none", "-q", "one", says="none: no such file")
+        self.refused("contains", "f", "-q", "--count", "one", says="--count")
+
     def test_count_prints_two_numbers(self):
         self.assertEqual(self.good("contains", "f", "--count", input=b"one\nthree\ntwo\n"), b"maybe\t2\nabsent\t1\n")
         self.assertEqual(self.run_bf("contains", "f", "--count", input=b"").stdout, b"maybe\t0\nabsent\t0\n")
@@ -197,7 +205,7 @@ class BadFiles(BfCase):
 
     def test_a_foreign_file_is_named_with_its_first_bytes(self):
         self.write("users.bf", b"SQLite format 3\0" * 2000)
-        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'). Create one with bf create."])
+        self.everywhere("users.bf", ["users.bf: not a bfstore file (first bytes 'SQLi'). Give the path of a filter."])
 
     def test_first_bytes_are_escaped(self):
         self.write("f", b"\x1b[2J" * 9000)

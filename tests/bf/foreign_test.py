@@ -80,7 +80,7 @@ class InPlace(BfCase):
             self.write(name, data)
             said = self.refused("contains", name, "alice", says=name)
             self.assertIn(b"not a bfstore file", said)
-            self.assertTrue(said.endswith(b"Create one with bf create. If it is another program's filter, give --format.\n"), said)
+            self.assertTrue(said.endswith(b"Give the path of a filter. If it is another program's filter, give --format.\n"), said)
         self.good("create", "f", *SURE, "-q")
         with open(self.path("f"), "rb") as file:
             self.write("cut", file.read(9000))

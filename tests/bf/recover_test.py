@@ -69,6 +69,16 @@ class Recover(BfCase):
 
     # A producer that fails in a pipe gives an empty list, and so does a list that is not there yet. An empty list once ended
     # the recovery, and every key after the marks was answered "absent" from then on.
+    def test_a_list_that_is_shorter_than_what_the_file_counted_is_taken_with_a_warning_if_no_mark_tells(self):
+        words = b"bf: f: has no mark. It counted 2 keys, and 1 key was given."
+        for owners, args, warned in (((), ["c"], True), ((), ["a", "b"], False), ((), ["c", "-q"], False), ((), ["--no-keys"], False),
+                                     ((7,), ["c"], False)):
+            with self.subTest(owners=owners, args=args):
+                self.unclean(*owners)
+                done = self.run_bf("recover", "f", *args)
+                self.assertEqual((done.returncode, words in done.stderr), (0, warned), done.stderr)
+                os.unlink(self.path("f"))
+
     def test_no_keys_at_all_are_an_error_and_nothing_changes(self):
         self.write("empty", b"")
         os.mkfifo(self.path("fifo"))
@@ -104,7 +114,7 @@ class Recover(BfCase):
     def test_a_list_that_is_none_or_was_cut_finishes_no_recovery(self):
         packed = gzip.compress(b"c\nd\n")
         for data in (b"c\nd\r\n", packed[:-4], "c\nd\n".encode("utf-16"), "c\nd\n".encode("utf-16-le"), b"c\rd\r"):
-            self.unclean()
+            self.unclean(7)
             self.refused("recover", "f", input=data, says="standard input: ")
             self.refused("contains", "f", "c", says="bf recover")
             self.assertEqual(self.good("recover", "f", input=packed), b"f: 2 keys added again; recovered\n")

@@ -22,6 +22,14 @@ def plain(text):
 
 
 class Remove(BfCase):
+    def test_a_key_whose_counters_are_full_stays_and_that_is_said(self):
+        self.good("create", "hot", "-q", *COUNTING)
+        self.good("add", "hot", "-q", input=b"once\n" + 20 * b"often\n")
+        self.assertEqual(self.good("remove", "hot", "once", "often"),
+                         b"hot: 2 keys removed (1 of them stays: a key that may have been added 15 times is never taken out), "
+                         b"0 certainly absent; 19 keys left\n")
+        self.assertEqual(self.good("count", "hot", "once", "often"), b"0\tonce\n15+\toften\n")
+
     def setUp(self):
         super().setUp()
         self.good("create", "f", "-q", *COUNTING)

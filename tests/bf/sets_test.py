@@ -39,10 +39,17 @@ class Intersect(SetsCase):
         self.assertEqual(stat.S_IMODE(os.stat(self.path("abc")).st_mode), 0o640)
         self.assertEqual(self.maybe("abc", KEYS), 200)
         for make in (("intersect", "ab", "a"), ("join", "ab", "a"), ("copy", "a", "ab"), ("fold", "a", "ab", "--to-fpr", "0.1"), ("seal", "a", "ab")):
-            self.refused(*make, says="ab: exists already. Replace it (--force), or choose another name.")
+            self.refused(*make, says="ab: exists already. Replace it (--force; if it has keys that the new one lacks, --accept-loss, too), or choose another name.")
         self.refused("intersect", "ab", "a", "c", "-q", "--force", says="ab: may have keys that c lacks")
         self.good("intersect", "ab", "a", "c", "-q", "--force", "--accept-loss")
         self.assertEqual(self.maybe("ab", KEYS), 400)
+
+    def test_a_fold_in_vain_says_so(self):
+        self.good("create", "odd", "-q", "--bits", str(512 * 13), "--probes", "7")
+        self.good("add", "odd", "-q", input=b"".join(b"%d\n" % i for i in range(400)))
+        self.assertIn(b"; not smaller: no size that divides that of odd keeps this rate", self.good("fold", "odd", "same", "--to-fpr", "0.02"))
+        self.good("create", "even", "-q", "--bits", str(512 * 64), "--probes", "7")
+        self.assertNotIn(b"not smaller", self.good("fold", "even", "half", "--to-fpr", "0.02"))
 
     def test_a_larger_filter_is_folded(self):
         shape = ["--layout", "classic", "--seed", "1", "--probes", "7", "--bits"]

@@ -64,7 +64,8 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
     const std::string name = reason.substr(0, at_most);
     const CLI::Option* const option = app.get_subcommands().front()->get_option_no_throw(name);
     if (option != nullptr && option->results().size() > 1)
-      return name + " is given more than once: '" + unmasked(option->results()[1]) + "' is too many. Give one.";
+      return name + " is given more than once: '" + unmasked(option->results()[1]) + "' is too many. Give one." +
+             (name == "--from" ? " Several lists: cat them, and --from -." : "");
   }
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";

@@ -18,7 +18,7 @@ namespace bf {
 struct Command;
 
 // The output of `contains`.
-enum class Answers { kAll, kMaybe, kAbsent, kCount };
+enum class Answers { kAll, kMaybe, kAbsent, kCount, kNone };
 
 struct Arguments {
   const Command* command = nullptr;

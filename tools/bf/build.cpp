@@ -20,15 +20,16 @@ namespace bf {
 namespace {
 
 void declare_build(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf build FILE --from KEYS [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-                       "bf build FILE --from KEYS [-0] --bits M --probes K\n"
-                       "bf build FILE --from KEYS [-0] --like OTHER\n"
-                       "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
-                           std::string(kShapeUsage),
-                       {"--from", "--fpr", "--capacity", "--layout", "--force"});
+  add_help_and_version(
+      app,
+      "bf build FILE [--from KEYS] [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
+      "bf build FILE [--from KEYS] [-0] --bits M --probes K\n"
+      "bf build FILE [--from KEYS] [-0] --like OTHER\n"
+      "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
+          std::string(kShapeUsage),
+      {"--from", "--fpr", "--capacity", "--layout", "--force"});
   add_file(app, arguments, "the filter to make; it appears when it is complete");
-  add_path(app, "--from", "the keys, one a line; - is standard input", "PATH", arguments.from)->required();
+  add_path(app, "--from", "the keys, one a line (default: standard input, which is -, too)", "PATH", arguments.from);
   add_separator(app, arguments);
   add_shape(app, arguments, true);
   add_part(app, arguments.options);

@@ -24,7 +24,8 @@ namespace {
 void declare_contains(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
-      "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count] [--secret-file PATH]\n"
+      "bf contains FILE [KEY... | --from PATH] [-0] [--maybe | --absent | --count | -q]\n"
+      "                   [--secret-file PATH]\n"
       "bf contains FILE --any OTHER [--any OTHER]... [KEY... | --from PATH] ...\n"
       "bf contains --set FILE [KEY... | --from PATH] ...\n"
       "bf contains FILE --format F [--column C] [--member N] [--order little|big] [--hash H]\n"
@@ -52,8 +53,11 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   CLI::Option* const absent = choice("--absent", Answers::kAbsent, "print only the keys that are certainly absent");
   CLI::Option* const count =
       choice("--count", Answers::kCount, "print only how many keys may be present, and how many are absent");
-  maybe->excludes(absent, count);
-  absent->excludes(count);
+  CLI::Option* const none =
+      choice("-q,--quiet", Answers::kNone, "print no answer: the exit code tells whether any key may be present");
+  maybe->excludes(absent, count, none);
+  absent->excludes(count, none);
+  count->excludes(none);
   CLI::Option* const format = add_format(app, arguments, "");
   const std::size_t first = app.get_options().size();
   add_order(app, arguments);
@@ -97,6 +101,9 @@ class Asker {
   void ask_batch(std::span<const std::string_view> lines);
   // Asks several filters.
   void ask_any(std::string_view line, std::string_view key);
+  [[nodiscard]] bool prints_keys() const noexcept {
+    return arguments_.answers != Answers::kCount && arguments_.answers != Answers::kNone;
+  }
   void print(std::string_view line, bool maybe);
   void print_which();
   // A filter in doubt answers "maybe" for every key: true, but useless, so the user should learn why.
@@ -137,7 +144,7 @@ void Asker::ask_batch(std::span<const std::string_view> lines) {
   check_health(count.ok() ? filter_.health() : count.code());
   maybe_ += count.keys();
   absent_ += keys.size() - count.keys();
-  if (arguments_.answers == Answers::kCount) return;
+  if (!prints_keys()) return;
   for (std::size_t i = 0; i < lines.size(); ++i) print(lines[i], answers_[i] != 0);
 }
 
@@ -151,7 +158,7 @@ void Asker::ask_any(std::string_view line, std::string_view key) {
   if (!maybes.ok()) check_health(maybes.code());
   const bool maybe = maybes.keys() != 0;
   ++(maybe ? maybe_ : absent_);
-  if (arguments_.answers != Answers::kCount) print(line, maybe);
+  if (prints_keys()) print(line, maybe);
 }
 
 void Asker::print_which() {

@@ -107,8 +107,10 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
 [[noreturn]] void fail_exists(const std::string& file, const std::string& instead) {
   if (const auto report = bfstore::inspect(file, false); report && !report->identity)
     throw Failure(file + ": exists already, and is no filter. Choose another name.");
-  const std::string ways = instead.empty() ? "Replace it" : instead + ", replace it and lose its keys";
-  throw Failure(file + ": exists already. " + ways + " (--force), or choose another name.");
+  const std::string ways = instead.empty()
+                               ? "Replace it (--force; if it has keys that the new one lacks, --accept-loss, too)"
+                               : instead + ", replace it and lose its keys (--force)";
+  throw Failure(file + ": exists already. " + ways + ", or choose another name.");
 }
 
 bool refuse_taken(const std::string& file, bool replace, const std::string& instead) {

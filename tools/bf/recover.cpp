@@ -48,7 +48,10 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
       std::string(kAboutKeys) +
       "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
       "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
-      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. With\n"
+      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
+      "marks\n"
+      "give every key that was ever added; a list with fewer keys than the filter counted is refused. (A filter that\n"
+      "was merged may have counted keys twice: --all-keys.) With\n"
       "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys that\n"
       "were removed since, and remove none of them again.\n"
       "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
@@ -68,7 +71,7 @@ std::string owners_words(const std::vector<std::uint64_t>& owners) {
 }
 
 // Warns of an owner without a mark in a file that has marks of others: the number may be a mistake, and no mark says
-// which of its keys the file has.
+// which of its keys the file has. That such an owner has no keys says nothing.
 void warn_of_unknown(const Arguments& arguments) {
   std::vector<std::uint64_t> known;
   for (const bfstore::OwnerMark& mark : unwrap(bfstore::inspect(arguments.file, false), arguments.file).marks)
@@ -76,8 +79,10 @@ void warn_of_unknown(const Arguments& arguments) {
   if (known.empty()) return;
   for (const std::uint64_t owner : arguments.owners) {
     if (std::find(known.begin(), known.end(), owner) != known.end()) continue;
-    complain(arguments.file + ": has no mark of the owner " + std::to_string(owner) + ", only of " +
-             owners_words(known) + ".");
+    const std::string words = arguments.file + ": has no mark of the owner " + std::to_string(owner) + ", only of " +
+                              owners_words(known) + ".";
+    if (arguments.no_keys) throw Failure(words + " Nothing was changed.");
+    complain(words);
   }
 }
 
@@ -103,6 +108,20 @@ void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& o
                   ", which says nothing of epoch " + std::to_string(*arguments.epoch) +
                   ". Give every key that the owner has, without --epoch.");
   }
+}
+
+// Without marks nothing says which keys the file has for certain: those of the last close that ended well. A list that
+// is shorter than what the file counted may be all that came later, or the wrong list. A counting filter counts a key
+// each time.
+void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, const Loader& loader) {
+  if (!before.marks.empty() || !before.identity) return;
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
+  if (!layout || layout->can.remove || loader.keys_read() >= before.keys_added.value_or(0)) return;
+  complain(
+      arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
+      key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +
+      " given. Every key that was added since it was last closed well, and was not given, may be called absent. If "
+      "in doubt, add every key (bf add).");
 }
 
 // An empty list that another program should have written would end the recovery, and the filter would answer "absent"
@@ -168,6 +187,7 @@ int recover(const Arguments& arguments) {
     throw Failure(arguments.file + ": is the filter itself, not a list of keys. Name another file with --from.");
   }
   if (source) check_there_are_keys(arguments, *source);
+  const bfstore::Report before = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
   bfstore::Filter filter =
       filter_of_keys(open_filter(arguments, bfstore::OpenMode::kWrite, {.recover = true}), arguments.file);
   const bool needed = filter.health() == bfstore::Code::kRecovering;
@@ -192,6 +212,7 @@ int recover(const Arguments& arguments) {
     report(words + ". It answers maybe until the keys of " + owners_words(awaited_owners(arguments.file)) +
            " are added, too.");
   } else if (!arguments.quiet) {
+    if (needed && !arguments.no_keys) warn_of_fewer(arguments, before, loader);
     report(words + (needed ? "; recovered" : "; it needed no recovery"));
   }
   return 0;

@@ -83,6 +83,7 @@ class Remover {
     }
     refuse_state();  // before the call, which does not say whether it removed any
     if (reader != nullptr && !arguments_.skip_absent) refuse_absent(lines, keys, *reader);
+    count_stuck(keys);
     doubtful_ = keys.size();
     const bfstore::Count count = filter_.remove_keys(bfstore::Keys::views(keys));
     if (!count.ok()) throw Failure(words_of(count.code()));
@@ -112,7 +113,10 @@ class Remover {
   }
 
   [[nodiscard]] std::string words() const {
-    return arguments_.file + ": " + key_words(removed_) + " removed, " + grouped(asked_ - removed_) +
+    const std::string stay = stuck_ == 0 ? ""
+                                         : " (" + grouped(stuck_) + (stuck_ == 1 ? " of them stays" : " of them stay") +
+                                               ": a key that may have been added 15 times is never taken out)";
+    return arguments_.file + ": " + key_words(removed_) + " removed" + stay + ", " + grouped(asked_ - removed_) +
            " certainly absent; " + key_words(keys_left(filter_.stats())) + " left";
   }
 
@@ -126,6 +130,18 @@ class Remover {
     const bfstore::Code health = filter_.health();
     if (health == bfstore::Code::kOk) return;
     throw Failure((asked_ == 0 ? arguments_.file + ": " : "") + words_of(health));
+  }
+
+  // Counts keys whose counters stay as they are.
+  void count_stuck(Batch keys) {
+    constexpr std::uint8_t kMany = 15;  // Filter::count()
+    std::array<std::uint8_t, KeyReader::kMaxBatch> counts{};
+    for (Batch rest = keys; !rest.empty();) {
+      const Batch now = rest.first(std::min(rest.size(), counts.size()));
+      if (!filter_.count_keys(bfstore::Keys::views(now), counts).ok()) return;
+      stuck_ += static_cast<std::uint64_t>(std::count(counts.begin(), counts.begin() + now.size(), kMany));
+      rest = rest.subspan(now.size());
+    }
   }
 
   // Refuses a list with a key that is certainly absent. The list is of another filter, or its keys differ invisibly
@@ -163,6 +179,7 @@ class Remover {
   std::uint64_t asked_ = 0;
   std::uint64_t doubtful_ = 0;  // keys of a call that failed
   std::uint64_t removed_ = 0;
+  std::uint64_t stuck_ = 0;  // of them: their counters have reached 15, and stay
 };
 
 // The exit code is 2 if the report cannot be written, and a script may then remove the keys again. So the message

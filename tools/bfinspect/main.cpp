@@ -111,7 +111,7 @@ int finish(const std::string& text, Verdict verdict) {
 
 // The library's callers create a file in many ways, a user of this program in one.
 std::string with_way_out(const bfstore::Error& error) {
-  constexpr std::string_view kCreate = "no such file. Create it first";
+  constexpr std::string_view kCreate = "no such file. Correct the path, or create it first";
   std::string text = error.message;
   const std::size_t at = text.rfind(kCreate);
   return at == std::string::npos ? text : text.insert(at + kCreate.size(), " (bf create)");
