@@ -100,10 +100,9 @@ class FirstScreen(unittest.TestCase):
         self.assertEqual(self.typed("bf contains users.bf 1000 1100").stdout, "maybe\t1000\nmaybe\t1100\n")
 
     def typed(self, line: str) -> subprocess.CompletedProcess:
-        """Runs a line of the guide, in which the path of a clone is replaced."""
+        """Runs a line of the guide, for which BFSTORE is the path of the clone."""
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
-        line = line.replace("/path/to/bfstore", str(README.parent.resolve()))
-        return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path})
+        return self.run_in_folder(["sh", "-c", line], env={**os.environ, "PATH": path, "BFSTORE": str(README.parent.resolve())})
 
     def test_the_guide_shows_what_its_commands_print(self) -> None:
         """Each page in a folder of its own. A line "..." stands for lines that are left out."""

@@ -162,6 +162,18 @@ TEST_CASE("the first bytes tell the kind of a list, and fewer bytes may still be
   }
 }
 
+TEST_CASE("a tar archive is known by a sign in the middle, for which no pipe is waited for") {
+  const std::string name = std::string("names.txt") + std::string(248, '\0');
+  for (const std::string& sign : {std::string("ustar") + '\0' + "00", std::string("ustar  ") + '\0'}) {
+    const std::string head = name + sign;
+    CHECK(head.size() == bf::kHeadBytes);
+    REQUIRE(bf::kind_of(head));
+    CHECK(bf::kind_of(head)->words == "a tar archive");
+    CHECK(!bf::kind_of(head.substr(0, head.size() - 1)));
+    CHECK(!bf::may_become_a_kind(head.substr(0, 10)));  // it may be a key that ends in NUL
+  }
+}
+
 TEST_CASE("a batch has at most kMaxBatch keys and says whether more follow") {
   Pipe pipe;
   for (std::size_t i = 0; i < bf::KeyReader::kMaxBatch; ++i) pipe.put("x\n");

@@ -44,9 +44,9 @@ def without(name):
     return f"{program} is not on this machine (Debian's package {PACKAGES[program]} has it)"
 
 
-def tarred(data):
+def tarred(data, form=tarfile.GNU_FORMAT):
     made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
+    with tarfile.open(fileobj=made, mode="w", format=form) as archive:
         entry = tarfile.TarInfo("names.txt")
         entry.size = len(data)
         archive.addfile(entry, io.BytesIO(data))
@@ -231,13 +231,29 @@ class Lists(BfCase):
                          b"a\r\0\r\nb\0" + MARK + b"c\0")
 
     def test_keys_that_end_in_nul_are_no_lines_and_no_archive(self):
-        for data, words in ((b"alice\nbob\n", "Leave -0 out"), (zipped(b"a\0"), "a zip archive"), (in_sqlite(b"a\n"), "SQLite"),
+        for data, words in ((b"alice\nbob\n", "Leave -0 out"), (zipped(b"a\0"), "a zip archive"), (tarred(b"a\0"), "a tar archive"), (in_sqlite(b"a\n"), "SQLite"),
                             ("alice\nbob\n".encode("utf-16"), "UTF-16")):
             self.refused("build", "f", "-0", "--from", "-", "--capacity", "99", input=data, says=words)
         self.only_note(self.run_bf("build", "f", "-q", "-0", "--from", "-", *ROOMY, input=MARK + b"alice\0bob\0"))
         self.assertEqual(self.good("contains", "f", "--maybe", "alice", "bob", "x"), b"alice\nbob\n")
         self.good("build", "g", "-q", "-0", "--from", "-", *ROOMY, input=b"a\nb\0c")
         self.assertEqual(self.good("contains", "g", "-0", "--maybe", input=b"a\nb\0c\0"), b"a\nb\0c\0")
+
+    def test_a_tar_archive_is_named_as_one(self):
+        # Its NULs were taken for those of UTF-16.
+        for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+            archive = tarred(b"alice\nbob\n", form)
+            for data in (archive, gzip.compress(archive)):
+                self.write("list", data)
+                for source, options in ((["--from", "list"], {}), (["--from", "-"], {"input": data})):
+                    self.refused("build", "f", *source, **options, says="is a tar archive, and not a list of keys. Take the keys out")
+
+    def test_a_list_that_has_the_word_of_tar_in_its_place_is_a_list(self):
+        for word in (b"ustar", b"ustar  "):
+            keys = [b"k" * 256, word, b"zoe"]
+            self.assertEqual(lines(keys).find(b"ustar"), 257)
+            self.good("build", "f", "--force", "-q", "--from", "-", *ROOMY, input=lines(keys))
+            self.assertEqual(self.good("contains", "f", "--maybe", input=lines(keys)), lines(keys))
 
     def test_a_cut_list_is_cut_though_the_parent_ignores_its_children(self):
         packed = gzip.compress(b"".join(b"key %d\n" % number for number in range(20_000)))

@@ -17,8 +17,13 @@ COLUMNS = "| Event | Readers see | Writers get | You do |"
 
 
 def events() -> list:
-    table = TEXT.partition(COLUMNS + "\n")[2].partition("\n\n")[0]
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in table.splitlines()[1:]]
+    tables = [part.partition("\n\n")[0] for part in TEXT.split(COLUMNS + "\n")[1:]]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for table in tables for row in table.splitlines()[1:]]
+
+
+def groups() -> list:
+    """The headings of the tables."""
+    return re.findall("^### (.+)\n\n" + re.escape(COLUMNS) + "$", TEXT, re.MULTILINE)
 
 
 def tests_of_events() -> dict:
@@ -30,6 +35,11 @@ class Promises(unittest.TestCase):
     def test_every_event_says_what_happens_and_what_to_do(self):
         self.assertGreater(len(events()), 20)
         self.assertEqual([row for row in events() if len(row) != 4 or not all(row)], [])
+
+    def test_the_links_to_the_groups_lead_to_their_headings(self):
+        self.assertEqual(len(groups()), TEXT.count(COLUMNS))
+        links = re.findall(r"\]\(#([a-z-]+)\)", TEXT)
+        self.assertEqual(links, [re.sub("[^a-z -]", "", group.lower()).replace(" ", "-") for group in groups()])
 
     def test_every_event_has_its_tests(self):
         self.assertEqual(list(tests_of_events()), [row[0] for row in events()])

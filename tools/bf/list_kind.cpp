@@ -1,5 +1,5 @@
 // See list_kind.hpp. The magic numbers are those of file(1) and of the formats' own descriptions (RFC 1952, RFC 8878,
-// the .xz file format 1.2, the LZ4 frame format 1.6).
+// the .xz file format 1.2, the LZ4 frame format 1.6, tar(5)).
 #include "list_kind.hpp"
 
 #include <algorithm>
@@ -61,6 +61,19 @@ constexpr std::string_view kBzip2 = "BZh";
 constexpr std::string_view kPi = "1AY&SY";
 constexpr std::string_view kRoot = "\x17rE8P\x90";
 
+// The sign of a tar archive, POSIX's and GNU's. Each has a NUL, so no list of lines of text has one.
+constexpr std::size_t kTarOffset = 257;
+constexpr std::array kTars{
+    "ustar\0"
+    "00"sv,
+    "ustar  \0"sv};
+
+bool is_tar(std::string_view head) {
+  if (head.size() < kTarOffset) return false;
+  const std::string_view sign = head.substr(kTarOffset);
+  return std::any_of(kTars.begin(), kTars.end(), [&](std::string_view tar) { return sign.starts_with(tar); });
+}
+
 bool is_level(char digit) { return digit >= '1' && digit <= '9'; }
 
 bool is_bzip2(std::string_view head) {
@@ -80,6 +93,7 @@ bool may_become_bzip2(std::string_view head) {
 
 std::optional<ListKind> kind_of(std::string_view head) {
   if (is_bzip2(head)) return ListKind{"compressed with bzip2", "bzip2", {}};
+  if (is_tar(head)) return ListKind{"a tar archive", {}, kTakeOut};
   const auto* const found =
       std::find_if(kMagics.begin(), kMagics.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
   return found == kMagics.end() ? std::nullopt : std::optional(found->kind);

@@ -15,13 +15,14 @@ struct ListKind {
   std::string_view options = "-dc";  // of the program
 };
 
-// Enough bytes to recognize every kind.
-inline constexpr std::size_t kHeadBytes = 64;
+// Enough bytes to recognize every kind: a tar archive has its sign at byte 257.
+inline constexpr std::size_t kHeadBytes = 265;
 
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);
 
-// True if more bytes may make `head` one of the kinds.
+// True if more bytes may make `head` one of the kinds. Not asked of a tar archive: it may begin like a key that ends in
+// NUL, and a slow program that writes such keys to a pipe would wait for an answer after each.
 bool may_become_a_kind(std::string_view head);
 
 }  // namespace bf
