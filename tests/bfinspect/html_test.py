@@ -250,6 +250,7 @@ class Pictures(HtmlCase):
 
     def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
         self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
+        self.assertIn("So few bits are set that a hole would not stand out", self.page(self.make("--capacity", "30k", name="some", keys=range(2000))).text())
         self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
 
     def test_of_a_hash_that_may_be_uneven_the_page_says_so(self):
