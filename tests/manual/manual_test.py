@@ -145,6 +145,14 @@ class Contents(unittest.TestCase):
         self.assertGreater(sum(wanted.values()), 5000)
         self.assertFalse(wanted - found)
 
+    def test_the_demo_makes_pages_that_are_there_and_shows_how_to_read_them(self):
+        demo = pathlib.Path(__file__).resolve().parents[2].joinpath("tools", "demo").read_text("utf-8")
+        made, = re.findall(r"pages=\(tools/manual/\{(.*?)\}\)", demo)
+        shown, others = re.search(r"man -l \S+/tools/manual/(\S+)(.*)", demo).groups()
+        self.assertIn(shown, made.split(","))
+        for name in [*made.split(","), *re.findall(r"[\w-]+\.[135]\b", others)]:
+            self.assertIn(name, NAMES)
+
     def test_no_mark_of_markdown_is_left(self):
         page = text("bfstore-format.5")
         self.assertNotIn("**", page)
