@@ -204,13 +204,13 @@ std::string about_promise(const bfstore::ReportedIdentity& id) {
          with_keys(about_text(static_cast<double>(id.capacity))) + ".";
 }
 
-// "1 place has changed since the file was sealed, 64 KiB in all."
+// "1 place has changed since the file was sealed: 64.0 KiB (65,536 bytes) in all. ..."
 std::string about_damage(const std::vector<bfstore::DamagedRange>& damaged) {
   std::uint64_t bytes = 0;
   for (const bfstore::DamagedRange& range : damaged) bytes += range.bytes;
   return grouped(damaged.size()) + (damaged.size() == 1 ? " place has" : " places have") +
          " changed since the file was sealed: " + bytes_text(bytes) +
-         " in all. A checksum covers 64 KiB, so a place in the body is at least as long.";
+         " in all. A checksum covers 64 KiB, so the place of a changed byte is not known more exactly.";
 }
 
 bool can_be_drawn(const Facts& facts) {
