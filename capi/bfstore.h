@@ -175,7 +175,7 @@ typedef struct bfs_statistics {
   uint64_t keys_added;   /* adds that changed a bit; kept after a close and a killed writer; 0 in buffers */
   uint32_t layout, hash, part, num_parts, num_seeds, note_bytes;
   uint64_t seed, body_bytes, keys_removed;
-  uint32_t has_fill, has_memory; /* 1 if the flags asked for the fields of the next two lines; otherwise they are 0 */
+  uint32_t has_fill, has_memory; /* 1 if the flags asked for fill_ratio to counters_at_15; otherwise these are 0 */
   double fill_ratio, estimated_fpr, estimated_keys, estimated_keys_low, estimated_keys_high; /* as it is now */
   uint64_t huge_page_bytes, resident_bytes, set_bits, counters_at_15;
   uint8_t file_id[16];

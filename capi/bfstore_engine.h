@@ -131,6 +131,8 @@ extern "C" {
  *   isa                          the kernel that answers: "avx512", "avx2", "neon" or "scalar"
  *   file_id                      zeros in the bare form and in a set of parts */
 
+/* --- Names of layouts and hashes ---------------------------------------------------------------------------------- */
+
 /* The name of a layout or a hash by its number, as all tools and languages write it: "blocked", "java-polynomial".
  * NULL for an unknown number: show the number then.  Static. */
 BFS_API const char* bfs_layout_name(uint32_t layout);

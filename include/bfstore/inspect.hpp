@@ -115,6 +115,7 @@ struct Report {
   FileState state = FileState::kUnknown;
   bool syncing = false;
   bool being_changed = false;  // another process holds the lock of the state, which is about to change
+  bool exclusive = false;      // of a file in use: its writer is the only one, and no other process can add
   bool filling = false;        // every answer is "maybe", in any state, until the filling is finished
   std::optional<std::uint64_t> state_sequence;
   std::vector<OwnerMark> marks;

@@ -121,6 +121,13 @@ Result<bool> locked_by_other(const File& file, const ByteRange& range) {
   return found->has_value();
 }
 
+// No other lock is in the range then, so it is the one that is found.
+Result<bool> wholly_locked_by_other(const File& file, const ByteRange& range) {
+  const auto found = exclusive_lock_in(file, file.descriptor(), range, range);
+  if (!found) return found.error();
+  return found->has_value() && (*found)->count == range.count;
+}
+
 Error unlock(const File& file, std::uint64_t byte) {
   const auto done = set_lock(file, file.descriptor(), F_UNLCK, {byte, 1});
   return done.ok() ? Error{} : done.error();

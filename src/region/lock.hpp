@@ -32,6 +32,9 @@ Error unlock(const File& file, std::uint64_t byte);
 // True if another description has an exclusive lock that is on bytes of this range only.
 Result<bool> locked_by_other(const File& file, const ByteRange& range);
 
+// True if one such lock is on all bytes of this range.
+Result<bool> wholly_locked_by_other(const File& file, const ByteRange& range);
+
 // Returns kBusy, with a message that names the process if the system tells which one it is.
 Error busy(const File& file, const ByteRange& range, const std::string& why,
            const std::string& what_to_do = "Try again later.");

@@ -97,9 +97,18 @@ class GoodFiles(InspectorCase):
         quick = self.json(raw.path, "--quick")
         self.assertIsNone(quick["damaged"])
         page = self.text(raw.path, "--quick")
-        self.assertTrue(page.splitlines()[0].endswith("clean, not verified"), page)
+        self.assertTrue(page.splitlines()[0].endswith(" sealed, not verified"), page)
         self.assertIn("bf verify says whether", " ".join(page.split()))
         self.assertRegex(page, r"2 checksums from byte [\d,]+, not verified")
+
+    def test_the_first_line_says_sealed_and_what_was_not_looked_at(self):
+        # With --quick a file whose bits were zeroed was "clean", and nothing more.
+        path = self.with_hole()
+        self.bf("seal", "-q", self.make(name="plain"), self.path("sealed"))
+        for name, arguments, code, words in ((path, (), 1, "clean, bits may be missing"), (path, ("--quick",), 0, "clean, bits not looked at"),
+                                             (self.path("sealed"), (), 0, "sealed"), (self.path("sealed"), ("--quick",), 0, "sealed, not verified")):
+            self.assertEqual(self.text(name, *arguments, code=code).splitlines()[0], f"{name}  * {words}")
+            self.assertEqual(self.json(name, *arguments, code=code)["state"], "clean")
 
     def test_the_fill_is_counted_from_the_bits(self):
         for layout in LAYOUTS:

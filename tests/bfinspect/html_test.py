@@ -42,7 +42,7 @@ class HtmlCase(InspectorCase):
             if found[key] is not None:
                 self.assertIn(str(found[key]), text, key)
         for problem in found["problems"]:
-            self.assertIn(" ".join(problem["text"].split()), text)
+            self.assertIn(" ".join(problem["text"].split(" Rebuild it, or put a copy back")[0].split()), text)
             self.assertIn(problem["code"], page.texts("dt"))
         for label, value, meaning in page.rows():
             self.assertTrue(value, label)
@@ -153,9 +153,40 @@ class Pictures(HtmlCase):
         self.assertIn("Needs attention: clean, bits may be missing", page.text())
         self.assertNotIn("Healthy", page.text())
         emptier = int(re.search(r"(\d+) of 6\d stretches of the body are much emptier", page.text())[1])
-        self.assertEqual(emptier, len(page.tree.findall(".//rect[@class='hole']")))
+        self.assertEqual(emptier + 1, len(page.tree.findall(".//rect[@class='hole']")))  # and the one of the legend
+        self.assertIn("bits may be missing", page.texts("text"))
         self.assertIn(emptier, (3, 4, 5))
         self.assertEqual(min(self.bars(page)), 0)
+
+    def test_where_bits_may_be_missing_no_number_of_keys_and_no_place_on_the_curve_is_told(self):
+        path = self.with_hole()
+        page = self.page(path, code=1)
+        self.assertEqual([(one[0].text, one[1].text) for one in page.tree.findall(".//ul/li") if one[0].text in ("Keys now", "Room")],
+                         [("Keys now", "unknown"), ("Room", "unknown")])
+        self.assertIsNone(page.tree.find(".//circle"))
+        self.assertEqual(page.tree.findall(".//line[@class='arrow']"), [])
+        self.assertNotIn("you are here", page.text())
+        rows = {label: value for label, value, _ in page.rows()}
+        self.assertEqual((rows["keys now"], rows["room for"]), ("unknown, since bits may be missing",) * 2)
+        self.assertNotIn("95 of 100 times", rows)
+        self.assertIn("you are here", self.page(self.make("--capacity", "30k", name="whole", keys=range(20000))).text())
+
+    def test_the_damage_of_a_sealed_file_is_drawn_where_it_is(self):
+        self.bf("seal", "-q", self.make("--capacity", "200k"), self.path("sealed"))
+        self.assertEqual(self.page(self.path("sealed")).tree.findall(".//rect[@class='bad']"), [])
+        raw = Bytes(self.path("sealed"))
+        for chunk in (0, 2):
+            raw.data[16384 + chunk * 65536 + 9] ^= 4
+        page = self.page(raw.write(), code=2)
+        frame, = page.tree.findall(".//div[@class='charts']//rect[@class='frame']")
+        left, width = float(frame.attrib["x"]), float(frame.attrib["width"])
+        places = [(float(one.attrib["x"]), float(one.attrib["width"])) for one in page.tree.findall(".//div[@class='charts']//rect[@class='bad']")]
+        self.assertEqual(len(places), 3)  # with the one of the legend
+        for (x, wide), chunk in zip(places[1:], (0, 2)):
+            self.assertAlmostEqual((x - left) / width, (16384 + chunk * 65536) / len(raw.data), delta=0.001)
+            self.assertAlmostEqual(wide / width, 65536 / len(raw.data), delta=0.001)
+        self.assertIn("2 places have changed since the file was sealed: 128.0 KiB", page.text())
+        self.assertTrue({label: value for label, value, _ in page.rows()}["state"].startswith('"clean" is what its header says.'))
 
     def test_no_hole_is_seen_where_there_is_none(self):
         for layout in ("blocked", "classic", "counting"):
@@ -174,11 +205,40 @@ class Pictures(HtmlCase):
         self.assertAlmostEqual(x, float(here["cx"]), delta=3)
         self.assertAlmostEqual(y, float(here["cy"]), delta=6)
 
-    def test_a_rate_below_the_picture_is_no_point_of_it(self):
-        page = self.page(self.make("--capacity", "1000", keys=range(4)))
-        self.assertIsNone(page.tree.find(".//circle"))
-        self.assertIn("So low a rate is below the picture.", page.text())
-        self.assertNotIn("below the picture", self.page(self.make(name="half", keys=range(500))).text())
+    def test_of_a_rate_below_the_picture_an_arrow_points_to_it(self):
+        # Most new filters had no mark at all in the picture.
+        for keys in (0, 4, 300):
+            page = self.page(self.make("--capacity", "1000", name=f"of{keys}", keys=range(keys)))
+            self.assertIsNone(page.tree.find(".//circle"))
+            self.assertIn("So low a rate is below the picture: the arrow points to it.", page.text())
+            self.assertIn("you are here", page.texts("text"))
+            shaft, *heads = page.tree.findall(".//line[@class='arrow']")
+            axis, = (text for text in page.tree.iter("text") if text.text == "2,000")
+            self.assertAlmostEqual(float(shaft.attrib["x1"]), 58 + keys / 2000 * (float(axis.attrib["x"]) - 58), delta=2)
+            self.assertEqual({(head.attrib["x2"], head.attrib["y2"]) for head in heads}, {(shaft.attrib["x2"], shaft.attrib["y2"])})
+            self.assertLess(float(shaft.attrib["y1"]), float(shaft.attrib["y2"]))
+        half = self.page(self.make(name="half", keys=range(500)))
+        self.assertNotIn("below the picture", half.text())
+        self.assertEqual(half.tree.findall(".//line[@class='arrow']"), [])
+
+    def test_a_filter_with_every_bit_set_says_the_same_number_everywhere_and_nothing_of_empty_stretches(self):
+        page = self.page(self.make("--bits", "512", "--probes", "6", keys=range(3000)), code=1)
+        self.assertEqual(len(set(re.findall(r"at least ([\d,]+)", page.text()))), 1)
+        self.assertEqual(page.text().count("at least"), 4)  # the tile, the picture's title and caption, and the table
+        self.assertNotIn("about 5", page.text())
+        self.assertIn("100.0 % is set everywhere. The filter has so few bits that a hole in it would not stand out", page.text())
+        self.assertNotIn("empty by chance", page.text())
+
+    def test_the_line_of_the_capacity_has_an_edge_on_the_bar_of_the_fill(self):
+        page = self.page(self.make("--capacity", "100", keys=range(500)), code=1)
+        bar = page.tree.find(".//figure[@class='bar']/svg")
+        self.assertEqual([line.attrib["class"] for line in bar.findall("line")], ["under", "limit"])
+        self.assertEqual(len({line.attrib["x1"] for line in bar.findall("line")}), 1)
+
+    def test_one_key_is_no_keys_and_the_axis_says_what_it_counts(self):
+        page = self.page(self.make("--capacity", "1000", keys=(1,)))
+        self.assertIn("With about 1 key, ", page.text())
+        self.assertIn("number of keys in the filter", page.texts("text"))
 
     def test_the_curve_does_not_cross_the_words_you_are_here(self):
         for keys in range(380, 600, 20):
@@ -190,6 +250,7 @@ class Pictures(HtmlCase):
 
     def test_few_keys_leave_stretches_empty_and_nobody_fears_for_them(self):
         self.assertIn("empty by chance", self.page(self.make("--capacity", "1000", keys=range(4))).text())
+        self.assertIn("So few bits are set that a hole would not stand out", self.page(self.make("--capacity", "30k", name="some", keys=range(2000))).text())
         self.assertIn("may have lost its bits", self.page(self.make("--capacity", "30k", name="more", keys=range(20000))).text())
 
     def test_of_a_hash_that_may_be_uneven_the_page_says_so(self):

@@ -162,7 +162,7 @@ TEST_CASE("a file that may have several formats lists them and needs attention")
 TEST_CASE("a stretch that is too empty may be due to digests that are not well mixed, where they came from outside") {
   Facts facts = clean_filter(Openers{});
   facts.report.fill.emplace();
-  facts.stretches = Stretches{{{512, 9}, {512, 400}}, true, true, {0}};
+  facts.stretches = Stretches{.all = {{512, 9}, {512, 400}}, .judged = true, .hole_would_show = true, .emptier = {0}};
   for (const auto hash : {bfstore::Hash::kXxh3, bfstore::Hash::kExternal}) {
     facts.report.identity->hash = static_cast<std::uint16_t>(hash);
     CHECK(missing_bits_advice(facts).find("1 of 2 stretches") == 0);

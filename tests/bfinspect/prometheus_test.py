@@ -75,6 +75,12 @@ class Metrics(MetricsCase):
                          {(dirty, "7", "3"): 1000, (dirty, "8", "0"): 2**64})
         self.assertEqual((self.of_file(found, clean)["bfstore_healthy"], self.of_file(found, dirty)["bfstore_healthy"]), (1, 0))
 
+    def test_a_mark_means_every_key_up_to_it(self):
+        dirty = Bytes(self.make()).slots(DIRTY, marks=((7, 1000, 3),)).seal().write()
+        help_text, = re.findall(r"# HELP bfstore_synced_mark (.*)", self.run_inspector("--prometheus", dirty).stdout.decode())
+        self.assertIn("every key up to it is on the disk", help_text)
+        self.assertIn("all keys up to it are on the disk", self.run_inspector("--html", "-", dirty).stdout.decode())
+
     def test_any_name_of_a_file_comes_back_out_of_the_label(self):
         for name in ('"} 1\nbfstore_up{file="x', "back\\slash\\n", "Grüße"):
             path = self.make(name=name)

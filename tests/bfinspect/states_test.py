@@ -15,7 +15,7 @@ from inspector import (BF, BFINSPECT, DIRTY, LAYOUTS, LIVE_RECOVERING, PAUSED, P
                        Bytes, InspectorCase, boot_id)
 
 F_OFD_SETLK = 37
-STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK = 2**62, 2**62 + 2, 2**62 + 4096
+STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK, NUM_WRITER_LOCKS = 2**62, 2**62 + 2, 2**62 + 4096, 65536
 
 
 @contextlib.contextmanager
@@ -105,6 +105,18 @@ class States(InspectorCase):
         for _ in range(2):  # the first look must not adopt it
             self.assertEqual(self.json(path)["state"], "adoptable")
         self.assertIn("killed", self.text(path))
+
+    def test_of_a_killed_writer_it_says_which_keys_are_there_and_what_to_run_again(self):
+        # "Nothing is lost" stood there, while the rest of the list of a killed bf add was never added.
+        for layout in LAYOUTS:
+            path = self.make("--capacity", "1000", "--layout", layout, name=layout)
+            self.end(self.writer(path))
+            page = " ".join(self.text(path).split())
+            self.assertIn("Every key whose add returned is there", page)
+            self.assertIn("If a bf add was killed, run it again with the whole list", page)
+            self.assertNotIn("Nothing is lost", page)
+            self.assertEqual("which is harmless" in page, layout != "counting")
+            self.assertEqual("Never run a killed bf remove again with the whole list" in page, layout == "counting")
 
     def test_a_file_that_is_filling_needs_attention_whatever_its_state(self):
         path = self.make("--capacity", "1000", "--filling")
@@ -222,8 +234,19 @@ class States(InspectorCase):
         self.assertEqual((found["state"], found["overfull"]), ("in use", True))
 
     @staticmethod
-    def lock(file, byte):
-        fcntl.fcntl(file, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, 1, 0))
+    def lock(file, byte, count=1):
+        fcntl.fcntl(file, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, byte, count, 0))
+
+    def test_beside_an_exclusive_writer_no_other_process_may_add(self):
+        path = self.dirty().seal().write()
+        for count, words in ((1, "may ask and add at the same time"), (NUM_WRITER_LOCKS - 1, "may ask and add at the same time"),
+                             (NUM_WRITER_LOCKS, "may ask, and can add when that writer has closed it")):
+            with open(path, "r+b") as file:
+                self.lock(file, FIRST_WRITER_LOCK, count)
+                page = " ".join(self.text(path).split())
+                self.assertIn(words, page)
+                self.assertEqual("An exclusive writer" in page, count == NUM_WRITER_LOCKS)
+                self.assertIn("without those of a call that has not ended", page)
 
     def test_no_lock_of_the_file_makes_it_wait_or_fail(self):
         clean = self.make(name="clean")

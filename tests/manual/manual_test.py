@@ -5,6 +5,7 @@ Arguments: the folder of the pages, bf, bfinspect, capi/bfstore.h, FORMAT.md, th
 
 import collections
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -33,6 +34,11 @@ def text(name):
     """Returns the page as man shows it, on a screen that is wide enough for its longest line."""
     env = {**os.environ, "LC_ALL": "C.UTF-8", "MANWIDTH": "500", "MAN_KEEP_FORMATTING": ""}
     return run("man", "-l", path(name), env=env).stdout
+
+
+def sections(page):
+    """Returns {title: text}."""
+    return dict(re.findall(r"(?ms)^([A-Z][A-Z, ]+)\n(.*?)(?=^[A-Z]|\Z)", page))
 
 
 def words(some):
@@ -84,8 +90,42 @@ class Contents(unittest.TestCase):
     def test_programs_pages_have_every_word_of_their_help(self):
         pages = {"bf.1": [BF], "bfinspect.1": [BFINSPECT], **{f"bf-{command}.1": [BF, command] for command in COMMANDS}}
         for name, command in pages.items():
-            told = re.sub(r"(?m)^(Options|Arguments|Usage):", "", run(*command, "--help").stdout)
-            self.assertFalse(set(words(told)) - set(words(text(name))), command)
+            told = re.sub(r"(?m)^(Options|Arguments|Usage|Examples?|Exit status):|Exit\s+code:", "", run(*command, "--help").stdout)
+            self.assertFalse(set(words(told.lower())) - set(words(text(name).lower())), command)
+
+    def test_examples_and_exit_codes_have_sections_of_their_own(self):
+        # They were paragraphs of the description, where no reader of manual pages looks for them.
+        for name in ("bf.1", "bfinspect.1", *[f"bf-{command}.1" for command in COMMANDS]):
+            page = text(name)
+            self.assertNotRegex(page, r"Examples?:|Exit (code|status):", name)
+            self.assertRegex(sections(page)["EXAMPLES"], r"(?m)^ +bf(inspect)?\b", name)
+            self.assertRegex(sections(page)["EXIT STATUS"], r"(?m)^ +0 +\w", name)
+        self.assertIn("1 if all are certainly absent", sections(text("bf-contains.1"))["EXIT STATUS"])
+        self.assertRegex(sections(text("bfinspect.1"))["EXIT STATUS"], r"(?m)^       3 +bad usage")
+        self.assertIn("help says when", sections(text("bf.1"))["EXIT STATUS"])
+
+    def test_bfstore_3_has_structs_flags_and_an_example(self):
+        page = text("bfstore.3")
+        header = "".join(pathlib.Path(one).read_text("utf-8") for one in bfstore_header.installed(HEADER))
+        for title, names in (("STRUCTS", re.findall(r"typedef struct (bfs_\w+) \{", header)), ("FLAGS", bfstore_header.flags(HEADER))):
+            self.assertGreater(len(names), 10)
+            for name in names:
+                self.assertRegex(sections(page)[title], rf"(?m)^ +{name}\b", title)
+        for word in ("int main", "bfs_open", "bfs_add", "bfs_contains", "bfs_close", "pkg-config"):
+            self.assertIn(word, sections(page)["EXAMPLES"])
+        self.assertNotRegex(page, r"(?m)^ +/\*.* \* ")
+
+    def test_bfstore_3_has_each_function_under_its_own_heading(self):
+        # bfs_layout_name was under "The rare flags".
+        below = dict(re.findall(r"(?ms)^   (\w[^\n]*)\n(.*?)(?=^   \w|^\w)", sections(text("bfstore.3"))["FUNCTIONS"] + "\nEND"))
+        self.assertIn("bfs_layout_name(", below["Names of layouts and hashes"])
+        self.assertFalse([title for title in below if "flags" in title])
+
+    def test_every_item_of_the_overview_has_a_bullet(self):
+        about = sections(text("bfstore.3"))["DESCRIPTION"]
+        for word in ("Results", "Structs", "Keys", "Threads", "A function"):
+            self.assertRegex(about, rf"(?m)^       \S  {word}\b")
+        self.assertRegex(about, r"(?m)^       Status: ")
 
     def test_bfstore_3_has_every_function_with_a_sentence_and_every_code(self):
         page = text("bfstore.3")
@@ -104,6 +144,14 @@ class Contents(unittest.TestCase):
         found = collections.Counter(word.lower() for word in words(text("bfstore-format.5")))
         self.assertGreater(sum(wanted.values()), 5000)
         self.assertFalse(wanted - found)
+
+    def test_the_demo_makes_pages_that_are_there_and_shows_how_to_read_them(self):
+        demo = pathlib.Path(__file__).resolve().parents[2].joinpath("tools", "demo").read_text("utf-8")
+        made, = re.findall(r"pages=\(tools/manual/\{(.*?)\}\)", demo)
+        shown, others = re.search(r"man -l \S+/tools/manual/(\S+)(.*)", demo).groups()
+        self.assertIn(shown, made.split(","))
+        for name in [*made.split(","), *re.findall(r"[\w-]+\.[135]\b", others)]:
+            self.assertIn(name, NAMES)
 
     def test_no_mark_of_markdown_is_left(self):
         page = text("bfstore-format.5")

@@ -254,6 +254,24 @@ TEST_CASE("a stranger's exclusive lock of the whole file does not count as a wri
   CHECK_FALSE(held(file.opened()));
 }
 
+TEST_CASE("a lock of all bytes is told from locks of some") {
+  const Locked file;
+  const File asking = file.opened(File::Access::kRead);
+  const auto wholly = [&] { return must(region::wholly_locked_by_other(asking, kRange)); };
+  CHECK_FALSE(wholly());
+  const File one = file.opened();
+  {
+    const MappedLock lock = must(MappedLock::take_one(one, kRange, 0));
+    CHECK_FALSE(wholly());
+  }
+  {
+    const MappedLock lock = must(MappedLock::take_all(one, kRange, 0));
+    CHECK(wholly());
+  }
+  const Stranger writing(file, F_WRLCK, {0, 0});
+  CHECK_FALSE(wholly());
+}
+
 TEST_CASE("a mapped lock stays when other code closes every descriptor, and ends with its owner") {
   const Locked file;
   const File asking = file.opened(File::Access::kRead);

@@ -66,6 +66,8 @@ void compare_checksums(Facts& facts) {
 
 bool Facts::unverified() const { return is_sealed(*this) && !verification; }
 
+bool Facts::lacks_bits() const { return may_lack_bits(stretches).value_or(false); }
+
 bool Facts::all_openers_seen() const {
   if (!openers || !openers->complete()) return false;
   const auto may_write = [](const Opener& opener) { return opener.writing.value_or(true); };

@@ -35,6 +35,9 @@ struct Facts {
   // True if the file has checksums that were not compared.
   [[nodiscard]] bool unverified() const;
 
+  // True if bits may be missing. Then the bits do not give the number of keys.
+  [[nodiscard]] bool lacks_bits() const;
+
   // True if every process that has the file open was seen. False if a writer holds its lock and no writer was seen.
   [[nodiscard]] bool all_openers_seen() const;
 };

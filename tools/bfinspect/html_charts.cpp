@@ -9,6 +9,7 @@
 #include "rate_chart.hpp"
 #include "stretches.hpp"
 #include "text.hpp"
+#include "words.hpp"
 
 namespace bfinspect {
 namespace {
@@ -35,9 +36,15 @@ double height_of_share(double share) {
   return kMargins.top + (1 - std::clamp(share, 0.0, 1.0)) * (kPlotBottom - kMargins.top);
 }
 
-std::string rectangle(const char* kind, double x, double y, double width) {
+std::string rectangle(const char* kind, double x, double y, double width, double bottom = kPlotBottom) {
   return std::string("<rect class=\"") + kind + "\" x=\"" + tools::coordinate(x) + "\" y=\"" + tools::coordinate(y) +
-         "\" width=\"" + tools::coordinate(width) + "\" height=\"" + tools::coordinate(kPlotBottom - y) + "\"/>\n";
+         "\" width=\"" + tools::coordinate(width) + "\" height=\"" + tools::coordinate(bottom - y) + "\"/>\n";
+}
+
+// A sample of the color, and what it means, above the picture on the left.
+std::string legend(const char* kind, double x, const std::string& meaning) {
+  return rectangle(kind, x, kMargins.top - 18, 14, kMargins.top - 6) +
+         tools::svg_text(x + 20, kMargins.top - 7, "start", meaning);
 }
 
 // Behind a stretch that is much emptier than the others the picture has another color.
@@ -55,9 +62,13 @@ std::string bars(const Stretches& stretches) {
 
 const char* about_holes(const Stretches& stretches) {
   if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
-  return stretches.hole_would_show
-             ? ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits."
-             : ". So few bits are set that a stretch may be empty by chance.";
+  if (stretches.hole_would_show)
+    return ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
+  const bool some_are_empty =
+      std::any_of(stretches.all.begin(), stretches.all.end(), [](const Stretch& stretch) { return stretch.set == 0; });
+  if (some_are_empty) return ". So few bits are set that a stretch may be empty by chance.";
+  return stretches.too_short ? ". The filter has so few bits that a hole in it would not stand out from chance."
+                             : ". So few bits are set that a hole would not stand out from chance.";
 }
 
 std::string about_stretches(const Stretches& stretches) {
@@ -110,7 +121,8 @@ std::string key_labels(const tools::RateAxes& axes, double capacity) {
   constexpr double kApart =
       60;  // from the first label; the last one is far away, since the capacity is in the left half
   if (middle > kMargins.left + kApart) drawn += tools::svg_text(middle, y, "middle", about_text(capacity));
-  return drawn + tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "keys");
+  return drawn +
+         tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "number of keys in the filter");
 }
 
 std::string promise(const tools::RateAxes& axes, const bfstore::ReportedIdentity& id) {
@@ -136,12 +148,30 @@ double height_at(const tools::RateAxes& axes, const std::vector<tools::RatePoint
   return axes.y(next == curve.end() ? curve.back().fpr : next->fpr);
 }
 
+constexpr double kLeastArrow = 24;
+
+// For a rate that is below the picture.
+std::string arrow(double x, double top) {
+  constexpr double kHead = 4;
+  const double tip = kPlotBottom - 1;
+  return tools::svg_line(x, top, x, tip, "class=\"arrow\"") +
+         tools::svg_line(x - kHead, tip - 2 * kHead, x, tip, "class=\"arrow\"") +
+         tools::svg_line(x + kHead, tip - 2 * kHead, x, tip, "class=\"arrow\"");
+}
+
+std::string dot(double x, double y) {
+  return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n";
+}
+
+bool is_below(const tools::RateAxes& axes, double rate) { return tools::height_of(rate, axes.bottom) < 0; }
+
 // The label is on the upper left of the point, where the curve, which only rises, is not; with few keys it begins at
 // the axis, above the curve. If the line of the promised rate would cross it, it is above that line.
 std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint>& curve, const bfstore::Fill& fill,
                  double promised) {
   const double x = axes.x(std::min(fill.estimated_keys, axes.most_keys));
-  const double y = axes.y(fill.estimated_fpr);
+  const bool below = is_below(axes, fill.estimated_fpr);
+  const double y = below ? kPlotBottom - kLeastArrow : axes.y(fill.estimated_fpr);
   constexpr double kLabelWidth = 100;
   constexpr double kLabelHeight = 14;
   constexpr double kBelowLabel = 5;  // the tail of a y
@@ -151,22 +181,36 @@ std::string here(const tools::RateAxes& axes, const std::vector<tools::RatePoint
   const double line = axes.y(promised);
   const bool crosses = line > lowest - kLabelHeight && line < lowest + kBelowLabel;
   const double bottom = std::max(crosses ? line - kBelowLabel : lowest, 13.0);
-  return "<circle class=\"here\" cx=\"" + tools::coordinate(x) + "\" cy=\"" + tools::coordinate(y) + "\" r=\"6\"/>\n" +
+  return (below ? arrow(x, bottom + kBelowLabel + 1) : dot(x, y)) +
          tools::svg_text(left, bottom, "start", "you are here", "class=\"halo strong\"");
 }
 
-std::string about_rate(const Facts& facts) {
-  const bfstore::Fill& fill = *facts.report.fill;
-  const bfstore::ReportedIdentity& id = *facts.report.identity;
-  std::string said = "With about " + about_text(fill.estimated_keys) + " keys, " + rate_text(fill.estimated_fpr) +
-                     (answers_maybe_alone(facts.report)
-                          ? " of the absent keys will get \"maybe\" when not every answer is \"maybe\" any more."
-                          : " of the absent keys get \"maybe\".");
-  if (id.capacity != 0) {
-    said += " The filter promises at most " + rate_text(id.fpr) + " with " +
-            about_text(static_cast<double>(id.capacity)) + " keys.";
-  }
-  return said;
+std::string with_keys(const std::string& number) {
+  return number + (number == "1" || number.ends_with(" 1") ? " key" : " keys");
+}
+
+std::string about_rate_now(const Facts& facts) {
+  if (facts.lacks_bits())
+    return "Bits may be missing, so the number of keys is unknown, and with it the place on the curve.";
+  return "With " + with_keys(keys_now_text(facts.report)) + ", " + rate_text(facts.report.fill->estimated_fpr) +
+         (answers_maybe_alone(facts.report)
+              ? " of the absent keys will get \"maybe\" when not every answer is \"maybe\" any more."
+              : " of the absent keys get \"maybe\".");
+}
+
+std::string about_promise(const bfstore::ReportedIdentity& id) {
+  if (id.capacity == 0) return {};
+  return " The filter promises at most " + rate_text(id.fpr) + " with " +
+         with_keys(about_text(static_cast<double>(id.capacity))) + ".";
+}
+
+// "1 place has changed since the file was sealed: 64.0 KiB (65,536 bytes) in all. ..."
+std::string about_damage(const std::vector<bfstore::DamagedRange>& damaged) {
+  std::uint64_t bytes = 0;
+  for (const bfstore::DamagedRange& range : damaged) bytes += range.bytes;
+  return grouped(damaged.size()) + (damaged.size() == 1 ? " place has" : " places have") +
+         " changed since the file was sealed: " + bytes_text(bytes) +
+         " in all. A checksum covers 64 KiB, so the place of a changed byte is not known more exactly.";
 }
 
 bool can_be_drawn(const Facts& facts) {
@@ -176,9 +220,28 @@ bool can_be_drawn(const Facts& facts) {
 
 }  // namespace
 
+std::string damage_chart(const Facts& facts) {
+  if (!facts.verification || facts.verification->damaged.empty()) return {};
+  constexpr double kLeft = kMargins.right;
+  constexpr double kBottom = kMargins.top + 40;
+  constexpr double kLeastWidth = 2;  // that can be seen
+  const double scale = (kPlotRight - kLeft) / static_cast<double>(std::max<std::uint64_t>(facts.report.file_bytes, 1));
+  std::string drawn =
+      legend("bad", kLeft, "changed") + rectangle("frame", kLeft, kMargins.top, kPlotRight - kLeft, kBottom);
+  for (const bfstore::DamagedRange& range : facts.verification->damaged) {
+    const double width = std::max(static_cast<double>(range.bytes) * scale, kLeastWidth);
+    const double x = kLeft + static_cast<double>(range.offset) * scale;
+    drawn += rectangle("bad", std::min(x, kPlotRight - width), kMargins.top, width, kBottom);
+  }
+  drawn += tools::svg_text(kLeft, kBottom + 18, "start", "start of the file");
+  drawn += tools::svg_text(kPlotRight, kBottom + 18, "end", "end");
+  return figure("Damage along the file", about_damage(facts.verification->damaged), drawn, kBottom + 26);
+}
+
 std::string fill_chart(const Facts& facts) {
   if (!facts.stretches || facts.stretches->all.empty()) return {};
   std::string drawn;
+  if (facts.lacks_bits()) drawn += legend("hole", kMargins.left, "bits may be missing");
   for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
   drawn += bars(*facts.stretches);
   if (const auto full = fill_at_capacity(facts.report)) {
@@ -209,11 +272,15 @@ std::string rate_chart(const Facts& facts) {
   if (curve.empty()) return {};
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
-  const bool is_below = tools::height_of(fill.estimated_fpr, axes.bottom) < 0;
+  const bool has_place = !facts.lacks_bits();
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
-                            key_labels(axes, capacity_shown(facts)) + (is_below ? "" : here(axes, curve, fill, id.fpr));
+                            key_labels(axes, capacity_shown(facts)) +
+                            (has_place ? here(axes, curve, fill, id.fpr) : "");
+  const bool below = has_place && is_below(axes, fill.estimated_fpr);
   return figure("False-positive rate as the filter fills",
-                about_rate(facts) + (is_below ? " So low a rate is below the picture." : ""), drawn, kHeight);
+                about_rate_now(facts) + about_promise(id) +
+                    (below ? " So low a rate is below the picture: the arrow points to it." : ""),
+                drawn, kHeight);
 }
 
 }  // namespace bfinspect

@@ -8,6 +8,9 @@
 
 namespace bfinspect {
 
+// Where a sealed file has other bytes than those that were sealed. Empty if it has none, or if they were not compared.
+std::string damage_chart(const Facts& facts);
+
 // How full the filter is from its start to its end. Empty if that is not known.
 std::string fill_chart(const Facts& facts);
 

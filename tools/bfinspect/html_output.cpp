@@ -62,6 +62,7 @@ svg .curve { stroke: var(--curve); stroke-width: 3; }
 svg .under { stroke: var(--card); stroke-width: 4; }
 svg .limit { stroke: var(--limit); stroke-width: 2; stroke-dasharray: 5 4; }
 svg .here { fill: var(--text); stroke: var(--card); stroke-width: 2; }
+svg .arrow { stroke: var(--text); stroke-width: 3; }
 .bar svg { height: 1rem; border-radius: .25rem; }
 .bar .limit { stroke-dasharray: none; }
 dl { margin: .5rem 0 0; }
@@ -95,7 +96,7 @@ std::string words_for(Verdict verdict) {
 std::string advice(const Facts& facts) {
   if (facts.foreign || !facts.report.valid()) return way_out(facts);
   std::string said;
-  if (may_lack_bits(facts.stretches).value_or(false)) said = missing_bits_advice(facts) + " ";
+  if (facts.lacks_bits()) said = missing_bits_advice(facts) + " ";
   if (facts.overfull.value_or(false)) {
     said +=
         "It has more keys than it was made for, and answers \"maybe\" more often than it promised. Build a larger one "
@@ -118,14 +119,29 @@ std::string key_figure(const std::string& name, const std::string& value, const 
          "</span></li>\n";
 }
 
+constexpr const char* kForHoles = "since bits may be missing";
+
+// The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
+std::string room_figure(const Facts& facts) {
+  if (!facts.remaining_keys) return {};
+  if (facts.overfull.value_or(false)) return key_figure("Room", "none", "the promised rate is exceeded");
+  if (facts.lacks_bits()) return key_figure("Room", "unknown", kForHoles);
+  if (*facts.remaining_keys == 0)
+    return key_figure("Room", "none", "the promised rate is reached, within the error of the estimate");
+  return key_figure("Room", "about " + about_text(static_cast<double>(*facts.remaining_keys)),
+                    "more keys until the promised rate is exceeded");
+}
+
 std::string key_figures(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (!report.valid() || !report.identity || !report.fill) return {};
   const bfstore::ReportedIdentity& id = *report.identity;
   const bfstore::Fill& fill = *report.fill;
   std::string list = "<ul class=\"figures\">\n";
-  list += key_figure("Keys now", "about " + about_text(fill.estimated_keys),
-                     id.capacity == 0 ? "capacity unknown" : "of " + about_text(static_cast<double>(id.capacity)));
+  const std::string of_all =
+      id.capacity == 0 ? "capacity unknown" : "of " + about_text(static_cast<double>(id.capacity));
+  list += facts.lacks_bits() ? key_figure("Keys now", "unknown", kForHoles)
+                             : key_figure("Keys now", keys_now_text(report), of_all);
   const auto full = fill_at_capacity(report);
   list += key_figure(has_counters(id) ? "Counters set" : "Bits set", percent_text(fill.fill_ratio),
                      full ? percent_text(*full) + " at capacity" : "");
@@ -133,16 +149,7 @@ std::string key_figures(const Facts& facts) {
                      (answers_maybe_alone(report) ? rate_text(fill.estimated_fpr) + " by the bits" : "") +
                          (answers_maybe_alone(report) && id.fpr != 0 ? ", " : "") +
                          (id.fpr == 0 ? "" : rate_text(id.fpr) + " promised"));
-  if (const auto& room = facts.remaining_keys) {
-    // The rate alone may be above the promise by chance, in a filter that is filled exactly to its capacity.
-    const bool exceeded = facts.overfull.value_or(false);
-    list += *room > 0 ? key_figure("Room", "about " + about_text(static_cast<double>(*room)),
-                                   "more keys until the promised rate is exceeded")
-                      : key_figure("Room", "none",
-                                   exceeded ? "the promised rate is exceeded"
-                                            : "the promised rate is reached, within the error of the estimate");
-  }
-  return list + "</ul>\n";
+  return list + room_figure(facts) + "</ul>\n";
 }
 
 std::string chart_section(const std::string& name, const std::string& chart) {
@@ -150,9 +157,10 @@ std::string chart_section(const std::string& name, const std::string& chart) {
 }
 
 std::string charts(const Facts& facts) {
-  const std::string both = chart_section("Fill along the file", fill_chart(facts)) +
-                           chart_section("False positives as the filter fills", rate_chart(facts));
-  return both.empty() ? both : "<div class=\"charts\">\n" + both + "</div>\n";
+  const std::string all = chart_section("Damage along the file", damage_chart(facts)) +
+                          chart_section("Fill along the file", fill_chart(facts)) +
+                          chart_section("False positives as the filter fills", rate_chart(facts));
+  return all.empty() ? all : "<div class=\"charts\">\n" + all + "</div>\n";
 }
 
 std::string time_now() {

@@ -96,8 +96,10 @@ void HtmlPage::fill(double ratio, std::optional<double> at_capacity, bool overfu
            said + "</title>\n<rect class=\"frame\" width=\"400\" height=\"16\"/>\n<rect class=\"" +
            std::string(overfull ? "bad" : "bar") + "\" width=\"" + width(ratio) + "\" height=\"16\"/>\n";
   if (at_capacity) {
-    text_ += "<line class=\"limit\" x1=\"" + width(*at_capacity) + "\" x2=\"" + width(*at_capacity) +
-             "\" y1=\"0\" y2=\"16\"/>\n";
+    for (const char* const kind : {"under", "limit"}) {  // "under", so that the line shows on a bar of any color
+      text_ += std::string("<line class=\"") + kind + "\" x1=\"" + width(*at_capacity) + "\" x2=\"" +
+               width(*at_capacity) + "\" y1=\"0\" y2=\"16\"/>\n";
+    }
   }
   text_ += "</svg><figcaption>" + said + "</figcaption></figure>\n";
 }

@@ -21,6 +21,7 @@ class HtmlPage final : public Sheet {
   void paragraph(std::string_view text, Colour colour = Colour::kNone) override;
   void fill(double ratio, std::optional<double> at_capacity, bool overfull) override;
   [[nodiscard]] bool is_for_others() const override { return true; }
+  [[nodiscard]] bool begins_with_advice() const override { return true; }
   [[nodiscard]] bool ascii() const override { return false; }
 
   // The sections so far, closed.

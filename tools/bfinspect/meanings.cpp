@@ -44,7 +44,7 @@ constexpr Meaning kMeanings[] = {
      "One of two records of the state. They take turns, so that a torn write leaves the other one, which was the state "
      "before."},
     {"slot B", "The other record of the state. The one with the higher sequence number counts."},
-    {"mark", "The position in a log that a sync reached: all keys before it are on the disk."},
+    {"mark", "The position in a log that a sync reached: all keys up to it are on the disk."},
     {"marks", "The positions in logs that syncs reached. A writer without a log stores none."},
     {"keys added", "The number of adds so far that changed the filter. A key that was there already does not count."},
     {"keys removed", "The number of removes so far."},

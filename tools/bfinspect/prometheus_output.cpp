@@ -121,7 +121,7 @@ constexpr Metric kMetrics[] = {
     {"bfstore_modified_timestamp_seconds", "gauge",
      "When the file was last changed, as the file system saw it. The format has no time of a sync.",
      [](const Facts& facts) { return one(facts.modified_seconds); }},
-    {"bfstore_synced_mark", "gauge", "Position in an owner's log: every key before it is on the disk.", marks},
+    {"bfstore_synced_mark", "gauge", "Position in an owner's log: every key up to it is on the disk.", marks},
 };
 
 std::string label_value(std::string_view path) {

@@ -110,12 +110,20 @@ std::string mark_text(const bfstore::OwnerMark& mark) {
          (mark.recovered ? ", and its later keys were added again" : "");
 }
 
+// The header of a bad file may still say that it is clean.
+std::string state_text(const Facts& facts) {
+  const FileState state = facts.report.state;
+  if (state == FileState::kUnknown) return "unknown. " + state_advice(facts);
+  const std::string name = bfstore::file_state_name(state);
+  if (!facts.report.valid()) return '"' + name + "\" is what its header says. The problems above count.";
+  return name + ". " + state_advice(facts);
+}
+
 void put_state(Sheet& sheet, const Facts& facts) {
   const Report& report = facts.report;
   sheet.section("State");
   const bool good = report.valid() && is_good(report.state);
-  const std::string name = report.state == FileState::kUnknown ? "unknown" : bfstore::file_state_name(report.state);
-  sheet.row("state", name + ". " + state_advice(facts), good ? Colour::kNone : Colour::kWarning);
+  sheet.row("state", state_text(facts), good ? Colour::kNone : Colour::kWarning);
   if (report.identity && report.identity->embedded) return;
   if (report.syncing && report.state == FileState::kInUse) sheet.row("sync", "under way");
   if (report.filling) {
@@ -129,8 +137,11 @@ void put_state(Sheet& sheet, const Facts& facts) {
   }
   if (report.marks.empty()) sheet.row("marks", "none");
   const bool counts = report.identity && has_counters(*report.identity);
-  if (report.keys_added)
-    sheet.row("keys added", count_text(*report.keys_added) + (counts ? "" : " that changed a bit"));
+  if (report.keys_added) {
+    sheet.row("keys added",
+              count_text(*report.keys_added) + (counts ? "" : " that changed a bit") +
+                  (report.state == FileState::kInUse ? ", without those of a call that has not ended" : ""));
+  }
   if (counts && report.keys_removed) sheet.row("keys removed", count_text(*report.keys_removed));
 }
 
@@ -149,26 +160,16 @@ void put_leaks(Sheet& sheet, const Facts& facts) {
     sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
 }
 
-// So many bits are set that any higher number of keys would have set them.
-bool is_past_estimate(const bfstore::Fill& fill) {
-  return fill.estimated_keys_low == 0 && !std::isfinite(fill.estimated_keys_high);
-}
-
-std::string keys_now_text(const Report& report) {
-  const bfstore::Fill& fill = *report.fill;
-  if (!is_past_estimate(fill)) return "about " + about_text(fill.estimated_keys);
-  const auto counted = static_cast<double>(keys_counted(report).value_or(0));
-  return "at least " +
-         about_text(std::isfinite(fill.estimated_keys) ? std::max(fill.estimated_keys, counted) : counted);
-}
+constexpr const char* kUnknownForHoles = "unknown, since bits may be missing";
 
 // "about 996 more keys to its capacity, and 1,027 to the promised rate": m may have been rounded up to whole lines.
 std::string room_text(const Facts& facts) {
   if (facts.overfull.value_or(false)) return "none: overfull. Build a larger one from all keys (bf build)";
+  if (facts.lacks_bits()) return kUnknownForHoles;
   const auto room = static_cast<double>(*facts.remaining_keys);
   if (room == 0) return "none: the promised rate is reached, within the error of the estimate";
   const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
-  const std::string words = "about " + about_text(room) + " more keys";
+  const std::string words = "about " + about_text(room) + (room == 1 ? " more key" : " more keys");
   if (to_capacity < 0.5 || about_text(to_capacity) == about_text(room)) return words;
   return words + ", " + about_text(to_capacity) + " of them to its capacity";
 }
@@ -178,6 +179,16 @@ std::string rates_text(const Report& report) {
   const std::string by_bits = rate_text(report.fill->estimated_fpr);
   return (answers_maybe_alone(report) ? "every absent key now, " + by_bits + " by the bits" : by_bits + " now") +
          (promised == 0 ? "" : ", " + rate_text(promised) + " promised");
+}
+
+void put_keys_now(Sheet& sheet, const Facts& facts) {
+  if (facts.lacks_bits()) return sheet.row("keys now", kUnknownForHoles);
+  const bfstore::Fill& fill = *facts.report.fill;
+  const std::uint64_t capacity = facts.report.identity->capacity;
+  sheet.row("keys now",
+            keys_now_text(facts.report) + (capacity == 0 ? "" : " of " + about_text(static_cast<double>(capacity))));
+  if (fill.set_bits != 0 && !is_past_estimate(fill))
+    sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
 }
 
 void put_fill(Sheet& sheet, const Facts& facts) {
@@ -191,13 +202,8 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.fill(fill.fill_ratio, fill_at_capacity(facts.report), facts.overfull.value_or(false));
   sheet.row(has_counters(id) ? "counters set" : "bits set",
             count_text(fill.set_bits) + " of " + count_text(id.num_bits));
-  sheet.row("keys now", keys_now_text(facts.report) +
-                            (id.capacity == 0 ? "" : " of " + about_text(static_cast<double>(id.capacity))));
-  if (fill.set_bits != 0 && !is_past_estimate(fill)) {
-    sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
-  }
-  if (may_lack_bits(facts.stretches).value_or(false))
-    sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
+  put_keys_now(sheet, facts);
+  if (facts.lacks_bits()) sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
   put_leaks(sheet, facts);
   const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kNone;
   if (facts.remaining_keys) sheet.row("room for", room_text(facts), colour);
@@ -273,14 +279,24 @@ void put_note(Sheet& sheet, const ReportedIdentity& id) {
     sheet.row("key form", escaped(*form, sheet.ascii()) + ": bf makes keys of lines in this form");
 }
 
+void put_way_out(Sheet& sheet, const Facts& facts) {
+  if (!sheet.begins_with_advice()) sheet.row("what to do", way_out(facts));
+}
+
+// The library's message says what to do, for programs that show it alone.
+std::string without_advice(const std::string& message) {
+  const std::size_t advice = message.find(" Rebuild it, or put a copy back");
+  return message.substr(0, advice);
+}
+
 void put_problems(Sheet& sheet, const Facts& facts) {
   const bool ascii = sheet.ascii();
   sheet.section("Problems");
   for (const bfstore::Problem& problem : facts.report.problems) {
     const char* name = bfstore::code_name(problem.code);
-    sheet.row(name == nullptr ? "?" : name, escaped_message(problem.text, ascii), Colour::kBad);
+    sheet.row(name == nullptr ? "?" : name, escaped_message(without_advice(problem.text), ascii), Colour::kBad);
   }
-  sheet.row("what to do", way_out(facts));
+  put_way_out(sheet, facts);
 }
 
 void put_stranger(Sheet& sheet, const Facts& facts) {
@@ -311,7 +327,7 @@ void put_formats(Sheet& sheet, const Facts& facts) {
 void put_foreign(Sheet& sheet, const Facts& facts) {
   put_formats(sheet, facts);
   if (!facts.report.valid()) return put_problems(sheet, facts);
-  sheet.row("what to do", way_out(facts));
+  put_way_out(sheet, facts);
   if (facts.report.identity) {
     put_shape(sheet, facts);
     put_fill(sheet, facts);

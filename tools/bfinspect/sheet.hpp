@@ -21,6 +21,9 @@ class Sheet {
   // True if other people are expected to get it. It has nothing then that harms the filter in their hands.
   [[nodiscard]] virtual bool is_for_others() const = 0;
 
+  // True if it says at its top what to do about the file.
+  [[nodiscard]] virtual bool begins_with_advice() const = 0;
+
   // True if it shows ASCII characters only.
   [[nodiscard]] virtual bool ascii() const = 0;
 

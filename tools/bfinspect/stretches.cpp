@@ -93,6 +93,12 @@ double least_expected(const std::vector<Stretch>& stretches, double probes) {
   return std::max(least, by(whole));
 }
 
+// True if a hole would show in a body that is full apart from it.
+bool would_show_if_full(std::vector<Stretch> stretches, double probes) {
+  for (Stretch& stretch : stretches) stretch.set = stretch.cells;
+  return least_by_chance(least_expected(stretches, probes) * static_cast<double>(stretches.front().cells)) > 0;
+}
+
 // Other hashes are as uneven as the programs that they come from made them, and some reach a part of the body only.
 bool spreads_evenly(const bfstore::ReportedIdentity& id) {
   const auto hash = static_cast<bfstore::Hash>(id.hash);
@@ -137,7 +143,7 @@ std::optional<std::vector<Stretch>> read_stretches(const bfstore::Report& report
 // stretch, nor above the higher one, while keys are only added, or only removed. So the means are estimated from
 // `fewer`, and `more` is judged.
 Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& more, std::uint32_t num_probes) {
-  Stretches found{more, true, false, {}};
+  Stretches found{.all = more, .judged = true};
   if (more.empty()) return found;
   const double probes = num_probes;
   const double expected = least_expected(fewer, probes);
@@ -145,6 +151,7 @@ Stretches judged(const std::vector<Stretch>& fewer, const std::vector<Stretch>& 
     return least_by_chance(expected * static_cast<double>(stretch.cells)) * probes;
   };
   found.hole_would_show = least_of(more.front()) > 0;
+  found.too_short = !found.hole_would_show && !would_show_if_full(more, probes);
   for (std::size_t i = 0; i < more.size(); ++i) {
     if (static_cast<double>(more[i].set) < least_of(more[i])) found.emptier.push_back(i);
   }
@@ -158,7 +165,7 @@ std::optional<Stretches> look_along(const bfstore::Report& report) {
   if (!layout) return std::nullopt;
   auto first = read_stretches(report, layout->cell_bits);
   if (!first) return std::nullopt;
-  if (!spreads_evenly(id)) return Stretches{std::move(*first), false, false, {}};
+  if (!spreads_evenly(id)) return Stretches{.all = std::move(*first)};
   Stretches found = judged(*first, *first, id.num_probes);
   if (found.emptier.empty()) return found;
   auto second = read_stretches(report, layout->cell_bits);

@@ -21,8 +21,9 @@ struct Stretch {
 struct Stretches {
   std::vector<Stretch> all;  // at most 64, in the order of the file. All have one length, but the last may be shorter
   bool judged = false;       // the filter's hash spreads keys evenly over them; otherwise the rest is unknown
-  bool hole_would_show = false;      // enough keys were added that an empty stretch would be in `emptier`
-  std::vector<std::size_t> emptier;  // those with fewer set cells than chance explains, ascending
+  bool hole_would_show = false;        // enough keys were added that an empty stretch would be in `emptier`
+  bool too_short = false;              // it would not be even if all other bits were set
+  std::vector<std::size_t> emptier{};  // those with fewer set cells than chance explains, ascending
 };
 
 // Judges stretches that were read twice: `fewer` has the lower count of each, and `more` the higher one. Both are the

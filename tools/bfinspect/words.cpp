@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <string_view>
 
@@ -144,11 +145,36 @@ std::string superseded_advice(const bfstore::Report& report) {
          "a process opens it for writing. Nothing is lost.";
 }
 
+// What a killed bf add or bf remove leaves to do. A key may be removed once only.
+std::string adoptable_advice(const bfstore::Report& report) {
+  const std::string there =
+      "A writer was killed after the machine was started. Every key whose add returned is there, and the next process "
+      "that opens it continues. If a bf add was killed, run it again with the whole list";
+  if (!report.identity || !has_counters(*report.identity)) return there + ", which is harmless.";
+  return there +
+         ": a key that is added twice costs false positives, and no wrong answers. Never run a killed bf remove again "
+         "with the whole list: keys that are removed twice make wrong answers \"no\". Those that it left only cost "
+         "false positives.";
+}
+
+std::string in_use_advice(const bfstore::Report& report) {
+  return report.exclusive
+             ? "An exclusive writer has it open. Other processes may ask, and can add when that writer has "
+               "closed it."
+             : "A writer has it open. Other processes may ask and add at the same time.";
+}
+
 std::string sealed_words(const Facts& facts) {
   if (!facts.verification)
     return "Sealed: it is never written to again. Its bits were not verified: bf verify says whether it is damaged.";
   return std::string("Sealed: it is never written to again") +
          (facts.verification->damaged.empty() ? ", and its bytes are those that were sealed." : ". It is damaged.");
+}
+
+// Without them a file whose bits were zeroed looks good.
+std::string not_looked_at(const Facts& facts) {
+  if (facts.unverified()) return ", not verified";
+  return facts.counted ? "" : ", bits not looked at";
 }
 
 std::string foreign_headline(const Facts& facts) {
@@ -194,10 +220,23 @@ std::string headline(const Facts& facts) {
   if (!report.valid() && has_problem(facts, Code::kDamaged)) return "damaged";
   if (!report.valid())
     return report.identity || is_start_of_filter(facts) ? "not a good filter file" : "not a filter file";
-  const std::string state = bfstore::file_state_name(report.state) + std::string(report.filling ? ", filling" : "") +
-                            (facts.unverified() ? ", not verified" : "");
-  return state + (facts.overfull.value_or(false) ? ", overfull" : "") +
-         (may_lack_bits(facts.stretches).value_or(false) ? ", bits may be missing" : "");
+  const bool sealed = report.identity && report.identity->seal;
+  const std::string name =
+      sealed && report.state == FileState::kClean ? "sealed" : bfstore::file_state_name(report.state);
+  return name + (report.filling ? ", filling" : "") + not_looked_at(facts) +
+         (facts.overfull.value_or(false) ? ", overfull" : "") + (facts.lacks_bits() ? ", bits may be missing" : "");
+}
+
+bool is_past_estimate(const bfstore::Fill& fill) {
+  return fill.estimated_keys_low == 0 && !std::isfinite(fill.estimated_keys_high);
+}
+
+std::string keys_now_text(const bfstore::Report& report) {
+  const bfstore::Fill& fill = *report.fill;
+  if (!is_past_estimate(fill)) return "about " + about_text(fill.estimated_keys);
+  const auto counted = static_cast<double>(keys_counted(report).value_or(0));
+  return "at least " +
+         about_text(std::isfinite(fill.estimated_keys) ? std::max(fill.estimated_keys, counted) : counted);
 }
 
 std::string missing_bits_advice(const Facts& facts) {
@@ -217,10 +256,9 @@ std::string state_advice(const Facts& facts) {
     case FileState::kClean:
       return facts.report.identity && facts.report.identity->seal ? sealed_words(facts) : "Synced and closed.";
     case FileState::kInUse:
-      return "A writer has it open. Other processes may ask and add at the same time.";
+      return in_use_advice(facts.report);
     case FileState::kAdoptable:
-      return "A writer was killed after the machine was started. Nothing is lost: the next process that opens it "
-             "continues.";
+      return adoptable_advice(facts.report);
     case FileState::kUnclean:
       return unclean_advice(facts.report);
     case FileState::kRecovering:

@@ -22,8 +22,15 @@ std::string seeds_text(const std::vector<std::uint32_t>& seeds);
 // "1.0"
 std::string format_version(const bfstore::ReportedIdentity& identity);
 
-// A few words for the title: "in use", "unclean", "in use, overfull", "not a good filter file".
+// A few words for the title: "in use", "sealed, not verified", "in use, overfull", "not a good filter
+// file".
 std::string headline(const Facts& facts);
+
+// So many bits are set that any higher number of keys would have set them.
+bool is_past_estimate(const bfstore::Fill& fill);
+
+// "about 506", or "at least 506". The report has a fill.
+std::string keys_now_text(const bfstore::Report& report);
 
 // What it means that bits may be missing, and what to do.
 std::string missing_bits_advice(const Facts& facts);

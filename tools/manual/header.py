@@ -1,12 +1,13 @@
 """Makes bfstore(3) from the comments of capi/bfstore.h and the headers next to it: the overview, one sentence for each
-function, and the codes.
+function, the structs, flags, numbers and codes, and an example.
 
-Arguments: the headers, bfstore.h first, the version, the page to write.
+Arguments: the headers, bfstore.h first, the example, the version, the page to write.
 """
 
 import pathlib
 import re
 import sys
+import textwrap
 
 import roff
 
@@ -14,6 +15,11 @@ COMMENT = r"/\*(?P<comment>(?:[^*]|\*(?!/))*)\*/"
 SECTION = re.compile(r"/\* --- (?P<title>.+?) -{3,}")
 # A comment, and the declarations directly after it, which it documents.
 DECLARED = re.compile(COMMENT + r"\n(?P<declarations>(?:BFS_API[^;]*;\n)+)")
+STRUCT = re.compile(r"typedef struct (?P<name>bfs_\w+) \{.*?\n\} (?P=name);", re.DOTALL)
+FLAG = re.compile(r"#define (BFS_\w+) +0x[0-9a-f]+ull\s*" + COMMENT)
+NUMBER = re.compile(r"#define (BFS_(?:LAYOUT|HASH|KEYS)_\w+) +(\d+) *" + COMMENT)
+LINE = re.compile(r"(?P<indent> *)(?P<code>.*?) *(?:/\*(?P<comment>.*)\*/)?")
+COLUMNS = 65  # of a terminal with 80, less what indents a block of code
 CODE = re.compile(r"#define (BFS_OK|BFS_E[A-Z]+) +(?:0|\(-\d+\))[ \t]*(?:/\* (.*?) \*/)?\n")
 
 
@@ -35,19 +41,20 @@ def first_sentence(text):
 
 def overview(text):
     """Returns paragraphs, tables, whose lines are indented, and lists, whose items begin with a dash."""
-    rows = []
-    for paragraph in re.split(r"\n\n+", text):
+    rows = []  # each item of a list with a bullet, and its name, if it has one, in bold
+    for paragraph in re.split(r"\n\n+|\n(?=Status:)", text):
         lead, *items = re.split(r"(?:^|\n)- ", paragraph)
         words = [line for line in lead.split("\n") if not line.startswith("  ")]
         table = [line.strip() for line in lead.split("\n") if line.startswith("  ")]
         if "".join(words):
             rows += [".PP", roff.line(roff.marked("\n".join(words)))]
-        if table:
-            rows += roff.verbatim("\n".join(table))
+        for name, _, about in (one.partition("  ") for one in table):
+            rows += [".TP", rf"\fB{roff.escaped(name)}\fR", roff.line(roff.marked(about))]
         for item in items:
             name, _, rest = item.partition(": ")
-            rows += [".TP 7", r"\fB" + roff.escaped(" ".join(name.split())) + r"\fR", roff.line(roff.marked(rest))] if (
-                rest and len(name) < 30) else [".IP \\(bu 3", roff.line(roff.marked(item))]
+            named = rest and len(name) < 30
+            rows += [".IP \\(bu 3", r"\fB" + roff.escaped(" ".join(name.split())) + r":\fR " + roff.line(roff.marked(rest))
+                     if named else roff.line(roff.marked(item))]
     return rows
 
 
@@ -75,6 +82,44 @@ def functions(header):
     return rows
 
 
+def narrow(code):
+    """Returns lines of C of which none is wider than a terminal because of its comment: that stands above it then."""
+    joined = re.sub(COMMENT, lambda comment: " ".join(re.sub(r"\n *\*", "\n", comment[0]).split()), code)
+    return [row for line in joined.split("\n") for row in ([line] if len(line) <= COLUMNS else apart(line))]
+
+
+def apart(line):
+    """Returns a long line with its comment above it. A call stays whole."""
+    parts = LINE.fullmatch(line)
+    indent, statement, comment = parts["indent"], parts["code"], parts["comment"]
+    above = wrapped(f"/* {comment.strip()} */", indent, "   ") if comment else []
+    fits = len(indent + statement) <= COLUMNS or "(" in statement
+    return above + ([indent + statement] if statement and fits else wrapped(statement, indent, "    "))
+
+
+def wrapped(text, indent, deeper):
+    return textwrap.wrap(text, COLUMNS, initial_indent=indent, subsequent_indent=indent + deeper, break_on_hyphens=False)
+
+
+def structs(header):
+    return [row for match in STRUCT.finditer(header) for row in [f".SS {match['name']}", *roff.verbatim("\n".join(narrow(match[0])))]]
+
+
+def flags(header):
+    rows = []
+    for match in FLAG.finditer(header):
+        about = text_of(match["comment"])
+        rows += [".TP", rf"\fB{match[1]}\fR", roff.line(roff.marked(about if about.startswith("bfs_") else about[0].upper() + about[1:]))]
+    return rows
+
+
+def numbers(header):
+    rows = []
+    for match in NUMBER.finditer(header):
+        rows += [".TP", rf"\fB{match[1]}\fR ({match[2]})", roff.line(roff.marked(text_of(match["comment"])))]
+    return rows
+
+
 def codes(header):
     rows = []
     for name, about in CODE.findall(header):
@@ -82,7 +127,15 @@ def codes(header):
     return rows
 
 
-def page(header, version):
+def example_rows(example):
+    """Returns what the program's first comment says, the command that builds it, and the program."""
+    about = re.match(COMMENT, example)
+    purpose, _, build = text_of(about["comment"]).partition("\n\n")
+    return [".SH EXAMPLES", roff.line(roff.marked(purpose)), ".PP", *roff.verbatim(build.strip()), ".PP",
+            *roff.verbatim("\n".join(narrow(example[about.end():].strip())))]
+
+
+def page(header, example, version):
     about = text_of(re.match(COMMENT, header)["comment"])
     title, _, rest = about.partition("\n\n")
     purpose = title.partition(": ")[2].rstrip(".")
@@ -91,9 +144,13 @@ def page(header, version):
             *roff.verbatim("#include <bfstore.h>\n\ncc x.c $(pkg-config --cflags --libs bfstore)"), ".SH DESCRIPTION",
             *overview(rest)[1:], ".SH FUNCTIONS",
             "The header has, at each function, what it promises, the codes that it returns, and what it waits for.",
-            *functions(header), ".SH ERRORS", *codes(header), *roff.see_also(("bf", 1), ("bfinspect", 1), ("bfstore-format", 5))]
+            *functions(header), ".SH STRUCTS", *structs(header),
+            ".SH FLAGS", "A flag has one meaning in every function. One that a function does not take is BFS_EINVAL.", *flags(header),
+            ".SH LAYOUTS, HASHES AND KINDS OF KEYS", *numbers(header), ".SH ERRORS", *codes(header),
+            *example_rows(example), *roff.see_also(("bf", 1), ("bfinspect", 1), ("bfstore-format", 5))]
 
 
 if __name__ == "__main__":
-    *headers, version, out = sys.argv[1:]
-    roff.write(out, page("".join(pathlib.Path(one).read_text("utf-8") for one in headers), version))
+    *headers, example, version, out = sys.argv[1:]
+    header = "".join(pathlib.Path(one).read_text("utf-8") for one in headers)
+    roff.write(out, page(header, pathlib.Path(example).read_text("utf-8"), version))

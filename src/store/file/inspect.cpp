@@ -37,6 +37,15 @@ void report_slots(const format::SlotPair& pair, Report& report) {
   report.marks = format::marks_of(*newest);
 }
 
+// An exclusive writer has the locks of all writers.
+Error report_exclusive(const File& file, Report& report) {
+  if (report.state != FileState::kInUse) return {};
+  const auto exclusive = region::wholly_locked_by_other(file, store::kWriterLocks);
+  if (!exclusive.ok()) return exclusive.error();
+  report.exclusive = *exclusive;
+  return {};
+}
+
 // Everything that is reported comes from one reading of the header, the one that the state is judged by.
 Error report_state(const File& file, Report& report) {
   store::HeaderBytes header;
@@ -61,7 +70,7 @@ Error report_state(const File& file, Report& report) {
   if (!being_changed.ok()) return being_changed.error();
   report.being_changed = *being_changed;
   report.syncing = evidence->syncing && evidence->writer_alive;
-  return {};
+  return report_exclusive(file, report);
 }
 
 Error check_end_word(const File& file, const format::Identity& identity, Report& report) {

@@ -1,4 +1,5 @@
-// An inspection's report about the moment: whether a sync is under way, and whether the state is about to change.
+// An inspection's report about the moment: whether a sync is under way, whether the state is about to change, and
+// whether a writer lets others add.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -132,6 +133,19 @@ TEST_CASE("a sync that is under way is reported, and not one that is over or who
   const Report report = report_of(dir.file());
   CHECK_FALSE(report.syncing);
   CHECK(report.state == FileState::kUnclean);
+}
+
+TEST_CASE("an exclusive writer is reported as such, and no other writer is") {
+  TempDir dir;
+  Filter made = created(dir.file());
+  CHECK_FALSE(report_of(dir.file()).exclusive);
+  CHECK(made.close().ok());
+  CHECK_FALSE(report_of(dir.file()).exclusive);
+  for (const auto mode : {OpenMode::kExclusive, OpenMode::kWrite, OpenMode::kRead}) {
+    const Filter handle = opened(Filter::open(dir.file(), mode));
+    CHECK(report_of(dir.file()).exclusive == (mode == OpenMode::kExclusive));
+  }
+  CHECK_FALSE(report_of(dir.file()).exclusive);
 }
 
 TEST_CASE("a change of the state by another process is reported while it lasts") {
