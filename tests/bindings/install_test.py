@@ -7,6 +7,7 @@ is used. Or: --network and the root of the repository. Then the clone builds the
 the rest is done, too: Maven, and the commands that run the tests of each language.
 """
 
+import json
 import os
 import pathlib
 import platform
@@ -41,7 +42,8 @@ SETTINGS = re.compile("BFSTORE|CGO|GO|CARGO|RUST|npm|PIP_(?!CERT)|PYTHON|JAVA|MA
 # The files that have a language's names, and names in the READMEs that are those of the language.
 SOURCES = {"python": (("py", "pyi", "c"), "."), "rust": (("rs", "toml"), "."), "java": (("java",), "."), "go": (("go",), "."),
            "node": (("js",), "lib")}
-OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev"}
+OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev",
+                "npmrc", "vendor"}
 
 
 def readme(language):
@@ -171,6 +173,14 @@ class Install(Stranger):
         self.assertEqual(self.run_lines("go run .", environment), "true false [true false]\n")
         self.write("main.go", plain)  # the reader's modules have their sums
         self.assertEqual(self.run_lines("go run .", environment), "true <nil>\nfalse <nil>\n")
+        vendored, static = commands("go")[1]
+        self.write("main.go", one)
+        self.run_lines(static, environment)
+        self.assertNotIn("(NEEDED)", self.run_lines("readelf -dW program", environment))
+        self.assertEqual(self.run_lines("./program", environment), "true false [true false]\n")
+        (self.folder / "program").unlink()
+        self.run_lines(vendored, environment)
+        self.assertEqual(self.run_lines("./program", environment), "true false [true false]\n")
 
     def test_node_is_installed_by_readme_s_commands(self):
         tools = self.found(("node", "18"), ("npm",))
@@ -186,7 +196,13 @@ class Install(Stranger):
         self.install("node", environment)
         self.write("one.mjs", block("node", FENCES["node"]))
         self.assertEqual(self.run_lines("node one.mjs", environment), "true false\nUint8Array(2) [ 1, 0 ]\n")
-        self.assertFalse((self.folder / "node_modules" / "bfstore").is_symlink())
+        package = self.folder / "node_modules" / "bfstore"
+        self.assertTrue((package / json.loads((package / "package.json").read_text("utf-8"))["types"]).is_file())
+        self.write("other/package.json", '{"name": "other", "version": "1.0.0"}')
+        for later in ("npm install", "npm install ./other"):  # npm would put a link in the place of the copy
+            self.run_lines(f"{later} --ignore-scripts", environment)
+            self.assertFalse(package.is_symlink(), later)
+            self.assertEqual(self.run_lines("node one.mjs", environment), "true false\nUint8Array(2) [ 1, 0 ]\n")
 
     def test_node_says_what_to_do_where_no_library_is(self):
         tools = self.found(("node", "18"))

@@ -34,7 +34,8 @@
 //
 // By default the package links libbfstore.a: that of the clone which has the package, if tools/demo or tools/test has
 // built it, or else an installed one. CGO_CFLAGS=-I... and CGO_LDFLAGS=-L... name the folders of others. With the build tag
-// bfstore_shared it links the libbfstore.so that pkg-config finds as "bfstore".
+// bfstore_shared it links the libbfstore.so that pkg-config finds as "bfstore". The program needs libstdc++.so.6, unless
+// go build -ldflags '-linkmode external -extldflags -static' links it fully static.
 //
 // A program that only reads, and has no C compiler, uses the package bfstore.example/bfstore/reader.
 package bfstore

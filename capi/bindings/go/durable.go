@@ -34,7 +34,7 @@ func (f *Filter) SyncMark(mark Mark) error {
 // GetMark returns the mark of `owner` in `epoch`, as of the last sync by any process; 0: add the keys of all rows. It
 // is also 0 if the file has no mark, or cannot be read, or the filter was closed.
 func (f *Filter) GetMark(owner, epoch uint64) uint64 {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return 0
 	}

@@ -22,7 +22,7 @@ func (f *Filter) Contains(key []byte) (bool, error) { return f.ContainsString(te
 
 // ContainsString is Contains for the string's bytes.
 func (f *Filter) ContainsString(key string) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return true, f.closed()
 	}
@@ -33,7 +33,7 @@ func (f *Filter) ContainsString(key string) (bool, error) {
 
 // ContainsInteger is Contains for Integer(number).
 func (f *Filter) ContainsInteger(number uint64) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return true, f.closed()
 	}
@@ -44,7 +44,7 @@ func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 
 // ContainsDigest is Contains for a key's digest in this filter.
 func (f *Filter) ContainsDigest(digest uint64) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return true, f.closed()
 	}
@@ -59,7 +59,7 @@ func (f *Filter) Add(key []byte) (bool, error) { return f.AddString(text(key)) }
 
 // AddString is Add for the string's bytes.
 func (f *Filter) AddString(key string) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return false, f.closed()
 	}
@@ -70,7 +70,7 @@ func (f *Filter) AddString(key string) (bool, error) {
 
 // AddInteger is Add for Integer(number).
 func (f *Filter) AddInteger(number uint64) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return false, f.closed()
 	}
@@ -81,7 +81,7 @@ func (f *Filter) AddInteger(number uint64) (bool, error) {
 
 // AddDigest is Add for a key's digest in this filter.
 func (f *Filter) AddDigest(digest uint64) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return false, f.closed()
 	}
@@ -97,7 +97,7 @@ func (f *Filter) Remove(key []byte) (bool, error) { return f.RemoveString(text(k
 
 // RemoveString is Remove for the string's bytes.
 func (f *Filter) RemoveString(key string) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return false, f.closed()
 	}
@@ -108,7 +108,7 @@ func (f *Filter) RemoveString(key string) (bool, error) {
 
 // RemoveDigest is Remove for a key's digest in this filter.
 func (f *Filter) RemoveDigest(digest uint64) (bool, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return false, f.closed()
 	}
@@ -123,7 +123,7 @@ func (f *Filter) Count(key []byte) (int, error) { return f.CountString(text(key)
 
 // CountString is Count for the string's bytes.
 func (f *Filter) CountString(key string) (int, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return 15, f.closed()
 	}
@@ -134,7 +134,7 @@ func (f *Filter) CountString(key string) (int, error) {
 
 // CountDigest is Count for a key's digest in this filter.
 func (f *Filter) CountDigest(digest uint64) (int, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return 15, f.closed()
 	}

@@ -113,6 +113,29 @@ func bytesOfNumbers(numbers []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&numbers[0])), 8*len(numbers))
 }
 
+// misfit says which offset of a column the library has refused, if one is wrong.
+func (k *Keys) misfit() string {
+	before := int64(0)
+	for i, count := 0, len(k.offsets32)+len(k.offsets64); i < count; i++ {
+		var offset int64
+		if k.offsets32 != nil {
+			offset = int64(k.offsets32[i])
+		} else {
+			offset = k.offsets64[i]
+		}
+		switch {
+		case offset < before && i == 0:
+			return fmt.Sprintf("offset 0 is %d, which is negative", offset)
+		case offset < before:
+			return fmt.Sprintf("offset %d is %d, less than the one before it, %d", i, offset, before)
+		case offset > int64(len(k.data)):
+			return fmt.Sprintf("offset %d is %d, and the column has %d bytes of data", i, offset, len(k.data))
+		}
+		before = offset
+	}
+	return ""
+}
+
 // view is Keys in C's form, with separate pointers to their memory.
 type view struct {
 	given                   C.bfs_keys
@@ -225,6 +248,9 @@ func (f *Filter) batch(keys *Keys, work func(part view, from int) C.int64_t) (in
 	}
 	result := keys.each(work)
 	if result < 0 {
+		if wrong := keys.misfit(); Code(result) == EINVAL && wrong != "" {
+			return 0, invalid(f.name + ": " + wrong)
+		}
 		return 0, f.failed(result)
 	}
 	return int(result), nil

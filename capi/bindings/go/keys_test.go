@@ -329,6 +329,21 @@ func TestKeysThatAreWrongAreRefusedAndNothingIsAdded(t *testing.T) {
 	equal(t, must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{Fill: true})).Fill.SetBits, 0)
 }
 
+// TestAWrongOffsetIsNamed: the words were only "an argument is out of range or contradicts another".
+func TestAWrongOffsetIsNamed(t *testing.T) {
+	filter := create(t, bfstore.Options{})
+	for words, keys := range map[string]bfstore.Keys{
+		"offset 1 is 4, and the column has 3 bytes of data": bfstore.Column32([]byte("abc"), []int32{0, 4, 5}),
+		"offset 0 is -1, which is negative":                 bfstore.Column64([]byte("abc"), []int64{-1, 2}),
+		"offset 2 is 1, less than the one before it, 2":     bfstore.Column32([]byte("abc"), []int32{0, 2, 1}),
+	} {
+		_, err := filter.AddKeys(keys)
+		refused(t, err, bfstore.EINVAL, "filter.bf: "+words)
+		_, err = bfstore.Build(somewhere(t), keys, bfstore.Options{})
+		refused(t, err, bfstore.EINVAL, "filter.bf: "+words)
+	}
+}
+
 func TestNoKeysAtAll(t *testing.T) {
 	filter := create(t, bfstore.Options{})
 	for name, keys := range everyForm(filter, t, 0) {

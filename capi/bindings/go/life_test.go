@@ -71,6 +71,34 @@ func TestEveryMethodOfAClosedFilterFails(t *testing.T) {
 	must[bool](t)(other.AddString("is still open"))
 }
 
+// TestEveryMethodOfANilFilterFails: a program that ignores the error of Open asks nil. Every method panicked.
+func TestEveryMethodOfANilFilterFails(t *testing.T) {
+	var none *bfstore.Filter
+	methods := reflect.TypeOf(none)
+	for i := 0; i < methods.NumMethod(); i++ {
+		method := methods.Method(i)
+		given := []reflect.Value{reflect.ValueOf(none)}
+		for j := 1; j < method.Type.NumIn(); j++ {
+			given = append(given, reflect.Zero(method.Type.In(j)))
+		}
+		results := method.Func.Call(given)
+		if notAfterClose[method.Name] {
+			continue
+		}
+		err, _ := results[len(results)-1].Interface().(error)
+		if !errors.Is(err, fs.ErrInvalid) || !strings.Contains(err.Error(), "nil") {
+			t.Errorf("%s: %v", method.Name, err)
+		}
+		if maybe, is := results[0].Interface().(bool); is && strings.HasPrefix(method.Name, "Contains") {
+			equal(t, maybe, true, method.Name)
+		}
+	}
+	equal(t, none.String(), "bfstore.Filter(nil)")
+	answers, err := none.ContainsKeys(bfstore.Strings([]string{"a", "b"}), nil)
+	refused(t, err, bfstore.EINVAL, "nil")
+	equal(t, fmt.Sprint(answers), "[true true]")
+}
+
 func TestAClosedFilterIsSyncedAndClean(t *testing.T) {
 	filter := create(t, bfstore.Options{})
 	must[bool](t)(filter.AddString("a"))

@@ -8,6 +8,7 @@ package bfstore
 import "C"
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -65,6 +66,9 @@ func Build(path string, keys Keys, options Options) (*Filter, error) {
 		return C.bridge_build(where, o.given, o.like, o.note, o.secret, o.seeds, part.given, part.data, part.offsets,
 			part.validity, out, words)
 	})
+	if wrong := keys.misfit(); errors.Is(err, EINVAL) && wrong != "" {
+		return nil, invalid(path + ": " + wrong)
+	}
 	return filter, err
 }
 
@@ -225,7 +229,7 @@ func inMemory(name string, data, memory []byte, more C.uint64_t, options []OpenO
 // Close waits for running calls, and ends the filter. The last writer of a file syncs it and marks it clean; if that
 // fails, Close returns the reason, and so does the next Open. A second Close is an error: errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
-	if !f.gate.Close() {
+	if f == nil || !f.gate.Close() {
 		return f.closed()
 	}
 	runtime.SetFinalizer(f, nil)
@@ -240,7 +244,7 @@ func (f *Filter) Close() error {
 // Abandon ends the filter as if the process had been killed: it waits for no lock and no disk. No key that was added is
 // lost, and nothing is synced. An unpublished file vanishes.
 func (f *Filter) Abandon() {
-	if f.gate.Close() {
+	if f != nil && f.gate.Close() {
 		runtime.SetFinalizer(f, nil)
 		C.bfs_abandon(f.take())
 	}
@@ -263,7 +267,7 @@ func (f *Filter) Shut() error {
 // only reads. Publish waits for running calls.
 func (f *Filter) Publish() error {
 	words, code := wordsFor(), C.int32_t(0)
-	if !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
+	if f == nil || !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
 		return f.closed()
 	}
 	if code != C.BFS_OK {
@@ -279,21 +283,44 @@ func (f *Filter) Supersede() error {
 }
 
 // Name returns the path that the filter was opened with.
-func (f *Filter) Name() string { return f.name }
+func (f *Filter) Name() string {
+	if f == nil {
+		return ""
+	}
+	return f.name
+}
 
 // String returns a description for messages.
 func (f *Filter) String() string {
+	if f == nil {
+		return "bfstore.Filter(nil)"
+	}
 	if f.gate.Closed() {
 		return fmt.Sprintf("bfstore.Filter(%q, closed)", f.name)
 	}
 	return fmt.Sprintf("bfstore.Filter(%q)", f.name)
 }
 
-func (f *Filter) closed() error { return refusal(ESHUT, f.name+": the filter was closed") }
+// closed returns the error of a filter that has no lane.
+func (f *Filter) closed() error {
+	if f == nil {
+		return invalid("a filter is nil: the call that should have made it returned an error")
+	}
+	return refusal(ESHUT, f.name+": the filter was closed")
+}
+
+// lane begins a call; nil: the filter is closed, or nil itself. A program may ask a filter whose Open failed: as after
+// every failure the answer is true.
+func (f *Filter) lane() *gate.Lane {
+	if f == nil {
+		return nil
+	}
+	return f.gate.Enter()
+}
 
 // enter begins a call. Its lane is in the filter, so the filter is alive until Leave.
 func (f *Filter) enter() (*gate.Lane, error) {
-	lane := f.gate.Enter()
+	lane := f.lane()
 	if lane == nil {
 		return nil, f.closed()
 	}
@@ -305,7 +332,7 @@ func (f *Filter) enter() (*gate.Lane, error) {
 func enterAll(filters ...*Filter) (leave func(), err error) {
 	for _, filter := range filters {
 		if filter == nil {
-			return nil, invalid("a filter is nil")
+			return nil, filter.closed()
 		}
 	}
 	for {

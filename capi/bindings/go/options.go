@@ -74,7 +74,7 @@ func SeedOf(seed uint64) *uint64 { return &seed }
 // OpenOptions say how to open a file or a buffer. The zero value reads.
 type OpenOptions struct {
 	Write     bool // look up and add, concurrently with any number of other writers
-	Exclusive bool // look up and add as the only writer
+	Exclusive bool // look up and add as the only writer, several times as fast: implies Write
 
 	Secret         []byte        // for a filter with SipHash: the secret that it was made with
 	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds

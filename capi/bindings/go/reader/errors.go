@@ -7,10 +7,13 @@ package reader
 import (
 	"errors"
 	"io/fs"
+	"reflect"
 	"syscall"
 )
 
-// Error is the type of all errors of this package. errors.Is finds the system's error in it, if any: fs.ErrNotExist.
+// Error is the type of all errors of this package. errors.Is finds the system's error in it, if any: fs.ErrNotExist. In
+// a program that also has the package bfstore, errors.Is and errors.As find its codes, as in that package's errors.
+// Without cgo a program compares Name.
 type Error struct {
 	Code    int32  // as in bfstore_codes.h
 	Name    string // "BFS_EUNCLEAN"
@@ -27,8 +30,33 @@ func (e *Error) Unwrap() error { return e.Err }
 // IsMalformed reports that the file at the path is not a good filter file.
 func (e *Error) IsMalformed() bool { return e.Code <= -200 && e.Code > -300 }
 
+// IsState reports that the file is good, but its state forbids this.
+func (e *Error) IsState() bool { return e.Code <= -100 && e.Code > -200 }
+
+// named is bfstore.Code, which this package cannot import: it needs cgo.
+type named interface {
+	error
+	Name() string
+}
+
 // Is supports errors.Is.
-func (e *Error) Is(target error) bool { return target == fs.ErrClosed && e.Code == shut.code }
+func (e *Error) Is(target error) bool {
+	if target == fs.ErrClosed {
+		return e.Code == shut.code
+	}
+	code, is := target.(named)
+	return is && code.Name() == e.Name
+}
+
+// As supports errors.As: a *bfstore.Code gets the code.
+func (e *Error) As(target any) bool {
+	code := reflect.ValueOf(target).Elem()
+	if _, is := code.Interface().(named); !is || code.Kind() != reflect.Int32 {
+		return false
+	}
+	code.SetInt(int64(e.Code))
+	return true
+}
 
 type kind struct {
 	code  int32
@@ -41,8 +69,9 @@ func malformed(rule uint32, words string) kind { return kind{cEMALFORMED, words,
 
 // The kinds of errors. Of the rules the numbers are those of the library, which the tests compare.
 var (
-	system      = kind{code: cESYSTEM, words: "a system call failed"}
-	busy        = kind{code: cEBUSY, words: "a writer has the file open, or was killed: this reader opens clean files alone"}
+	system = kind{code: cESYSTEM, words: "a system call failed"}
+	busy   = kind{code: cEBUSY, words: "a writer has the file open, or was killed: this reader opens clean files alone. Open a copy of it " +
+		"(bf copy FROM TO), or use the package bfstore, which shares files with writers"}
 	absent      = kind{code: cENOENT, words: "the file does not exist"}
 	denied      = kind{code: cEACCES, words: "permission denied"}
 	filesystem  = kind{code: cEFILESYSTEM, words: "not on a filesystem of which it is known that it shows every process the same file"}

@@ -390,6 +390,42 @@ func refusedAs(t testing.TB, err error, want *kind, what, path string) {
 	}
 }
 
+// TestErrorsHaveTheCodesOfThePackageBfstore: errors.As with a bfstore.Code found none.
+func TestErrorsHaveTheCodesOfThePackageBfstore(t *testing.T) {
+	_, err := Open(filepath.Join(t.TempDir(), "none"), Options{})
+	var code bfstore.Code
+	var other syscall.Errno
+	var failure *Error
+	if !errors.As(err, &code) || code != bfstore.ENOENT || !errors.Is(err, bfstore.ENOENT) || errors.Is(err, bfstore.EBUSY) {
+		t.Fatal(err, code)
+	}
+	if !errors.As(err, &other) || other != syscall.ENOENT || !errors.As(err, &failure) || !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err, other)
+	}
+	if failure.IsState() || !(&Error{Code: cEUNCLEAN}).IsState() {
+		t.Fatal(failure)
+	}
+}
+
+// TestAFileThatAWriterHasOpenSaysWhatToDo: the words named no way out.
+func TestAFileThatAWriterHasOpenSaysWhatToDo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "filter.bf")
+	writer := must[*bfstore.Filter](t)(bfstore.Create(path, bfstore.Options{Capacity: 100}))
+	defer writer.Close()
+	_, err := Open(path, Options{})
+	refusedAs(t, err, &busy, "with a writer", path)
+	for _, way := range []string{"bf copy FROM TO", "the package bfstore"} {
+		if !strings.Contains(err.Error(), way) {
+			t.Fatal(err)
+		}
+	}
+	copied := path + ".copy"
+	if err := writer.Copy(copied, bfstore.CopyOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	must[*Filter](t)(Open(copied, Options{})).Close()
+}
+
 // sameRule checks that the library names the same rule of the format.
 func sameRule(t testing.TB, err error, rule uint32, what ...any) {
 	t.Helper()

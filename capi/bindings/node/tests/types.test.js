@@ -6,7 +6,14 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import * as bfstore from "bfstore";
-import {PACKAGE, caseOf, run} from "./case.js";
+import {PACKAGE, ROOT, caseOf, run} from "./case.js";
+
+test("the types in the source tree are those that tsc makes now", () => {
+  const [made, kept] = [path.join(PACKAGE, "types"), path.join(ROOT, "capi", "bindings", "node", "types")];
+  const texts = (folder) => fs.readdirSync(folder).sort().map((name) => [name, fs.readFileSync(path.join(folder, name), "utf8")]);
+  assert.ok(texts(made).length > 10);
+  assert.ok(JSON.stringify(texts(made)) === JSON.stringify(texts(kept)), `the comments of lib have changed: rm -r ${kept}; cp -r ${made} ${kept}`);
+});
 
 test("a typed use is accepted, mistakes are found, and `using` closes", (t) => {
   const {folder, file, path: filter} = caseOf(t);

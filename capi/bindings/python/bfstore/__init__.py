@@ -26,6 +26,7 @@ import os
 import re
 import struct
 import sys
+from errno import EBADF as _EBADF
 
 from . import _bfstore
 
@@ -61,7 +62,7 @@ class Error(Exception):
         return str(self.args[-1]) if self.args else ""
 
     def __reduce__(self):
-        return _plain_error, (self.code, self.os_errno, str(self), self.rule)
+        return _plain_error, (self.code, self.os_errno, str(self), self.rule, getattr(self, "filename", None))
 
 
 class CallError(Error):
@@ -212,14 +213,19 @@ def _in_python(code, words):
     return f"{words.removesuffix('.')}. {_WAYS[code]}" if code in _WAYS else words
 
 
-def _error(code, os_errno, words, rule=0):
-    """Returns the exception of a code.  The extension raises it."""
-    return _plain_error(code, os_errno, _in_python(code, words), rule)
+def _error(code, os_errno, words, rule=0, name=None):
+    """Returns the exception of a code.  The extension raises it.  `name` is the path of the call, or other words."""
+    if code == _bfstore.EREADONLY and os_errno == 0:
+        os_errno = _EBADF  # as after the calls that have a bfs_error
+    filename = name if words.startswith(f"{name}: ") else None  # otherwise the words are about another file, such as like=
+    return _plain_error(code, os_errno, _in_python(code, words), rule, filename)
 
 
-def _plain_error(code, os_errno, words, rule):
+def _plain_error(code, os_errno, words, rule, filename=None):
     kind = _class_of(code)
     error = kind(os_errno, words) if issubclass(kind, OSError) and os_errno else kind(words)
+    if issubclass(kind, OSError) and os_errno:
+        error.filename = filename
     error.code, error.os_errno, error.rule = code, os_errno, rule
     return error
 

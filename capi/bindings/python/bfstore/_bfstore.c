@@ -21,7 +21,10 @@ static int path_or_none(PyObject* object, void* out) {
 
 static int making_fill(Making* making, PyObject* type, PyObject* name, PyObject* given) {
   if (fill_options(&making->options, given) == 0) making->handle = (Handle*)handle_new((PyTypeObject*)type, name);
-  if (making->handle != NULL) return 0;
+  if (making->handle != NULL) {
+    making->handle->reads = (making->flags & BFS_READ) != 0;
+    return 0;
+  }
   Py_CLEAR(making->path);
   return -1;
 }
@@ -57,8 +60,9 @@ static int making_begin_in(Making* making, PyObject* arguments) {
 static PyObject* making_end(Making* making, int64_t code, const bfs_error* error) {
   Py_XDECREF(making->path);
   if (code >= 0) return (PyObject*)making->handle;
+  if (!PyErr_Occurred()) raise_code_on(making->handle->name, (int32_t)code, error);
   Py_DECREF(making->handle);
-  return PyErr_Occurred() ? NULL : raise_code((int32_t)code, error);
+  return NULL;
 }
 
 static PyObject* module_open(PyObject* self, PyObject* arguments) {

@@ -86,8 +86,8 @@ void handle_dealloc(PyObject* self) {
   if (filter != NULL) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
-    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed filter %S: what was added is not synced", handle->name) <
-        0)
+    if (PyErr_WarnFormat(PyExc_ResourceWarning, 1, "unclosed filter %S%s", handle->name,
+                         handle->reads ? "" : ": what was added is not synced") < 0)
       PyErr_WriteUnraisable(NULL);
     PyErr_Restore(kind, value, trace);
     bfs_abandon(filter);

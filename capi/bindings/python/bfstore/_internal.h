@@ -26,6 +26,8 @@
 
 /* Raise the exception of bfstore/__init__.py that belongs to the code, and return NULL. */
 PyObject* raise_code(int32_t code, const bfs_error* error);
+PyObject* raise_code_on(PyObject* name, int32_t code,
+                        const bfs_error* error);       /* the path of a file in `filename`, too */
 PyObject* raise_code_of(PyObject* name, int32_t code); /* for functions without a bfs_error */
 PyObject* none_or_raise(int32_t code, const bfs_error* error);
 
@@ -43,6 +45,7 @@ typedef struct Handle {
   int publishing;
   int created; /* this handle made the filter */
   int follows; /* a lookup may open a file */
+  int reads;   /* takes no keys */
 } Handle;
 
 /* Returns NULL with an exception. */

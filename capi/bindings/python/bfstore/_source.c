@@ -163,7 +163,10 @@ static int add_buffer(Source* source, PyObject* keys, Py_ssize_t width) {
 /* --- All kinds ---------------------------------------------------------------------------------------------------- */
 
 static int add_any(Source* source, PyObject* keys, Py_ssize_t width) {
-  if (PyUnicode_Check(keys)) return refuse(PyExc_TypeError, "a str is one key, and these are methods for many");
+  if (PyUnicode_Check(keys))
+    return refuse(
+        PyExc_TypeError,
+        "a str is one key, for add() or contains(); this is for many: a list or another iterable of keys, or a column");
   if (width < 0) return refuse(PyExc_ValueError, "width is negative");
   if (!PyList_Check(keys) && !PyTuple_Check(keys)) {
     int done = width == 0 ? source_add_arrow(source, keys) : 0;

@@ -87,6 +87,25 @@ class Raised(Case):
             bfstore.open(self.folder / "text")
         self.assertGreater(raised.exception.rule, 0)
 
+    def test_an_oserror_has_its_filename_and_errno(self):
+        """Of a filter that only asks, too: add() has no bfs_error, and |= has one."""
+        with self.assertRaises(FileNotFoundError) as raised:
+            bfstore.open(self.path)
+        error = raised.exception
+        for one in (error, pickle.loads(pickle.dumps(error))):
+            self.assertEqual((one.errno, one.filename), (2, str(self.path)))
+            self.assertTrue(str(one).startswith(f"{self.path}: "), str(one))
+        with self.assertRaises(FileNotFoundError) as raised:  # the missing file is another one
+            bfstore.create(self.path, like=self.folder / "other")
+        self.assertIsNone(raised.exception.filename)
+        self.create().close()
+        reader = self.open()
+        for call in (lambda: reader.add("a"), lambda: reader.merge(reader)):
+            self.check(io.UnsupportedOperation, call, code="BFS_EREADONLY", os_errno=9)
+        with self.assertRaises(FileExistsError) as raised:
+            bfstore.create(str(self.path), 5)
+        self.assertEqual(raised.exception.filename, str(self.path))
+
     def test_a_second_exclusive_writer(self):
         self.create(exclusive=True)
         self.check(BlockingIOError, lambda: bfstore.open(self.path, "r+", lock_timeout=0), str(os.getpid()), code="BFS_EBUSY")

@@ -73,8 +73,12 @@ class Collected(Case):
     def test_a_filter_that_is_not_closed_warns_and_loses_nothing(self):
         made = bfstore.create(self.path, capacity=100, exclusive=True)
         made.add("a")
-        with self.assertWarnsRegex(ResourceWarning, "filter.bf"):
+        with self.assertWarnsRegex(ResourceWarning, "filter.bf: what was added is not synced$"):
             del made
+            gc.collect()
+        reader = bfstore.open(self.path)
+        with self.assertWarnsRegex(ResourceWarning, "filter.bf$"):  # nothing was added
+            del reader
             gc.collect()
         with self.open(self.path, "r+", exclusive=True, lock_timeout=0) as again:  # the first handle's locks are gone
             self.assertIn("a", again)
