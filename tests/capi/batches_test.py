@@ -164,7 +164,7 @@ class Batches(support.Case):
         self.assertEqual(list(answers), [1, 1])
 
     def test_scratch_is_used_for_millions_of_keys_and_left_alone_for_few(self):
-        count = 2**21
+        count = 3 * 2**20
         digests = (ctypes.c_uint64 * count)()
         ctypes.memmove(digests, random.Random(1).randbytes(8 * count), 8 * count)
         filter_ = self.create(self.path + b".large", capacity=40_000_000, hash=bfs.HASH_EXTERNAL)
