@@ -47,7 +47,7 @@ void save(const Arguments& arguments, const bfstore::SaveOptions& options, const
   if (arguments.quiet) return;
   const bfstore::Filter saved =
       unwrap(open_filter_at(arguments.target, arguments, bfstore::OpenMode::kRead), arguments.target);
-  const bool in_vain = options.fpr && saved.shape().num_bits == filter.shape().num_bits;
+  const bool in_vain = options.fpr != 0 && saved.shape().num_bits == filter.shape().num_bits;
   report(arguments.target + ": " + participle + ", " + shape_words(saved.stats(), arguments.target) +
          (in_vain ? "; not smaller: no size that divides that of " + arguments.file + " keeps this rate" : ""));
 }
