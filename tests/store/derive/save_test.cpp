@@ -1005,12 +1005,17 @@ Options replica(const Kind& kind) {
   return options;
 }
 
-// Adds in this number of threads. Each lives until the last one ended, so no two have one id, and they count on several
-// stripes, whatever the ids are.
+// Adds in this number of threads. Each lives until the last one ended, so no two have one id, and calls with many keys
+// count on several stripes, whatever the ids are. (Single adds of the only writer all count on one.)
 void fill_in_threads(Filter& filter, unsigned threads, std::uint64_t first = 0) {
   std::thread([&] {
     const std::uint64_t end = first + (kSome - first) / threads;
-    for (std::uint64_t i = first; i < end; ++i) CHECK(filter.add_digest(digest_of(i)).ok());
+    std::vector<std::uint64_t> many;
+    for (std::uint64_t i = first; i < end; ++i) {
+      if (i % 2 == 0) CHECK(filter.add_digest(digest_of(i)).ok());
+      if (i % 2 != 0) many.push_back(digest_of(i));
+    }
+    CHECK(filter.add_keys(Keys::digests(many)).ok());
     if (threads > 1) fill_in_threads(filter, threads - 1, end);
   }).join();
 }
