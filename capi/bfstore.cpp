@@ -1,6 +1,7 @@
 // The C ABI: checks pointers and flags, translates, and catches. It has no other logic; that is in Filter.
 #include <bfstore.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "handle.hpp"
@@ -73,6 +74,13 @@ void put(const bfstore::Stats& from, bfs_statistics& all) noexcept {
   all.keys_added = from.keys_added;
   all.keys_removed = from.keys_removed;
   all.health = capi::number_of(from.health);
+  if (from.turning) {
+    all.epochs = from.turning->epochs;
+    all.window_ms = from.turning->window_ms;
+    all.epoch = from.turning->epoch;
+    all.turned_at = from.turning->turned_at;
+    all.turn_due = from.turning->due ? 1 : 0;
+  }
   all.saturated = from.saturated ? 1 : 0;
   if (from.fill) {
     all.has_fill = 1;
@@ -83,6 +91,7 @@ void put(const bfstore::Stats& from, bfs_statistics& all) noexcept {
     all.estimated_keys_high = from.fill->estimated_keys_high;
     all.estimated_fpr = from.fill->estimated_fpr;
     all.counters_at_15 = from.fill->counters_at_15;
+    std::copy(from.fill->keys_of_epochs.begin(), from.fill->keys_of_epochs.end(), all.keys_of_epochs);
   }
   if (from.memory) {
     all.has_memory = 1;

@@ -51,7 +51,7 @@ typedef struct bfs_options {
   /* Rare: bfstore_engine.h describes these. */
   uint32_t lock_timeout_ms, writeback_check_ms, threads, num_probes, part, num_parts;
   double bits_per_key;
-  uint64_t max_bytes, num_bits, note_bytes, num_seeds;
+  uint64_t max_bytes, num_bits, note_bytes, num_seeds, window_ms;
   const uint32_t* seeds;
   const uint64_t* seed;
   const void* note;
@@ -60,7 +60,7 @@ typedef struct bfs_options {
   const int32_t* fd;
 } bfs_options;
 #define BFS_OPTIONS_INIT \
-  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(bfs_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* Flags.  One bit has one meaning in every function.  A bit that a function does not take is BFS_EINVAL. */
 #define BFS_READ 0x1ull         /* ask.  Takes no lock that lasts */
@@ -85,8 +85,8 @@ BFS_API BFS_CHECK int32_t bfs_create(const char* path, uint64_t flags, const bfs
  * failed disk, or a kill in the middle of a sync, a close or an open (a process that is killed while it adds loses
  * nothing).  Build the file again, or recover it (bfstore_engine.h).
  * With BFS_CREATE (and BFS_WRITE or BFS_EXCLUSIVE) the call returns 1 if it made the file, and 0 if the file was there.
- * Any number of processes may do so at once: one makes it.  The layout, hash, seed, secret and part in `options` must
- * be those of the file (BFS_EMISMATCH, BFS_ESECRET); its size may be another one.  No file is ever replaced.
+ * Any number of processes may do so at once: one makes it.  The layout, hash, seed, secret, part and window in
+ * `options` must be those of the file (BFS_EMISMATCH, BFS_ESECRET); its size may be another.  No file is replaced.
  * Never cp over an open file or truncate it (lost keys; SIGBUS without GUARD), or put an old copy back (operating.md).
  * Flags: one of BFS_READ, WRITE and EXCLUSIVE; CREATE, POPULATE, GUARD, FOLLOW.  Waits: for the lock of the file's
  * state, 5 seconds at most, and for the disk.  Codes: EUNSUPPORTED, system, shape, state, malformed. */
@@ -173,22 +173,22 @@ typedef struct bfs_statistics {
   uint32_t num_probes;   /* k */
   uint32_t saturated;    /* 1 if more keys were added than `capacity`: the rate is above the promise */
   uint64_t keys_added;   /* adds that changed a bit; kept after a close and a killed writer; 0 in buffers */
-  uint32_t layout, hash, part, num_parts, num_seeds, note_bytes;
-  uint64_t seed, body_bytes, keys_removed;
+  uint32_t layout, hash, part, num_parts, num_seeds, note_bytes, epochs, turn_due;
+  uint64_t seed, body_bytes, keys_removed, epoch, turned_at, window_ms;
   uint32_t has_fill, has_memory; /* 1 if the flags asked for fill_ratio to counters_at_15; otherwise these are 0 */
-  double fill_ratio, estimated_fpr, estimated_keys, estimated_keys_low, estimated_keys_high; /* as it is now */
+  double fill_ratio, estimated_fpr, estimated_keys, estimated_keys_low, estimated_keys_high, keys_of_epochs[8];
   uint64_t huge_page_bytes, resident_bytes, set_bits, counters_at_15;
   uint8_t file_id[16];
   char isa[16];
   uint32_t seeds[64];
   uint8_t note[1024];
 } bfs_statistics;
-#define BFS_STATISTICS_INIT                                                                                            \
-  {                                                                                                                    \
-    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, \
-        {0}, {                                                                                                         \
-      0                                                                                                                \
-    }                                                                                                                  \
+#define BFS_STATISTICS_INIT                                                                                          \
+  {                                                                                                                  \
+    sizeof(bfs_statistics), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, {0}, \
+        0, 0, 0, 0, {0}, {0}, {0}, {                                                                                 \
+      0                                                                                                              \
+    }                                                                                                                \
   }
 #define BFS_STATS_FILL 0x1000000ull /* counts the bits: reads the whole body */
 /* Fills in *out.  Flags: 0, or BFS_STATS_FILL.  Codes: ENOMEM. */

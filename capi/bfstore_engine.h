@@ -51,9 +51,10 @@ extern "C" {
  *   part, num_parts     part number `part`, from 0, of num_parts; 0 of 0: the whole filter (bfstore_sets.h)
  *   threads             1 to 64 threads that a call with many keys to add uses, with BFS_EXCLUSIVE and a layout of
  *                       lines.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread alone
- *   range               see bfstore_memory.h
- *   fd                  the file that the program has open at *fd, instead of one at a path: for a sandbox that gets
- *                       descriptors, and for memfd_create.  See guide/sharing.md, "Descriptors" */
+ *   window_ms           for how long keys are kept, of a layout whose keys expire (bfstore_sets.h), which needs it.
+ * With layout 0 it means BFS_LAYOUT_WINDOW range               see bfstore_memory.h fd                  the file that
+ * the program has open at *fd, instead of one at a path: for a sandbox that gets descriptors, and for memfd_create. See
+ * guide/sharing.md, "Descriptors" */
 
 /* lock_timeout_ms: how long a call waits for each lock that another process holds, as long as the handle is open.  A
  * process holds a lock while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to
@@ -124,7 +125,11 @@ extern "C" {
  *                                number of keys between low and high.  high is INFINITY if the filter, or a line of
  *                                it, has all of its bits set, or a counter is at 15
  *   estimated_fpr                the mean over lines of fill^k
- *   counters_at_15               counting: counters that no remove lowers any more
+ *   epochs, window_ms            of a layout whose keys expire, otherwise 0, as all of this: its number of epochs, and
+ * its window in milliseconds epoch, turned_at             the current epoch, from 0, and when it began: nanoseconds
+ * since 1970 turn_due                     1 if that epoch has lasted for its time (bfs_turn) keys_of_epochs with the
+ * flag of the fill: the estimated keys of the current epoch, of the one before it, and so on.  A key counts once for
+ * each epoch in which it was added counters_at_15               counting: counters that no remove lowers any more
  *   huge_page_bytes              of the mapping: those in huge pages now
  *   resident_bytes               of the mapped file: those in memory now.  UINT64_MAX if the kernel does not tell: it
  *                                tells only the file's owner, and a process that may write to the file

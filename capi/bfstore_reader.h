@@ -11,11 +11,11 @@
  *     if (bfr_contains(&users, "alice", 5) == BFR_ABSENT) return; // certain: only now the database may be left out
  *     bfr_close(&users);
  *
- * What it reads: files of version 2 with the layouts blocked, classic and counting, and parts of them; with the hash
- * XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It refuses every other file, with a code.
- * It opens only files that are clean: closed by their last writer, or sealed.  A file that a writer has open, or that a
- * killed writer left, is BFR_EBUSY: the library opens these, after it has asked the kernel what happened to their
- * pages.
+ * What it reads: files of version 2 with the layouts blocked, classic, counting, window, window-4 and window-2, and
+ * parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It refuses
+ * every other file, with a code.  It opens only files that are clean: closed by their last writer, or sealed.  A file
+ * that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it has asked the
+ * kernel what happened to their pages.
  *
  * Every doubt is BFR_MAYBE or a code, never BFR_ABSENT.  A writer may open the file later, and add: a key is found once
  * its add has returned.  If the file comes into doubt (a sync failed; it is recovered, replaced by bfstore, truncated
@@ -26,6 +26,7 @@
  * - The kernel fails to write a page that a writer changed, and drops it.  This reader does not ask the kernel.  A key
  * in that page is answered BFR_ABSENT until the writer asks, and marks the file.
  * - Bits rot in a file that is not sealed.  bfr_verify compares a sealed file with its checksums.
+ * Where keys expire, BFR_ABSENT means: not added within the window.  A lookup during which an epoch ends is BFR_MAYBE.
  *
  * A page that cannot be read, because the file was truncated or its disk fails, ends the process with SIGBUS (Windows:
  * EXCEPTION_IN_PAGE_ERROR).  BFR_COPY reads the file into memory instead of mapping it, so that nothing that happens to
@@ -108,7 +109,7 @@ enum {
                             networks, this reader might see an older file than the one that a writer adds to.  Systems
                             other than Linux are not asked */
 };
-enum { BFR_BLOCKED = 1, BFR_CLASSIC = 2, BFR_COUNTING = 3 };
+enum { BFR_BLOCKED = 1, BFR_CLASSIC = 2, BFR_COUNTING = 3, BFR_WINDOW = 5, BFR_WINDOW_4 = 6, BFR_WINDOW_2 = 7 };
 enum { BFR_XXH3 = 1, BFR_EXTERNAL = 2, BFR_SIPHASH = 3 };
 enum { BFR_SECRET_BYTES = 16 };
 
@@ -117,7 +118,9 @@ typedef struct bfr_filter {
   uint32_t layout, hash, num_probes; /* BFR_BLOCKED ..., BFR_XXH3 ..., k */
   uint32_t part, num_parts;          /* part 0 of 1 is a whole filter */
   uint32_t sealed;                   /* 1 if it has checksums */
+  uint32_t epochs;                   /* of BFR_WINDOW ...: 8, 4 or 2; 0: keys do not expire */
   uint64_t num_bits, capacity, seed; /* m (counting: counters), n, the seed of BFR_XXH3 */
+  uint64_t window_ms;                /* for how many milliseconds a key is kept, at least; 0: keys do not expire */
   double fpr;                        /* the rate of false positives promised at n keys */
   unsigned char file_id[16];
   /* The reader's own from here on. */
@@ -425,17 +428,18 @@ static void bfr_read_fields(bfr_filter* f, const unsigned char* page) {
   memcpy(f->file_id, page + 88, sizeof f->file_id);
   f->part = 0;
   f->num_parts = 1;
+  f->epochs = f->layout == BFR_WINDOW ? 8 : f->layout == BFR_WINDOW_4 ? 4 : f->layout == BFR_WINDOW_2 ? 2 : 0;
 }
 
 /* Cells (bits or counters) of a line; 1 if there are no lines. */
 static uint64_t bfr_unit(const bfr_filter* f) {
-  return f->layout == BFR_BLOCKED ? 512 : f->layout == BFR_COUNTING ? 128 : 1;
+  return f->layout == BFR_CLASSIC ? 1 : f->layout == BFR_COUNTING ? 128 : 512;
 }
 
 static uint64_t bfr_most_bits(const bfr_filter* f) { return (uint64_t)1 << (f->layout == BFR_COUNTING ? 46 : 48); }
 
 static int bfr_check_shape(const bfr_filter* f) {
-  if (f->layout < BFR_BLOCKED || f->layout > BFR_COUNTING) return BFR_ELAYOUT;
+  if ((f->layout < BFR_BLOCKED || f->layout > BFR_COUNTING) && f->epochs == 0) return BFR_ELAYOUT;
   if (f->hash < BFR_XXH3 || f->hash > BFR_SIPHASH || (f->hash == BFR_SIPHASH && f->seed != 0)) return BFR_EHASH;
   if (f->num_probes < 1 || f->num_probes > 64) return BFR_EPROBES;
   if (f->num_bits < 1 || f->num_bits > bfr_most_bits(f) || f->num_bits % bfr_unit(f) != 0) return BFR_EBITS;
@@ -459,7 +463,7 @@ typedef struct bfr_record {
   const unsigned char* next; /* NULL: longer than what is left */
 } bfr_record;
 
-enum { BFR_NOTE = 1, BFR_SECRET_CHECK = 2, BFR_SEAL = 3, BFR_PART = 4, BFR_SEEDS = 5 };
+enum { BFR_NOTE = 1, BFR_SECRET_CHECK = 2, BFR_SEAL = 3, BFR_PART = 4, BFR_SEEDS = 5, BFR_KEPT = 6 };
 
 /* `left` is a multiple of 8, so there is room for the head of a record. */
 static bfr_record bfr_record_at(const unsigned char* at, size_t left) {
@@ -471,7 +475,7 @@ static bfr_record bfr_record_at(const unsigned char* at, size_t left) {
 static int bfr_has_unknown_critical(const unsigned char* at, const unsigned char* end) {
   while (at != NULL && at < end) {
     const bfr_record r = bfr_record_at(at, (size_t)(end - at));
-    if (r.next != NULL && (r.flags & 1) != 0 && (r.type < BFR_NOTE || r.type > BFR_SEEDS)) return 1;
+    if (r.next != NULL && (r.flags & 1) != 0 && (r.type < BFR_NOTE || r.type > BFR_KEPT)) return 1;
     at = r.next;
   }
   return 0;
@@ -510,6 +514,9 @@ static int bfr_take_record(bfr_filter* f, const bfr_record* r) {
       return r->bytes == 16 && critical ? bfr_take_part(f, r->value) : BFR_ERECORD;
     case BFR_SEEDS:
       return BFR_ERECORD; /* of other hashes */
+    case BFR_KEPT:
+      if (r->bytes == 8) f->window_ms = bfr_u64(r->value);
+      return r->bytes == 8 && critical && f->window_ms > 0 ? BFR_OK : BFR_ERECORD;
     default:
       return BFR_OK; /* not critical: skipped */
   }
@@ -522,7 +529,7 @@ static int bfr_take_records(bfr_filter* f, const unsigned char* at, const unsign
   if (bfr_has_unknown_critical(at, end)) return BFR_EFEATURE;
   while (at < end) {
     const bfr_record r = bfr_record_at(at, (size_t)(end - at));
-    const uint32_t bit = r.type <= BFR_SEEDS ? (uint32_t)1 << r.type & ~(uint32_t)1 : 0;
+    const uint32_t bit = r.type <= BFR_KEPT ? (uint32_t)1 << r.type & ~(uint32_t)1 : 0;
     if (r.next == NULL || (seen & bit) != 0) return BFR_ERECORD;
     if (f->minor == 0 && (r.flags > 1 || !bfr_is_zero(r.value + r.bytes, r.next))) return BFR_ERECORD;
     if (bfr_take_record(f, &r) != BFR_OK) return BFR_ERECORD;
@@ -531,6 +538,7 @@ static int bfr_take_records(bfr_filter* f, const unsigned char* at, const unsign
     at = r.next;
   }
   if ((seen >> BFR_SECRET_CHECK & 1) != (uint32_t)(f->hash == BFR_SIPHASH)) return BFR_ERECORD;
+  if ((seen >> BFR_KEPT & 1) != (uint32_t)(f->epochs > 0)) return BFR_ERECORD;
   return (seen >> BFR_SEAL & 1) == f->sealed ? BFR_OK : BFR_ERECORD;
 }
 
@@ -593,30 +601,43 @@ static int bfr_slot_is_valid(const bfr_filter* f, const unsigned char* slot) {
          state <= BFR_SLOT_PAUSED;
 }
 
-static int bfr_slot_is_known(const unsigned char* slot) {
-  if (bfr_u32(slot + 12) != 1 || bfr_u32(slot + 72) > 1 || !bfr_is_zero(slot + 80, slot + 128)) return 0;
+static int bfr_slot_is_known(const bfr_filter* f, const unsigned char* slot) {
+  if (bfr_u32(slot + 12) != 1 || bfr_u32(slot + 72) > 1) return 0;
+  if (!bfr_is_zero(slot + (f->epochs > 0 ? 104 : 80), slot + 128)) return 0;
   if (bfr_u32(slot + 8) <= BFR_SLOT_DIRTY && bfr_u64(slot + 64) != 0) return 0;
   return bfr_is_zero(slot + 1664, slot + BFR_PAGE - 8);
 }
 
-static int bfr_live_page_is_known(const unsigned char* live) {
+static int bfr_live_page_is_known(const bfr_filter* f, const unsigned char* live) {
   size_t at;
   for (at = 64; at < 2112; at += 64) {
     if (!bfr_is_zero(live + at + 16, live + at + 64)) return 0;
   }
-  return bfr_u64(live + 8) <= 1 && bfr_u64(live + 16) == 0 && bfr_u64(live + 24) == 1 &&
-         bfr_is_zero(live + 32, live + 64) && bfr_is_zero(live + 2112, live + BFR_PAGE);
+  if (f->epochs == 0 && bfr_u64(live + 16) != 0) return 0;
+  return bfr_u64(live + 8) <= 1 && bfr_u64(live + 24) == 1 && bfr_is_zero(live + 32, live + 64) &&
+         bfr_is_zero(live + 2112, live + BFR_PAGE);
 }
 
-/* The state by the live word, without later states, and the slots, of which `older` may be NULL. */
-static int bfr_state(uint64_t live, const unsigned char* newest, const unsigned char* older) {
+/* BFR_OK if a slot and the live page are of one epoch.  A turn stores the slot first: then a writer turns, or died. */
+static int bfr_same_epoch(const unsigned char* page, const unsigned char* slot) {
+  const uint64_t live = bfr_u64(page + 16), epoch = bfr_u64(slot + 80);
+  if (live >> 1 == epoch) return BFR_OK;
+  return (live & 1) != 0 && (live >> 1) + 1 == epoch && bfr_u32(slot + 8) == BFR_SLOT_DIRTY ? BFR_EBUSY : BFR_EUNCLEAN;
+}
+
+/* The state by the live page, without later states, and the slots, of which `older` may be NULL. */
+static int bfr_state(const bfr_filter* f, const unsigned char* page, const unsigned char* newest,
+                     const unsigned char* older) {
+  const uint64_t live = bfr_u64(page);
   const uint32_t state = bfr_u32(newest + 8);
+  const int epochs = f->epochs > 0 ? bfr_same_epoch(page, newest) : BFR_OK;
   if ((live & BFR_REPLACED) != 0) return BFR_ESUPERSEDED;
   if ((live & BFR_POISONED) != 0) return BFR_EPOISONED;
   if ((live & BFR_RECOVERING) != 0 || state >= BFR_SLOT_RECOVERING) return BFR_ERECOVERING;
   if ((live & BFR_SUPERSEDED) != 0) return BFR_ESUPERSEDED;
   if (bfr_u32(newest + 72) != 0 && (live & BFR_FILLING) == 0) return BFR_EUNCLEAN; /* a mixture of two moments */
   if (older == NULL || bfr_u64(newest) - bfr_u64(older) != 1) return BFR_EUNCLEAN;
+  if (epochs != BFR_OK) return epochs;
   if (state == BFR_SLOT_DIRTY) return BFR_EBUSY;
   return (live & BFR_FILLING) != 0 ? BFR_EFILLING : BFR_OK;
 }
@@ -630,14 +651,14 @@ static int bfr_judge(const bfr_filter* f, const unsigned char* header, const uns
   if (!bfr_slot_is_valid(f, a)) a = NULL;
   if (!bfr_slot_is_valid(f, b)) b = NULL;
   if (f->minor == 0) {
-    if ((a != NULL && !bfr_slot_is_known(a)) || (b != NULL && !bfr_slot_is_known(b))) return BFR_ERESERVED;
-    if (!bfr_live_page_is_known(header + BFR_LIVE_AT)) return BFR_ERESERVED;
+    if ((a != NULL && !bfr_slot_is_known(f, a)) || (b != NULL && !bfr_slot_is_known(f, b))) return BFR_ERESERVED;
+    if (!bfr_live_page_is_known(f, header + BFR_LIVE_AT)) return BFR_ERESERVED;
   }
   if (a == NULL && b == NULL) return BFR_ESLOTS;
   if ((live & ~(uint64_t)(BFR_STATES | BFR_LATER_STATES)) != bfr_live_word(f)) return BFR_ELIVEWORD;
   if ((live & BFR_LATER_STATES) != 0) return BFR_ELATER;
-  if (a == NULL || (b != NULL && bfr_u64(b) > bfr_u64(a))) return bfr_state(live, b, a);
-  return bfr_state(live, a, b);
+  if (a == NULL || (b != NULL && bfr_u64(b) > bfr_u64(a))) return bfr_state(f, header + BFR_LIVE_AT, b, a);
+  return bfr_state(f, header + BFR_LIVE_AT, a, b);
 }
 
 /* --- Asking ------------------------------------------------------------------------------------------------------- */
@@ -675,10 +696,26 @@ static int bfr_is_sound(const bfr_filter* f) {
          bfr_load_half(end) == f->right[2] && bfr_load_half(end + 4) == f->right[3];
 }
 
-static int bfr_is_in_line(const bfr_filter* f, uint64_t digest) {
+static void bfr_load_epoch(const bfr_filter* f, uint32_t epoch[2]) {
+  epoch[0] = bfr_load_half(f->bytes + BFR_LIVE_AT + 16);
+  epoch[1] = bfr_load_half(f->bytes + BFR_LIVE_AT + 20);
+}
+
+/* In a layout whose keys do not expire the word says nothing. */
+static int bfr_is_epoch(const bfr_filter* f, const uint32_t epoch[2]) {
+  uint32_t now[2];
+  bfr_load_epoch(f, now);
+  return f->epochs == 0 || (now[0] == epoch[0] && now[1] == epoch[1]);
+}
+
+static const unsigned char* bfr_line(const bfr_filter* f, uint64_t digest) {
   const uint64_t lines = f->num_bits / bfr_unit(f);
   const uint64_t line = bfr_high(digest, lines * f->num_parts) - f->part * lines;
-  const unsigned char* at = f->bytes + (size_t)(f->body_at + 64 * line);
+  return f->bytes + (size_t)(f->body_at + 64 * line);
+}
+
+static int bfr_is_in_line(const bfr_filter* f, uint64_t digest) {
+  const unsigned char* at = bfr_line(f, digest);
   uint32_t h = (uint32_t)digest, i;
   for (i = 0; i < f->num_probes; ++i) {
     h *= 0x9e3779b9u;
@@ -703,17 +740,44 @@ static int bfr_is_in_bits(const bfr_filter* f, uint64_t digest) {
   return 1;
 }
 
+/* Whether one of the line's epoch words has all bits.  Bits of different words are of different adds. */
+static int bfr_is_in_a_word(const bfr_filter* f, uint64_t digest) {
+  const uint32_t bits = 512 / f->epochs;
+  const unsigned char* at = bfr_line(f, digest);
+  const unsigned char* const end = at + 64;
+  for (; at < end; at += bits / 8) {
+    uint32_t h = (uint32_t)digest, i;
+    for (i = 0; i < f->num_probes; ++i) {
+      uint32_t bit;
+      h *= 0x9e3779b9u;
+      bit = (uint32_t)((uint64_t)h * bits >> 32); /* h >> 26, 25 or 24 */
+      if ((bfr_load_byte(at + (bit >> 3)) >> (bit & 7) & 1) == 0) break;
+    }
+    if (i == f->num_probes) return 1;
+  }
+  return 0;
+}
+
+static int bfr_is_in(const bfr_filter* f, uint64_t digest) {
+  if (f->epochs > 0) return bfr_is_in_a_word(f, digest);
+  return f->layout == BFR_CLASSIC ? bfr_is_in_bits(f, digest) : bfr_is_in_line(f, digest);
+}
+
 /* Compares live word and end word before the bits are read and after: before, since a file that lost a key, was
  * poisoned and recovered while this thread stood still looks right after; after, since the bits may be those of a file
- * that was lost meanwhile.  The loads stay in this order. */
+ * that was lost meanwhile.  The loads stay in this order.  The live page's epoch is the same before and after, or the
+ * key may have been added to a word that was read before, and cleared from one that was read later.  Its halves are
+ * compared one by one: a half has its value again only after 2^31 turns. */
 int bfr_contains_digest(const bfr_filter* f, uint64_t digest) {
+  uint32_t epoch[2];
   if (f == NULL || f->bytes == NULL) return BFR_ENOTOPEN;
   if (bfr_high(digest, f->num_parts) != f->part) return BFR_EPART;
   if (!bfr_is_sound(f)) return BFR_MAYBE;
+  bfr_load_epoch(f, epoch);
   bfr_fence();
-  if (f->layout == BFR_CLASSIC ? bfr_is_in_bits(f, digest) : bfr_is_in_line(f, digest)) return BFR_MAYBE;
+  if (bfr_is_in(f, digest)) return BFR_MAYBE;
   bfr_fence();
-  return bfr_is_sound(f) ? BFR_ABSENT : BFR_MAYBE;
+  return bfr_is_sound(f) && bfr_is_epoch(f, epoch) ? BFR_ABSENT : BFR_MAYBE;
 }
 
 int bfr_digest(const bfr_filter* f, const void* key, size_t n, uint64_t* digest) {
@@ -902,8 +966,8 @@ static int bfr_admit(bfr_filter* f, bfr_file file, uint64_t file_bytes, unsigned
   return code;
 }
 
-/* Reads the body of an admitted file.  Identity, slots and live word are the same before and after, or there is no
- * copy: no writer had the file open. */
+/* Reads the body of an admitted file.  Identity, slots, live word and epoch are the same before and after, or there is
+ * no copy: no writer had the file open. */
 static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADER]) {
   const size_t length = (size_t)f->end_at + 8, body_at = (size_t)f->body_at;
   unsigned char* copy = (unsigned char*)calloc(length, 1);
@@ -913,6 +977,7 @@ static int bfr_copy(bfr_filter* f, bfr_file file, unsigned char header[BFR_HEADE
   code = bfr_file_read(file, f->body_at, copy + body_at, length - body_at);
   if (code == BFR_OK) code = bfr_file_read(file, 0, header, BFR_HEADER);
   if (code == BFR_OK && memcmp(copy, header, BFR_LIVE_AT + 8) != 0) code = BFR_ECHANGED;
+  if (code == BFR_OK && memcmp(copy + BFR_LIVE_AT + 16, header + BFR_LIVE_AT + 16, 8) != 0) code = BFR_ECHANGED;
   if (code == BFR_OK) code = bfr_judge(f, header, copy + (size_t)f->end_at);
   if (code != BFR_OK) return free(copy), code;
   f->owned = copy;

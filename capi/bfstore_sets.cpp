@@ -183,6 +183,16 @@ int64_t bfs_count_keys(const bfs_filter* filter, const bfs_keys* keys, uint8_t* 
   });
 }
 
+int32_t bfs_turn(bfs_filter* filter, uint64_t from_epoch, bfs_error* error) {
+  if (filter == nullptr) return invalid(error, "bfs_turn: filter is null");
+  return guarded(error, [&] {
+    const auto from = from_epoch == BFS_IF_DUE ? std::nullopt : std::optional<std::uint64_t>(from_epoch);
+    const auto turned = filter->filter.turn(from);
+    if (!turned.ok()) return report(error, turned.error());
+    return *turned ? 1 : 0;
+  });
+}
+
 int32_t bfs_plan(const bfs_plan_request* request, bfs_plan_result* out, bfs_error* error) {
   if (out == nullptr) return invalid(error, "bfs_plan: out is null");
   if (!capi::possible_size<bfs_plan_result>(capi::size_said_by(out)))

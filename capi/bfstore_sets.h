@@ -207,6 +207,26 @@ static inline int64_t bfs_count(const bfs_filter* filter, const void* key, size_
   return maybes < 0 ? maybes : count;
 }
 
+/* --- Keys that expire --------------------------------------------------------------------------------------------- */
+
+/* A key is kept for bfs_options.window_ms milliseconds after its last add, at least.  Time is divided into epochs, of
+ * which the filter keeps the keys of the last 8, 4 or 2.  capacity is the number of keys of one window. */
+#define BFS_LAYOUT_WINDOW 5   /* 8 epochs: kept for a seventh of the window longer, at most */
+#define BFS_LAYOUT_WINDOW_4 6 /* 4 epochs: for a third longer.  The smallest one for a rate of 1 % */
+#define BFS_LAYOUT_WINDOW_2 7 /* 2 epochs: for the window once more */
+#define BFS_IF_DUE 18446744073709551615ull
+
+/* Ends an epoch: removes the keys of the oldest one, and begins the next.  Reads and writes the whole body, and syncs.
+ * Other handles ask and add meanwhile.  No other call ends epochs: so one process, or each of several, calls this again
+ * and again, some ten times in an epoch.  Without it keys are kept for longer, and the rate rises.
+ * from_epoch is BFS_IF_DUE, or bfs_statistics.epoch as the caller has read it.  With BFS_IF_DUE the epoch ends if it
+ * has lasted for its time, window_ms / (epochs - 1).  With a number, if the file is in that epoch.  Returns 1 if it
+ * ended an epoch, and 0 if it changed nothing: several that call this at once end one epoch.  A caller that dies in it
+ * has lost nothing, or the file is as after a death in a sync (BFS_EUNCLEAN).  EUNSUPPORTED for other layouts, and on
+ * overlay filesystems; ERECOVERING during a recovery; EINVAL for a buffer and for an unpublished file.
+ * Waits: for two locks and for the disk.  Codes: EUNSUPPORTED, and as bfs_sync. */
+BFS_API BFS_CHECK int32_t bfs_turn(bfs_filter* filter, uint64_t from_epoch, bfs_error* error);
+
 /* --- Planning ----------------------------------------------------------------------------------------------------- */
 
 /* Numbers of a filter that is not made yet.  0 means "not given".  Give any two or more, but at most two of capacity,

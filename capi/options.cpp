@@ -66,6 +66,7 @@ constexpr FieldName kFieldNames[] = {
     {kShape, "like", [](const bfs_options& from) { return from.like != nullptr; }},
     {kShape, "seed", [](const bfs_options& from) { return from.seed != nullptr; }},
     {kShape, "seeds", [](const bfs_options& from) { return from.seeds != nullptr || from.num_seeds != 0; }},
+    {kShape, "window_ms", [](const bfs_options& from) { return from.window_ms != 0; }},
     {kShape, "note", [](const bfs_options& from) { return from.note != nullptr || from.note_bytes != 0; }},
     {kShape, "file_id", [](const bfs_options& from) { return from.file_id != nullptr; }},
     {kSecret, "secret", [](const bfs_options& from) { return from.secret != nullptr || from.secret_bytes != 0; }},
@@ -160,6 +161,7 @@ Wiped<bfstore::Options> Given::making() const {
   options.max_bytes = known_.max_bytes;
   options.num_bits = known_.num_bits;
   options.num_probes = known_.num_probes;
+  options.window_ms = known_.window_ms;
   options.layout = number_given<bfstore::Layout>(known_.layout);
   options.hash = number_given<bfstore::Hash>(known_.hash);
   if (known_.seed != nullptr) options.seed = *known_.seed;

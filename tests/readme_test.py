@@ -160,15 +160,18 @@ class FirstScreen(unittest.TestCase):
                             for line in section.splitlines() if line.startswith("|")]
         self.assertEqual(list(LAYOUTS), list(dict.fromkeys(row[0].strip("`").split()[0] for row in rows)))
         size = ["--capacity", "1M", "--fpr", "0.01"]
-        planned = {plan["layout"]: plan for plan in json.loads(self.bf("plan", "--json", *size).stdout)["layouts"]}
+        plans = [json.loads(self.bf("plan", "--json", *size, *layout).stdout)["layouts"]
+                 for layout in ([], *(["--layout", name] for name in LAYOUTS if name.startswith("window")))]
+        planned = {plan["layout"]: plan for layouts in plans for plan in layouts}
         for name, _, bits_per_key, cache_lines, *abilities in rows:
             layout, *hash_ = name.strip("`").split()
+            window = ["--window", "24h"] if layout.startswith("window") else []
             with self.subTest(name):
-                self.assertEqual(f"{self.made('f', '--layout', layout, *hash_, *size)['bits_per_key']:.2f}", bits_per_key)
+                self.assertEqual(f"{self.made('f', '--layout', layout, *hash_, *window, *size)['bits_per_key']:.2f}", bits_per_key)
                 self.assertEqual(f"{planned[layout]['bits_per_key']:.2f}", bits_per_key)
                 self.assertEqual(f"{planned[layout]['cache_lines']:.0f}", cache_lines)
                 claimed = dict(zip(header[4:], abilities))
-                self.assertEqual(claimed, self.abilities("--layout", layout, *hash_))
+                self.assertEqual(claimed, self.abilities("--layout", layout, *hash_, *window))
                 if not hash_:  # a plan knows no hash
                     can = planned[layout]["can"]
                     self.assertEqual(claimed, {what: "yes" if can[what] else "no" for what in claimed})

@@ -354,6 +354,15 @@ class Filter {
   // not filling is only synced, without an error.
   Error finish_filling();
 
+  // Ends an epoch of a layout whose keys expire (kWindow and the like; otherwise kUnsupported): clears the keys of the
+  // oldest epoch, and begins the next one. It writes the whole body, and syncs. Other handles add and ask meanwhile.
+  // Without `from_epoch` it does so if a turn is due: an epoch, which lasts window_ms / (number of epochs - 1), is
+  // over. With it, if the file is in that epoch (Stats::turning). So any number of processes may call this at once, and
+  // one turn is made. False: nothing was changed. No other call makes turns. An error poisons the file if a sync
+  // failed; otherwise call it again. kUnsupported on an overlay filesystem; kRecovering during a recovery; kInvalid for
+  // an unpublished file, and for a filter that is not a file.
+  Result<bool> turn(std::optional<std::uint64_t> from_epoch = {});
+
   // --- Facts --------------------------------------------------------------------------------------------------
 
   // A handle that follows its path has here and below the facts of its current file.

@@ -72,6 +72,8 @@ struct Parameters {
   // For a hash with a list of seeds: one for each probe.
   std::optional<std::vector<std::uint32_t>> seeds{};
   std::optional<PartOfWhole> part{};  // of a filter that is not whole
+  // Of a layout whose keys expire: for how many milliseconds a key is kept at least.
+  std::optional<std::uint64_t> window_ms{};
 
   bool operator==(const Parameters&) const = default;
 };
@@ -121,6 +123,7 @@ struct Report {
   std::vector<OwnerMark> marks;
   std::optional<std::uint64_t> keys_added;
   std::optional<std::uint64_t> keys_removed;     // 0 in a layout that removes no keys
+  std::optional<Turning> turning;                // of a file whose keys expire
   std::optional<Fill> fill;                      // if the body could be counted
   std::optional<std::uint64_t> huge_page_bytes;  // of this process's mapping of the file
   std::optional<std::uint64_t> resident_bytes;   // of the body, in the page cache, before it was counted

@@ -30,6 +30,8 @@ struct LayoutInfo {
   Capabilities can;
   // Bits of one of the m cells, a power of two: 1, or 4 if cells are counters.
   std::uint32_t cell_bits = 1;
+  // Where keys expire: the number of epochs whose keys are found, including the current one. Otherwise 0.
+  std::uint32_t epochs = 0;
 };
 
 // All layouts, in the order of their numbers.

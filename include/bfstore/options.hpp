@@ -16,6 +16,11 @@ enum class Layout : std::uint16_t {
   kBlocked = 1,   // one line of 64 bytes a key, k probes in its 512 bits: a lookup costs one cache miss, one page fault
   kClassic = 2,   // Bloom's own: k probes anywhere in m bits: the lowest false-positive rate, and k cache misses
   kCounting = 3,  // 128 counters in one line of 64 bytes a key: removes keys too, at four times the size
+  // 4 is reserved.
+  // Keys expire (Options::window_ms): one line of 64 bytes a key, divided into a word for each of the last epochs.
+  kWindow = 5,   // 8 epochs: a key is found for the window and at most a seventh of it more
+  kWindow4 = 6,  // 4 epochs: at most a third more; the smallest at 1 %
+  kWindow2 = 7,  // 2 epochs: at most the window once more
 };
 
 // Persisted numbers (src/format/FORMAT.md): never renumbered.
@@ -68,6 +73,7 @@ using FileId = std::array<std::uint8_t, 16>;
 inline constexpr std::uint32_t kMaxProbes = 64;
 inline constexpr std::uint64_t kMaxBits = std::uint64_t{1} << 48;
 inline constexpr std::uint64_t kLineBits = 512;
+inline constexpr std::uint32_t kMaxEpochs = 8;
 inline constexpr std::uint64_t kMaxNoteBytes = 1024;
 
 // Options for the mapping of a file into memory. By default a page comes in when it is first touched, and the mapping
@@ -192,6 +198,7 @@ struct Part {
 // p| / (k (ln 2)^2)). A rate below the blocked layout's floor near 1e-8 is kSizing, and needs the classic layout.
 // Hash::kParquet and kJavaBytes have k 8 whatever gives the size.
 // In the counting layout m is a number of counters of 4 bits: bits_per_key is then 4 m / n.
+// In a layout whose keys expire, n is the number of keys of the window, and the rate is that just before a turn.
 struct Options {
   std::uint64_t capacity = 0;    // n: distinct keys sized for
   double fpr = 0;                // p: false-positive rate wanted at `capacity` keys, 0 < p < 1
@@ -209,6 +216,8 @@ struct Options {
   // For hashes that take a list: one for each of the k bits of a key. 0, 1, .. k - 1 if not given.
   std::vector<std::uint32_t> seeds{};
   bool tutorial_sizing = false;
+  // For a layout whose keys expire, which needs it: milliseconds for which a key is found after its last add, at least.
+  std::uint64_t window_ms = 0;
   // With num_bits and num_probes: p of the header instead of the rate that these lead to, 0 < p <= 1. For filters that
   // another program sized for that rate.
   double stated_fpr = 0;
@@ -305,6 +314,9 @@ struct Fill {
   double estimated_keys_high = 0;
   double estimated_fpr = 0;          // the rate now: the mean over blocks of fill^k
   std::uint64_t counters_at_15 = 0;  // counting: no remove lowers them any more
+  // Where keys expire: the estimated keys of each epoch, the current one first, then the one before it, and so on.
+  // `estimated_keys` is their sum, in which a key counts once for each epoch in which it was added.
+  std::array<double, kMaxEpochs> keys_of_epochs{};
 };
 
 // The kernel's facts about the file's memory. The time to ask grows with the file.
@@ -321,6 +333,15 @@ struct StatsWish {
   bool memory = false;  // files only
 };
 
+// The epochs of a file whose keys expire.
+struct Turning {
+  std::uint32_t epochs = 0;     // whose keys are found, including the current one
+  std::uint64_t window_ms = 0;  // Options::window_ms
+  std::uint64_t epoch = 0;      // the current one, from 0; Filter::turn() takes it
+  std::uint64_t turned_at = 0;  // when it began: nanoseconds since 1970
+  bool due = false;             // it lasted for its time: Filter::turn() would end it
+};
+
 struct Stats {
   Shape shape;
   std::string isa;  // of the kernel that answers: "avx512", "avx2", "neon" or "scalar"
@@ -331,6 +352,7 @@ struct Stats {
   Code health = Code::kOk;         // Filter::health(), of the same file as all this
   bool saturated = false;          // more keys were added (less those removed) than `capacity`: the false-positive rate
                                    // is above the promise
+  std::optional<Turning> turning;  // only of a file whose keys expire
   std::optional<Fill> fill;        // only if asked for
   std::optional<MemoryUse> memory;  // only if asked for, and never for a buffer
 };

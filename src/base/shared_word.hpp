@@ -28,6 +28,12 @@ class SharedWord {
     return little_endian(__atomic_fetch_and(word_, little_endian(bits), __ATOMIC_SEQ_CST));
   }
 
+  // Stores `wanted` if the word is `expected`. False if it is not.
+  [[nodiscard]] bool replace(std::uint64_t expected, std::uint64_t wanted) const noexcept {
+    std::uint64_t seen = little_endian(expected);
+    return __atomic_compare_exchange_n(word_, &seen, little_endian(wanted), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  }
+
   void add_relaxed(std::uint64_t value) const noexcept {
     if constexpr (std::endian::native == std::endian::little) {
       __atomic_fetch_add(word_, value, __ATOMIC_RELAXED);

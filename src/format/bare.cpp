@@ -37,7 +37,8 @@ std::string what_is_wrong(Code code, Bytes bytes) {
 BareKinds find_bare_kinds() noexcept {
   BareKinds kinds;
   for (std::uint16_t number = 0; number < kTrailerNumbers; ++number) {
-    kinds.layouts[number] = layout::find(number);
+    const layout::Row* const layout = layout::find(number);
+    if (layout != nullptr && layout->info.epochs == 0) kinds.layouts[number] = layout;  // no room for a window
     const hash::Row* const row = hash::find(number);
     if (row != nullptr && row->info.fits_bare) kinds.hashes[number] = {row, hash::canary(row->info.hash, 0)};
   }

@@ -86,6 +86,8 @@ class Checker {
     check_part();
     if (id_.seeds && id_.seeds->size() != id_.num_probes)
       broken(Code::kRecord, std::string("the seeds are not one for each of k probes.") + base::kRebuild);
+    if (id_.window_ms == 0U)
+      broken(Code::kRecord, std::string("a window of 0 milliseconds is impossible.") + base::kRebuild);
     check_canary();
     return {std::move(id_), std::move(problems_)};
   }
@@ -95,6 +97,10 @@ class Checker {
 
   bool minor_known() const noexcept { return id_.version_minor <= kVersionMinor; }
   bool takes_secret() const noexcept { return hash_ != nullptr && hash_->info.takes_secret; }
+  bool keys_expire() const noexcept {
+    const layout::Row* const row = layout::find(id_.layout);
+    return row != nullptr && row->info.epochs != 0;
+  }
   bool gives_positions() const noexcept { return hash_ != nullptr && hash_->info.gives_positions; }
 
   [[nodiscard]] bool has_magic() const noexcept {
@@ -179,7 +185,7 @@ class Checker {
       zero = zero && all_zero(bytes_.subspan(used, id_.header_bytes - kChecksumBytes - used));
     }
     if (form_ == Form::kFile && bytes_.size() >= kFileHeaderBytes)
-      zero = zero && reserved_state_is_zero(bytes_, id_.file_id);
+      zero = zero && reserved_state_is_zero(bytes_, id_.file_id, keys_expire());
     if (!zero) broken(Code::kReserved, "reserved bytes of the header are not zero");
   }
 

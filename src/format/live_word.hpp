@@ -61,10 +61,25 @@ struct LiveWord {
   bool operator==(const LiveWord&) const noexcept = default;
 };
 
-// The live word and *syncing* in a mapped live page, which other processes read and change at the same time.
+// The epoch of a layout whose keys expire, as the live page has it (FORMAT.md, "Epochs"). It also changes when a turn
+// begins to clear the oldest keys, so that a lookup notices that.
+struct LiveEpoch {
+  std::uint64_t word = 0;
+
+  static constexpr LiveEpoch at(std::uint64_t epoch) noexcept { return {2 * epoch}; }
+  static constexpr LiveEpoch ending(std::uint64_t epoch) noexcept { return {2 * epoch + 1}; }
+  [[nodiscard]] constexpr std::uint64_t number() const noexcept { return word / 2; }
+  // A turn that ends this epoch clears, or began to clear and was not finished.
+  [[nodiscard]] constexpr bool is_ending() const noexcept { return word % 2 != 0; }
+
+  bool operator==(const LiveEpoch&) const noexcept = default;
+};
+
+// The live word, *syncing* and the epoch in a mapped live page, which other processes read and change at the same time.
 class SharedLiveWord {
  public:
-  explicit SharedLiveWord(std::byte* live_page) noexcept : word_(live_page), syncing_(live_page + kSyncingOffset) {}
+  explicit SharedLiveWord(std::byte* live_page) noexcept
+      : word_(live_page), syncing_(live_page + kSyncingOffset), epoch_(live_page + kEpochOffset) {}
 
   [[nodiscard]] LiveWord load() const noexcept { return {word_.load()}; }
   void store(LiveWord word) const noexcept { word_.store(word.bits); }
@@ -77,11 +92,25 @@ class SharedLiveWord {
   [[nodiscard]] bool begin_sync() const noexcept { return syncing_.fetch_or(1) != 0; }
   void end_sync() const noexcept { syncing_.store(0); }
 
+  [[nodiscard]] LiveEpoch epoch() const noexcept { return {epoch_.load()}; }
+  // The turner says that it clears the oldest keys, whether or not one before it began to. False if the file is in
+  // another epoch.
+  [[nodiscard]] bool begin_clearing(std::uint64_t epoch) const noexcept {
+    const auto ending = LiveEpoch::ending(epoch);
+    return epoch_.replace(LiveEpoch::at(epoch).word, ending.word) || this->epoch() == ending;
+  }
+  // From now on processes add to this epoch. The slot that names it is durable.
+  void begin_epoch(std::uint64_t epoch) const noexcept { epoch_.store(LiveEpoch::at(epoch).word); }
+  // For a file without a name.
+  void store_epoch(LiveEpoch epoch) const noexcept { epoch_.store(epoch.word); }
+
   static constexpr std::size_t kSyncingOffset = 8;
+  static constexpr std::size_t kEpochOffset = 16;
 
  private:
   base::SharedWord word_;  // the first word of the page
   base::SharedWord syncing_;
+  base::SharedWord epoch_;
 };
 
 // The word at the end of a file, and of an embedded filter, with this id.

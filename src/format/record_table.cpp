@@ -4,7 +4,7 @@
 namespace bfstore::format {
 
 std::span<const RecordRow* const> record_rows() noexcept {
-  static constexpr std::array kRows{&kSecretCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kPartRow};
+  static constexpr std::array kRows{&kSecretCheckRow, &kSeedsRow, &kNoteRow, &kSealRow, &kPartRow, &kWindowRow};
   return kRows;
 }
 

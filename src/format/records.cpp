@@ -7,6 +7,7 @@
 #include "format/identity.hpp"
 #include "format/record_table.hpp"
 #include "hash/hash.hpp"
+#include "layout/layout.hpp"
 
 namespace bfstore::format {
 namespace {
@@ -70,6 +71,22 @@ std::optional<Value> encode_seeds(const Parameters& from) {
   if (!from.seeds) return std::nullopt;
   Value value(from.seeds->size() * kSeedBytes);
   for (std::size_t i = 0; i < from.seeds->size(); ++i) base::store(value.data() + i * kSeedBytes, (*from.seeds)[i]);
+  return value;
+}
+
+// --- window ----------------------------------------------------------------------------------------------------------
+
+bool has_window(const ReportedIdentity& identity) noexcept {
+  const layout::Row* const row = layout::find(identity.layout);
+  return row != nullptr && row->info.epochs != 0;
+}
+
+void decode_window(Bytes value, Parameters& into) { into.window_ms = base::load<std::uint64_t>(value.data()); }
+
+std::optional<Value> encode_window(const Parameters& from) {
+  if (!from.window_ms) return std::nullopt;
+  Value value(kWindowBytes);
+  base::store(value.data(), *from.window_ms);
   return value;
 }
 
@@ -171,6 +188,24 @@ const RecordRow kSeedsRow{
     .missing = "the hash takes a list of seeds, and the list is missing. Rebuild it.",
     .decode = decode_seeds,
     .encode = encode_seeds,
+};
+
+const RecordRow kWindowRow{
+    .type = kRecordWindow,
+    .name = "window",
+    .critical = true,
+    .repeats = false,
+    .least_bytes = kWindowBytes,
+    .most_bytes = kWindowBytes,
+    .reserved = {},
+    .in_file = true,
+    .in_embedded = true,
+    .expected = has_window,
+    .malformed = "the length of a window is repeated, not 8 bytes long, or not marked critical",
+    .unexpected = "the keys of the layout do not expire, and the length of a window is there. Rebuild it.",
+    .missing = "the keys of the layout expire, and the length of the window is missing. Rebuild it.",
+    .decode = decode_window,
+    .encode = encode_window,
 };
 
 const RecordRow kPartRow{

@@ -30,6 +30,9 @@ inline constexpr std::uint16_t kRecordSecretCheck = 2;
 inline constexpr std::uint16_t kRecordSeal = 3;
 inline constexpr std::uint16_t kRecordPart = 4;
 inline constexpr std::uint16_t kRecordSeeds = 5;
+inline constexpr std::uint16_t kRecordWindow = 6;
+
+inline constexpr std::size_t kWindowBytes = 8;  // milliseconds
 
 // The fields of a secret check's value.
 inline constexpr Field kSecretCheckSaltField{"salt", 0, 8};
@@ -86,6 +89,7 @@ extern const RecordRow kSecretCheckRow;
 extern const RecordRow kSealRow;
 extern const RecordRow kPartRow;
 extern const RecordRow kSeedsRow;
+extern const RecordRow kWindowRow;
 
 // Returns nullptr if this version does not know the record.
 const RecordRow* find_record(std::uint16_t type) noexcept;

@@ -36,9 +36,9 @@ bool live_page_reserved_is_zero(Bytes page) noexcept {
 }
 
 // A page that lost its live word is a problem of its own.
-bool live_words_are_possible(Bytes page, const FileId& file_id) noexcept {
+bool live_words_are_possible(Bytes page, const FileId& file_id, bool expires) noexcept {
   if (!LiveWord{get<std::uint64_t>(page, kLiveWordField)}.is_own(file_id)) return true;
-  return get<std::uint64_t>(page, kSyncingField) <= 1 && get<std::uint64_t>(page, kLiveEpochField) == 0 &&
+  return get<std::uint64_t>(page, kSyncingField) <= 1 && (expires || get<std::uint64_t>(page, kLiveEpochField) == 0) &&
          get<std::uint64_t>(page, kLiveNumSlicesField) == 1;
 }
 
@@ -64,6 +64,11 @@ std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch
     if (is_of(lane, owner)) return lane.epoch == epoch ? lane.mark : 0;
   }
   return 0;
+}
+
+void move_to(Slot& slot, const Place& place) noexcept {
+  if (slot.place.boot_id != place.boot_id) slot.turned_after_boot = 0;
+  slot.place = place;
 }
 
 void poison(Slot& slot) noexcept {
@@ -210,14 +215,15 @@ bool is_like_a_live_page(Bytes page) noexcept {
          num_slices >= 1 && num_slices <= UINT16_MAX && live_page_reserved_is_zero(page);
 }
 
-bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept {
+bool reserved_state_is_zero(Bytes header, const FileId& file_id, bool expires) noexcept {
   const Bytes live = header.subspan(kLivePageOffset, kPageBytes);
-  bool zero = live_words_are_possible(live, file_id) && live_page_reserved_is_zero(live);
+  bool zero = live_words_are_possible(live, file_id, expires) && live_page_reserved_is_zero(live);
   for (const std::size_t offset : {kSlotOffset, kSlotOffset + kPageBytes}) {
     const Bytes slot = header.subspan(offset, kPageBytes);
     if (!decode_slot(slot, file_id)) continue;  // a torn slot is a separate problem
     zero = zero && recovered_is_possible(slot) && filling_is_possible(slot) &&
-           get<std::uint32_t>(slot, kNumSlicesField) == 1 && zero_between(slot, kRecoveriesField, kLanesField) &&
+           get<std::uint32_t>(slot, kNumSlicesField) == 1 &&
+           zero_between(slot, expires ? kTurnedAfterBootField : kRecoveriesField, kLanesField) &&
            zero_between(slot, kLanesField, kSlotChecksumField);
   }
   return zero;

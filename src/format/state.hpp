@@ -61,10 +61,10 @@ struct Slot {
   std::uint64_t recovered = 0;   // bit i: the owner of lane i has added again the keys after its mark
   bool filling = false;          // its builder has not yet added every key: each answer is "maybe"
   std::uint32_t recoveries = 0;  // begun so far, modulo 2^32: a file in doubt is good again only after another one
-  // For layouts of a later version: 0 in files of this one, and otherwise kept as they are found.
+  // Of a layout whose keys expire: the epoch that is durable, and when it began. 0 in every other layout.
   std::uint64_t epoch = 0;
-  std::uint64_t turned_at = 0;
-  std::uint64_t turned_after_boot = 0;
+  std::uint64_t turned_at = 0;          // nanoseconds since 1970
+  std::uint64_t turned_after_boot = 0;  // nanoseconds since the boot of `place`; 0: unknown
   std::array<LogPosition, kNumLanes> lanes{};
 
   bool operator==(const Slot& other) const noexcept = default;
@@ -72,6 +72,9 @@ struct Slot {
 
 // Returns 0 if the owner has no mark in this epoch: a mark of another epoch says nothing about this epoch's log.
 std::uint64_t mark_of(const Slot& slot, std::uint64_t owner, std::uint64_t epoch = 0) noexcept;
+
+// Moves the slot to another place. What it counts from the boot of the place before is unknown in another boot.
+void move_to(Slot& slot, const Place& place) noexcept;
 
 // The slot of a poisoned file is dirty, but has no place. A slot that a writer makes has at least the inode.
 void poison(Slot& slot) noexcept;
@@ -124,7 +127,7 @@ inline constexpr std::size_t kLivePageOffset = 3 * kPageBytes;
 inline constexpr std::size_t kSlotOffset = kPageBytes;  // of slot A; slot B is in the next page
 inline constexpr Field kLiveWordField{"live_word", 0, 8};
 inline constexpr Field kSyncingField{"syncing", SharedLiveWord::kSyncingOffset, 8};
-inline constexpr Field kLiveEpochField{"epoch", 16, 8};
+inline constexpr Field kLiveEpochField{"epoch", SharedLiveWord::kEpochOffset, 8};
 inline constexpr Field kLiveNumSlicesField{"num_slices", 24, 8};
 inline constexpr std::size_t kNumStripes = 32;
 inline constexpr std::size_t kStripeBytes = 64;
@@ -136,8 +139,8 @@ inline constexpr std::array kLiveFields{kLiveWordField, kSyncingField, kLiveEpoc
 bool is_like_a_live_page(Bytes page) noexcept;
 
 // True if the reserved bytes of the live page and of the valid slots are zero, and words for later layouts say none.
-// `header` is the four header pages.
-bool reserved_state_is_zero(Bytes header, const FileId& file_id) noexcept;
+// `header` is the four header pages. `expires`: the layout has epochs.
+bool reserved_state_is_zero(Bytes header, const FileId& file_id, bool expires) noexcept;
 
 // The offsets of the counters in a stripe.
 inline constexpr std::size_t kKeysAddedInStripe = 0;

@@ -113,6 +113,8 @@ struct Tally {
   std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: the number of lines with i bits set
   double block_rates = 0;                                 // split blocks: the sum of their rates
   std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
+  // Where keys expire: for each word of a line, the number of lines in which it has i bits set, for i up to its length.
+  std::array<std::uint64_t, kLineBits + kMaxEpochs> epoch_words_with{};
 };
 
 // The instruction sets for which a layout may have a kernel besides the scalar one, in the order of the table in
@@ -154,6 +156,9 @@ struct Row {
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
   // Returns the word of a filter that has the keys of two filters, from their words.
   std::uint64_t (*unite)(std::uint64_t one, std::uint64_t other) noexcept = united_bits;
+  // Where keys expire: clears the bits of all keys that were added in this epoch, or whole turns of the epochs' words
+  // before it, in some whole lines. Writes no word that has none. nullptr: keys do not expire.
+  void (*clear)(std::uint64_t* words, std::uint64_t num_words, std::uint64_t epoch) noexcept = nullptr;
   // For a layout that is built once from all of its keys: writes a body whose words are 0. The digests ascend without
   // duplicates. nullptr: keys are added to the layout one by one.
   Error (*build)(std::uint64_t* words, const Geometry& geometry, std::span<const std::uint64_t> digests) = nullptr;

@@ -15,6 +15,9 @@ std::span<const Row* const> rows() noexcept;
 extern const Row kBlockedRow;
 extern const Row kClassicRow;
 extern const Row kCountingRow;
+extern const Row kWindowRow;
+extern const Row kWindow4Row;
+extern const Row kWindow2Row;
 
 extern const Functions kBlockedAvx512;  // each only on the CPUs that may have it
 extern const Functions kBlockedAvx2;
@@ -22,5 +25,11 @@ extern const Functions kBlockedNeon;
 extern const Functions kCountingAvx512;
 extern const Functions kCountingAvx2;
 extern const Functions kCountingNeon;
+extern const Functions kWindowAvx512;
+extern const Functions kWindow4Avx512;
+extern const Functions kWindow2Avx512;
+extern const Functions kWindowAvx2;
+extern const Functions kWindow4Avx2;
+extern const Functions kWindow2Avx2;
 
 }  // namespace bfstore::layout

@@ -206,7 +206,8 @@ Bits fewest_bits_of(const Row& row, double keys, double fpr, std::uint32_t probe
 Error check_reach(const Row& row, double fpr) {
   if (fpr >= row.least_rate) return {};
   return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
-                                       " layout reaches (" + number(row.least_rate) + "). Use the classic layout.");
+                                       " layout reaches (" + number(row.least_rate) + "). " +
+                                       (row.info.can.expire ? "Ask for a higher rate." : "Use the classic layout."));
 }
 
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes) {

@@ -117,7 +117,7 @@ class Plan(BfCase):
 
     def test_one_layout_alone(self):
         self.assertEqual(list(self.planned("-n", "9", "--layout", "classic")[0]), ["classic"])
-        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic or counting")
+        self.refused("plan", "-n", "9", "--layout", "square", says="--layout: 'square' is not a layout. Give one of blocked, classic, counting, window, window-4 or window-2")
 
     def test_curves_are_braille_in_utf_8_and_plain_ascii_elsewhere(self):
         locales = os.environ | {"LC_ALL": "C.UTF-8"}, os.environ | {"LC_ALL": "C"}

@@ -18,7 +18,7 @@ import programs  # found only now
 programs.need_module("xxhash", "python3-xxhash")
 import xxhash
 
-from bfstore_ctypes import LAYOUTS  # found only now; the tests take it from here
+from bfstore_ctypes import LASTING_LAYOUTS as LAYOUTS  # found only now; the tests take it from here
 from waiting import PATIENCE, wait_until
 
 BF = os.environ["BF"]
@@ -30,11 +30,11 @@ POISONED, SUPERSEDED, LIVE_RECOVERING = (1 << bit for bit in (1, 2, 3))
 SYNCING = LIVE + 8  # a word of its own
 
 KEYS = {
-    "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
+    "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "epochs", "window_ms", "epoch", "turned_at", "turn_due", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
     "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
-    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "leaked_keys",
+    "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "keys_of_epochs", "leaked_keys",
     "bits_may_be_missing", "stretches", "emptier_stretches", "remaining_keys", "overfull", "resident_bytes", "huge_page_bytes", "open_by",
     "open_by_complete", "processes_not_looked_at", "note", "note_bytes", "key_form", "key_form_bytes",
     "foreign_formats", "foreign_filters", "foreign_keys", "looks_like", "first_bytes", "link_target",

@@ -677,6 +677,32 @@ static void counters(void) {
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
 }
 
+static void keys_expire(void) {
+  bfs_options options = options_for(1000, 0.01);
+  bfs_statistics stats = BFS_STATISTICS_INIT;
+  bfs_error error = BFS_ERROR_INIT;
+  bfs_filter* filter = NULL;
+  int i;
+
+  CHECK(strcmp(bfs_layout_name(BFS_LAYOUT_WINDOW_4), "window-4") == 0);
+  CHECK(bfs_layout_named("window-2") == BFS_LAYOUT_WINDOW_2);
+  CHECK(bfs_turn(NULL, BFS_IF_DUE, NULL) == BFS_EINVAL);
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_turn(filter, 0, &error) == BFS_EUNSUPPORTED && strstr(error.message, "do not expire") != NULL);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+  options.window_ms = 3600000;
+  CHECK(bfs_create(other_path, 0, &options, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "alpha", 5) == 1);
+  CHECK(bfs_turn(filter, BFS_IF_DUE, NULL) == 0 && bfs_turn(filter, 1, NULL) == 0 && bfs_turn(filter, 0, NULL) == 1);
+  CHECK(bfs_stats(filter, BFS_STATS_FILL, &stats, NULL) == BFS_OK);
+  CHECK(stats.layout == BFS_LAYOUT_WINDOW && stats.epochs == 8 && stats.epoch == 1 && stats.turn_due == 0);
+  CHECK(stats.window_ms == 3600000 && stats.turned_at > 1700000000ull * 1000000000);
+  CHECK(stats.keys_of_epochs[0] == 0 && stats.keys_of_epochs[1] > 0.5 && stats.keys_of_epochs[2] == 0);
+  for (i = 1; i < 8; ++i) CHECK(bfs_contains(filter, "alpha", 5) == 1 && bfs_turn(filter, (uint64_t)i, NULL) == 1);
+  CHECK(bfs_contains(filter, "alpha", 5) == 0);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
 static void open_or_create(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_error error = fresh_error();
@@ -778,6 +804,7 @@ int main(int argc, char** argv) {
   bare_filters();
   counters();
   statistics();
+  keys_expire();
   open_or_create();
   built_of_keys();
   race();

@@ -456,6 +456,19 @@ void keys_are_removed(const std::string& folder) {
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 
+void keys_expire(const std::string& folder) {
+  const std::string path = folder + "/window.bf";
+  bfs_options options = options_for(1000, 0.01);
+  options.layout = BFS_LAYOUT_WINDOW_2;
+  options.window_ms = 1000;
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_create(path.c_str(), 0, &options, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_add(filter, "alpha", 5) == 1 && bfs_turn(filter, 0, nullptr) == 1 && bfs_contains(filter, "alpha", 5) == 1);
+  CHECK(bfs_turn(filter, 0, nullptr) == 0 && bfs_turn(filter, 1, nullptr) == 1);
+  CHECK(bfs_contains(filter, "alpha", 5) == 0);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+}
+
 void in_place_to_write_and_to_read() {
   const bfs_options options = options_for(100, 0.01);
   const std::uint64_t bytes = bytes_for(options);
@@ -529,6 +542,7 @@ int main(int argc, char** argv) {
   sealed_files(folder);
   keys_in_one_descriptor(folder);
   keys_are_removed(folder);
+  keys_expire(folder);
   in_place_to_write_and_to_read();
   opened_or_made(folder);
   built_of_keys(folder);

@@ -313,6 +313,7 @@ TEST_CASE("every field of bfs_stats is what the C++ API says, of files and of bu
   options.note = "note";
   for (const bfstore::LayoutInfo& row : bfstore::layouts()) {
     options.layout = row.layout;
+    options.window_ms = row.can.expire ? 3'600'000 : 0;
     options.replace = true;
     {
       bfstore::Filter maker = created(dir.file(), options);

@@ -76,7 +76,7 @@ class Plan(unittest.TestCase):
 
     def test_a_filter_made_of_a_plan_has_its_numbers_and_its_file_has_its_bytes(self):
         with tempfile.TemporaryDirectory(prefix="bfstore-plan-") as folder:
-            for name, layout in bfs.LAYOUTS.items():
+            for name, layout in bfs.LASTING_LAYOUTS.items():
                 for number, given in enumerate([{"capacity": 1000}, {"capacity": 2_000_000, "fpr": 0.001},
                                                 {"max_bytes": 3_000_000, "fpr": 0.01},
                                                 {"capacity": 50, "bits_per_key": 12.0}]):
@@ -96,7 +96,7 @@ class Plan(unittest.TestCase):
                         self.assertAlmostEqual(plan.bits_per_key, plan.body_bytes * 8 / plan.capacity, delta=1e-9)
 
     def test_bfs_create_with_the_same_numbers_makes_the_same_filter(self):
-        for layout in bfs.LAYOUTS.values():
+        for layout in bfs.LASTING_LAYOUTS.values():
             for given in [{"capacity": 1000, "fpr": 0.02}, {"capacity": 77_777, "bits_per_key": 11.0},
                           {"num_bits": 100_000, "num_probes": 5}]:
                 plan = bfs.plan(LIBRARY, layout=layout, **given)

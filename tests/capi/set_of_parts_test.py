@@ -138,6 +138,7 @@ class SetOfParts(Case):
             ("bfs_drop_owner", fails["EINVAL"], lambda: LIBRARY.bfs_drop_owner(handle, 1, said)),
             ("bfs_finish_recovery", fails["EINVAL"], lambda: LIBRARY.bfs_finish_recovery(handle, 1, said)),
             ("bfs_finish_filling", fails["EINVAL"], lambda: LIBRARY.bfs_finish_filling(handle, said)),
+            ("bfs_turn", fails["EINVAL"], lambda: LIBRARY.bfs_turn(handle, 0, said)),
             ("bfs_get_mark", 0, lambda: LIBRARY.bfs_get_mark(handle, 1, 1)),
             ("bfs_health", 0, lambda: LIBRARY.bfs_health(handle)),
             ("bfs_is_current", 1, lambda: LIBRARY.bfs_is_current(handle, said)),

@@ -303,6 +303,18 @@ TEST_CASE("the end of an online build needs little stack") {
   file.check_close("what was filled");
 }
 
+TEST_CASE("a turn needs little stack") {
+  File file;
+  bfs_options options = options_of(100);
+  options.window_ms = 1000;
+  file.check_create("whose keys expire", BFS_REPLACE, options);
+  check("bfs_turn", 1, [&] { return bfs_turn(file.filter, 0, &error); });
+  check("bfs_turn of another epoch", 0, [&] { return bfs_turn(file.filter, 0, &error); });
+  bfs_statistics stats = BFS_STATISTICS_INIT;
+  check("bfs_stats of epochs", BFS_OK, [&] { return bfs_stats(file.filter, 0, &stats, &error); });
+  file.check_close("what was turned");
+}
+
 TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   File file;
   const std::uint64_t flags = BFS_UNPUBLISHED | BFS_REPLACE;
@@ -428,13 +440,15 @@ TEST_CASE("adding and asking need little stack, for one key and for many, exclus
   std::vector<std::uint8_t> answers(kMany);
   std::vector<std::uint32_t> indices(kMany);
   const std::vector<unsigned char> secret(16, 7);
-  for (const int layout : {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC, BFS_LAYOUT_COUNTING}) {
+  for (const int layout :
+       {BFS_LAYOUT_BLOCKED, BFS_LAYOUT_CLASSIC, BFS_LAYOUT_COUNTING, BFS_LAYOUT_WINDOW, BFS_LAYOUT_WINDOW_2}) {
     for (const int hash : {BFS_HASH_XXH3, BFS_HASH_SIPHASH}) {
       for (const std::uint64_t flags : {0ULL, BFS_EXCLUSIVE}) {
         TempDir dir;
         bfs_options options = options_of(kMany);
         options.threads = flags != 0 ? 2 : 0;
         options.layout = static_cast<std::uint32_t>(layout);
+        options.window_ms = layout >= BFS_LAYOUT_WINDOW ? 1000 : 0;
         options.hash = static_cast<std::uint32_t>(hash);
         options.secret = hash == BFS_HASH_SIPHASH ? secret.data() : nullptr;
         options.secret_bytes = options.secret == nullptr ? 0 : 16;

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "format/bare.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -145,7 +146,7 @@ class Fenced {
 
 // Makes a filter of each layout that may have a body of that many bytes, in the order of the table or in reverse.
 std::vector<OneOfMany> of_each_layout(std::uint64_t body_bytes, std::uint32_t k, bool forwards) {
-  std::vector<Layout> layouts = every_layout();
+  std::vector<Layout> layouts = every_layout_in_memory();
   if (!forwards) std::reverse(layouts.begin(), layouts.end());
   std::vector<OneOfMany> filters;
   for (const Layout layout : layouts)
@@ -201,7 +202,7 @@ TEST_CASE("bytes that are all alike are no filter, whatever their length, before
 }
 
 TEST_CASE("a filter of its owner's digests, whose trailer was right, answers maybe to every key") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (std::uint32_t k = 40; k < 45; ++k) {  // in no other case: the first trailer of a length and k is remembered
       Options options = OneOfMany::options(layout, 64, k);
       options.hash = Hash::kExternal;
@@ -217,7 +218,7 @@ TEST_CASE("a filter of its owner's digests, whose trailer was right, answers may
 }
 
 TEST_CASE("a trailer that was right makes no filter of another length, or with a bit of it flipped, right") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     OneOfMany filter(layout, 64, 7);
     REQUIRE(filter.is_answered_right());
     for (std::uint64_t body_bytes = 0; body_bytes <= 1100; ++body_bytes) {
@@ -240,7 +241,7 @@ TEST_CASE("a trailer that was right makes no filter of another length, or with a
 TEST_CASE(
     "a bare filter is built byte for byte as a handle makes it, and answers as a handle does, from 1 to 200 keys") {
   std::uint64_t noes = 0;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (std::uint64_t n = 1; n <= 200; ++n) {
       CAPTURE(layout);
       CAPTURE(n);
@@ -264,7 +265,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a bare filter of its owner's digests is as a handle makes it, and answers maybe to keys") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const std::uint64_t n : {1U, 2U, 33U, 200U, 5000U}) {
       const Memory memory = built_of_digests(layout, n, Hash::kExternal);
       Made made = made_of(bare_options(layout, Hash::kExternal, n, memory.size()));
@@ -279,7 +280,7 @@ TEST_CASE("a bare filter of its owner's digests is as a handle makes it, and ans
 }
 
 TEST_CASE("a bare filter answers as a handle does with every number of probes") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       Options options = bare_options(layout, Hash::kXxh3, 0, 0);
       options.num_bits = 1024;
@@ -302,7 +303,7 @@ TEST_CASE("a bare filter answers as a handle does with every number of probes") 
 }
 
 TEST_CASE("a bare filter works at every address") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const Memory memory = built_of_digests(layout, 100);
     Buffer moved(memory.size() + 64);
     for (std::size_t at = 0; at < 64; ++at) {
@@ -322,7 +323,7 @@ TEST_CASE("a bare filter works at every address") {
 }
 
 TEST_CASE("every bare filter that is cut, at either end, answers maybe") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const Memory memory = built_of_digests(layout, 33);
     REQUIRE_FALSE(bare::contains_digest(memory, mix(12345)));
     for (std::size_t bytes = 0; bytes < memory.size(); ++bytes) {
@@ -335,7 +336,7 @@ TEST_CASE("every bare filter that is cut, at either end, answers maybe") {
 }
 
 TEST_CASE("every bare filter with one bit of its trailer flipped, or two, answers maybe") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     Memory memory = built_of_digests(layout, 33);
     const auto flip = [&](std::size_t bit) {
       memory[memory.size() - 8 + bit / 8] ^= static_cast<std::byte>(1U << bit % 8);
@@ -363,7 +364,7 @@ TEST_CASE("asking and building a bare filter touch no byte before it or after it
         std::fill(there.begin(), there.end(), static_cast<std::byte>(value));
         check_all_maybe(there);
       }
-      for (const Layout layout : every_layout()) {
+      for (const Layout layout : every_layout_in_memory()) {
         if (bare::build(there, Keys::digests(mixed(0, bytes / 20)), layout) != Code::kOk) continue;
         for (std::uint64_t i = 0; i < bytes / 20; ++i) REQUIRE(bare::contains_digest(there, mix(i)));
         for (std::uint64_t i = 0; i < 40; ++i)
@@ -417,7 +418,7 @@ TEST_CASE("no buffer, an empty one, and lengths that no memory has are maybe") {
 }
 
 TEST_CASE("the length of a bare filter is what format() needs for it") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const std::uint64_t n : {1U, 2U, 33U, 51U, 52U, 100U, 12345U, 1000000U}) {
       for (const double bits_per_key : {0.1, 1.0, 7.7, 10.0, 16.0, 100.0}) {
         Options options = bare_options(layout, Hash::kXxh3, n, 0);
@@ -436,7 +437,7 @@ TEST_CASE("the length of a bare filter is what format() needs for it") {
 }
 
 TEST_CASE("a bare filter that is built of no keys has none") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const Memory memory = built(Keys(), layout, Hash::kXxh3);
     CHECK(equal(memory, made_of(bare_options(layout, Hash::kXxh3, 1, memory.size())).buffer.bytes()));
     for (std::uint64_t i = 0; i < 1000; ++i) REQUIRE_FALSE(bare::contains_digest(memory, mix(i)));
@@ -462,7 +463,7 @@ TEST_CASE("a bare filter is the same whatever the form of its keys") {
     offsets.push_back(static_cast<std::int32_t>(column.size()));
     digests.push_back(*hasher.digest(key));
   }
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const Memory memory = built(Keys::views(views), layout, Hash::kXxh3);
     CHECK(equal(memory, built(Keys::pointers(pointers, lengths), layout, Hash::kXxh3)));
     CHECK(equal(memory, built(Keys::pairs(pairs), layout, Hash::kXxh3)));
@@ -497,7 +498,7 @@ TEST_CASE("input that cannot become a bare filter is refused by a code, and leav
 TEST_CASE("building a bare filter, and asking it, allocates nothing") {
   const std::vector<std::string> keys = keys_of(0, 100);
   const auto views = views_of(keys);
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     Memory memory(bare::bytes_for(keys.size(), 10, layout));
     const std::uint64_t before = allocations;
     const Code code = bare::build(memory, Keys::views(views), layout);
@@ -511,7 +512,7 @@ TEST_CASE("building a bare filter, and asking it, allocates nothing") {
 }
 
 TEST_CASE("the measured rate of bare filters of 33 keys is that of their bits") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     std::uint64_t maybes = 0;
     constexpr std::uint64_t kFilters = 2000;
     for (std::uint64_t i = 0; i < kFilters; ++i) {

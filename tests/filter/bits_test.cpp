@@ -2,6 +2,7 @@
 // programs, Python's mmh3 and bitarray, are in tests/bf/raw_test.py.
 #include <random>
 
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -132,7 +133,7 @@ TEST_CASE("an array of another length, with spare bits, or in no order is refuse
 }
 
 TEST_CASE("only the classic layout has bit arrays, whatever its hash") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     Options options;
     options.layout = layout;
     options.seed = 7;

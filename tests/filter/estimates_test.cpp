@@ -4,6 +4,7 @@
 #include <random>
 
 #include "layout/layout.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -33,7 +34,7 @@ void check_rate_now(const Filter& filter, std::uint64_t keys, double rate) {
 }  // namespace
 
 TEST_CASE("the estimates of keys and of the rate hold from a hundredth of the capacity to three times as much") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const double bits_per_key : {6.0, 10.0, 16.0}) {
       InMemory made = InMemory::make(options_of(layout, bits_per_key));
       std::uint64_t keys = 0;
@@ -59,7 +60,7 @@ TEST_CASE("the interval of the estimate has the number of keys as often as it sa
   constexpr std::uint32_t kProbes = 6;
   const auto rounds = std::max<std::uint64_t>(400 / kKeyScale, 100);
   std::mt19937_64 random(20260722);
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const layout::Row& row = layout::row_of(layout);
     const layout::Geometry geometry = row.geometry(kBits, kProbes);
     for (const double full : {0.01, 0.1, 0.3, 0.5, 0.7, 0.9}) {
@@ -94,7 +95,7 @@ TEST_CASE("the interval of the estimate has the number of keys as often as it sa
 }
 
 TEST_CASE("the fill is counted bit by bit, or counter by counter") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const auto cell_bits = static_cast<unsigned>(layout::row_of(layout).info.cell_bits);
     for (const std::uint64_t bits : {512U, 5120U, 99840U}) {
       Options options;
@@ -136,7 +137,7 @@ TEST_CASE("blocked: the rate now is the mean over blocks, not the rate of the me
 }
 
 TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are finite") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     Options options;
     options.layout = layout;
     options.num_bits = 5120;
@@ -155,7 +156,7 @@ TEST_CASE("a full filter is said to be full: rate 1, and estimated keys that are
 
 TEST_CASE("the inspector counts a file in pieces to the same numbers as its open handle") {
   const TemporaryDirectory directory;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const std::uint64_t bytes : {64U, 1U << 20, (1U << 20) + 64, (3U << 20) + 192}) {
       Options options;
       options.layout = layout;

@@ -4,6 +4,7 @@
 
 #include "layout/layout.hpp"
 #include "store/ask/divide.hpp"
+#include "support/memory_layouts.hpp"
 
 using namespace rooms;
 
@@ -28,7 +29,7 @@ std::vector<std::string> keys_of(std::uint64_t count) {
 }  // namespace
 
 TEST_CASE("an exclusive handle sets the bits and counts the keys that a shared one does, in every form") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const Form form : kKeyForms) {
       InMemory shared = InMemory::make(sized(layout, 3000, false));
       InMemory alone = InMemory::make(sized(layout, 3000, true));
@@ -42,7 +43,7 @@ TEST_CASE("an exclusive handle sets the bits and counts the keys that a shared o
 
 TEST_CASE("an exclusive load divided among threads is the same load") {
   const std::uint64_t count = 20 * store::kShare / kKeyScale + 4321;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     InMemory one = InMemory::make(sized(layout, count, true));
     const Batch batch(keys_of(count), one.filter);
     const std::uint64_t fresh = batch.add_to(one.filter, Form::kDigests).keys();

@@ -1,6 +1,7 @@
 // The forms of many keys, one by one: equal answers in each, batches around the window's size, and arguments that
 // cannot be right, with which nothing is added and every answer is "maybe".
 #include "forms.hpp"
+#include "support/memory_layouts.hpp"
 
 #include <string_view>
 #include <type_traits>
@@ -83,7 +84,7 @@ void check_nulls(const Options& given, std::uint64_t count, std::size_t first_bi
 }  // namespace
 
 TEST_CASE("every form adds and finds the same keys, whatever their number") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     Options options = small();
     options.layout = layout;
     for (const Form form : kKeyForms) {

@@ -13,7 +13,7 @@ from xxhash import xxh3_64_intdigest as xxh3  # noqa: E402
 
 # By the names of their enumerators, in lower case.
 HASHES = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
-LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
+LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.LASTING_LAYOUTS.items()}
 
 
 def rows(file, struct):

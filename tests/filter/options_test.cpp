@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "sizing/sizing.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -63,7 +64,7 @@ void check_options_refused(const Options& options, Code code, std::initializer_l
 TEST_CASE("a file is at most max_bytes long, and one block more would not fit") {
   const TemporaryDirectory directory;
   std::uint64_t made = 0;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const std::uint64_t max_bytes :
          {kFileHeader + 4104, kFileHeader + 8199, kFileHeader + 8200, std::uint64_t{100000}, std::uint64_t{1000001},
           kBig, kBig + kFileHeader - 65, kBig + kFileHeader + 7, kBig + kFileHeader + 8, kBig + kFileHeader + 4104,
@@ -84,7 +85,7 @@ TEST_CASE("a file is at most max_bytes long, and one block more would not fit") 
 }
 
 TEST_CASE("a buffer's filter is at most max_bytes long, and one block more would not fit") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const std::size_t note_bytes : {std::size_t{0}, std::size_t{1}, std::size_t{100}, kMaxNoteBytes}) {
       for (std::uint64_t max_bytes = 192 + 1088 + 64 + 8; max_bytes < 3000; max_bytes += 13) {
         Options options = of_budget(layout, max_bytes);
@@ -101,7 +102,7 @@ TEST_CASE("a buffer's filter is at most max_bytes long, and one block more would
 }
 
 TEST_CASE("a bare filter is at most max_bytes long, and one block more would not fit") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (std::uint64_t max_bytes = 72; max_bytes < 700; ++max_bytes) {
       Options options = of_budget(layout, max_bytes);
       options.bare = true;
@@ -114,7 +115,7 @@ TEST_CASE("a bare filter is at most max_bytes long, and one block more would not
 }
 
 TEST_CASE("a budget for less than one block is refused, and one for more than 2^48 bits gives 2^48") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     const TemporaryDirectory directory;
     for (const std::uint64_t max_bytes :
          {std::uint64_t{1}, std::uint64_t{8}, kFileHeader, kFileHeader + kEndWord, kFileHeader + 4096 + kEndWord - 1}) {
@@ -131,7 +132,7 @@ TEST_CASE("a budget for less than one block is refused, and one for more than 2^
 
 TEST_CASE("like copies m, k, n, p, layout, hash and seed, so that one digest serves both; not the note") {
   const TemporaryDirectory directory;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const HashInfo& row : hashes()) {
       Options options;
       options.layout = layout;

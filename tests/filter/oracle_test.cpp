@@ -7,6 +7,7 @@
 #include <set>
 
 #include "forms.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/model.hpp"
 #include "support/times.hpp"
 
@@ -202,7 +203,7 @@ void run(Random& random, Subject& subject, const std::array<Form, kForms>& forms
 }
 
 void run_home(Home home, std::uint64_t rounds) {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const HashInfo& hash : hashes()) {
       if (home == Home::kBare && !hash.fits_bare) continue;
       if (hash.gives_positions) continue;  // seeded_test.cpp
@@ -240,7 +241,7 @@ TEST_CASE("bare filters answer and count as the oracles predict, after any opera
 }
 
 TEST_CASE("with every k from 1 to 64, in one bit and in a million, no added key is ever absent") {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       for (const std::uint64_t m : {1U, 1000U, 1000000U}) {
         Options options;

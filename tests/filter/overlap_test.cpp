@@ -7,6 +7,7 @@
 
 #include "layout/layout.hpp"
 #include "layout/overlap.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -69,7 +70,8 @@ struct Kind {
 // formulas of the variance, which are of many bins, are right up to two thirds.
 std::vector<Kind> every_kind() {
   std::vector<Kind> kinds;
-  for (const Layout layout : every_layout()) kinds.push_back({layout_of(layout)->name, layout::row_of(layout)});
+  for (const Layout layout : every_layout_in_memory())
+    kinds.push_back({layout_of(layout)->name, layout::row_of(layout)});
   kinds.push_back({"classic in lines", layout::kClassicInLinesRow, kProbes, add_in_line});
   kinds.push_back({"split blocks", layout::kSplitBlocksRow, 8, add_in_block, 0.5});
   return kinds;

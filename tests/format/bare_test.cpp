@@ -5,6 +5,7 @@
 
 #include "base/bytes.hpp"
 #include "hash/hash.hpp"
+#include "support/memory_layouts.hpp"
 #include "support/support.hpp"
 
 using namespace rooms;
@@ -26,7 +27,7 @@ std::vector<std::byte> bare_of(Layout layout, Hash hash, std::uint32_t k, std::u
 
 template <class Check>
 void for_each_bare(Check check) {
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     for (const HashInfo& row : hashes()) {
       if (!row.fits_bare) continue;
       for (const std::uint64_t units : {1U, 2U, 3U, 16U, 1000U}) check(layout, row.hash, units * unit_of(layout));

@@ -9,6 +9,7 @@ import reader
 
 NAN, INFINITY = float("nan"), float("inf")
 NOTE = b"the note"  # the note of every file that is broken
+WINDOW_MS = 86_400_000  # for how long the keys of every file are kept whose keys expire
 PAGE = 4096
 SYNCING, LIVE_EPOCH, LIVE_NUM_SLICES = (3 * PAGE + at for at in (8, 16, 24))
 
@@ -52,8 +53,17 @@ def stretched(data, header_bytes, body_offset):
     return record + data[start:]
 
 
+def window_of(data):
+    """Returns the record without which a filter whose keys expire is refused."""
+    return record(6, 1, struct.pack("<Q", WINDOW_MS)) if number(data, 32, 2) in reader.EPOCHS else b""
+
+
 def with_records(data, records, records_bytes=None):
-    """Replaces the parameter records. The other spare bytes of the record become zero."""
+    """Replaces the parameter records, except that of the window. The other spare bytes of the record become zero."""
+    only_records(data, window_of(data) + records, records_bytes)
+
+
+def only_records(data, records, records_bytes=None):
     end = number(data, 12, 4) - 8
     data[128:end] = (records + bytes(end - 128))[:end - 128]
     put(data, 112, "I", len(records) if records_bytes is None else records_bytes)
@@ -115,6 +125,9 @@ IDENTITY = {
     "hash 3 without a secret check": (both(field(34, "H", 3), field(64, "Q", 0)), "BFS_ERECORD"),
     "a secret check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
     "seeds of another hash": (records(record(5, 1, bytes(20))), "BFS_ERECORD"),
+    "a window of a layout without epochs, or a second one": (records(record(6, 1, struct.pack("<Q", 1))), "BFS_ERECORD"),
+    "layout 4": (field(32, "H", 4), "BFS_ELAYOUT"),
+    "layout 8": (field(32, "H", 8), "BFS_ELAYOUT"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),
     "num_probes 2^32 - 1": (field(36, "I", 2**32 - 1), "BFS_EPROBES"),
@@ -146,13 +159,13 @@ IDENTITY = {
     "a critical record of an unknown type": (records(record(65535, 1, b"later")), "BFS_EFEATURE"),
     "a critical record of an unknown type, later minor version": (both(records(record(65535, 1, b"")), field(10, "H", 1)),
                                                                  "BFS_EFEATURE"),
-    "a critical record of the first unknown type": (records(record(6, 1, b"")), "BFS_EFEATURE"),
-    "a critical record of an unknown type behind the note": (records(record(1, 0, NOTE) + record(6, 1, b"later")), "BFS_EFEATURE"),
-    "a critical record of an unknown type behind a malformed one": (records(record(1, 1, NOTE) + record(6, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of the first unknown type": (records(record(7, 1, b"")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind the note": (records(record(1, 0, NOTE) + record(7, 1, b"later")), "BFS_EFEATURE"),
+    "a critical record of an unknown type behind a malformed one": (records(record(1, 1, NOTE) + record(7, 1, b"")), "BFS_EFEATURE"),
     "a critical record of an unknown type with an unknown flag": (records(record(65535, 3, b"")), "BFS_EFEATURE"),
     "a critical record of an unknown type that is longer than what is left": (records(record(65535, 1, b"", 1)), "BFS_ERECORD"),
     "a critical record of an unknown type behind one that is longer than what is left": (
-        records(record(1, 0, NOTE, 2**32 - 1) + record(6, 1, b"")), "BFS_ERECORD"),
+        records(record(1, 0, NOTE, 2**32 - 1) + record(7, 1, b"")), "BFS_ERECORD"),
     "a record of type 0": (records(record(0, 0, b"")), None),
     "a record with an unknown flag": (records(record(65535, 2, b"later")), "BFS_ERECORD"),
     "a record with an unknown flag, later minor version": (both(records(record(65535, 2, b"")), field(10, "H", 1)), None),
@@ -168,6 +181,42 @@ IDENTITY = {
                                                                      field(10, "H", 1)), None),
     "records_bytes beyond the record": (field(112, "I", 65536), "BFS_ERECORD"),
     "records_bytes 2^32 - 8": (field(112, "I", 2**32 - 8), "BFS_ERECORD"),
+}
+
+
+def window(*arguments):
+    """Returns a change: the window's record becomes this one. The note stays."""
+    return lambda data: only_records(data, record(*arguments) + record(1, 0, NOTE))
+
+
+ONE_DAY = struct.pack("<Q", WINDOW_MS)
+
+# Changes to a filter whose keys expire.
+WINDOW_IDENTITY = {
+    "no window": (lambda d: only_records(d, record(1, 0, NOTE)), "BFS_ERECORD"),
+    "no record at all": (lambda d: only_records(d, b""), "BFS_ERECORD"),
+    "window_ms 0": (window(6, 1, bytes(8)), "BFS_ERECORD"),
+    "window_ms 0, later minor version": (both(window(6, 1, bytes(8)), field(10, "H", 1)), "BFS_ERECORD"),
+    "window_ms 1": (window(6, 1, struct.pack("<Q", 1)), None),
+    "window_ms 2^64 - 1": (window(6, 1, struct.pack("<Q", 2**64 - 1)), None),
+    "the window not critical": (window(6, 0, ONE_DAY), "BFS_ERECORD"),
+    "the window not critical, later minor version": (both(window(6, 0, ONE_DAY), field(10, "H", 1)), "BFS_ERECORD"),
+    "the window with an unknown flag": (window(6, 3, ONE_DAY), "BFS_ERECORD"),
+    "the window with an unknown flag, later minor version": (both(window(6, 3, ONE_DAY), field(10, "H", 1)), None),
+    "a window of 0 bytes": (window(6, 1, b""), "BFS_ERECORD"),
+    "a window of 4 bytes": (window(6, 1, ONE_DAY[:4]), "BFS_ERECORD"),
+    "a window of 7 bytes": (window(6, 1, ONE_DAY[:7]), "BFS_ERECORD"),
+    "a window of 9 bytes": (window(6, 1, ONE_DAY + b"\0"), "BFS_ERECORD"),
+    "a window of 16 bytes": (window(6, 1, ONE_DAY * 2), "BFS_ERECORD"),
+    "two windows": (lambda d: only_records(d, record(6, 1, ONE_DAY) * 2), "BFS_ERECORD"),
+    "two windows, the second one impossible": (lambda d: only_records(d, record(6, 1, ONE_DAY) + record(6, 1, bytes(8))), "BFS_ERECORD"),
+    "the window before the note": (window(6, 1, ONE_DAY), None),
+    "the window and no note": (lambda d: only_records(d, record(6, 1, ONE_DAY)), None),
+    "layout 1 with a window": (field(32, "H", 1), "BFS_ERECORD"),
+    "layout 2 with a window": (field(32, "H", 2), "BFS_ERECORD"),
+    "a hash that gives positions": (field(34, "H", 9), "BFS_EHASH"),
+    "num_bits of half a line": (both(field(40, "Q", 512 * 63 + 256), field(80, "Q", 64 * 63 + 32)), "BFS_EBITS"),
+    "num_bits of a line less": (field(40, "Q", 512 * 63), "BFS_EBODY"),
 }
 SECRET = bytes(range(16))  # the secret of every file that SECRET_IDENTITY breaks
 SECRET_CHECK = 128 + 8  # the offset of its value
@@ -286,9 +335,9 @@ FILE_ONLY = {
     "body_offset one page on, the end outside the file": (field(72, "Q", 16384 + PAGE), "BFS_EBODY"),
     "a note of 1024 bytes": (records(record(1, 0, b"n" * 1024)), None),
     "a note of 1025 bytes": (records(record(1, 0, b"n" * 1025)), "BFS_ERECORD"),
-    "records up to the checksum": (records(record(65535, 0, bytes(4096 - 136 - 8))), None),
+    "records up to the checksum": (lambda d: with_records(d, record(65535, 0, bytes(4096 - 136 - 8 - len(window_of(d))))), None),
     "records_bytes one record's head too many": (field(112, "I", 4096 - 136 + 8), "BFS_ERECORD"),
-    "a reserved byte behind the records": (field(128 + 16, "B", 1), "BFS_ERESERVED"),
+    "a reserved byte behind the records": (lambda d: put(d, 128 + number(d, 112, 4), "B", 1), "BFS_ERESERVED"),
     "the reserved byte before the checksum": (field(4087, "B", 1), "BFS_ERESERVED"),
     "reserved bytes of a later minor version": (both(field(4087, "B", 1), field(10, "H", 1)), None),
 }
@@ -369,6 +418,34 @@ STATE = {
         field(LIVE_EPOCH, "Q", 2**64 - 1), field(LIVE_NUM_SLICES, "Q", 2), fill(3 * PAGE + 32, b"later"), field(4 * PAGE - 8, "Q", 3), later),
         None),
 }
+
+
+def epochs(of_slots, live, minor=0):
+    """Returns a change: slot B and slot A, or both, are of this epoch, and the live page has this word."""
+    of_b, of_a = of_slots if isinstance(of_slots, tuple) else (of_slots, of_slots)
+    change = both(field(PAGE + 80, "Q", of_a), field(2 * PAGE + 80, "Q", of_b), field(LIVE_EPOCH, "Q", live), seal_slots)
+    return both(change, later) if minor else change
+
+
+# Changes to a clean file whose keys expire, and whether it is still clean. Slot A is the newest.
+WINDOW_STATE = {
+    **{f"epoch {epoch}, live page {live}": (epochs(epoch, live), True) for epoch, live in (
+        (0, 1), (7, 14), (7, 15), (8, 16), (9, 19), (2**63 - 1, 2**64 - 2), (2**63 - 1, 2**64 - 1))},
+    **{f"epoch {epoch}, live page {live}": (epochs(epoch, live), False) for epoch, live in (
+        (0, 2), (0, 3), (1, 0), (1, 1), (7, 7), (7, 12), (7, 13), (7, 16), (7, 17), (8, 0), (2**63, 0), (2**63, 1), (2**64 - 1, 2**64 - 1))},
+    "the older slot of another epoch": (epochs((6, 7), 14), True),
+    "the older slot of a later epoch": (epochs((9, 7), 15), True),
+    "the live page of the older slot's epoch": (epochs((6, 7), 12), False),
+    "the live page of the older slot's epoch, in a turn": (epochs((6, 7), 13), False),
+    "a turn of a later minor version": (epochs(7, 15, minor=1), True),
+    "different epochs of a later minor version": (epochs(7, 16, minor=1), False),
+    "turned_at 2^64 - 1": (slots(field(88, "Q", 2**64 - 1)), True),
+    "turned_after_boot 2^64 - 1": (slots(field(96, "Q", 2**64 - 1)), True),
+    "syncing and an epoch that a turn left": (both(epochs(3, 7), field(SYNCING, "Q", 1)), True),
+}
+# Of STATE: what is right, or no reserved byte, where keys expire.
+OF_EPOCHS = {"both slots with an epoch", "both slots with turned_at", "both slots with turned_after_boot", "an epoch in the live page",
+             "both slots with words of a later minor version", "words of a later minor version in the live page"}
 
 
 def last_word(function):

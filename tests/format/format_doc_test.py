@@ -123,7 +123,7 @@ class FormatDocument(unittest.TestCase):
     def test_the_c_header_has_the_same_layouts_and_hashes(self):
         constants = bfstore_header.constants(HEADER)
         numbers = self.code.numbers
-        layouts = {name[11:].lower(): value for name, value in constants.items() if name.startswith("BFS_LAYOUT_")}
+        layouts = {name[11:].lower().replace("_", "-"): value for name, value in constants.items() if name.startswith("BFS_LAYOUT_")}
         self.assertEqual(layouts, numbers["layout"])
         self.assertEqual([constants["BFS_HASH_XXH3"], constants["BFS_HASH_EXTERNAL"], constants["BFS_HASH_SIPHASH"]],
                          [numbers["hash"]["XXH3-64"], numbers["hash"]["external"], numbers["hash"]["SipHash-2-4"]])
@@ -150,7 +150,7 @@ class FormatDocument(unittest.TestCase):
                  f"{number} in a file; in an embedded filter a multiple of 64 from {number} to {number}",
                  "Identity", "header_bytes"),
                 (["most_probes"], f"k: 1 to {number}", "Identity", "num_probes"),
-                (["most_bits", "block_bits"], f"m: 1 to {number}; blocked: a multiple of {number}",
+                (["most_bits", "block_bits"], f"m: 1 to {number}; blocked and 5 to 7: a multiple of {number}",
                  "Identity", "num_bits"),
                 (["file_header_bytes"], f"a multiple of 4096, at least {number}; embedded", "Identity", "body_offset"),
                 (["small_body_offset"], f"begins at byte {number} if it is shorter than 2 MiB", "A file", None),

@@ -333,7 +333,8 @@ def canary(hash_number, seed, m=0, seeds=()):
 
 
 # {number: (m is a multiple of this, bits of a cell, the body's bits are a multiple of this)}
-LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512)}
+LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512), 5: (512, 1, 512), 6: (512, 1, 512), 7: (512, 1, 512)}
+EPOCHS = {5: 8, 6: 4, 7: 2}  # {number of a layout whose keys expire: E}
 
 
 def body_bytes(layout, m):
@@ -344,6 +345,9 @@ def body_bytes(layout, m):
 class Filter:
     note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
     secret, secret_check, filling, seeds, part_of = None, None, False, None, None
+    window, epoch, turned_at, turned_after_boot, live_epoch = None, 0, 0, 0, 0
+    epochs = property(lambda self: EPOCHS.get(self.layout, 0))
+    window_ms = property(lambda self: number(self.window or b""))
 
     def digest(self, key):
         check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
@@ -358,6 +362,12 @@ class Filter:
         check([(digest * parts >> 64 == part, "BFS_EPART")])
         x = digest * (self.m // unit) * parts if unit > 1 else digest | 1
         line, h = (x >> 64) - part * (self.m // unit), digest % 2**32
+        if self.epochs:  # the cells of the first epoch word: word `w` has them W * w further on
+            bits_of_word = 512 // self.epochs
+            for _ in range(self.k):
+                h = h * 0x9E3779B9 % 2**32
+                yield 512 * line + h * bits_of_word // 2**32
+            return
         for _ in range(self.k):
             h = h * 0x9E3779B9 % 2**32
             yield unit * line + h * unit // 2**32 if unit > 1 else x * self.m >> 64
@@ -373,7 +383,18 @@ class Filter:
     def has(self, cells):
         bits = LAYOUTS[self.layout][1]
         mask = 2**bits - 1
-        return self.filling or bool(self.live_word & (STATES | LATER_STATES)) or all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in cells)
+        is_in = lambda its_cells: all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in its_cells)
+        in_doubt = self.filling or bool(self.live_word & (STATES | LATER_STATES))
+        return in_doubt or any(map(is_in, self.in_each_word(cells)))
+
+    def in_each_word(self, cells):
+        """Returns lists of cells: the key may be in the filter if all cells of one list are set."""
+        cells = list(cells)
+        return [[i + 512 // self.epochs * word for i in cells] for word in range(self.epochs)] if self.epochs else [cells]
+
+    def words_with(self, digest):
+        """Returns the numbers of the epoch words that have all bits of a digest."""
+        return [word for word, cells in enumerate(self.in_each_word(self.probes(digest))) if all(self.cell(i) for i in cells)]
 
     def contains_digest(self, digest):
         check([(self.hash < 4, "BFS_EKEYONLY")])
@@ -415,12 +436,12 @@ def identity(data, form, limit, secret):
            (f.start % align == 0 and least <= f.start <= limit - f.body_bytes - 8, "BFS_EBODY"),
            (records % 8 == 0 and records <= size - 136, "BFS_ERECORD")])
     left = data[128:128 + records]
-    check([(not any(critical and kind not in range(1, 6) for kind, critical in kinds(left)), "BFS_EFEATURE")])
+    check([(not any(critical and kind not in range(1, 7) for kind, critical in kinds(left)), "BFS_EFEATURE")])
     while left:
         kind, flags, length = struct.unpack_from("<HHI", left)
         end = 8 + -(-length // 8) * 8
-        value, kind_of = left[8:8 + length], {1: "note", 2: "secret_check", 3: "seal", 4: "part_of", 5: "seeds"}.get(kind)
-        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4)}.get(kind, True) and flags % 2 == (kind in (2, 4, 5))
+        value, kind_of = left[8:8 + length], {1: "note", 2: "secret_check", 3: "seal", 4: "part_of", 5: "seeds", 6: "window"}.get(kind)
+        fits = {1: length <= 1024, 2: length == 16, 3: length == 40, 4: length == 16, 5: length in range(4, 257, 4), 6: length == 8}.get(kind, True) and flags % 2 == (kind in (2, 4, 5, 6))
         check([(end <= len(left) and fits, "BFS_ERECORD"),
                (minor or flags < 2 and not any(left[8 + length:end]), "BFS_ERECORD"),
                (not kind_of or getattr(f, kind_of) is None, "BFS_ERECORD")])
@@ -429,6 +450,7 @@ def identity(data, form, limit, secret):
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
+           ((f.window is not None) == (f.epochs > 0) and (f.window is None or f.window_ms >= 1), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in WITH_SEEDS) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
     if f.part_of:
         part, parts, capacity = struct.unpack("<IIQ", f.part_of)
@@ -470,13 +492,15 @@ def state(f, minor, a, b, live):
              if number(s[4088:]) == xxh3(s[:4088], xxh3(f.file_id, 0)) and number(s[8:12]) in (1, 2, 3, 4)]
     slots.sort(key=lambda slot: slot[0])
     syncing, epoch, num_slices = struct.unpack_from("<QQQ", live, 8)
-    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
+    check([(minor or not any(number(s[12:16]) != 1 or any(s[64 if kind < 3 else 72:72] + s[104 if f.epochs else 80:128] + s[1664:4088]) for _, kind, s in slots), "BFS_ERESERVED"),
            (minor or not any(number(s[72:76]) > 1 for _, _, s in slots), "BFS_ERESERVED"),
-           (minor or syncing < 2 and not epoch and num_slices == 1 and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
+           (minor or syncing < 2 and (f.epochs or not epoch) and num_slices == 1 and not any(live[32:64] + live[2112:]) and not any(any(live[at + 16:at + 64]) for at in range(64, 2112, 64)), "BFS_ERESERVED"), (slots, "BFS_ESLOTS")])
     sequence, f.state, newest = slots[-1]
     f.filling, f.live_word = number(newest[72:76]) != 0, number(live[:8])
     behind = f.filling and not f.live_word & FILLING  # of another moment than the live word
-    f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind
+    f.live_epoch, (f.epoch, f.turned_at, f.turned_after_boot) = epoch, struct.unpack_from("<QQQ", newest, 80)
+    f.of_one_epoch = not f.epochs or f.live_epoch // 2 == f.epoch
+    f.clean = len(slots) == 2 and sequence == slots[0][0] + 1 and f.state == 1 and not behind and f.of_one_epoch
     f.marks = {owner: (mark, epoch) for owner, mark, epoch in struct.iter_unpack("<QQQ", newest[128:1664]) if mark or epoch}
     f.keys_added, f.keys_removed = (sum(number(live[i:i + 8]) for i in range(at, 2112, 64)) for at in (64, 72))
     check([(f.live_word & ~(STATES | LATER_STATES) == healthy_word(f), "BFS_ELIVEWORD"), (not f.live_word & LATER_STATES, "BFS_ELATER")])

@@ -183,20 +183,20 @@ long shim_scramble(const unsigned char* bytes, size_t n, long rounds, uint64_t s
 /* --- Between two instructions ------------------------------------------------------------------------------------- */
 
 static unsigned char* whole;
-static size_t body_bytes, body_at;
+static size_t body_bytes, body_at, word_at;
 static uint64_t word_then;
 
 /* The lookup has read the words, and now reads the bits. */
 static void when_it_reads_bits(int number) {
   (void)number;
   mprotect(whole + body_at, body_bytes, PROT_READ | PROT_WRITE);
-  bfr_store(whole + BFR_LIVE_AT, word_then);
+  bfr_store(whole + word_at, word_then);
 }
 
-/* Asks for an absent digest of this file while its live word changes from `before` to `then`, at the moment at which
- * the lookup has read the words and reads the bits.  Returns the answer. */
-int shim_ask_while(const unsigned char* bytes, size_t n, const unsigned char* secret, uint64_t digest, uint64_t before,
-                   uint64_t then) {
+/* Asks for an absent digest of this file while the word at byte `at` changes from `before` to `then`, at the moment at
+ * which the lookup has read the words and reads the bits.  Returns the answer. */
+int shim_ask_while_word(const unsigned char* bytes, size_t n, const unsigned char* secret, uint64_t digest, size_t at,
+                        uint64_t before, uint64_t then) {
   struct sigaction ours, old;
   bfr_filter f;
   int answer;
@@ -210,7 +210,8 @@ int shim_ask_while(const unsigned char* bytes, size_t n, const unsigned char* se
     memset(&ours, 0, sizeof ours);
     ours.sa_handler = when_it_reads_bits;
     sigaction(SIGSEGV, &ours, &old);
-    bfr_store(whole + BFR_LIVE_AT, before);
+    word_at = at;
+    bfr_store(whole + at, before);
     mprotect(whole + body_at, body_bytes, PROT_NONE);
     answer = bfr_contains_digest(&f, digest);
     sigaction(SIGSEGV, &old, NULL);
@@ -218,4 +219,10 @@ int shim_ask_while(const unsigned char* bytes, size_t n, const unsigned char* se
   }
   munmap(whole, n);
   return answer;
+}
+
+/* The same for the live word. */
+int shim_ask_while(const unsigned char* bytes, size_t n, const unsigned char* secret, uint64_t digest, uint64_t before,
+                   uint64_t then) {
+  return shim_ask_while_word(bytes, n, secret, digest, BFR_LIVE_AT, before, then);
 }

@@ -28,6 +28,8 @@ def state_of(f):
             return {"BFR_" + code}
     if f.live_word & SUPERSEDED:
         return {"BFR_ESUPERSEDED"}
+    if not f.of_one_epoch and (f.state != 2 or f.live_epoch != 2 * f.epoch - 1):  # a turn stores its slot first
+        return {"BFR_EUNCLEAN"}
     if not f.clean:  # reader.py does not tell a pair of slots that is not whole
         return {"BFR_EBUSY", "BFR_EUNCLEAN"} if f.state == 2 else {"BFR_EUNCLEAN"}
     return {"BFR_EFILLING" if f.live_word & FILLING else None}
@@ -69,7 +71,7 @@ class Filter(reader.Filter):
 
     def same_facts(self):
         facts = self.other.facts
-        for name in ("layout", "hash", "k", "m", "n", "p", "seed"):
+        for name in ("layout", "hash", "k", "m", "n", "p", "seed", "epochs", "window_ms"):
             agree(getattr(facts, name) == getattr(self, name), name, getattr(facts, name), getattr(self, name))
         agree(bytes(facts.file_id) == self.file_id and facts.sealed == (self.seal is not None))
         part, parts, _ = struct.unpack("<IIQ", self.part_of or struct.pack("<IIQ", 0, 1, 0))

@@ -13,7 +13,6 @@ CODES = {"BFR_" + name: int(number) for name, number in re.findall(r"^  X\((\w+)
 NAMES = {number: name for name, number in CODES.items()}
 ABSENT, MAYBE = 0, 1
 COPY, ANY_FILESYSTEM = 1, 2
-LAYOUTS = {1: "blocked", 2: "classic", 3: "counting"}
 DEED = ctypes.CFUNCTYPE(None)
 _size, _text, _pointer, _u64 = ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_uint64
 for _name, _result, _arguments in (
@@ -29,6 +28,7 @@ for _name, _result, _arguments in (
         ("shim_cut", ctypes.c_long, [_text, _size, _text, _text, _pointer, _size]),
         ("shim_scramble", ctypes.c_long, [_text, _size, ctypes.c_long, _u64, _text]),
         ("shim_ask_while", ctypes.c_int, [_text, _size, _text, _u64, _u64, _u64]),
+        ("shim_ask_while_word", ctypes.c_int, [_text, _size, _text, _u64, _size, _u64, _u64]),
         ("shim_reads", None, [ctypes.c_int, DEED, ctypes.c_long, ctypes.c_int, _size]),
         ("shim_fail", None, [ctypes.c_int, ctypes.c_int, ctypes.c_long])):
     _function = getattr(SHIM, _name)
@@ -41,8 +41,8 @@ class Refused(Exception):
 
 class Facts(ctypes.Structure):
     """The fields of bfr_filter that are the caller's to read."""
-    _fields_ = [(name, ctypes.c_uint32) for name in ("layout", "hash", "k", "part", "num_parts", "sealed")]
-    _fields_ += [(name, _u64) for name in ("m", "n", "seed")] + [("p", ctypes.c_double), ("file_id", ctypes.c_uint8 * 16)]
+    _fields_ = [(name, ctypes.c_uint32) for name in ("layout", "hash", "k", "part", "num_parts", "sealed", "epochs")]
+    _fields_ += [(name, _u64) for name in ("m", "n", "seed", "window_ms")] + [("p", ctypes.c_double), ("file_id", ctypes.c_uint8 * 16)]
 
 
 class Filter:

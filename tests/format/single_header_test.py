@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE), str(HERE.parent / "data
 import bfstore_ctypes as bfs
 import reader
 import single_header as single
-from breakage import PAGE, field, fill, number, put, record, seal_identity, seal_slots, with_records
+from breakage import LIVE_EPOCH, PAGE, WINDOW_MS, epochs, field, fill, number, put, record, seal_identity, seal_slots, with_records
 from make import DIGESTS, KEYS, SECRET
 
 CC = sys.argv.pop(3)
@@ -34,18 +34,25 @@ MAPS = pathlib.Path("/proc/self/maps")
 # LD_PRELOAD is for Python; a program has its own sanitizer.
 OF_PROGRAMS = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-pedantic-errors", "-Wconversion", "-Wshadow", "-Wmissing-declarations", "-Werror"]
+WINDOWS = [layout for layout in bfs.LAYOUTS if layout.startswith("window")]
 SECRETS = {"xxh3": None, "external": None, "siphash": SECRET}
 
 
 def at_rest(path, layout="blocked", hash="xxh3", keys=(), digests=(), **given):
-    """Makes a file and closes it. Returns its bytes."""
-    options = bfs.options(**{"layout": layout, "hash": hash, "secret": SECRETS[hash], "seed": 1 if hash == "xxh3" else None, "capacity": 2000,
+    """Makes a file and closes it. Returns its bytes. Keys that expire are spread over all epochs."""
+    window_ms = WINDOW_MS if layout.startswith("window") else None
+    options = bfs.options(**{"layout": layout, "window_ms": window_ms, "hash": hash, "secret": SECRETS[hash], "seed": 1 if hash == "xxh3" else None, "capacity": 2000,
                              **given})
     handle = bfs.call(LIBRARY.bfs_create, path, bfs.REPLACE, options)
-    for key in keys:
-        assert LIBRARY.bfs_add(handle, key, len(key)) >= 0
-    if digests:
-        LIBRARY.add_digests(handle, (ctypes.c_uint64 * len(digests))(*digests), len(digests))
+    epochs_of_layout = reader.EPOCHS.get(bfs.LAYOUTS[layout], 1)
+    of_an_epoch = max(1, -(-max(len(keys), len(digests)) // epochs_of_layout))
+    for epoch, at in enumerate(range(0, max(len(keys), len(digests)), of_an_epoch)):
+        assert epoch == 0 or LIBRARY.bfs_turn(handle, epoch - 1, None) == 1
+        for key in keys[at:at + of_an_epoch]:
+            assert LIBRARY.bfs_add(handle, key, len(key)) >= 0
+        part = digests[at:at + of_an_epoch]
+        if part:
+            LIBRARY.add_digests(handle, (ctypes.c_uint64 * len(part))(*part), len(part))
     assert LIBRARY.bfs_close(handle, None) == 0
     return pathlib.Path(os.fsdecode(path)).read_bytes()
 
@@ -85,10 +92,12 @@ class Answers(Case):
         absent, present = (single.column([b"%s %d" % (kind, i) for i in range(number)]) for kind, number in ((b"absent", count), (b"key", 2000)))
         digests, added = ((ctypes.c_uint64 * number).from_buffer_copy(random.Random(number).randbytes(8 * number)) for number in (count, 2000))
         for layout in bfs.LAYOUTS:
+            epochs_of_layout = reader.EPOCHS.get(bfs.LAYOUTS[layout])
+            capacity = 1800 * (epochs_of_layout - 1) // epochs_of_layout if epochs_of_layout else 1800  # a window is an epoch less
             for name, secret in SECRETS.items():
                 with self.subTest(layout=layout, hash=name):
                     external, answers = name == "external", (ctypes.c_uint8 * count)()
-                    at_rest(self.path, layout, name, capacity=1800, **{"digests": list(added)} if external else {"keys": PRESENT})
+                    at_rest(self.path, layout, name, capacity=capacity, **{"digests": list(added)} if external else {"keys": PRESENT})
                     handle = bfs.open_path(LIBRARY, self.path, secret=secret)
                     if external:
                         LIBRARY.contains_digests(handle, digests, count, answers)
@@ -144,7 +153,7 @@ class Answers(Case):
 
     def test_a_part_answers_its_own_digests_alone(self):
         source = random.Random(4)
-        for layout in ("blocked", "counting"):
+        for layout in ("blocked", "counting", "window", "window-4", "window-2"):
             for parts in (2, 3, 7):
                 ends = [(i << 64) // parts + near for i in range(1, parts) for near in (-1, 0, 1)] + [0, 2**64 - 1]
                 digests = ends + [source.getrandbits(64) for _ in range(1000)]
@@ -218,6 +227,19 @@ class Answers(Case):
             seal_slots(data)
             self.refused(code, single.open_bytes, data)
 
+    def test_a_file_of_two_epochs_is_unclean_or_a_turn_was_not_finished(self):
+        for layout in WINDOWS:
+            base = at_rest(self.path, layout, keys=[b"a key"])
+            self.assertGreater(number(base, PAGE, 8), number(base, 2 * PAGE, 8), "slot A is the newest")
+            for change, state, code in (
+                    (epochs(3, 6), 2, "EBUSY"), (epochs(3, 7), 2, "EBUSY"), (epochs(4, 7), 2, "EBUSY"), (epochs(4, 7), 1, "EUNCLEAN"),
+                    (epochs(4, 6), 2, "EUNCLEAN"), (epochs(2, 7), 2, "EUNCLEAN"), (epochs(5, 7), 2, "EUNCLEAN"), (epochs(4, 7), 3, "ERECOVERING"),
+                    (epochs(2**63, 1), 2, "EUNCLEAN")):
+                data = bytearray(base)
+                put(data, PAGE + 8, "I", state)
+                change(data)
+                self.refused(code, single.open_bytes, data)
+
     def test_of_two_slots_with_one_sequence_the_first_is_the_newest(self):
         base = at_rest(self.path)
         for first, second, code in ((1, 3, "EUNCLEAN"), (3, 1, "ERECOVERING")):
@@ -282,7 +304,7 @@ class InUse(Case):
     """A file that others change while the reader has it mapped."""
 
     def test_a_key_is_found_once_its_add_has_returned(self):
-        for layout in bfs.LAYOUTS:
+        for layout in bfs.LASTING_LAYOUTS:
             at_rest(self.path, layout, keys=[b"first"])
             mapped, copy = single.open_file(self.path), single.open_file(self.path, flags=single.COPY)
             self.assertEqual([mapped.contains(b"later %d" % i) for i in range(20)], [0] * 20)
@@ -327,7 +349,7 @@ class InUse(Case):
             self.assertEqual((read.contains(b"nobody"), read.health()), (0, None))
 
     def test_a_file_that_is_cut_and_grown_again_overwritten_or_replaced_is_lost(self):
-        for layout in bfs.LAYOUTS:
+        for layout in bfs.LASTING_LAYOUTS:
             data = at_rest(self.path, layout, keys=[b"a key"])
             read, copy = single.open_file(self.path), single.open_file(self.path, flags=single.COPY)
             os.truncate(self.path, 16384 + 64)
@@ -344,17 +366,45 @@ class InUse(Case):
             self.assertEqual(single.open_file(self.path).contains(b"another key"), 1)
 
     def test_a_file_whose_state_changes_while_a_lookup_reads_its_bits_is_maybe(self):
-        for layout in bfs.LAYOUTS:
+        for layout in bfs.LASTING_LAYOUTS:
             data = at_rest(self.path, layout)
             good = number(data, LIVE, 8)
             for before, then, answer in ((good, good, 0), (good, good | 2, 1), (good | 2, good, 1), (good, 0, 1), (good ^ 1 << 40, good, 1)):
                 self.assertEqual(single.SHIM.shim_ask_while(data, len(data), None, 12345, before, then), answer, (layout, before, then))
 
 
+    def test_an_epoch_that_changes_while_a_lookup_reads_its_bits_is_maybe_where_keys_expire(self):
+        for layout in bfs.LAYOUTS:
+            data = at_rest(self.path, layout)
+            live, good = LIVE_EPOCH, number(data, LIVE_EPOCH, 8)
+            for before, then in ((good, good + 1), (good + 1, good + 2), (good, good + 2**31), (good, good + 2**32), (good, good + 2**63)):
+                answer = single.SHIM.shim_ask_while_word(data, len(data), None, 12345, live, before, then)
+                self.assertEqual(answer, int(layout in WINDOWS), (layout, before, then))
+            for same in (good, good + 1, good + 2**40):
+                self.assertEqual(single.SHIM.shim_ask_while_word(data, len(data), None, 12345, live, same, same), 0)
+
+    def test_keys_expire_turn_by_turn_while_the_file_is_mapped(self):
+        for layout in WINDOWS:
+            number_of_epochs = reader.EPOCHS[bfs.LAYOUTS[layout]]
+            at_rest(self.path, layout, num_bits=512 * 2000, num_probes=5)
+            mapped = single.open_file(self.path)
+            self.assertEqual((mapped.facts.epochs, mapped.facts.window_ms), (number_of_epochs, WINDOW_MS))
+            handle = bfs.open_path(LIBRARY, self.path, bfs.WRITE)
+            for epoch in range(2 * number_of_epochs + 3):
+                key = b"of epoch %d" % epoch
+                self.assertEqual((mapped.contains(key), LIBRARY.bfs_add(handle, key, len(key)), mapped.contains(key)), (0, 1, 1))
+                for older in range(epoch):
+                    kept = int(older > epoch - number_of_epochs)
+                    self.assertEqual(mapped.contains(b"of epoch %d" % older), kept, (layout, epoch, older))
+                self.assertEqual(LIBRARY.bfs_turn(handle, epoch, None), 1)
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
+
+
 class Damage(Case):
     def files(self):
         yield at_rest(self.path, "blocked", keys=PRESENT, note=b"a note"), None
         yield at_rest(self.path, "counting", "siphash", keys=PRESENT), SECRET
+        yield at_rest(self.path, "window", keys=PRESENT, note=b"a note"), None
         at_rest(self.path, "classic", keys=PRESENT)
         bfs.seal(LIBRARY, self.path, self.path + b".sealed")
         yield pathlib.Path(os.fsdecode(self.path + b".sealed")).read_bytes(), None
@@ -365,7 +415,9 @@ class Damage(Case):
         for data, secret in self.files():
             flip = lambda begin, end, step=1: single.SHIM.shim_flip(data, len(data), begin, end, step, secret, *keys)
             # The counters of keys added and removed, and syncing, which a killed closer may leave.
-            self.assertLessEqual(abs(flip(0, 16384, step) - (32 * 2 * 64 + 1) / step), 1)
+            # Of keys that expire: when the epoch began, in both slots, is under a checksum; that a turn was not finished is one bit.
+            expected = 32 * 2 * 64 + 1 + (number(data, 32, 2) == 5)
+            self.assertLessEqual(abs(flip(0, 16384, step) - expected / step), 1 + (step > 1))
             body_end, end = number(data, 72, 8) + number(data, 80, 8), len(data) - 8
             self.assertEqual(flip(end, end + 8), 0)
             self.assertEqual(flip(body_end, end, 8), end - body_end, "no byte between body and end word matters")
@@ -385,7 +437,7 @@ class Damage(Case):
             self.assertGreater(single.SHIM.shim_scramble(data, len(data), 20_000 // SCALE, seed, secret), 20 // SCALE)
 
     def test_damage_of_a_sealed_file_is_found(self):
-        _, _, (data, _) = self.files()
+        *_, (data, _) = self.files()
         self.assertIsNone(single.open_bytes(data).verify())
         body_end = number(data, 72, 8) + number(data, 80, 8)
         for spot in [16384, (16384 + body_end) // 2, body_end - 1, LIVE + 64, LIVE + 64 * 32] + [len(data) - 8 - 1]:
@@ -428,6 +480,14 @@ class SystemCalls(Case):
         self.refused("EUNCLEAN", single.open_file, self.path)
         self.before_read(3, lambda: self.patch(PAGE, data[PAGE:2 * PAGE]))
         self.assertIsNone(single.open_file(self.path).health())
+
+    def test_a_file_that_turns_while_it_is_copied_is_not_copied(self):
+        for layout in WINDOWS:
+            for nth in (3, 4):
+                at_rest(self.path, layout)
+                self.before_read(nth, lambda: self.patch(LIVE_EPOCH, struct.pack("<Q", 1)))
+                self.refused("ECHANGED", single.open_file, self.path, None, single.COPY)
+                self.assertIsNone(single.open_file(self.path, None, single.COPY).health())
 
     def test_a_file_that_changes_while_it_is_copied_is_not_copied(self):
         for offset, change in ((LIVE, lambda word: word ^ 2), (PAGE, lambda word: word + 2), (88, lambda word: word ^ 1)):
@@ -497,7 +557,7 @@ class Compiled(Case):
             if flags != ["-m32"] or subprocess.run(command, capture_output=True).returncode == 0:  # few machines have the libraries
                 self.compile(*command)
                 ask.append([program])
-        for layout in bfs.LAYOUTS:
+        for layout in bfs.LASTING_LAYOUTS:
             at_rest(self.path, layout, keys=PRESENT)
             mine = single.open_file(self.path)
             strangers = sum(mine.contains(b"no %d" % i) for i in range(100))

@@ -1,7 +1,7 @@
 """An independent writer of bfstore's file format, written from src/format/FORMAT.md: no code of the library's.
 
     shape(layout, m, k, ...)  ->  what a filter is, for:
-    create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync() and close()
+    create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync(), turn() and close()
     seal(path, to, secret) | embedded(shape, digests) | bare(shape, digests)
 
 It is always an exclusive writer. It refuses a file that is not clean, or that another writer has open: Refused has the code. Python has no atomic
@@ -20,12 +20,12 @@ import struct
 import time
 
 from reader import FILLING, LATER_STATES, POISONED, RECOVERING, REPLACED, STATES, SUPERSEDED
-from reader import LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
+from reader import EPOCHS, LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
 from reader import end_word, healthy_word, xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 CLEAN, DIRTY = 1, 2
-LIVE_WORD, SYNCING, NUM_SLICES, KEYS_ADDED, KEYS_REMOVED = 1536, 1537, 1539, 1544, 1545  # words of the file
+LIVE_WORD, SYNCING, EPOCH, NUM_SLICES, KEYS_ADDED, KEYS_REMOVED = 1536, 1537, 1538, 1539, 1544, 1545  # words of the file
 CHUNK = 65536
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -37,22 +37,30 @@ def digest_of(shape, key):
     return xxh3(key, shape.seed) if shape.hash == 1 else siphash(key, shape.secret)
 
 
-def cells_of(shape, digest):
-    """A counter that two probes reach is one counter."""
+def cells_of(shape, digest, epoch_word=0):
+    """A counter that two probes reach is one counter. The bits of a key whose layout expires are those in this epoch word."""
+    epochs = EPOCHS.get(shape.layout, 1)
+    bits_of_word, shift = 512 // epochs, {1: 23, 8: 26, 4: 25, 2: 24}[epochs]
+    in_line = lambda h: 512 * (digest * (shape.m // 512) >> 64) + bits_of_word * epoch_word + (h >> shift)
     h, x, cells = digest % 2**32, digest | 1, set()
     for _ in range(shape.k):
         h = h * 0x9E3779B9 % 2**32
-        cells.add({1: lambda: 512 * (digest * (shape.m // 512) >> 64) + (h >> 23), 2: lambda: x * shape.m >> 64,
-                   3: lambda: 128 * (digest * (shape.m // 128) >> 64) + (h >> 25)}[shape.layout]())
+        cells.add({2: lambda: x * shape.m >> 64,
+                   3: lambda: 128 * (digest * (shape.m // 128) >> 64) + (h >> 25)}.get(shape.layout, lambda: in_line(h))())
         x = x * 0xF1357AEA2E62A9C5 % 2**64
     return cells
 
 
-def change_cells(words, shape, digest, change):
+def has_cells(words, shape, digest, epoch_word=0):
+    bits = LAYOUTS[shape.layout][1]
+    return all(words[cell * bits // 64] >> cell * bits % 64 & 2**bits - 1 for cell in cells_of(shape, digest, epoch_word))
+
+
+def change_cells(words, shape, digest, change, epoch_word=0):
     """Changes each cell to change(cell, its highest value). Returns whether one was 0. Stores whole words."""
     bits, was_empty = LAYOUTS[shape.layout][1], False
     most = 2**bits - 1
-    for cell in set(digest) if shape.hash > 3 else cells_of(shape, digest):
+    for cell in set(digest) if shape.hash > 3 else cells_of(shape, digest, epoch_word):
         word, shift = cell * bits // 64, cell * bits % 64
         old = words[word] >> shift & most
         words[word] += change(old, most) - old << shift
@@ -60,8 +68,18 @@ def change_cells(words, shape, digest, change):
     return was_empty
 
 
-def set_cells(words, shape, digest):
-    return change_cells(words, shape, digest, lambda old, most: min(old + 1, most))
+def set_cells(words, shape, digest, epoch_word=0):
+    return change_cells(words, shape, digest, lambda old, most: min(old + 1, most), epoch_word)
+
+
+def add_to(words, shape, digest, epoch):
+    """Adds a digest to a filter in this epoch. Returns whether the key counts: no epoch word had all of its bits."""
+    epochs = EPOCHS.get(shape.layout)
+    if not epochs:
+        return set_cells(words, shape, digest)
+    fresh = not any(has_cells(words, shape, digest, word) for word in range(epochs))
+    set_cells(words, shape, digest, epoch % epochs)
+    return fresh
 
 
 def lower(words, shape, digest):
@@ -69,8 +87,9 @@ def lower(words, shape, digest):
     change_cells(words, shape, digest, lambda old, most: old if old in (0, most) else old - 1)
 
 
-def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None):
+def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, seeds=None, window_ms=None):
     f = Filter()
+    f.window = struct.pack("<Q", window_ms) if window_ms else None
     f.seeds = struct.pack(f"<{k}I", *seeds) if seeds else None
     f.layout, f.m, f.k, f.n, f.p, f.hash, f.seed, f.note, f.secret = layout, m, k, n, p, hash, seed, note, secret
     f.body_bytes = body_bytes(layout, m)
@@ -86,9 +105,9 @@ def up(x, unit):
 
 def identity(f, form, seal=None):
     records = b""
-    for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds)):
+    for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds), (6, f.window)):
         if value:
-            records += struct.pack("<HHI", kind, kind in (2, 4, 5), len(value)) + value + bytes(-len(value) % 8)
+            records += struct.pack("<HHI", kind, kind in (2, 4, 5, 6), len(value)) + value + bytes(-len(value) % 8)
     size = 4096 if form == 1 else max(192, up(136 + len(records), 64))
     start = size if form == 2 else 16384 if f.body_bytes < 2 << 20 else 2 << 20
     record = struct.pack("<8sHHIIIIHHHHIQQdQQQ16sQIIQ", b"\x89BFS\r\n\x1a\n", 2, 0, size, 0, int(seal is not None), 0, form, 0, f.layout,
@@ -137,6 +156,12 @@ def place(fd):
             device = os.path.basename(os.readlink(f"/sys/dev/block/{os.major(at.st_dev)}:{os.minor(at.st_dev)}"))
             mount = os.stat(f"/sys/fs/{kind}/{device}").st_ino
     return boot + struct.pack("<QQQQ", at.st_dev, at.st_ino, inode_mark(fd), mount)
+
+
+def now():
+    """Returns this moment as a slot has it: turned_at and turned_after_boot."""
+    # clock: what the file has; no verdict depends on how long anything takes.
+    return tuple(map(time.clock_gettime_ns, (time.CLOCK_REALTIME, time.CLOCK_BOOTTIME)))
 
 
 def slot_page(f, sequence, its_state, its_place, lanes, slices=1, filling=0, recoveries=0, turned=bytes(24)):
@@ -215,35 +240,56 @@ class Writer:
             live = self.live_word()
             check([(not live & POISONED, "BFS_EPOISONED"), (not live & RECOVERING, "BFS_ERECOVERING"),
                    (not live & LATER_STATES, "BFS_ELATER")])
-            fresh = sum(set_cells(self.body, self.f, digest) for digest in digests[i:i + 64])
+            fresh = self.add_in_an_epoch(digests[i:i + 64])
             self.words[KEYS_ADDED] = (self.words[KEYS_ADDED] + (len(digests[i:i + 64]) if self.f.layout == 3 else fresh)) % 2**64
             changed += fresh
         self.live_word()
         return changed
 
+    def add_in_an_epoch(self, digests):
+        """Adds digests, all in one epoch. Returns how many of them are new."""
+        fresh = None
+        while True:
+            epoch = self.live_epoch()
+            added = sum(add_to(self.body, self.f, digest, epoch // 2) for digest in digests)
+            fresh = added if fresh is None else fresh
+            if self.live_epoch() == epoch:
+                return fresh
+
+    def live_epoch(self):
+        """Reads the epoch through the descriptor, as live_word() does: a system call is the fence."""
+        return number(os.pread(self.fd, 8, 8 * EPOCH))
+
     def remove_digests(self, digests):
         """Removes digests. Returns how many of them were not certainly absent."""
-        live, bits, removed = self.live_word(), LAYOUTS[self.f.layout][1], 0
+        live, removed = self.live_word(), 0
         check([(self.f.layout == 3, "BFS_EUNSUPPORTED"), (not live & POISONED, "BFS_EPOISONED"),
                (not live & RECOVERING, "BFS_ERECOVERING"), (not live & LATER_STATES, "BFS_ELATER"), (not live & FILLING, "BFS_EFILLING")])
         for digest in digests:
-            if all(self.body[cell * bits // 64] >> cell * bits % 64 & 15 for cell in cells_of(self.f, digest)):
+            if has_cells(self.body, self.f, digest):
                 lower(self.body, self.f, digest)
                 removed += 1
         self.words[KEYS_REMOVED] = (self.words[KEYS_REMOVED] + removed) % 2**64
         self.live_word()
         return removed
 
-    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False):
-        """Returns whether the slot says filling."""
+    def newest_slot(self):
+        """Returns the number and the page of the newest slot."""
         pages = [os.pread(self.fd, 4096, at) for at in (4096, 8192)]
         valid = [number(page[4088:]) == xxh3(page[:4088], xxh3(self.f.file_id, 0)) for page in pages]
         newest = max((0, 1), key=lambda i: (valid[i], number(pages[i][:8]), -i))
-        old, sequence = pages[newest], number(pages[newest][:8])
-        check([(valid[newest] and sequence < 2**64 - 1, "BFS_ESLOTS")])
+        check([(valid[newest], "BFS_ESLOTS")])
+        return newest, pages[newest]
+
+    def write_slot(self, its_state, its_place=b"", change=lambda lanes: lanes, filled=False, turned=None):
+        """Returns whether the slot says filling. `turned`: epoch, turned_at and turned_after_boot, if they change."""
+        newest, old = self.newest_slot()
+        sequence, new_place = number(old[:8]), its_place + old[16 + len(its_place):64]
+        check([(sequence < 2**64 - 1, "BFS_ESLOTS")])
         lanes, filling = change(old[128:1664]), 0 if filled else number(old[72:76])
-        page = slot_page(self.f, sequence + 1, its_state, its_place + old[16 + len(its_place):64], lanes, number(old[12:16]), filling,
-                         number(old[76:80]), old[80:104])
+        same_boot = old[16:32] == new_place[:16]
+        turned = turned or old[80:96] + (old[96:104] if same_boot else bytes(8))
+        page = slot_page(self.f, sequence + 1, its_state, new_place, lanes, number(old[12:16]), filling, number(old[76:80]), turned)
         os.pwrite(self.fd, page, 4096 if newest else 8192)
         os.fdatasync(self.fd)
         return filling
@@ -259,7 +305,7 @@ class Writer:
         except Exception as error:
             if str(error) != "BFS_EOWNERS":
                 self.change_live_word(POISONED)
-                self.write_slot(DIRTY, bytes(16))
+                self.write_slot(DIRTY, bytes(48))
                 raise
             self.words[SYNCING] = 0
             raise
@@ -279,6 +325,68 @@ class Writer:
         self.live_word()
         with locked(self.fd, SYNC), locked(self.fd, STATE):
             self.sync_and_write(DIRTY, change, filled)
+
+    def turn(self, from_epoch=None):
+        """Ends this epoch, or the current one if a turn is due. Returns whether it did. The sync lock is on a descriptor, which
+        nothing in a Python process closes, and not kept by a mapping."""
+        self.live_word()
+        with locked(self.fd, SYNC):
+            epoch = self.epoch_to_end()
+            if from_epoch != epoch if from_epoch is not None else not self.turn_is_due():
+                return False
+            self.words[EPOCH] = 2 * epoch + 1
+            self.clear_word((epoch + 1) % self.f.epochs)
+            self.words[SYNCING] = 1
+            try:
+                os.fdatasync(self.fd)
+                with locked(self.fd, STATE):
+                    check([(not self.live_word() & POISONED, "BFS_EPOISONED")])
+                    self.begin_epoch(epoch + 1)
+            except OSError:
+                self.poison()
+                raise
+            return True
+
+    def begin_epoch(self, epoch):
+        turned = lambda: struct.pack("<QQQ", epoch, *now())
+        self.write_slot(DIRTY, turned=turned())
+        self.words[EPOCH] = 2 * epoch
+        filling = self.write_slot(DIRTY, turned=turned())  # adds went to the epoch before until now
+        self.change_live_word(0, 0 if filling else FILLING)
+        self.words[SYNCING] = 0
+
+    def epoch_to_end(self):
+        live, (_, slot) = self.live_word(), self.newest_slot()
+        check([(self.f.epochs, "BFS_EUNSUPPORTED"), (not live & RECOVERING and number(slot[8:12]) < 3, "BFS_ERECOVERING"),
+               (not live & POISONED and any(slot[16:64]), "BFS_EPOISONED")])
+        epoch = number(slot[80:88])
+        if self.words[SYNCING] or self.live_epoch() // 2 != epoch:
+            self.poison()
+            raise Refused("BFS_EPOISONED")
+        return epoch
+
+    def turn_is_due(self):
+        _, slot = self.newest_slot()
+        turned_at, after_boot = struct.unpack_from("<QQ", slot, 88)
+        wall_clock, since_boot = now()
+        counts = after_boot and any(slot[16:32]) and slot[16:32] == place(self.fd)[:16]
+        passed = since_boot - after_boot if counts else wall_clock - turned_at
+        return max(passed, 0) // 10**6 >= -(-self.f.window_ms // (self.f.epochs - 1))
+
+    def clear_word(self, epoch_word):
+        """Clears this word of every line, and checks the live word after each MiB of the body."""
+        of_word = 8 // self.f.epochs
+        for line in range(0, len(self.body), 8):
+            for i in range(of_word):
+                self.body[line + of_word * epoch_word + i] = 0
+            if line % 131072 == 0:
+                self.live_word()
+        self.live_word()
+
+    def poison(self):
+        with locked(self.fd, STATE):
+            self.change_live_word(POISONED)
+            self.write_slot(DIRTY, bytes(48))
 
     def close(self):
         try:
@@ -332,11 +440,11 @@ def nameless(path, f, sums_bytes=0):
     return w
 
 
-def finish(w, lanes=bytes(1536), seal=None, filling=0):
-    """Does steps 4 and 6 to 8 of "Creating a file"."""
+def finish(w, lanes=bytes(1536), seal=None, filling=0, turned=bytes(24)):
+    """Does steps 4 and 6 to 8 of "Creating a file". `turned` is that of the slot with a place."""
     os.pwrite(w.fd, identity(w.f, 1, seal), 0)
-    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), filling=filling), 4096)
-    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, filling=filling), 8192)
+    os.pwrite(w.fd, slot_page(w.f, 1, CLEAN, bytes(48), bytes(1536), filling=filling, turned=turned[:16] + bytes(8)), 4096)
+    os.pwrite(w.fd, slot_page(w.f, 2, DIRTY, place(w.fd), lanes, filling=filling, turned=turned), 8192)
     os.fdatasync(w.fd)
     lock(w.lock_fd, WRITERS)
 
@@ -344,7 +452,7 @@ def finish(w, lanes=bytes(1536), seal=None, filling=0):
 def create(path, f, filling=False):
     w = nameless(path, f)
     w.change_live_word(FILLING if filling else 0)
-    finish(w, filling=int(filling))
+    finish(w, filling=int(filling), turned=struct.pack("<QQQ", 0, *now()) if f.epochs else bytes(24))
     w.publish()
     return w
 
@@ -400,7 +508,10 @@ def seal(path, to, secret=None):
         w.map[w.f.end_at - len(sums):w.f.end_at] = sums
         w.words[KEYS_ADDED] = left = max(f.keys_added - f.keys_removed, 0)
         newest = max(slots[:4096], slots[4096:], key=lambda page: number(page[:8]))
-        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), left % 2**64))
+        w.words[EPOCH] = f.live_epoch
+        turned = newest[80:96] + (newest[96:104] if newest[16:32] == place(w.fd)[:16] else bytes(8))
+        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), left % 2**64),
+               turned=turned)
         w.sync_and_write(CLEAN)
         check([(judge(source.fileno(), secret).header[4096:12288] == slots, "BFS_EBUSY")])
         w.publish()

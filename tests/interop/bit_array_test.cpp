@@ -1,6 +1,7 @@
 // The format raw says nothing, so the caller must say everything. A missing number is an error and gets no default.
 // tests/filter/bits_test.cpp has the bits themselves, and tests/bf/raw_test.py the real programs.
 #include "foreign.hpp"
+#include "support/memory_layouts.hpp"
 
 using namespace foreign;
 
@@ -78,7 +79,7 @@ TEST_CASE("only layouts whose bits are in the array's order take it") {
   options.hash = Hash::kXxh3;
   options.seed = 1;
   options.num_bits = 128;
-  for (const Layout layout : every_layout()) {
+  for (const Layout layout : every_layout_in_memory()) {
     options.layout = layout;
     if (layout == Layout::kClassic) {
       CHECK(imported(Bytes(16), kLittle, options).ok());

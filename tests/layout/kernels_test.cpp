@@ -33,11 +33,17 @@ constexpr std::uint64_t kLines = 4096;
 
 Layout tested = Layout::kBlocked;  // the layout that is tested now
 
+std::uint64_t epoch_word = 0;  // of the tested filter, if its keys expire
+
 // Lines are 64 bytes.
 Geometry geometry_of(std::uint32_t k) {
   const layout::Row& row = layout::row_of(tested);
-  return row.geometry(kLines * kLineBits / row.info.cell_bits, k);
+  Geometry geometry = row.geometry(kLines * kLineBits / row.info.cell_bits, k);
+  if (row.info.epochs != 0) geometry.epoch = &epoch_word;
+  return geometry;
 }
+
+std::uint32_t epochs() { return layout::row_of(tested).info.epochs; }
 
 struct Free {
   void operator()(std::uint64_t* words) const { std::free(words); }
@@ -66,7 +72,10 @@ Words fill(const Functions& scalar, const Geometry& geometry, const std::vector<
   std::uint64_t next = 0;
   std::uint64_t maybes = 0;
   do {
-    for (std::uint64_t i = 0; i < kLines / 4; ++i) scalar.add.one(words.get(), geometry, mix(~next++));
+    for (std::uint64_t i = 0; i < kLines / 4; ++i) {
+      epoch_word = 2 * next;  // keys of all epochs
+      scalar.add.one(words.get(), geometry, mix(~next++));
+    }
     maybes = 0;
     for (std::uint64_t i = 0; i < 2000; ++i) maybes += scalar.contains.one(target, digests[i]) ? 1U : 0U;
   } while (maybes < 1000);
@@ -131,11 +140,13 @@ void compare_unaligned(const Functions& scalar, const Functions& kernel, std::ui
 void compare_adds(const Functions& scalar, const Functions& kernel, std::uint32_t k,
                   const std::vector<std::uint64_t>& digests) {
   const Geometry geometry = geometry_of(k);
-  const std::size_t size = std::min<std::size_t>(digests.size(), 20000);
+  const std::size_t size = std::min<std::size_t>(digests.size(), 20000) / std::max(1U, epochs());
   std::vector<std::uint64_t> added(digests.begin(), digests.begin() + static_cast<std::ptrdiff_t>(size));
   for (std::size_t i = 0; i < size / 2; ++i) added[size - 1 - i] = added[i] | (i % 2 == 0 ? 0 : 0xfffULL << 52);
   const Words words[] = {empty_lines(), empty_lines(), empty_lines()};
-  for (const auto changes : {&Functions::add, &Functions::add_alone}) {
+  for (std::uint32_t i = 0; i < 2 * std::max(1U, epochs()); ++i) {
+    const auto changes = i % 2 == 0 ? &Functions::add : &Functions::add_alone;
+    epoch_word = 2 * (k + i / 2) + (k + i) / 3 % 2;  // each epoch, also while a turn clears
     for (const Words& each : words) std::memset(each.get(), 0, kLines * 64);
     bool good = true;
     std::size_t expected = 0;
@@ -149,7 +160,7 @@ void compare_adds(const Functions& scalar, const Functions& kernel, std::uint32_
       counted += (kernel.*changes).step(words[2].get(), geometry, step);
       return true;
     });
-    for (const int i : {1, 2}) good = good && std::memcmp(words[0].get(), words[i].get(), kLines * 64) == 0;
+    for (const int copy : {1, 2}) good = good && std::memcmp(words[0].get(), words[copy].get(), kLines * 64) == 0;
     if (good && counted == expected && expected > 0) continue;
     std::printf("%s, k = %u: adds differ from scalar\n", kernel.isa, k);
     std::exit(1);
@@ -186,14 +197,14 @@ void check_doubt(const Functions& kernel) {
 [[gnu::noinline]] void compare_all(const char* name, std::size_t count) {
   std::vector<std::uint64_t> digests(count);
   for (std::size_t i = 0; i < count; ++i) digests[i] = mix(i);
-  for (const Layout each : {Layout::kBlocked, Layout::kCounting}) {
-    tested = each;
+  for (const LayoutInfo& each : layouts()) {
+    tested = each.layout;
     const Functions kernel = *layout::choose(layout::row_of(tested), name);
     if (std::string_view(kernel.isa) != name) continue;  // no kernel of its own
     const Functions scalar = layout::runnable(layout::row_of(tested)).back();
     for (std::uint32_t k = 1; k <= kMaxProbes; ++k) {
       compare(scalar, kernel, k, digests);
-      compare_unaligned(scalar, kernel, k, digests);
+      if (kernel.unaligned.contains != nullptr) compare_unaligned(scalar, kernel, k, digests);
       compare_adds(scalar, kernel, k, digests);
     }
     check_doubt(kernel);

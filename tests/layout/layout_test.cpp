@@ -36,12 +36,20 @@ layout::Target target_of(const std::uint64_t* words, const layout::Geometry& geo
   return {words, geometry, {&front, &end, 3}, nullptr};
 }
 
+// Returns the geometry of a filter that is in its first epoch, if its keys expire.
+layout::Geometry geometry_of(Layout layout, std::uint64_t m, std::uint32_t k) {
+  static const std::uint64_t first_epoch = 0;
+  layout::Geometry geometry = layout::row_of(layout).geometry(m, k);
+  if (layout::row_of(layout).info.epochs != 0) geometry.epoch = &first_epoch;
+  return geometry;
+}
+
 // A filter's body, and its functions with the geometry put in. Batches are rolled as the store does it.
 struct Body {
   Body(const Functions& functions, Layout layout, std::uint64_t m, std::uint32_t k)
       : table(functions),
         cell_bits(layout::row_of(layout).info.cell_bits),
-        geometry(layout::row_of(layout).geometry(m, k)),
+        geometry(geometry_of(layout, m, k)),
         memory(layout::body_bytes(layout::row_of(layout), m)) {}
 
   bool add(std::uint64_t digest) { return table.add.one(memory.words(), geometry, digest); }
@@ -132,12 +140,7 @@ void for_each_shape(std::initializer_list<std::uint32_t> probes, Check check) {
   }
 }
 
-const Functions& scalar_of(Layout layout) {
-  static const Functions blocked = runnable(layout::row_of(Layout::kBlocked)).back();
-  static const Functions classic = runnable(layout::row_of(Layout::kClassic)).back();
-  static const Functions counting = runnable(layout::row_of(Layout::kCounting)).back();
-  return layout == Layout::kBlocked ? blocked : layout == Layout::kClassic ? classic : counting;
-}
+const Functions& scalar_of(Layout layout) { return *layout::row_of(layout).scalar; }
 
 }  // namespace
 
@@ -193,7 +196,7 @@ TEST_CASE("at 2^48 bits the golden bits are where they must be") {
     CAPTURE(golden.layout);
     CAPTURE(golden.digest);
     const layout::Row& row = layout::row_of(golden.layout);
-    const layout::Geometry geometry = row.geometry(golden.num_bits, 8);
+    const layout::Geometry geometry = geometry_of(golden.layout, golden.num_bits, 8);
     for (const Functions& table : runnable(layout::row_of(golden.layout))) {
       CAPTURE(table.isa);
       for (const std::uint64_t bit : golden.bits) sparse.words()[bit * row.info.cell_bits / 64] = 0;
@@ -329,7 +332,7 @@ TEST_CASE("adding again writes nothing: it works on memory that can only be read
     for (const layout::Changes& adds : {table.add, table.add_alone}) {
       Sparse pages(m);
       REQUIRE(pages.ok());
-      const layout::Geometry geometry = layout::row_of(layout).geometry(m, 9);
+      const layout::Geometry geometry = geometry_of(layout, m, 9);
       const auto digests = mixed(0, 5000);
       const layout::Step step{digests.data(), digests.size(), nullptr, 0};
       static_cast<void>(adds.step(pages.words(), geometry, step));
@@ -402,10 +405,9 @@ TEST_CASE("an unexpected word of a guard, under its mask, makes every answer may
         Buffer memory(layout::body_bytes(layout::row_of(layout), 51200));
         std::uint64_t front = kFront;
         std::uint64_t end = kEnd;
-        const layout::Target target{memory.words(),
-                                    layout::row_of(layout).geometry(51200, k),
-                                    {&front, &end, kFront ^ kEnd},
-                                    table.contains.one_for(layout::row_of(layout).geometry(51200, k))};
+        const layout::Geometry geometry = geometry_of(layout, 51200, k);
+        const layout::Target target{
+            memory.words(), geometry, {&front, &end, kFront ^ kEnd}, table.contains.one_for(geometry)};
         const auto maybe = [&](std::uint64_t at_front, std::uint64_t at_end) {
           front = at_front;
           end = at_end;

@@ -12,6 +12,7 @@ import unittest
 
 LIBRARY, COMPILER, *INLINED_LOOPS = sys.argv[1:]
 KERNELS = ("blocked_avx2", "blocked_avx512", "counting_avx2", "counting_avx512")
+WINDOWS = ("window_avx2", "window_avx512")  # each with the functions of three layouts
 
 
 def output(*command: str) -> str:
@@ -47,21 +48,24 @@ class MachineCode(unittest.TestCase):
         return found[0]
 
     def test_every_loop_over_digests_prefetches(self) -> None:
-        for member in ("blocked", "classic", "counting", *KERNELS):
+        for member in ("blocked", "classic", "counting", "window", *KERNELS, *WINDOWS):
             # The scalar tables' compilers may keep a loop in the function that calls it.
-            loops = self.functions(member, r"\b(ask|change_all)<") or self.functions(member, r"_step\b")
+            loops = self.functions(member, r"\b(ask|change_all|add_all_now)<")
+            steps = self.functions(member, r"_step\b")
             for what in (r"ask<|contains_step", "Alone", "Shared"):
-                named = [code for function, code in loops.items() if re.search(what, function)]
+                named = ([code for function, code in loops.items() if re.search(what, function)] or
+                         [code for function, code in steps.items() if re.search(what, function)])
                 self.assertTrue(named, f"{member}: {what}")
                 for code in named:  # one before the loop over the digests, and one in it
                     self.assertGreaterEqual(code.count("\tprefetch"), 2, f"{member}: {what}")
 
     def test_kernels_use_their_instructions(self) -> None:
-        for member, register in ((name, "ymm" if name.endswith("avx2") else "zmm") for name in KERNELS):
-            code = "".join(self.functions(member, "ask<|change_all<|_one").values())
+        for member, register in ((name, "ymm" if name.endswith("avx2") else "zmm") for name in (*KERNELS, *WINDOWS)):
+            code = "".join(self.functions(member, "ask<|change_all<|add_all_now<|_one").values())
             self.assertIn(register, code)
-            self.assertRegex(code, "vperm[a-z0-9]+")
-        self.assertNotRegex(self.code[self.member("blocked")], "[yz]mm")
+            self.assertRegex(code, "vpcmpeqq" if member in WINDOWS else "vperm[a-z0-9]+")
+        for member in ("blocked", "window"):
+            self.assertNotRegex(self.code[self.member(member)], "[yz]mm")
 
     def test_the_only_writer_stores_halves_of_lines_and_no_single_words(self) -> None:
         for member in ("blocked_avx2", "blocked_avx512"):
@@ -81,6 +85,14 @@ class MachineCode(unittest.TestCase):
         self.assertEqual(len(re.findall(fence, code)), 1)
         # Only a thread that asks the kernel for failed writes exchanges the time of the next question.
         self.assertNotRegex(re.sub(fence, "", code), r"\txchg +%\w+,[^\n]*\(|\tlock (?!cmpxchg)")
+
+    # The same of an add whose epoch ends: it would look at the epoch before its bits are seen.
+    def test_an_add_looks_at_the_epoch_again_after_a_full_fence(self) -> None:
+        for member in ("window", *WINDOWS):
+            adds = self.functions(member, r"\badd_(now|all_now)<")
+            self.assertGreaterEqual(len(adds), 3 * 2 * 10, member)  # of each layout, shared and alone
+            for name, code in adds.items():
+                self.assertRegex(code, r"\tlock or[lq] +\$0x0,[^\n]*\(%rsp\)|\tmfence", name)
 
     def test_kernels_for_few_probes_have_no_branch_but_the_doubt(self) -> None:
         for member in ("blocked_avx2", "blocked_avx512"):
@@ -124,7 +136,7 @@ class MachineCode(unittest.TestCase):
             self.assertEqual(re.findall(r"^\w* [VWuvw] (bfstore.*)$", symbols, re.M), [], library)
 
     def test_kernels_define_no_weak_symbol(self) -> None:
-        for name in (*KERNELS, "blocked_neon", "counting_neon"):
+        for name in (*KERNELS, *WINDOWS, "blocked_neon", "counting_neon"):
             weak = re.findall(r"^\w* [VWuvw] (.*)$", self.symbols[self.member(name)], re.M)
             # gcc's reference to the personality routine: an address, no code.
             self.assertEqual([symbol for symbol in weak if symbol != "DW.ref.__gxx_personality_v0"], [], name)

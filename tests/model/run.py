@@ -1,5 +1,5 @@
-"""Has the model checker Spin look for a wrong "no" in protocol.pml and replacing.pml: the models as they are must have none,
-and each of their seeded bugs must lead to one. Arguments: protocol.pml, replacing.pml, and --long for every case and the full search (a
+"""Has the model checker Spin look for a wrong "no" in protocol.pml, replacing.pml and window.pml: the models as they are must
+have none, and each of their seeded bugs must lead to one. Arguments: protocol.pml, replacing.pml, window.pml, and --long for every case and the full search (a
 quarter of an hour) instead of those that take a few seconds each."""
 import pathlib
 import shutil
@@ -24,11 +24,32 @@ REMOVING_BUGS = {
 }
 # Bugs of replacing.pml, each found in less than a second, with one kill and one power cut.
 REPLACING_BUGS = ["ONE_BIT", "SAID_AFTER_ONLY", "NOT_ON_DISK", "OPENER_CLEARS_IT", "UNLINKED_GOES_ON", "LETS_GO_TOO_EARLY"]
+# Bugs of window.pml: the scene, and its numbers.
+WINDOW_BUGS = {
+    "ADDER_LOOKS_ONCE": ("LIVE", {}), "QUIET_ADDER_LOOKS_ONCE": ("LIVE", {}), "ANY_WORD_WILL_DO": ("LIVE", {}),
+    "READER_LOOKS_ONCE": ("LIVE", {"STOPPED_READER": 1, "TURNERS": 1}), "NO_CLEARING_BIT": ("LIVE", {"STOPPED_READER": 1, "TURNERS": 1}),
+    "SMALL_EPOCH": ("LIVE", {}), "FROM_IS_NOT_COMPARED": ("TIMED", {}), "LOCK_IS_TRUSTED": ("LIVE", {"PARTS": 2}),
+    "CLEAR_AFTER_TURNING": ("LIVE", {}), "DUE_OUTSIDE_THE_LOCK": ("TIMED", {}), "SLOT_ONCE": ("TIMED", {}),
+    "TIME_OF_DAY_ALONE": ("TIMED", {"MOST_JUMPS": 1}), "CATCH_UP": ("TIMED", {"MOST_JUMPS": 1, "MOST_CUTS": 1}),
+    "BACK_IS_DUE": ("TIMED", {"MOST_JUMPS": 1, "MOST_CUTS": 1}), "NUMBER_OF_A_TURN": ("TIMED", {}),
+    "COPY_EPOCH_FIRST": ("COPYING", {"TURNERS": 1}), "COPY_ONCE": ("COPYING", {"TURNERS": 1}), "COPY_TIME_OF_A_TURN": ("COPYING", {"TURNERS": 1}),
+    "LIVE_BEFORE_SLOT": ("DURABLE", {"MOST_CUTS": 1}), "SLOT_NOT_SYNCED": ("DURABLE", {"MOST_CUTS": 1}), "BODY_NOT_SYNCED": ("DURABLE", {"MOST_CUTS": 1}),
+    "MIXTURE_IS_CLEAN": ("DURABLE", {"MOST_CUTS": 1}), "RECOVERY_KEEPS_LIVE": ("DURABLE", {"MOST_CUTS": 1}),
+    "RECOVERY_LOWERS": ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1, "TURNS": 2}),
+}
+WINDOW_WITHOUT_BUG = [("LIVE", {}), ("LIVE", {"STOPPED_READER": 1, "TURNERS": 1}), ("TIMED", {}), ("DURABLE", {"MOST_CUTS": 1, "TURNS": 2})]
+LONG_WINDOW_WITHOUT_BUG = [
+    ("LIVE", {"MOST_KILLS": 1, "PARTS": 2}), ("LIVE", {"E": 3, "MOST_KILLS": 1}),
+    ("LIVE", {"E": 3, "STOPPED_READER": 1, "TURNERS": 1}), ("LIVE", {"PARTS": 2, "STOPPED_READER": 1, "TURNERS": 1}),
+    ("TIMED", {"MOST_JUMPS": 1, "MOST_CUTS": 1}), ("TIMED", {"E": 3, "MOST_KILLS": 1}), ("TIMED", {"STOPPED_READER": 1, "TURNERS": 1}),
+    ("COPYING", {"TURNERS": 1}), ("DURABLE", {"MOST_CUTS": 1, "TURNS": 4}), ("DURABLE", {"MOST_KILLS": 1, "MOST_CUTS": 1}),
+    ("DURABLE", {"MOST_KILLS": 1, "STOPPED_READER": 1, "TURNS": 2}), ("DURABLE", {"E": 3, "MOST_CUTS": 1}),
+]
 # Bugs that lie deep are searched in an order that a seed decides.
 SEEDS = {"ADOPT_WHILE_SYNCING": 11}
 LONG_BUGS = {"RETRY_AFTER_FAILURE", "NO_REWRITE", "ADOPT_RECOVERING", "ADOPT_WHILE_SYNCING", "LOCK_FIRST", "JOIN_WITHOUT_ASKING",
              "ASK_DURING_A_SYNC", "ASK_WITHOUT_FLAG", "REMOVE_WHILE_RECOVERING", "REPEAT_REMOVE",
-             "REPLAY_IF_ABSENT"}
+             "REPLAY_IF_ABSENT", "RECOVERY_LOWERS"}
 WITHOUT_BUG = [(0, 0, 0), (0, 1, 0)]
 LONG_WITHOUT_BUG = [(0, 0, 1), (0, 2, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
 REMOVING_WITHOUT_BUG = [(0, 0, 0)]
@@ -41,22 +62,21 @@ TABLE = 28
 LONG_TABLE = 33
 
 
-def build(model, folder, bug, numbers, removes):
+def build(model, folder, bug, numbers):
     """Builds the checker for one case."""
-    kills, cuts, failures = numbers
-    subprocess.run(["spin", "-a", f"-DBUG={bug}", f"-DMOST_KILLS={kills}", f"-DMOST_CUTS={cuts}",
-                    f"-DMOST_FAILURES={failures}", f"-DREMOVES={int(removes)}", str(model)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["spin", "-a", f"-DBUG={bug}", *(f"-D{name}={value}" for name, value in numbers.items()), str(model)],
+                   cwd=folder, check=True, stdout=subprocess.DEVNULL)
     order = ["-DT_RAND", "-DP_RAND"] if bug in SEEDS else []
     # A bug is found so soon that to optimize its checker takes longer than the search.
-    optimization = "-O0" if bug in {*REPLACING_BUGS, *BUGS, *REMOVING_BUGS} - LONG_BUGS else "-O2"
+    optimization = "-O0" if bug in {*REPLACING_BUGS, *WINDOW_BUGS, *BUGS, *REMOVING_BUGS} - LONG_BUGS else "-O2"
     subprocess.run(["gcc", optimization, "-w", "-DSAFETY", "-DBITSTATE", "-DNOREDUCE", *order, "-o", "checker", "pan.c"],
                    cwd=folder, check=True)
 
 
-def search(model, bug, numbers, removes, table):
+def search(model, bug, numbers, table):
     """Returns whether a wrong "no" was found, and a report of the search."""
     with tempfile.TemporaryDirectory() as folder:
-        build(model, folder, bug, numbers, removes)
+        build(model, folder, bug, numbers)
         began = time.monotonic()  # clock: for the report
         order = [f"-RS{SEEDS[bug]}"] if bug in SEEDS else []
         ran = subprocess.run(["./checker", "-E", "-m40000", f"-w{table}", *order], cwd=folder, capture_output=True, text=True)
@@ -66,23 +86,33 @@ def search(model, bug, numbers, removes, table):
         return "assertion violated" in ran.stdout, f"{states} states, {time.monotonic() - began:.0f} s"
 
 
+def of_protocol(numbers, removes):
+    kills, cuts, failures = numbers
+    return {"MOST_KILLS": kills, "MOST_CUTS": cuts, "MOST_FAILURES": failures, "REMOVES": int(removes)}
+
+
+def of_window(scene, numbers):
+    return {"SCENE": scene, "MOST_KILLS": 0, "MOST_CUTS": 0, **numbers}
+
+
 def main():
     if shutil.which("spin") is None:
         print("SKIP: the model checker Spin is not installed (Debian's package spin)")
         sys.exit(77)
-    model, replacing = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
-    long = sys.argv[3:] == ["--long"]
+    model, replacing, window = (pathlib.Path(path).resolve() for path in sys.argv[1:4])
+    long = sys.argv[4:] == ["--long"]
     wrong = []
     cases = []
     for removes, bugs, without, long_without in ((False, BUGS, WITHOUT_BUG, LONG_WITHOUT_BUG),
                                                  (True, REMOVING_BUGS, REMOVING_WITHOUT_BUG, LONG_REMOVING_WITHOUT_BUG)):
-        cases += [(model, "NONE", numbers, removes) for numbers in without + (long_without if long else [])]
-        cases += [(model, bug, numbers, removes) for bug, numbers in bugs.items() if long or bug not in LONG_BUGS]
-    cases += [(replacing, bug, (1, 1, 0), False) for bug in ["NONE", *REPLACING_BUGS]]
-    for which, bug, numbers, removes in cases:
-        found, words = search(which, bug, numbers, removes, LONG_TABLE if long else TABLE)
-        case = (f"{which.stem}{' with removes' if removes else ''}: {bug}, {numbers[0]} kills, {numbers[1]} power cuts, {numbers[2]} failed syncs: "
-                f"{'a' if found else 'no'} wrong no")
+        cases += [(model, "NONE", of_protocol(numbers, removes)) for numbers in without + (long_without if long else [])]
+        cases += [(model, bug, of_protocol(numbers, removes)) for bug, numbers in bugs.items() if long or bug not in LONG_BUGS]
+    cases += [(replacing, bug, {"MOST_KILLS": 1, "MOST_CUTS": 1}) for bug in ["NONE", *REPLACING_BUGS]]
+    cases += [(window, "NONE", of_window(*scene)) for scene in WINDOW_WITHOUT_BUG + (LONG_WINDOW_WITHOUT_BUG if long else [])]
+    cases += [(window, bug, of_window(*scene)) for bug, scene in WINDOW_BUGS.items() if long or bug not in LONG_BUGS]
+    for which, bug, numbers in cases:
+        found, words = search(which, bug, numbers, LONG_TABLE if long else TABLE)
+        case = f"{which.stem}: {bug}, {', '.join(f'{name} {value}' for name, value in numbers.items())}: {'a' if found else 'no'} wrong no"
         print(f"{case} ({words})", flush=True)
         if found != (bug != "NONE"):
             wrong.append(case)

@@ -12,13 +12,11 @@ import sys
 
 import tables
 
-HEADER = tables.FOLDER / "mutant.hpp"
-
 
 def write(output: pathlib.Path) -> None:
-    copies = {output / table.source: f'#include "{HEADER}"\n{table.applied()}' for table in tables.tables()}
-    for path in output.rglob("*.[ch]pp"):
-        if path not in copies:
+    copies = {output / table.source: table.applied() for table in tables.tables()}
+    for path in output.rglob("*"):
+        if path.suffix in (".cpp", ".hpp", ".inc") and path not in copies:
             path.unlink()
     for path, text in copies.items():
         if path.is_file() and path.read_text("utf-8") == text:

@@ -1,7 +1,8 @@
 // Mistakes that can be switched on, one at a time, to see that the tests notice each of them (run.py). The sources know
-// nothing of them: the tables put them into copies (tables.py), which include this.
+// nothing of them: the tables put them into copies (tables.py). Every file that is compiled includes this first.
 #pragma once
 
+#if __cplusplus >= 202002L  // a client of the C ABI is compiled as older C++
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -18,3 +19,4 @@ namespace bfstore {
 inline constexpr std::uint64_t kNobodysLock = 99;
 
 }  // namespace bfstore
+#endif

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 using namespace bfstore;
 
@@ -37,6 +38,7 @@ Result<Filter> filter_for(const std::string& what, const std::string& path, cons
   options.seed = 7;
   options.layout = layout_named(layout).value().layout;
   options.replace = what == "replace";
+  if (std::string_view(layout).substr(0, 6) == "window") options.window_ms = 86'400'000;
   return Filter::create(path, options);
 }
 
@@ -49,6 +51,8 @@ int main(int count, char** values) {
   const std::uint64_t end = std::strtoull(values[4], nullptr, 10);
   auto filter = filter_for(what, values[2], count > 5 ? values[5] : "blocked");
   if (!filter) return std::puts(filter.error().message.c_str()) < 0 ? 3 : 1;
+  const auto turning = filter->stats().turning;  // the keys of what is added are then in another word
+  if (what == "add" && turning && !filter->turn(turning->epoch).ok()) return 7;
   for (std::uint64_t i = first; what != "ask" && i < end; ++i) {
     if (!filter->add("key " + std::to_string(i)).ok()) return 4;
   }

@@ -24,6 +24,8 @@ def _numbers(prefix):
 
 
 LAYOUTS = _numbers("BFS_LAYOUT_")
+# Those whose keys do not expire: a filter of them needs no window, and may be in memory.
+LASTING_LAYOUTS = {name: number for name, number in LAYOUTS.items() if not name.startswith("window")}
 HASHES = _numbers("BFS_HASH_")
 # bfs_owner_mark is OwnerMark here; pointers in structs are void*, but those to text.
 _TYPES = {"int32_t": c_int32, "uint32_t": c_uint32, "int64_t": c_int64, "uint64_t": c_uint64, "size_t": c_size_t,
@@ -253,7 +255,8 @@ def dump(library, handle, flags=0):
     """The bytes."""
     error = new_error()
     data = ctypes.create_string_buffer(_checked(library.bfs_dump(handle, None, 0, flags, byref(error)), error))
-    return data.raw[:_checked(library.bfs_dump(handle, data, len(data), flags, byref(error)), error)]
+    size = _checked(library.bfs_dump(handle, data, len(data), flags, byref(error)), error)  # before the bytes are taken
+    return data.raw[:size]
 
 
 def foreign_form(format_name, order=0, name=None, column=None, member=0):

@@ -14,9 +14,34 @@ namespace rooms {
 
 __extension__ using Product = unsigned __int128;
 
+// The number of epochs of a layout whose keys expire, otherwise 0.
+constexpr std::uint64_t model_epochs(bfstore::Layout layout) {
+  switch (layout) {
+    case bfstore::Layout::kWindow:
+      return 8;
+    case bfstore::Layout::kWindow4:
+      return 4;
+    case bfstore::Layout::kWindow2:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// `epoch` is that of the add.
 inline std::vector<std::uint64_t> model_probes(bfstore::Layout layout, std::uint64_t m, std::uint32_t k,
-                                               std::uint64_t digest) {
+                                               std::uint64_t digest, std::uint64_t epoch = 0) {
   std::vector<std::uint64_t> bits;
+  if (const std::uint64_t epochs = model_epochs(layout); epochs != 0) {
+    const auto line = static_cast<std::uint64_t>((Product{digest} * (m / 512)) >> 64);
+    const std::uint64_t word_bits = 512 / epochs;
+    auto h = static_cast<std::uint32_t>(digest);
+    for (std::uint32_t i = 0; i < k; ++i) {
+      h = static_cast<std::uint32_t>(std::uint64_t{h} * 0x9e3779b9);
+      bits.push_back(512 * line + epoch % epochs * word_bits + (h * word_bits >> 32));
+    }
+    return bits;
+  }
   if (layout == bfstore::Layout::kBlocked) {
     const Product x = Product{digest} * (m / 512);
     const auto line = static_cast<std::uint64_t>(x >> 64);

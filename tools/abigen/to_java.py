@@ -56,7 +56,8 @@ def wrapped(line):
 
 def constant(one):
     if one.bits == 64:
-        return f"  static final long {one.name[4:]} = {one.written}L;"
+        written = one.written if one.value < 2**63 else f"{one.value:#x}"
+        return f"  static final long {one.name[4:]} = {written}L;"
     return f"  static final int {one.name[4:]} = " + (f"(int) {one.written}L;" if one.value >= 2**31 else f"{one.written};")
 
 

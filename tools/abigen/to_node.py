@@ -42,6 +42,16 @@ def parameter(one):
     return "BUFFER" if one.type.is_pointer else f'"{one.type.base}"'
 
 
+def constants(abi):
+    """BFS has those that a JavaScript number has exactly, so that all of them are of one type."""
+    large = [one for one in abi.constants if abs(one.value) >= 2**53]
+    yield "export const BFS = Object.freeze({"
+    yield from (f"  {one.name.removeprefix('BFS_')}: {one.written}," for one in abi.constants if one not in large)
+    yield from ("});", "", "/** The numbers that only a bigint has exactly. */", "export const BFS_LARGE = Object.freeze({")
+    yield from (f"  {one.name.removeprefix('BFS_')}: {one.written}n," for one in large)
+    yield "});"
+
+
 def code_names(abi):
     words = " | ".join(f'"{one.name}"' for one in abi.constants if one.value < 0)
     yield textwrap.fill(f"/** The name of a code. @typedef {{{words}}} CodeName */", 120, subsequent_indent=" * ")
@@ -54,9 +64,7 @@ def function(one):
 
 
 def files(abi, mark):
-    lines = [f"/* {mark} */", "export const BFS = Object.freeze({"]
-    lines += [f"  {one.name.removeprefix('BFS_')}: {one.written}," for one in abi.constants]
-    lines += ["});", "", *code_names(abi), TYPES, "/** @type {Readonly<Record<string, Layout>>} */", "export const STRUCTS = {"]
+    lines = [f"/* {mark} */", *constants(abi), "", *code_names(abi), TYPES, "/** @type {Readonly<Record<string, Layout>>} */", "export const STRUCTS = {"]
     lines += [line for one in abi.structs for line in struct(one)]
     lines += ["};", PARAMETERS, "/** The result, then the parameters. @type {Readonly<Record<string, [string, ...string[]]>>} */"]
     lines += ["export const FUNCTIONS = {", *map(function, abi.functions), "};"]

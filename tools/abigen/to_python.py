@@ -6,7 +6,7 @@ DICTS = ("bfs_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
 KINDS = {"int32_t": "INT32", "uint32_t": "UINT32", "uint64_t": "UINT64", "double": "DOUBLE", "bfs_interval": "INTERVAL"}
 # A pointer's or an array's kind, and the form of the name of the field with its length.
 POINTERS = {"char": ("PATH", None), "void": ("BYTES", "{}_bytes"), "uint32_t": ("SEEDS", "num_{}")}
-ARRAYS = {"char": ("TEXT", None), "uint8_t": ("ID", "{}_bytes"), "uint32_t": ("SEEDS_IN", "num_{}")}
+ARRAYS = {"char": ("TEXT", None), "uint8_t": ("ID", "{}_bytes"), "uint32_t": ("SEEDS_IN", "num_{}"), "double": ("DOUBLES", None)}
 BYTES_AT = {"uint8_t": "16"}  # behind a pointer to one thing: file_id is an array of 16
 
 
@@ -31,9 +31,15 @@ def rows(struct):
         yield f'    {{"{name}", {kind}, offsetof({struct.name}, {name}), {fourth}}},'
 
 
+def number(one):
+    """A row of the name, whether the number is signed, and its 64 bits: BFS_IF_DUE needs all of them, and codes are negative."""
+    cast = "(uint64_t)" if one.is_code else ""
+    return f'    {{"{one.name.removeprefix("BFS_")}", {int(one.is_code)}, {cast}{one.name}}},'
+
+
 def files(abi, mark):
     lines = [f"/* {mark} */", "/* clang-format off */", "static const Number numbers[] = {"]
-    lines += [f'    {{"{one.name.removeprefix("BFS_")}", {one.name}}},' for one in abi.constants] + ["};"]
+    lines += [*map(number, abi.constants), "};"]
     for struct in abi.structs:
         if struct.name in DICTS:
             lines += ["", f"static const Field {struct.name}_fields[] = {{", *rows(struct), "    {NULL, END, 0, 0},", "};"]

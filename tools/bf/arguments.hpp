@@ -52,6 +52,9 @@ struct Arguments {
   bool copy = false;                             // contains: read the filter into memory first
   std::string secret_file;                       // path of the file with the filter's secret, or empty
   std::optional<bfstore::Secret> secret;         // the secret in that file, until main() ends
+  bool at_least_once = false;                    // dedup: print before the add
+  bool refresh = false;                          // dedup: what comes again is added again
+  bool now = false;                              // turn: although the epoch is not over
   bool quiet = false;
   std::string topic;  // help: a command, or empty
 

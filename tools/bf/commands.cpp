@@ -25,8 +25,8 @@ const Command kInspect{"inspect", "Show all facts about a filter file, as bfinsp
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> all = {
-      {"Make and fill", {&kPlan, &kCreate, &kBuild, &kAdd, &kRemove, &kClear, &kFinishFilling}},
-      {"Ask", {&kContains, &kCount, &kInspect, &kCompare, &kHelp}},
+      {"Make and fill", {&kPlan, &kCreate, &kBuild, &kAdd, &kRemove, &kClear, &kTurn, &kFinishFilling}},
+      {"Ask", {&kContains, &kDedup, &kCount, &kInspect, &kCompare, &kHelp}},
       {"Combine and divide", {&kMerge, &kJoin, &kIntersect, &kFold, &kDigest}},
       {"Copy, check and repair", {&kCopy, &kSeal, &kVerify, &kRecover}},
       {"Exchange with other programs", {&kImport, &kExport}}};

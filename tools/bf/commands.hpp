@@ -42,6 +42,8 @@ extern const Command kPlan;
 extern const Command kImport;
 extern const Command kExport;
 extern const Command kFinishFilling;
+extern const Command kTurn;
+extern const Command kDedup;
 extern const Command kInspect;
 extern const Command kHelp;
 

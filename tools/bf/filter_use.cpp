@@ -27,7 +27,7 @@ namespace {
 
 // The number of keys that a thread hashes before it adds them. Threads of a filter's only writer take turns in adding.
 // Reading this many keys takes much longer than waking the thread that waits for its turn.
-constexpr std::size_t kTurn = 65'536;
+constexpr std::size_t kDigestsAtOnce = 65'536;
 
 // True for keys that a script makes of an empty variable.
 bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
@@ -308,7 +308,7 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
     const auto keys = maker.keys_of(lines);
     if (has_digests && (part || leaves_out_)) {
       for (const std::string_view key : keys) digests.push_back(*filter_.digest(key));
-      if (digests.size() >= kTurn) add_own(digests);
+      if (digests.size() >= kDigestsAtOnce) add_own(digests);
     } else {
       add_keys(keys);
     }
@@ -368,7 +368,9 @@ std::string shape_words(const bfstore::Stats& stats, const std::string& file) {
   const auto layout = bfstore::layout_of(shape.layout);
   return "room for " + key_words(shape.capacity) + " at a false-positive rate of " + short_number(shape.fpr) + "; " +
          (layout ? layout->name : "unknown layout") + ", " + std::to_string(shape.num_probes) +
-         (shape.num_probes == 1 ? " probe" : " probes") + (gone ? "" : ", " + human_bytes(bytes));
+         (shape.num_probes == 1 ? " probe" : " probes") +
+         (stats.turning ? ", keys of " + time_words(stats.turning->window_ms) : "") +
+         (gone ? "" : ", " + human_bytes(bytes));
 }
 
 std::string key_words(std::uint64_t count) { return grouped(count) + (count == 1 ? " key" : " keys"); }

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <numeric>
 #include <optional>
 
@@ -158,6 +159,36 @@ std::uint32_t parse_small(const std::string& option, std::string_view text, std:
     refuse(option, text, "is not " + others + "a whole number from 1 to " + std::to_string(max));
   }
   return *value;
+}
+
+namespace {
+
+struct TimeUnit {
+  const char* name;
+  std::uint64_t milliseconds;
+};
+constexpr TimeUnit kTimeUnits[] = {{"w", 604'800'000}, {"d", 86'400'000}, {"h", 3'600'000},
+                                   {"min", 60'000},    {"ms", 1},         {"s", 1000}};  // "ms" ends with "s"
+
+}  // namespace
+
+std::uint64_t parse_time(const std::string& option, std::string_view text) {
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    const auto value = parse_integer<std::uint64_t>(text.substr(0, text.size() - std::strlen(unit.name)), 10);
+    if (value && *value != 0 && *value <= UINT64_MAX / unit.milliseconds) return *value * unit.milliseconds;
+    break;
+  }
+  refuse(option, text, "is not a time. Give a whole number and its unit, ms, s, min, h, d or w, such as 24h");
+}
+
+std::string time_words(std::uint64_t milliseconds) {
+  for (const TimeUnit& unit : {kTimeUnits[1], kTimeUnits[2], kTimeUnits[3], kTimeUnits[5]}) {
+    const bool is_long_enough = unit.milliseconds != kTimeUnits[1].milliseconds || milliseconds > unit.milliseconds;
+    if (is_long_enough && milliseconds % unit.milliseconds == 0)
+      return grouped(milliseconds / unit.milliseconds) + " " + unit.name;
+  }
+  return grouped(milliseconds) + " ms";
 }
 
 double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example) {

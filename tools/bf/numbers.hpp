@@ -37,6 +37,12 @@ std::uint64_t parse_uint64(const std::string& option, std::string_view text);
 // "41..47", or single numbers with commas, "3,1,4": at most 64 numbers of 32 bits, decimal or 0x and hexadecimal.
 std::vector<std::uint32_t> parse_seeds(const std::string& option, std::string_view text);
 
+// A time as a whole number with its unit, ms, s, min, h, d (days) or w (weeks): 24h, 90min, 7d. In milliseconds.
+std::uint64_t parse_time(const std::string& option, std::string_view text);
+
+// 86,400,000 as "24 h": in the largest unit of which it is a whole number, but in hours below two days.
+std::string time_words(std::uint64_t milliseconds);
+
 // Permission bits in octal.
 std::uint32_t parse_mode(const std::string& option, std::string_view text);
 

@@ -124,11 +124,16 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   const auto take_seed = [&](const std::string& name, const std::string& text) {
     options.seed = parse_uint64(name, text);
   };
-  CLI::Option* const layout = add_layout(
-      app, options, "blocked (default: one cache line a key), classic (fewest false positives) or counting (removes)");
+  CLI::Option* const layout =
+      add_layout(app, options,
+                 "blocked (default: one cache line), classic (fewest false positives), counting (removes), window, "
+                 "window-4, window-2");
+  CLI::Option* const window =
+      add_text(app, "--window", "keep keys for this long after their last add, such as 24h or 7d; see bf turn", "TIME",
+               [&](const std::string& name, const std::string& text) { options.window_ms = parse_time(name, text); });
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
   CLI::Option* const seed = add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed);
-  app.get_option("--like")->excludes(layout, hash, seed);
+  app.get_option("--like")->excludes(layout, window, hash, seed);
 }
 
 void add_note_and_mode(CLI::App& app, bfstore::Options& options) {

@@ -17,7 +17,8 @@ constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 // Texts in the help of several commands.
 // The usage after the file's name, for create and build.
 inline constexpr const char* kShapeUsage =
-    "[--layout L] [--hash H] [--seed S | --secret-file PATH] [--note TEXT] [--mode MODE] [--force] [-q]";
+    "[--layout L] [--window TIME] [--hash H] [--seed S | --secret-file PATH] [--note TEXT] [--mode MODE] [--force] "
+    "[-q]";
 inline constexpr const char* kAboutNumbers =
     "Numbers: 10M, 1.5G (k M G T are powers of 1000), 1e7, 10_000_000, 64MiB (Ki Mi Gi Ti: of 1024).\n";
 inline constexpr const char* kAboutKeys =

@@ -139,7 +139,8 @@ std::string option_of(const char* name, double number) {
 // The numbers that were given, if bf create takes them together. Otherwise all that follow from them.
 std::string create_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
   if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
-  const std::string command = std::string("bf create filter.bf --layout ") + plan.layout.name;
+  const std::string command =
+      std::string("bf create filter.bf --layout ") + plan.layout.name + (plan.layout.can.expire ? " --window 24h" : "");
   const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
   if (free && given.bits_per_key == 0)
     return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);
@@ -156,7 +157,9 @@ Forecasts forecasts_of(const Arguments& arguments) {
   all.asked_fpr = asked_fpr(all.given);
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
-    if (options.layout && layout.layout != *options.layout) continue;
+    const bool is_like = !options.like.empty() && layout.layout == all.given.layout;
+    const bool is_wanted = options.layout ? layout.layout == *options.layout : is_like || !layout.can.expire;
+    if (!is_wanted) continue;
     bfstore::PlanRequest request = all.given;
     if (request.layout != layout.layout) request.hash = bfstore::Hash::kXxh3;
     request.layout = layout.layout;

@@ -138,6 +138,12 @@ void put_state(Json& out, const bfstore::Report& report) {
   out["state"] = known ? Json(bfstore::file_state_name(report.state)) : Json();
   out["syncing"] = known ? Json(report.syncing) : Json();
   out["filling"] = known ? Json(report.filling) : Json();
+  const auto& turning = report.turning;
+  out["epochs"] = turning ? Json(turning->epochs) : Json();
+  out["window_ms"] = turning ? Json(turning->window_ms) : Json();
+  out["epoch"] = turning ? Json(turning->epoch) : Json();
+  out["turned_at"] = turning ? Json(std::to_string(turning->turned_at)) : Json();  // nanoseconds: more than 2^53
+  out["turn_due"] = turning ? Json(turning->due) : Json();
   out["state_sequence"] = or_null(report.state_sequence);
   out["slots"] = Json::array();
   for (const auto& slot : report.slots) out["slots"].push_back(slot_json(slot));
@@ -166,6 +172,11 @@ void put_fill(Json& out, const Facts& facts) {
   out["estimated_keys_high"] = ends ? Json(fill->estimated_keys_high) : Json();
   out["estimated_fpr"] = fill ? Json(fill->estimated_fpr) : Json();
   out["counters_at_15"] = fill ? Json(fill->counters_at_15) : Json();
+  out["keys_of_epochs"] = Json();
+  if (fill && facts.report.turning) {
+    const auto first = fill->keys_of_epochs.begin();
+    out["keys_of_epochs"] = std::vector<double>(first, first + facts.report.turning->epochs);
+  }
   const auto lacks_bits = may_lack_bits(facts.stretches);
   out["bits_may_be_missing"] = or_null(lacks_bits);
   out["stretches"] = lacks_bits ? Json(facts.stretches->all.size()) : Json();

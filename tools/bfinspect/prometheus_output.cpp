@@ -72,6 +72,10 @@ std::vector<Sample> marks(const Facts& facts) {
   return samples;
 }
 
+Number turning(const Facts& facts, double (*number)(const bfstore::Turning& turning)) {
+  return facts.report.turning ? Number(number(*facts.report.turning)) : std::nullopt;
+}
+
 std::vector<Sample> infos(const Facts& facts) {
   if (!facts.report.valid() || !facts.report.identity || facts.foreign) return {};
   const bfstore::ReportedIdentity& id = *facts.report.identity;
@@ -87,6 +91,20 @@ constexpr Metric kMetrics[] = {
     {"bfstore_state", "gauge", "1 for the state that the file is in.", states},
     {"bfstore_filling", "gauge", "1 if the keys are not complete yet, and every answer is \"maybe\".",
      [](const Facts& facts) { return one(has_state(facts) ? Number(facts.report.filling ? 1 : 0) : std::nullopt); }},
+    {"bfstore_window_seconds", "gauge", "How long keys are kept, at least, where they expire.",
+     [](const Facts& facts) {
+       return one(turning(facts, [](const auto& all) { return static_cast<double>(all.window_ms) / 1000; }));
+     }},
+    {"bfstore_turns_total", "counter", "Epochs that have ended.",
+     [](const Facts& facts) {
+       return one(turning(facts, [](const auto& all) { return static_cast<double>(all.epoch); }));
+     }},
+    {"bfstore_turned_timestamp_seconds", "gauge", "When the current epoch began.",
+     [](const Facts& facts) {
+       return one(turning(facts, [](const auto& all) { return static_cast<double>(all.turned_at) / 1e9; }));
+     }},
+    {"bfstore_turn_due", "gauge", "1 if the current epoch has lasted for its time, and bf turn would end it.",
+     [](const Facts& facts) { return one(turning(facts, [](const auto& all) { return all.due ? 1.0 : 0.0; })); }},
     {"bfstore_overfull", "gauge", "1 if the filter has more keys than those with which it keeps its promised ratio.",
      [](const Facts& facts) { return one(number_of(facts.overfull)); }},
     {"bfstore_bits_may_be_missing", "gauge",

@@ -110,6 +110,22 @@ std::string mark_text(const bfstore::OwnerMark& mark) {
          (mark.recovered ? ", and its later keys were added again" : "");
 }
 
+// Whole numbers of a unit that a person reads.
+std::string time_text(std::uint64_t milliseconds) {
+  constexpr std::uint64_t kHour = 3'600'000;
+  if (milliseconds % kHour == 0) return grouped(milliseconds / kHour) + (milliseconds == kHour ? " hour" : " hours");
+  if (milliseconds % 1000 == 0) return grouped(milliseconds / 1000) + (milliseconds == 1000 ? " second" : " seconds");
+  return grouped(milliseconds) + " ms";
+}
+
+void put_epoch(Sheet& sheet, const Report& report) {
+  if (!report.turning) return;
+  const bfstore::Turning& turning = *report.turning;
+  sheet.row("window", time_text(turning.window_ms) + ", in " + std::to_string(turning.epochs) + " epochs");
+  sheet.row("epoch", grouped(turning.epoch) + (turning.due ? ", which is over: bf turn" : ""),
+            turning.due ? Colour::kWarning : Colour::kNone);
+}
+
 // The header of a bad file may still say that it is clean.
 std::string state_text(const Facts& facts) {
   const FileState state = facts.report.state;
@@ -130,6 +146,7 @@ void put_state(Sheet& sheet, const Facts& facts) {
     sheet.row("filling", "Every answer is \"maybe\" until all keys were added, and bf finish-filling says so.",
               Colour::kWarning);
   }
+  put_epoch(sheet, report);
   sheet.row("slot A", slot_text(report.slots[0], report.slots[1]));
   sheet.row("slot B", slot_text(report.slots[1], report.slots[0]));
   for (const bfstore::OwnerMark& mark : report.marks) {
@@ -158,6 +175,14 @@ void put_leaks(Sheet& sheet, const Facts& facts) {
             share > kMuchLeaked ? Colour::kWarning : Colour::kNone);
   if (fill.counters_at_15 != 0)
     sheet.row("counters at 15", count_text(fill.counters_at_15) + ", which no remove lowers any more");
+}
+
+// The keys of each epoch, the current one first.
+std::string epochs_text(const Report& report) {
+  std::string words;
+  for (std::uint32_t age = 0; age < report.turning->epochs; ++age)
+    words += (age == 0 ? "" : ", ") + about_text(report.fill->keys_of_epochs[age]);
+  return words;
 }
 
 constexpr const char* kUnknownForHoles = "unknown, since bits may be missing";
@@ -203,6 +228,7 @@ void put_fill(Sheet& sheet, const Facts& facts) {
   sheet.row(has_counters(id) ? "counters set" : "bits set",
             count_text(fill.set_bits) + " of " + count_text(id.num_bits));
   put_keys_now(sheet, facts);
+  if (facts.report.turning) sheet.row("keys of epochs", epochs_text(facts.report));
   if (facts.lacks_bits()) sheet.row("missing bits", missing_bits_advice(facts), Colour::kWarning);
   put_leaks(sheet, facts);
   const Colour colour = facts.overfull.value_or(false) ? Colour::kBad : Colour::kNone;

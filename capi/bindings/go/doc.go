@@ -25,6 +25,11 @@
 // and an integer is 8 bytes, little-endian: [Integer], [Filter.ContainsInteger], [Integers]. There are no floats. Keys that
 // programs in other languages add as the same bytes are found here.
 //
+// # Keys that expire
+//
+// A filter with [Options.Window] forgets: a key is found for that time after its last add, and for a little more. The
+// program calls [Filter.Turn] again and again, which ends an epoch that is over.
+//
 // # Threads
 //
 // Any number of goroutines may use a [Filter] at once, and [Filter.Close] waits for the calls that run. Go programs do not

@@ -1,4 +1,4 @@
-// Syncs, marks, recoveries, and the state of a file.
+// Syncs, marks, recoveries, epochs that end, and the state of a file.
 
 package bfstore
 
@@ -6,6 +6,8 @@ package bfstore
 #include "bridge.h"
 */
 import "C"
+
+import "math"
 
 // Mark is the mark of an owner: a process, a shard or a database that has its own log.
 type Mark struct {
@@ -79,6 +81,30 @@ func (f *Filter) FinishRecovery(owner uint64) (bool, error) {
 // online build matters: see bfs_finish_filling in bfstore_engine.h.
 func (f *Filter) FinishFilling() error {
 	return f.call(func(handle *C.bfs_filter, words *C.bfs_error) C.int32_t { return C.bfs_finish_filling(handle, words) })
+}
+
+// Turn ends the epoch of a filter whose keys expire (Options.Window), if the epoch has lasted for its time: it forgets
+// the keys of the oldest epoch, begins the next one, and reports whether it did. It reads and writes the whole body, and
+// syncs; other handles ask and add meanwhile.
+//
+// No other call ends epochs: so call it again and again, some ten times in an epoch, in one process or in several, which
+// end one epoch together. Without it keys are kept for longer, and more answers are maybe.
+func (f *Filter) Turn() (bool, error) { return f.turn(C.BFS_IF_DUE) }
+
+// TurnFrom is Turn for a caller that knows the time itself: it ends the epoch with this number, which the caller has read
+// from Statistics.Epoch, whatever the time is. If the filter is in another epoch, it changes nothing.
+func (f *Filter) TurnFrom(epoch uint64) (bool, error) {
+	if epoch == math.MaxUint64 { // which means Turn to the library
+		return false, invalid(f.Name() + ": no epoch has the number 18446744073709551615")
+	}
+	return f.turn(C.uint64_t(epoch))
+}
+
+func (f *Filter) turn(from C.uint64_t) (bool, error) {
+	turned, err := f.ask(func(handle *C.bfs_filter, words *C.bfs_error) C.int64_t {
+		return C.int64_t(C.bfs_turn(handle, from, words))
+	})
+	return turned == 1, err
 }
 
 // Health returns nil, or why every answer is maybe now. It reads only memory, so a long-running reader may call it

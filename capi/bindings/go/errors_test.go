@@ -70,8 +70,11 @@ func TestEveryFunctionAndConstantOfTheHeaderIsUsed(t *testing.T) {
 func TestEveryCodeHasWordsAndAClass(t *testing.T) {
 	codes := 0
 	for name, text := range readABI(t).Constants {
+		if !strings.HasPrefix(name, "BFS_E") {
+			continue
+		}
 		number := must[int64](t)(strconv.ParseInt(text.String(), 0, 64))
-		if !strings.HasPrefix(name, "BFS_E") || number >= 0 {
+		if number >= 0 { // a flag
 			continue
 		}
 		code := bfstore.Code(number)

@@ -9,6 +9,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"bfstore.example/bfstore"
 )
@@ -56,6 +57,27 @@ func ExampleFilter_ContainsKeys() {
 	// Output:
 	// [true false true] <nil>
 	// [0 2] <nil>
+}
+
+func ExampleFilter_Turn() {
+	path, remove := examplePath()
+	defer remove()
+	seen, _, err := bfstore.OpenOrCreate(path, bfstore.Options{Capacity: 1_000_000, Window: 24 * time.Hour})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer seen.Close()
+	for _, request := range []string{"pay 17", "pay 18", "pay 17"} {
+		isNew, err := seen.AddString(request)
+		fmt.Println(request, isNew, err)
+	}
+	ended, err := seen.Turn() // every few minutes, in any number of processes
+	fmt.Println(ended, err)
+	// Output:
+	// pay 17 true <nil>
+	// pay 18 true <nil>
+	// pay 17 false <nil>
+	// false <nil>
 }
 
 func ExampleError() {

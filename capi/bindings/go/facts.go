@@ -7,6 +7,11 @@ package bfstore
 */
 import "C"
 
+import (
+	"math"
+	"time"
+)
+
 // Interval is an estimated number, and the interval that has it in 95 of 100 cases. High is +Inf if the bits set no
 // bound.
 type Interval struct{ Estimate, Low, High float64 }
@@ -58,6 +63,14 @@ type Statistics struct {
 	FileID      [16]byte
 	Fill        *Fill   // with StatsOptions.Fill
 	Memory      *Memory // with StatsOptions.Memory, for a file
+
+	// Of a layout whose keys expire; otherwise zeros.
+	Epochs       int           // the epochs whose keys it has: 8, 4 or 2
+	Epoch        uint64        // the current one, from 0
+	TurnedAt     time.Time     // when it began
+	Window       time.Duration // for how long a key is kept after its last add, at least
+	TurnDue      bool          // the current epoch has lasted for its time: Turn would end it
+	KeysOfEpochs []float64     // with StatsOptions.Fill: estimated keys that were added in each, the current one first
 }
 
 // Stats returns facts about the filter.
@@ -98,7 +111,26 @@ func statisticsOf(from *C.bfs_statistics) Statistics {
 	if from.has_memory != 0 {
 		made.Memory = &Memory{uint64(from.huge_page_bytes), uint64(from.resident_bytes)}
 	}
+	if from.epochs != 0 {
+		made.addEpochs(from)
+	}
 	return made
+}
+
+func (s *Statistics) addEpochs(from *C.bfs_statistics) {
+	s.Epochs, s.Epoch, s.TurnDue = int(from.epochs), uint64(from.epoch), from.turn_due != 0
+	s.Window = math.MaxInt64 // 292 years
+	if from.window_ms <= math.MaxInt64/C.uint64_t(time.Millisecond) {
+		s.Window = time.Duration(from.window_ms) * time.Millisecond
+	}
+	if from.turned_at != 0 {
+		s.TurnedAt = time.Unix(int64(from.turned_at/1e9), int64(from.turned_at%1e9))
+	}
+	if from.has_fill != 0 {
+		for _, keys := range from.keys_of_epochs[:from.epochs] {
+			s.KeysOfEpochs = append(s.KeysOfEpochs, float64(keys))
+		}
+	}
 }
 
 // Comparison compares two filters, A and B. If their sizes differ, the larger one counts as folded.

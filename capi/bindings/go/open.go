@@ -46,8 +46,8 @@ func Create(path string, options Options) (*Filter, error) {
 
 // OpenOrCreate opens a filter file for writing, and makes it first if it does not exist. It reports whether it made the
 // file. Any number of processes may call it at once: one makes the file, and no file is ever replaced. If the file is
-// there, its layout, hash, seed, secret and part must be those of the options (EMISMATCH, ESECRET); its size may be
-// another one. A file that needs a recovery is an error (EUNCLEAN, EPOISONED, ERECOVERING): see OpenOptions.Recover.
+// there, its layout, hash, seed, secret, part and window must be those of the options (EMISMATCH, ESECRET); its size may
+// be another one. A file that needs a recovery is an error (EUNCLEAN, EPOISONED, ERECOVERING): see OpenOptions.Recover.
 func OpenOrCreate(path string, options Options) (filter *Filter, created bool, err error) {
 	return create(path, options, func(where *C.char, o making, out **C.bfs_filter, words *C.bfs_error) C.int32_t {
 		o.given.flags |= C.BFS_CREATE | bit(!options.Exclusive, C.BFS_WRITE)

@@ -37,7 +37,7 @@ type Options struct {
 	NumBits    uint64   // m
 	NumProbes  int      // k: 1 to 64
 	Like       string   // the path of a filter file whose shape, hash and seed are copied
-	Layout     Layout   // 0: Blocked
+	Layout     Layout   // 0: Blocked, or with Window the layout Window
 	Hash       Hash     // 0: XXH3
 	Seed       *uint64  // see SeedOf; nil: random
 	Seeds      []uint32 // for the Murmur3 hashes and JavaPolynomial
@@ -46,6 +46,10 @@ type Options struct {
 	FileID     [16]byte // instead of a random one, if not zero
 	Part       uint32   // with NumParts: only the keys of this part, from 0, of the filter that the options describe
 	NumParts   uint32   // 0: the whole filter
+
+	// Keys expire: each is kept for this time after its last add, at least. A fraction of a millisecond counts as a whole
+	// one. Capacity is the number of keys of one window. Filter.Turn ends its epochs. 0: keys stay.
+	Window time.Duration
 
 	Mode           fs.FileMode   // permission bits, less the umask; 0: those of the file it replaces, or 0600
 	LockTimeout    time.Duration // for each lock, as long as the filter is open; 0 is 5 seconds
@@ -161,6 +165,18 @@ func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, erro
 	return C.uint32_t((time_ + time.Millisecond - 1) / time.Millisecond), nil
 }
 
+// windowOf converts the time for which keys are kept. It never becomes shorter.
+func windowOf(window time.Duration) (C.uint64_t, error) {
+	if window < 0 {
+		return 0, invalid("a window is negative: " + window.String())
+	}
+	whole := window / time.Millisecond
+	if window%time.Millisecond != 0 {
+		whole++
+	}
+	return C.uint64_t(whole), nil
+}
+
 func permissions(mode fs.FileMode) (C.uint32_t, error) {
 	if mode&^fs.ModePerm != 0 {
 		return 0, invalid("a mode has more than permission bits: " + mode.String())
@@ -213,6 +229,9 @@ func (o *Options) given() (made C.bridge_given, err error) {
 		return made, err
 	}
 	if options.threads, err = threadsOf(o.Threads); err != nil {
+		return made, err
+	}
+	if options.window_ms, err = windowOf(o.Window); err != nil {
 		return made, err
 	}
 	made.flags = o.flags()

@@ -18,6 +18,9 @@ struct Geometry {
   // whole. If the hash gives positions, this is the number of those that keys can have.
   std::uint64_t range = 0;
   std::uint32_t num_probes = 0;  // k
+  // Where keys expire: the epoch word of the file's live page (words.hpp). Functions of such a layout need it; a body
+  // without one has no functions.
+  const std::uint64_t* epoch = nullptr;
 };
 
 // A filter's values for lookups.

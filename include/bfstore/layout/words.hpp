@@ -74,6 +74,27 @@ BFSTORE_ALWAYS_INLINE bool in_doubt(const Sentinel& sentinel, std::uint64_t comp
   return (sentinel.differing() & compared) != 0;
 }
 
+// The epoch word of a file whose keys expire: twice the number of the current epoch, and 1 more while a turn clears the
+// bits of the oldest epoch. A turn stores it before it clears, and once more when the next epoch begins. Between that
+// store and the first cleared bit it has a full fence.
+//
+// It makes each lookup and each add look twice. A lookup that reads a key's word of now before the key is added there
+// again, and its old word after that was cleared, would be a wrong "no". So would an add into a word that is about to
+// be cleared.
+BFSTORE_ALWAYS_INLINE std::uint64_t load_epoch(const std::uint64_t* epoch) noexcept {
+  return little_endian(__atomic_load_n(epoch, __ATOMIC_ACQUIRE));
+}
+// Call it after the bits were read. If it is true, they may be of two epochs: read them again.
+BFSTORE_ALWAYS_INLINE bool moved_while_read(const std::uint64_t* epoch, std::uint64_t before) noexcept {
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  return load_epoch(epoch) != before;
+}
+// Call it after bits were set. If it is true, they may be in the word of an older epoch: set them again.
+BFSTORE_ALWAYS_INLINE bool moved_while_set(const std::uint64_t* epoch, std::uint64_t before) noexcept {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  return load_epoch(epoch) != before;
+}
+
 // Sixteen counters of 4 bits in a word, the first one in its lowest bits. A counter that has reached 15 stays 15: the
 // number of its keys is not known. The functions take numbers, not words in memory; `ones` has a 1 in each selected
 // counter, and nothing else.
@@ -133,6 +154,14 @@ struct Shared {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_fetch_or(words + bit / 64, bit_mask(bit), __ATOMIC_RELAXED);
   }
+  // Sets some bits of a word in one step, and returns the old word.
+  static BFSTORE_ALWAYS_INLINE std::uint64_t set_bits(std::uint64_t* word, std::uint64_t bits) noexcept {
+    return __atomic_fetch_or(word, bits, __ATOMIC_RELAXED);
+  }
+  // Clears a word. Writes nothing if no bit is set.
+  static BFSTORE_ALWAYS_INLINE void clear(std::uint64_t* word) noexcept {
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) != 0) __atomic_store_n(word, 0, __ATOMIC_RELAXED);
+  }
   // Replaces a word by `changed` of its value, in one step, and returns the old value. Writes nothing if both are
   // equal.
   template <class Changed>
@@ -151,6 +180,11 @@ struct Shared {
 struct Alone {
   static BFSTORE_ALWAYS_INLINE void set_bit(std::uint64_t* words, std::uint64_t bit) noexcept {
     __atomic_store_n(words + bit / 64, load_word(words, bit) | bit_mask(bit), __ATOMIC_RELAXED);
+  }
+  static BFSTORE_ALWAYS_INLINE std::uint64_t set_bits(std::uint64_t* word, std::uint64_t bits) noexcept {
+    const std::uint64_t was = __atomic_load_n(word, __ATOMIC_RELAXED);
+    __atomic_store_n(word, was | bits, __ATOMIC_RELAXED);
+    return was;
   }
   template <class Changed>
   static BFSTORE_ALWAYS_INLINE std::uint64_t change(std::uint64_t* word, Changed changed) noexcept {

@@ -189,6 +189,7 @@ Error Filter::drop_owner(std::uint64_t owner) { return store::Pinned(*ask_)->hom
 
 Result<bool> Filter::finish_recovery(std::uint64_t owner) { return store::Pinned(*ask_)->home->finish_recovery(owner); }
 
+Result<bool> Filter::turn(std::optional<std::uint64_t> from_epoch) { return ask_->home->turn(from_epoch); }
 Error Filter::finish_filling() { return ask_->home->finish_filling(); }
 
 Result<bool> Filter::is_current() const { return ask_->home->is_current(); }

@@ -32,6 +32,7 @@ struct Content {
   std::uint64_t keys_added = 0;    // minus those removed; 0 if it has no counter
   bool has_file_id = true;
   std::uint32_t recoveries = 0;  // of a file, before its first bit is read
+  Turned turned;                 // of a file whose keys expire, before its first bit is read
 };
 
 // Returns what the filter says of itself now. An error if it is in doubt, or was opened before a fork. Asks the kernel
@@ -54,6 +55,7 @@ inline Result<Content> content_at(const Ask& ask, Moment moment) {
   found.lanes = std::move(moment.lanes);
   found.keys_added = moment.keys_added;
   found.recoveries = moment.recoveries;
+  found.turned = moment.turned;
   if (ask.identity() != nullptr) {
     found.identity = *ask.identity();
   } else {
@@ -84,6 +86,15 @@ inline Error check_copied(const Ask& ask, const Content& content) {
   if (nothing_between(content.recoveries, moment->recoveries)) return {};
   return base::fail(Code::kBusy, ask.home->name("the filter") +
                                      ": recovered while it was copied, so that the copy may lack keys. Copy it again.");
+}
+
+// An embedded filter does not say which of its words is that of now, so no file can be made of it.
+inline Error check_has_epoch(const Ask& ask) {
+  const format::Identity* const its = ask.identity();
+  if (ask.row.info.epochs == 0 || (its != nullptr && its->form == format::Form::kFile)) return {};
+  return base::fail(Code::kUnsupported, ask.home->name("the filter") +
+                                            ": an embedded filter whose keys expire does not say in which epoch they "
+                                            "were added, so it cannot become a file. Copy the file that it came from.");
 }
 
 // Returns the identity of a copy in that form. kInvalid if it is to have the file_id of a bare filter.

@@ -12,6 +12,7 @@ class Copy final : public store::Transform {
 
   Result<format::Identity> identity(const store::Sources& sources) override {
     content_ = sources.front().content;
+    if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
     const auto times = store::fold(*sources.front().ask, content_, options_.fpr);
     if (!times) return times.error();
     times_ = *times;

@@ -26,6 +26,7 @@ using Sources = std::deque<Source>;  // no source moves
 struct Facts {
   std::uint64_t keys_added = 0;
   std::vector<LogPosition> lanes{};
+  std::optional<Turned> turned{};  // derive() sets it
 };
 
 // Makes one kind of new file. The calls come in this order, each of them once.

@@ -58,6 +58,7 @@ class Join final : public store::Transform {
                                          ": is no part of a filter, but a whole one. Leave it out.");
       }
       if (Error error = order_.add(*source.ask); !error.ok()) return error;
+      if (Error error = check_epoch(source, sources.front()); !error.ok()) return error;
     }
     if (Error error = check_complete(); !error.ok()) return error;
     format::Identity whole = sources.front().content.identity;
@@ -85,6 +86,16 @@ class Join final : public store::Transform {
   }
 
  private:
+  // A word of a line is of another epoch in each of them.
+  static Error check_epoch(const store::Source& source, const store::Source& first) {
+    const std::uint64_t one = first.content.turned.epoch.number();
+    const std::uint64_t other = source.content.turned.epoch.number();
+    if (one == other && source.content.identity.window_ms == first.content.identity.window_ms) return {};
+    return fail(Code::kMismatch, source.ask->home->name(store::kUnnamedPart) + ": is in epoch " +
+                                     std::to_string(other) + " or has another window, and another part is in epoch " +
+                                     std::to_string(one) + ". Turn the parts until they are in one epoch (bf turn).");
+  }
+
   [[nodiscard]] Error check_complete() const {
     const std::uint32_t parts = order_.first().part().parts;
     const std::string missing = missing_in(order_.by_number(), parts);

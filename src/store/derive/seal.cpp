@@ -20,6 +20,7 @@ using store::Sources;
 class SealedCopy : public store::Transform {
  public:
   Result<format::Identity> identity(const Sources& sources) override {
+    if (Error error = store::check_has_epoch(*sources.front().ask); !error.ok()) return error;
     return store::as_new(sources.front().content.identity, format::Form::kFile, {});
   }
 

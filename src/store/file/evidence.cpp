@@ -28,6 +28,12 @@ bool same_inode(const Evidence& evidence) noexcept {
          no_difference(slot.place.inode_mark, evidence.place.inode_mark);
 }
 
+// A turn has written its slot, and did not yet change the live page, or its process died. *Syncing* is set then.
+bool epoch_is_beginning(const Evidence& evidence) noexcept {
+  const std::uint64_t ended = evidence.epoch.number();
+  return evidence.epoch.is_ending() && evidence.slots.newest()->epoch == ended + 1 && evidence.syncing;
+}
+
 // True if the slots say dirty for this place. Every writer that was let in has made them say so.
 bool dirty_here(const Evidence& evidence) noexcept {
   return evidence.slots.whole() && evidence.slots.newest()->state == format::SlotState::kDirty && same_place(evidence);
@@ -85,7 +91,13 @@ Evidence evidence_in(const HeaderBytes& header, const format::FileId& file_id) n
   return {.slots = slots_of(header, file_id),
           .live_word = live_word_of(header),
           .syncing = syncing_in(header),
+          .expires = keys_expire(header),
+          .epoch = epoch_in(header),
           .place = {}};
+}
+
+bool in_one_epoch(const Evidence& evidence) noexcept {
+  return !evidence.expires || evidence.epoch.number() == evidence.slots.newest()->epoch;
 }
 
 bool same_place(const Evidence& evidence) noexcept {
@@ -108,7 +120,11 @@ format::Slot dirty_now(const Evidence& evidence) noexcept {
   format::Slot slot = *evidence.slots.newest();
   slot.state = format::SlotState::kDirty;
   slot.recovered = 0;
-  slot.place = evidence.place;
+  if (evidence.expires) {
+    format::move_to(slot, evidence.place);
+  } else {  // a later version may keep a time there
+    slot.place = evidence.place;
+  }
   return slot;
 }
 
@@ -124,9 +140,12 @@ FileState judge(const Evidence& evidence) noexcept {
   // The live word is the last to say that a file is filled. A live page that is ahead of the slots is from another
   // moment.
   if (newest->filling && !evidence.live_word.has(format::LiveWord::kFilling)) return FileState::kUnclean;
+  const bool one_epoch = in_one_epoch(evidence);
+  if (!one_epoch && !epoch_is_beginning(evidence)) return FileState::kUnclean;
   // A writer takes its lock after it was let in. The slots must say so, too: a program that is not a writer of filters
   // may have locked the file.
   if (evidence.writer_alive && dirty_here(evidence) && !evidence.sync_died) return FileState::kInUse;
+  if (!one_epoch) return FileState::kUnclean;
   if (evidence.slots.clean()) return FileState::kClean;
   return adoptable(evidence) ? FileState::kAdoptable : FileState::kUnclean;
 }
@@ -170,7 +189,7 @@ Result<Evidence> gather_evidence(const region::File& file, const format::FileId&
     const auto again = read_header(file);
     if (!again) return again.error();
     const bool stable = slots_of(*again, file_id) == evidence.slots && live_word_of(*again) == evidence.live_word &&
-                        syncing_in(*again) == evidence.syncing;
+                        syncing_in(*again) == evidence.syncing && epoch_in(*again) == evidence.epoch;
     // A sync that ended between the look at its flag and the look at its lock, while another one began, looks like a
     // sync whose process was killed. A killed one looks so every time. On a busy machine the time may pass with few
     // looks, so a minimum number of looks counts, too.

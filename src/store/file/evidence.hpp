@@ -19,6 +19,8 @@ struct Evidence {
   format::SlotPair slots;
   format::LiveWord live_word;
   bool syncing = false;
+  bool expires = false;       // the layout has epochs
+  format::LiveEpoch epoch;    // of the live page
   bool writer_alive = false;  // another description holds a writer's lock, so its owner was let in
   bool sync_died = false;     // *syncing* is set, and no process holds the lock of a sync
   bool changing = false;      // another process was still changing the file when the time to wait was over
@@ -27,6 +29,10 @@ struct Evidence {
 
 // Judges a file with its own live word. A kAdoptable file still needs a sync that succeeds.
 FileState judge(const Evidence& evidence) noexcept;
+
+// True if slots and live page are of one epoch, or the layout has none. Otherwise a turn is between its slot and the
+// live page, or the file is a mixture of two moments.
+bool in_one_epoch(const Evidence& evidence) noexcept;
 
 // True if the newest slot was written in this boot, for this inode and mount.
 bool same_place(const Evidence& evidence) noexcept;

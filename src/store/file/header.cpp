@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "layout/layout.hpp"
 #include "store/file/secret.hpp"
 
 namespace bfstore::store {
@@ -39,6 +40,15 @@ format::LiveWord live_word_of(const HeaderBytes& header) noexcept {
 bool syncing_in(const HeaderBytes& header) noexcept {
   constexpr std::size_t kSyncing = format::kLivePageOffset + format::kSyncingField.offset;
   return base::load<std::uint64_t>(header.data() + kSyncing) != 0;
+}
+
+format::LiveEpoch epoch_in(const HeaderBytes& header) noexcept {
+  return {base::load<std::uint64_t>(header.data() + format::kLivePageOffset + format::kLiveEpochField.offset)};
+}
+
+bool keys_expire(const HeaderBytes& header) noexcept {
+  const layout::Row* const row = layout::find(format::get<std::uint16_t>(header, format::kLayoutField));
+  return row != nullptr && row->info.epochs != 0;
 }
 
 Error own_live_page(const region::File& file) {

@@ -32,6 +32,9 @@ std::span<const std::byte> header_there(const HeaderBytes& header, const region:
 format::SlotPair slots_of(const HeaderBytes& header, const format::FileId& file_id) noexcept;
 format::LiveWord live_word_of(const HeaderBytes& header) noexcept;
 bool syncing_in(const HeaderBytes& header) noexcept;
+format::LiveEpoch epoch_in(const HeaderBytes& header) noexcept;
+// True if the header names a layout whose keys expire.
+bool keys_expire(const HeaderBytes& header) noexcept;
 
 // Gives the page of the live word blocks of its own. A store to a page of a hole, or of a block that the file shares
 // with a copy, would be SIGBUS on a full disk.

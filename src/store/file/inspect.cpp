@@ -12,6 +12,7 @@
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
 #include "store/file/reached.hpp"
+#include "store/file/turn.hpp"
 
 namespace bfstore {
 namespace {
@@ -37,6 +38,17 @@ void report_slots(const format::SlotPair& pair, Report& report) {
   report.marks = format::marks_of(*newest);
 }
 
+// At the end of a turn the slot's time is too early: then no turn is due.
+void report_epoch(const store::Evidence& evidence, Report& report) {
+  const format::Slot* const newest = evidence.slots.newest();
+  if (!evidence.expires || newest == nullptr || !report.identity->window_ms) return;
+  const std::uint32_t epochs = layout::row_of(static_cast<Layout>(report.identity->layout)).info.epochs;
+  const std::uint64_t window_ms = *report.identity->window_ms;
+  const bool ends = evidence.syncing || !store::in_one_epoch(evidence);
+  const bool due = !ends && store::is_turn_due(*newest, evidence.place.boot_id, store::epoch_ms(window_ms, epochs));
+  report.turning = Turning{epochs, window_ms, evidence.epoch.number(), newest->turned_at, due};
+}
+
 // An exclusive writer has the locks of all writers.
 Error report_exclusive(const File& file, Report& report) {
   if (report.state != FileState::kInUse) return {};
@@ -52,6 +64,7 @@ Error report_state(const File& file, Report& report) {
   const auto evidence = store::gather_evidence(file, report.identity->file_id, kShortWaitMs, &header);
   if (!evidence) return evidence.error();
   report_slots(evidence->slots, report);
+  report_epoch(*evidence, report);
   const auto live_page = std::span<const std::byte>(header).subspan(format::kLivePageOffset);
   report.keys_added = format::keys_added_in(live_page);
   report.keys_removed = format::keys_removed_in(live_page);
@@ -84,7 +97,11 @@ Error check_end_word(const File& file, const format::Identity& identity, Report&
 
 Error count_body(const File& file, const format::Identity& identity, Report& report) {
   const Shape& shape = identity.shape;
-  layout::FillCounter counter = store::fill_counter(shape, store::geometry_of(shape));
+  layout::Geometry geometry = store::geometry_of(shape);
+  const std::uint64_t epoch =
+      base::little_endian(report.turning ? format::LiveEpoch::at(report.turning->epoch).word : 0);
+  if (report.turning) geometry.epoch = &epoch;
+  layout::FillCounter counter = store::fill_counter(shape, geometry);
   std::vector<std::uint64_t> piece(kPieceBytes / 8);
   const format::Section body = format::sections_of(identity).body;
   for (std::uint64_t at = body.offset; at < body.end(); at += kPieceBytes) {

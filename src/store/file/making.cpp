@@ -9,7 +9,9 @@
 #include <span>
 
 #include "base/fail.hpp"
+#include "layout/layout.hpp"
 #include "store/file/memory.hpp"
+#include "store/file/turn.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -26,16 +28,21 @@ Error initialize(const OpenFile& opened, bool filling) {
   base::SharedWord(opened.live_page() + format::kLiveNumSlicesField.offset).store(1);
   if (filling) opened.live_word().set(format::LiveWord::kFilling);
   if (Error error = opened.write_end_word(opened.identity()); !error.ok()) return error;
+  const bool expires = layout::row_of(opened.identity().shape.layout).info.epochs != 0;
+  const Times began = expires ? now() : Times{};
   Slot first;
   first.sequence = 1;
   first.filling = filling;
+  first.turned_at = began.since_1970;
   // On the heap: the stack already has the page of the next slot, which is written further down.
   const std::unique_ptr<const format::SlotPage> page(
       new format::SlotPage(format::encode_slot(first, opened.identity().file_id)));
   if (Error error = opened.file().write_at(*page, format::kSlotOffset); !error.ok()) return error;
   const auto evidence = opened.evidence_under_lock();
   if (!evidence) return evidence.error();
-  return opened.begin_dirty(*evidence);
+  Slot dirty = dirty_now(*evidence);
+  dirty.turned_after_boot = began.after_boot;
+  return opened.write_slot(evidence->slots, dirty);
 }
 
 }  // namespace
@@ -106,11 +113,17 @@ Result<OpenFile> make(const std::string& path, const format::Identity& identity,
 }
 
 // Takes no lock: no other process can have a file without a name.
-Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes) {
+Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes, const std::optional<Turned>& turned) {
   const auto evidence = made.evidence_under_lock();
   if (!evidence) return evidence.error();
   Slot slot = dirty_now(*evidence);
   std::copy(lanes.begin(), lanes.end(), slot.lanes.begin());
+  if (turned) {
+    slot.epoch = turned->epoch.number();
+    slot.turned_at = turned->turned_at;
+    slot.turned_after_boot = 0;
+    made.live_word().store_epoch(turned->epoch);
+  }
   return made.write_slot(evidence->slots, slot);
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "store/file/moment.hpp"
 #include "store/file/open_file.hpp"
 
 namespace bfstore::store {
@@ -45,9 +46,9 @@ Error check_is_another(const region::File& source, const std::string& path);
 // Makes the file, which is dirty, durably, when this returns. kExists if the name is taken and must be free.
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how);
 
-// Write what a copy has besides its bits, before it has a name: its source's marks, in a slot that says dirty, and the
-// sum of the source's counters.
-Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes);
+// Write what a copy has besides its bits, before it has a name: its source's marks and epoch, in a slot that says
+// dirty, and the sum of the source's counters. Without an epoch the new file keeps its own.
+Error write_marks(const OpenFile& made, std::span<const LogPosition> lanes, const std::optional<Turned>& turned);
 Error write_keys_added(const OpenFile& made, std::uint64_t keys);
 
 }  // namespace bfstore::store

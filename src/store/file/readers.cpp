@@ -1,6 +1,9 @@
 #include "store/file/readers.hpp"
 
+#include <algorithm>
+
 #include "base/fail.hpp"
+#include "layout/layout.hpp"
 #include "store/file/adoption.hpp"
 #include "store/file/moment.hpp"
 #include "store/file/refusals.hpp"
@@ -62,6 +65,27 @@ bool is_of_one_life(const OpenFile& opened, const HeaderBytes& now) {
          nothing_between(before.newest()->recoveries, after.newest()->recoveries);
 }
 
+// Gives a copy in memory of a file whose keys expire the epoch that the file had after its last byte was copied. False
+// if so many epochs ended meanwhile that the copy may lack keys that the file has.
+bool take_epoch(const OpenFile& opened, const HeaderBytes& now) {
+  const std::uint32_t epochs = layout::row_of(opened.identity().shape.layout).info.epochs;
+  if (epochs == 0) return true;
+  const format::FileId& file_id = opened.identity().file_id;
+  std::byte* const copy = opened.mapping().data();
+  const format::SlotPair before = slots_of(HeaderBytes(copy, copy + format::kFileHeaderBytes), file_id);
+  const format::SlotPair after = slots_of(now, file_id);
+  if (after.newest()->epoch - before.newest()->epoch >= epochs - 1) return false;
+  format::Slot slot = *before.newest();
+  slot.epoch = after.newest()->epoch;
+  slot.turned_at = after.newest()->turned_at;
+  slot.turned_after_boot = after.newest()->place.boot_id == slot.place.boot_id ? after.newest()->turned_after_boot : 0;
+  const format::SlotPage page = format::encode_slot(slot, file_id);
+  const std::size_t newest = 1 - before.next_index();
+  std::copy(page.begin(), page.end(), copy + format::kSlotOffset + newest * format::kPageBytes);
+  opened.live_word().store_epoch(epoch_in(now));
+  return true;
+}
+
 }  // namespace
 
 Result<bool> let_in(const OpenFile& opened, const Opening& options) {
@@ -74,9 +98,9 @@ Result<bool> let_in(const OpenFile& opened, const Opening& options) {
   if (const auto settled = state_after_syncs(opened); !settled.ok()) return settled.error();
   usable = read_on(opened, options);
   if (!usable.ok() || !*usable) return usable;
-  const auto header = read_header(opened.file());
+  const auto header = header_outside_turns(opened);
   if (!header) return header.error();
-  return is_of_one_life(opened, *header);
+  return is_of_one_life(opened, *header) && take_epoch(opened, *header);
 }
 
 }  // namespace bfstore::store

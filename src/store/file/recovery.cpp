@@ -36,6 +36,9 @@ bool paused(const Evidence& evidence) noexcept {
     if (error.ok()) error = opened.file().sync();
     if (!error.ok()) return opened.poison(error);
   }
+  // After a turn that was not finished the word stays as it is. A lookup that has been stopped since before that turn
+  // would else find the value that it loaded, with the oldest bits cleared meanwhile.
+  if (evidence.expires && evidence.epoch.number() != slot.epoch) opened.live_word().begin_epoch(slot.epoch);
   opened.live_word().clear(format::LiveWord::kPoisoned | settled_by(slot));
   opened.live_word().end_sync();
   return {};

@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/fail.hpp"
+#include "layout/layout.hpp"
 #include "store/file/adoption.hpp"
 #include "store/file/memory.hpp"
 #include "store/file/readers.hpp"
 #include "store/file/recovery.hpp"
 #include "store/file/refusals.hpp"
 #include "store/file/sealed.hpp"
+#include "store/file/turn.hpp"
 #include "store/file/writeback.hpp"
 
 namespace bfstore::store {
@@ -94,7 +96,8 @@ Result<std::unique_ptr<Session>> Session::make(const std::string& path, const fo
 
 // --- Syncing ---------------------------------------------------------------------------------------------------------
 
-Error Session::sync_and_store(const SlotUpdate& update) {
+// Calls `write`, which takes the sync lock, if this handle may write to the file.
+Error Session::as_one_thread(const std::function<Error()>& write) {
   const File& file = opened_.file();
   const bool reads_only = role_ == Role::kReader;  // also after it was shut
   if (is_shut()) return store::shut(file.path());
@@ -108,7 +111,27 @@ Error Session::sync_and_store(const SlotUpdate& update) {
     note_told_of_replacement();
     return superseded(file);
   }
-  return store::sync_and_store(opened_, update);
+  return write();
+}
+
+Error Session::sync_and_store(const SlotUpdate& update) {
+  return as_one_thread([&] { return store::sync_and_store(opened_, update); });
+}
+
+Result<bool> Session::turn(std::optional<std::uint64_t> from) {
+  const std::string& path = opened_.file().path();
+  if (layout::row_of(opened_.identity().shape.layout).info.epochs == 0)
+    return fail(Code::kUnsupported, path + ": the keys of its layout do not expire, so it has no epoch to end.");
+  if (role_ == Role::kMaker)
+    return fail(Code::kInvalid, path + ": was not published yet, and its first epoch begins then. Publish it first.");
+  bool turned = false;
+  Error error = as_one_thread([&] {
+    const auto done = store::turn(opened_, from);
+    turned = done.ok() && *done;
+    return done.ok() ? Error{} : done.error();
+  });
+  if (!error.ok()) return error;
+  return turned;
 }
 
 Error Session::sync(const LogPosition& position) {
@@ -187,9 +210,8 @@ Result<Moment> Session::moment_for_copy() const {
   if (Error error = opened_.check_file_is_whole(); !error.ok()) return error;
   const bool reads = role_ == Role::kReader;
   if (Error error = reads ? settle_as_reader(opened_) : settle_as_writer(opened_); !error.ok()) return error;
-  const auto header = opened_.whole_header();
-  if (!header) return header.error();
-  return moment_in(*header, opened_);
+  const auto header = header_outside_turns(opened_);
+  return header ? moment_in(*header, opened_) : Result<Moment>(header.error());
 }
 
 Result<std::unique_lock<std::mutex>> Session::be_the_one_thread() const {

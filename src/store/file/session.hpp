@@ -57,6 +57,8 @@ class Session {
   Result<bool> finish_recovery(std::uint64_t owner);
   // Says that every key was added: from now on the filter answers.
   Error finish_filling();
+  // Ends an epoch: see turn.hpp.
+  Result<bool> turn(std::optional<std::uint64_t> from);
   [[nodiscard]] Result<bool> is_current() const;
   // A call has said that another file replaced this one.
   void note_told_of_replacement() const noexcept { told_of_replacement_ = true; }
@@ -88,6 +90,7 @@ class Session {
   Session(OpenFile opened, Joined joined, Publication publication = {});
 
   Error sync_and_store(const SlotUpdate& update);
+  Error as_one_thread(const std::function<Error()>& write);
   Error go_on_unpublished(const Error& cause);
   [[nodiscard]] Result<std::unique_lock<std::mutex>> be_the_one_thread() const;
   Error shut_off();

@@ -4,6 +4,7 @@
 
 #include "base/fail.hpp"
 #include "store/file/refusals.hpp"
+#include "store/file/turn.hpp"
 
 namespace bfstore::store {
 namespace {
@@ -51,8 +52,10 @@ Error written_over(const OpenFile& opened) {
 }
 
 // Does the second half of a sync, under the state lock: writes the slot that says what the first half made true.
-// `anew`: writes both slots, for a file that no other process has.
-Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false) try {
+// `anew`: writes both slots, for a file that no other process has. `then` is done when the slot is durable, before
+// *syncing* is cleared.
+Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpdate& update, bool anew = false,
+                 const std::function<Error()>& then = {}) try {
   if (Error lost = lost_meanwhile(opened, body_synced); !lost.ok()) return lost;
   if (!body_synced.ok()) return opened.poison(body_synced);
   // A process that supersedes the file holds this lock until another file has its name. No process reads the slot after
@@ -72,6 +75,7 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   const Error refused = update(slot, over);
   if (refused.ok()) {
     Error error = anew ? opened.write_first_slots(slot) : opened.write_slot(evidence->slots, slot);
+    if (error.ok() && then) error = then();
     if (!error.ok()) return opened.poison(error);
   }
   opened.live_word().clear(over | settled_by(slot));
@@ -82,7 +86,43 @@ Error store_slot(const OpenFile& opened, const Error& body_synced, const SlotUpd
   throw;
 }
 
+void begin_now(Slot& slot) noexcept {
+  const Times moment = now();
+  slot.turned_at = moment.since_1970;
+  slot.turned_after_boot = moment.after_boot;
+}
+
+// This process may have been stopped between the slot and the live page. What was added meanwhile is of the epoch
+// before, and the slot's time would let it expire too early. Not inlined: the evidence is large.
+[[gnu::noinline]] Error correct_time(const OpenFile& opened) {
+  const auto evidence = opened.evidence_under_lock();
+  if (!evidence) return evidence.error();
+  if (evidence->slots.newest() == nullptr) return opened.refuse(FileState::kUnknown, *evidence);
+  Slot slot = *evidence->slots.newest();
+  begin_now(slot);
+  return opened.write_slot(evidence->slots, slot);
+}
+
 }  // namespace
+
+// No process adds to the new epoch before the slot that names it is durable. So no key that is in it is in a word that
+// a recovery takes for the oldest one.
+Error sync_and_begin_epoch(const OpenFile& opened, std::uint64_t epoch) {
+  const Error body_synced = sync_body(opened);
+  const auto state_lock = opened.take(kStateLock);
+  if (!state_lock) return not_stored(opened, body_synced, state_lock.error());
+  const auto begin = [epoch](Slot& slot, std::uint64_t&) {
+    slot.epoch = epoch;
+    begin_now(slot);
+    return Error{};
+  };
+  const auto then = [&opened, epoch] {
+    opened.live_word().begin_epoch(epoch);
+    return correct_time(opened);
+  };
+  Error stored = store_slot(opened, body_synced, begin, false, then);
+  return stored.ok() && opened.faulted() ? unreadable(opened.file()) : stored;
+}
 
 Error sync_and_store(const OpenFile& opened, const SlotUpdate& update) {
   const auto sync_lock = opened.take(kSyncLock);
@@ -107,7 +147,7 @@ Error sync_and_mark_new(const OpenFile& opened) {
   const auto settle = [&opened](Slot& slot, std::uint64_t&) {
     opened.gather_counters();
     slot.state = SlotState::kClean;
-    slot.place = {};
+    format::move_to(slot, {});
     return Error{};
   };
   return store_slot(opened, sync_body(opened), settle, true);

@@ -14,6 +14,9 @@ using SlotUpdate = std::function<Error(format::Slot& slot, std::uint64_t& over)>
 // Syncs next to other writers: takes the sync lock for the first half, and the state lock for the second.
 Error sync_and_store(const OpenFile& opened, const SlotUpdate& update);
 
+// Syncs a file whose oldest words a turn has cleared, and begins that epoch. The caller holds the sync lock.
+Error sync_and_begin_epoch(const OpenFile& opened, std::uint64_t epoch);
+
 // Syncs for the last writer. The caller holds both locks.
 Error sync_and_mark_clean(const OpenFile& opened);
 

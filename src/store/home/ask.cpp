@@ -47,6 +47,14 @@ Result<layout::Functions> functions_for(Layout layout, Adding how) {
   return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }
 
+Error check_memory_takes_keys(Layout layout, Adding how) {
+  if (how == Adding::kNever || layout::row_of(layout).info.epochs == 0) return {};
+  return base::fail(
+      Code::kUnsupported,
+      "the keys of the layout expire, and only a file has epochs that end. Make it a file, or open it for "
+      "reading.");
+}
+
 std::uint64_t sum_of_stripes(const std::byte* stripes, std::size_t in_stripe) noexcept {
   auto* const first = const_cast<std::byte*>(stripes) + in_stripe;  // only read
   std::uint64_t sum = 0;
@@ -67,7 +75,8 @@ Ask::Ask(const layout::Functions& best, const BodyWords& body, Adding how, std::
       alone(how == Adding::kAlone),
       adds(alone ? functions.add_alone : functions.add),
       home(std::move(its_home)) {
-  const layout::Geometry geometry = geometry_of(shape);
+  layout::Geometry geometry = geometry_of(shape);
+  if (row.info.epochs != 0) geometry.epoch = &own_word;
   adds.one = adds.one_for(geometry);
   const layout::Sentinel none{&own_word, &own_word, 0};
   target = {words, geometry, none, functions.contains.one_for(geometry), row.inlined};

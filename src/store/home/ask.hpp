@@ -179,7 +179,7 @@ struct Ask {
   mutable std::atomic<unsigned> cold_steps{0};
   std::byte* stripes = nullptr;  // counters of keys added; none in buffers
   std::uint64_t keys_told = 0;   // by another program, which counts no more of them
-  std::uint64_t own_word = 0;
+  std::uint64_t own_word = 0;    // 0 for good
   bool is_written_back = false;  // by the kernel, which is asked for errors
   bool moves = false;            // calls use it through Pinned (followed.hpp)
   std::unique_ptr<Home> home;    // never null
@@ -193,5 +193,8 @@ inline const std::uint64_t* word_at(const std::byte* address) noexcept {
 // Chooses the functions for lookups and adds, by CPU or by the environment (BFSTORE_FORCE_ISA). kUnsupported if the
 // layout cannot add in this way.
 Result<layout::Functions> functions_for(Layout layout, Adding how);
+
+// kUnsupported if a filter in memory takes no keys, because it has no epochs that end.
+Error check_memory_takes_keys(Layout layout, Adding how);
 
 }  // namespace bfstore::store

@@ -46,6 +46,7 @@ Result<Embedded> find_embedded(std::span<const std::byte> bytes, bool writing, c
 Result<std::unique_ptr<Ask>> ask_embedded(std::byte* start, const Embedded& embedded, Adding how,
                                           const std::optional<Secret>& secret, std::unique_ptr<Home> home) {
   const format::Identity& identity = embedded.identity;
+  if (Error error = check_memory_takes_keys(identity.shape.layout, how); !error.ok()) return error;
   const auto functions = functions_for(identity.shape.layout, how);
   if (!functions) return functions.error();
   const format::Sections sections = format::sections_of(identity);

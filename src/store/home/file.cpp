@@ -5,15 +5,19 @@
 
 #include "base/fail.hpp"
 #include "format/sections.hpp"
+#include "region/place.hpp"
 #include "store/file/making.hpp"
 #include "store/file/refusals.hpp"
+#include "store/file/turn.hpp"
 
 namespace bfstore::store {
 namespace {
 
 class InFile final : public Home {
  public:
-  explicit InFile(std::unique_ptr<Session> session) noexcept : session_(std::move(session)) {}
+  explicit InFile(std::unique_ptr<Session> session) : session_(std::move(session)) {
+    if (const auto boot_id = region::boot_id(); boot_id && opened().identity().window_ms) boot_id_ = *boot_id;
+  }
 
   [[nodiscard]] const OpenFile& opened() const noexcept { return session_->file(); }
 
@@ -21,6 +25,11 @@ class InFile final : public Home {
   [[nodiscard]] const format::Identity* identity() const noexcept override { return &opened().identity(); }
   [[nodiscard]] const region::Mapping* mapping() const noexcept override { return &opened().mapping(); }
   [[nodiscard]] const OpenFile* own_file() const noexcept override { return &opened(); }
+  [[nodiscard]] Stats stats(const Ask& ask, StatsWish wish) const override {
+    Stats stats = Home::stats(ask, wish);
+    if (opened().identity().window_ms) stats.turning = turning(ask.row.info.epochs);
+    return stats;
+  }
   [[nodiscard]] bool is_shut() const noexcept override { return session_->is_shut(); }
   [[nodiscard]] Result<bool> is_current() override { return session_->is_current(); }
 
@@ -65,6 +74,7 @@ class InFile final : public Home {
   Error drop_owner(std::uint64_t owner) override { return session_->drop_owner(owner); }
   Result<bool> finish_recovery(std::uint64_t owner) override { return session_->finish_recovery(owner); }
   Error finish_filling() override { return session_->finish_filling(); }
+  Result<bool> turn(std::optional<std::uint64_t> from) override { return session_->turn(from); }
   Error supersede() override { return session_->supersede(); }
   Error publish() override { return session_->publish(); }
   Error shut(const std::function<void()>& adds_are_over) override { return session_->shut(adds_are_over); }
@@ -73,6 +83,21 @@ class InFile final : public Home {
 
  private:
   [[nodiscard]] const std::string& path() const noexcept { return opened().file().path(); }
+  // Reads memory only. A slot that is being written is not valid, and the one before it is a little older. At the end
+  // of a turn the slot's time is too early: then no turn is due.
+  [[nodiscard, gnu::noinline]] Turning turning(std::uint32_t epochs) const {
+    const bool syncing = opened().live_word().syncing();
+    const format::LiveEpoch epoch = opened().live_word().epoch();
+    Turning turning{epochs, *opened().identity().window_ms, epoch.number()};
+    const std::byte* const pages = mapping()->data() + format::kSlotOffset;
+    const auto slots = format::decode_slots(
+        {pages, format::kPageBytes}, {pages + format::kPageBytes, format::kPageBytes}, opened().identity().file_id);
+    if (slots.newest() == nullptr) return turning;
+    turning.turned_at = slots.newest()->turned_at;
+    const bool ends = syncing || opened().live_word().epoch() != epoch || slots.newest()->epoch != turning.epoch;
+    turning.due = !ends && is_turn_due(*slots.newest(), boot_id_, epoch_ms(turning.window_ms, epochs));
+    return turning;
+  }
 
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
     if ((differing & format::LiveWord::kFixed) != 0) return Code::kLost;
@@ -86,6 +111,7 @@ class InFile final : public Home {
   }
 
   std::unique_ptr<Session> session_;
+  format::BootId boot_id_{};  // where keys expire
 };
 
 // Lookups compare the live word with the word at the end, and adds leave out a filling and their own recovery.
@@ -94,6 +120,7 @@ void look_at_live_word(Ask& ask, const Session& session) {
   const std::uint64_t end = format::end_word(file.identity().file_id);
   ask.target.sentinel = {word_at(file.live_page()), word_at(file.end_word()),
                          format::LiveWord::healthy(file.identity().file_id).bits ^ end};
+  if (ask.row.info.epochs != 0) ask.target.geometry.epoch = word_at(file.live_page() + format::kLiveEpochField.offset);
   ask.adds_compare = ~format::LiveWord::kFilling;
   if (session.recovering()) ask.adds_compare &= ~format::LiveWord::kRecovering;
 }

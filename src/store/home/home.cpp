@@ -50,6 +50,7 @@ Error Home::sync(const LogPosition&) { return refusal(); }
 std::uint64_t Home::get_mark(std::uint64_t, std::uint64_t) const noexcept { return 0; }
 Error Home::drop_owner(std::uint64_t) { return refusal(); }
 Result<bool> Home::finish_recovery(std::uint64_t) { return refusal(); }
+Result<bool> Home::turn(std::optional<std::uint64_t>) { return refusal(); }
 Error Home::shut(const std::function<void()>&) { return refusal(); }
 
 // Other threads and processes may set bits of these words meanwhile.

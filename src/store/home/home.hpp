@@ -93,6 +93,7 @@ class Home {
   virtual Error drop_owner(std::uint64_t owner);
   virtual Result<bool> finish_recovery(std::uint64_t owner);
   virtual Error finish_filling() { return refusal(); }
+  virtual Result<bool> turn(std::optional<std::uint64_t> from);
   virtual Error supersede() { return refusal(); }
   virtual Error publish() { return refusal(); }
   virtual Error shut(const std::function<void()>& adds_are_over);

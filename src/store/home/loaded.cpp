@@ -62,6 +62,8 @@ class InOwnMemory final : public Home {
     now.keys_added = format::keys_left(sum_of_stripes(stripes, format::kKeysAddedInStripe),
                                        sum_of_stripes(stripes, format::kKeysRemovedInStripe));
     now.lanes.assign(loaded_.slot->lanes.begin(), loaded_.slot->lanes.end());
+    now.turned = {{base::load<std::uint64_t>(loaded_.live_page.data() + format::kLiveEpochField.offset)},
+                  loaded_.slot->turned_at};
     return now;
   }
   [[nodiscard]] std::uint64_t get_mark(std::uint64_t owner, std::uint64_t epoch) const noexcept override {
@@ -183,6 +185,7 @@ Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const st
   auto loaded = load_any(bytes, bare, writing, secret);
   if (!loaded) return loaded.error();
   const Adding how = writing ? Adding::kShared : Adding::kNever;
+  if (Error error = check_memory_takes_keys(loaded->shape.layout, how); !error.ok()) return error;
   const auto functions = functions_for(loaded->shape.layout, how);
   if (!functions) return functions.error();
   const BodyWords body{loaded->body.words(), loaded->shape, loaded->body_bytes};
@@ -192,6 +195,8 @@ Result<std::unique_ptr<Ask>> load(Bytes bytes, bool bare, bool writing, const st
   if (ask->identity() != nullptr) ask->settle(*ask->identity());
   ask->secret.keep(secret);
   if (live_page != nullptr) ask->stripes = live_page + format::kStripesField.offset;
+  if (live_page != nullptr && ask->row.info.epochs != 0)
+    ask->target.geometry.epoch = word_at(live_page + format::kLiveEpochField.offset);
   return ask;
 }
 

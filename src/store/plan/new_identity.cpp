@@ -46,7 +46,7 @@ std::uint64_t body_budget(const Options& options, const Identity& identity) noex
 bool anything_but_like(const Options& options) noexcept {
   return options.capacity != 0 || sizing::is_given(options.fpr) || sizing::is_given(options.bits_per_key) ||
          options.max_bytes != 0 || options.num_bits != 0 || options.num_probes != 0 || options.layout || options.hash ||
-         options.seed || !options.seeds.empty() || options.tutorial_sizing;
+         options.seed || !options.seeds.empty() || options.tutorial_sizing || options.window_ms != 0;
 }
 
 // A shape, and the parameters that belong to it.
@@ -54,19 +54,20 @@ struct Planned {
   Shape shape;
   std::optional<std::vector<std::uint32_t>> seeds;
   std::optional<PartOfWhole> part{};
+  std::optional<std::uint64_t> window_ms{};
 };
 
 // Reads only the other file's identity, so that file need not be clean.
 Result<Planned> shape_like(const Options& options) {
   if (anything_but_like(options)) {
-    return fail(Code::kInvalid,
-                "the shape of " + options.like + " is copied whole. Give no size, layout, hash or seed with it.");
+    return fail(Code::kInvalid, "the shape of " + options.like +
+                                    " is copied whole. Give no size, layout, hash, seed or window with it.");
   }
   const auto file = region::File::open(options.like, region::File::Access::kRead, region::File::Links::kFollow);
   if (!file) return file.error();
   const auto header = checked_header(*file, {.secret = options.secret});
   if (!header) return header.error();
-  return Planned{header->identity.shape, header->identity.seeds, header->identity.part};
+  return Planned{header->identity.shape, header->identity.seeds, header->identity.part, header->identity.window_ms};
 }
 
 // Returns "Give blocked or classic.", with the names of a table's rows.
@@ -170,15 +171,32 @@ std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash 
   return counting;
 }
 
+Error check_window(const layout::Row& row, const Options& options) {
+  const bool expires = row.info.epochs != 0;
+  if (expires == (options.window_ms != 0)) return {};
+  if (!expires)
+    return fail(Code::kInvalid, std::string("the keys of the layout ") + row.info.name +
+                                    " do not expire. Give no window, or a layout that has one.");
+  return fail(Code::kInvalid, std::string("the keys of the layout ") + row.info.name +
+                                  " expire. Give the window: for how long they are kept.");
+}
+
+// The layout of a filter whose options name none.
+Layout usual_layout(const Options& options, bool gives_positions) noexcept {
+  if (options.window_ms != 0) return Layout::kWindow;
+  return gives_positions ? Layout::kClassic : Layout::kBlocked;
+}
+
 Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) {
   const Hash hash = options.hash.value_or(Hash::kXxh3);
   const hash::Row* const hash_row = hash::find(static_cast<std::uint16_t>(hash));
   const bool gives_positions = hash_row != nullptr && hash_row->info.gives_positions;
   const auto layout_number =
-      static_cast<std::uint16_t>(options.layout.value_or(gives_positions ? Layout::kClassic : Layout::kBlocked));
+      static_cast<std::uint16_t>(options.layout.value_or(usual_layout(options, gives_positions)));
   const layout::Row* const row = layout::find(layout_number);
   if (row == nullptr)
     return fail(Code::kInvalid, "unknown layout " + std::to_string(layout_number) + ". " + give_one_of(layouts()));
+  if (Error error = check_window(*row, options); !error.ok()) return error;
   if (Error error = check_hash(hash, options); !error.ok()) return error;
   const auto size = size_of(*row, *hash_row, options, body_bytes);
   if (!size) return size.error();
@@ -190,7 +208,9 @@ Result<Planned> shape_of_size(const Options& options, std::uint64_t body_bytes) 
   if (needs_seed) {
     if (Error error = fill_random(&shape.seed, sizeof shape.seed); !error.ok()) return error;
   }
-  return Planned{shape, seeds_of(options, hash, shape.num_probes)};
+  Planned planned{shape, seeds_of(options, hash, shape.num_probes)};
+  if (options.window_ms != 0) planned.window_ms = options.window_ms;
+  return planned;
 }
 
 // Returns the number of keys that a part is sized for: its share of n keys, and six standard deviations more, because
@@ -312,6 +332,10 @@ Result<Identity> new_identity(const Options& options, Form form) {
   identity.shape = planned->shape;
   identity.seeds = std::move(planned->seeds);
   identity.part = planned->part;
+  identity.window_ms = planned->window_ms;
+  if (identity.window_ms && form == Form::kEmbedded)
+    return fail(Code::kUnsupported,
+                "the keys of the layout expire, and only a file has epochs that end. Make a file of it.");
   identity.header_bytes = format::header_bytes_for(form, identity);
   identity.body_bytes = layout::body_bytes(layout::row_of(identity.shape.layout), identity.shape.num_bits);
   if (options.bare) {

@@ -39,6 +39,7 @@ Options roomy(Layout layout) {
   options.capacity = 8 * kKeysOfAThread;
   options.bits_per_key = 16;
   options.layout = layout;
+  options.window_ms = layout_of(layout)->can.expire ? 3'600'000 : 0;
   return options;
 }
 

@@ -283,6 +283,7 @@ TEST_CASE("a file that is built of keys has each of them, in every layout and by
       const TempDir dir(memory_folder());
       Options options;
       options.layout = row.layout;
+      options.window_ms = row.can.expire ? 1 : 0;
       options.fpr = 0.001;
       const auto built = Filter::build(dir.file(), options, Keys::digests(keys), threads);
       if (row.layout == Layout::kClassic && threads > 1 && !built.ok()) continue;  // it takes no threads

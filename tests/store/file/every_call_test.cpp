@@ -93,6 +93,29 @@ void classic(Scene& scene) {
   clean_with(scene, options);
 }
 
+// The words of epochs 1 and 2 have keys, and the oldest one of 4 is that of epoch 0.
+void windowed(Scene& scene) {
+  Options options = small_options();
+  options.layout = Layout::kWindow4;
+  options.window_ms = 1;
+  Filter filter = created(scene.path, options);
+  for (const unsigned owner : kOwners) {
+    REQUIRE(filter.turn(owner - 1).value());
+    add_some(filter, owner, 0, kSome);
+    REQUIRE(filter.sync({.owner = owner, .mark = kMark}).ok());
+  }
+  REQUIRE(filter.turn(2).value());
+  REQUIRE(filter.close().ok());
+  scene.acknowledged = kSome;
+  scene.mark = kMark;
+}
+
+void windowed_in_use(Scene& scene) {
+  windowed(scene);
+  scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
+  scene.beside = opened(Filter::open(scene.path, OpenMode::kWrite));
+}
+
 void looked_at(Scene& scene) {
   clean(scene);
   scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
@@ -229,6 +252,10 @@ Error say_recovered(Scene& scene) {
   const auto over = scene.handle->finish_recovery(2);
   return over.ok() ? Error{} : over.error();
 }
+Error turn_it(Scene& scene) {
+  const auto turned = scene.handle->turn(3);
+  return turned.ok() ? Error{} : turned.error();
+}
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error save_it_sealed(Scene& scene) { return scene.handle->save(sealed_in(scene), {.sealed = true}); }
@@ -303,6 +330,11 @@ void is_built(Scene& scene) {
   CHECK(state_of(scene.path) == FileState::kClean);
 }
 void is_synced(Scene& scene) { CHECK(format::mark_of(look_at(scene.path).newest(), 1) == 2 * kSome); }
+void is_turned(Scene& scene) {
+  CHECK(look_at(scene.path).newest().epoch == 4);
+  CHECK(scene.handle->stats({}).turning->epoch == 4);
+  CHECK(nothing_lost(scene, *scene.handle));
+}
 void is_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kOk); }
 void is_not_yet_recovered(Scene& scene) { CHECK(scene.handle->health() == Code::kRecovering); }
 void is_clean(Scene& scene) { CHECK(state_of(scene.path) == FileState::kClean); }
@@ -355,6 +387,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == publish) return "bfs_publish";
   if (act == supersede_and_publish) return "bfs_supersede";
   if (act == sync_it) return "bfs_sync";
+  if (act == turn_it) return "bfs_turn";
   if (act == say_recovered) return "bfs_finish_recovery";
   if (act == build_it) return "bfs_build";
   if (seals(act) || makes_a_copy(act)) return act == intersect_it ? "bfs_intersect" : "bfs_copy";
@@ -411,6 +444,8 @@ const Operation kOperations[] = {
     {"accept the loss of a file whose recoverer was killed", recovering, nobody, accept_loss, writes},
     {"sync with a mark", looked_at, writer, sync_it, is_synced, kSome},
     {"sync with a mark beside a writer", in_use, writer, sync_it, is_synced, kSome},
+    {"end an epoch", windowed, writer, turn_it, is_turned, kSome},
+    {"end an epoch beside a writer", windowed_in_use, writer, turn_it, is_turned, kSome},
     {"say that one of two owners has recovered", unclean, recoverer, say_recovered, is_not_yet_recovered},
     {"say that the last owner has recovered", unclean, last_recoverer, say_recovered, is_recovered},
     {"seal a file", looked_at, nobody, seal_it, is_sealed},

@@ -150,6 +150,38 @@ TEST_CASE("poisoned, recovering and superseded outrank everything else, a live w
   }
 }
 
+TEST_CASE("a slot and a live page of two epochs are in use while a process begins the second one, and in doubt else") {
+  struct Moment {
+    std::uint64_t slot, live;
+    bool syncing = false, alive = true, died = false;
+  };
+  const auto with = [](SlotState state, const Moment& moment) {
+    return judged(state, [&](Evidence& evidence) {
+      evidence.expires = true;
+      newer(evidence).epoch = moment.slot;
+      evidence.epoch.word = moment.live;
+      evidence.syncing = moment.syncing;
+      evidence.writer_alive = moment.alive;
+      evidence.sync_died = moment.died;
+    });
+  };
+  for (const Moment& in_use :
+       {Moment{5, 10}, Moment{5, 11}, Moment{5, 10, true}, Moment{5, 11, true}, Moment{6, 11, true}})
+    CHECK(with(SlotState::kDirty, in_use) == FileState::kInUse);
+  for (const Moment& doubt :
+       {Moment{6, 11}, Moment{6, 11, true, true, true}, Moment{6, 11, true, false}, Moment{6, 10, true},
+        Moment{7, 11, true}, Moment{4, 11, true}, Moment{5, 12}, Moment{5, 12, true}, Moment{5, 9}, Moment{5, 8}})
+    CHECK(with(SlotState::kDirty, doubt) == FileState::kUnclean);
+  for (const std::uint64_t word : {10U, 11U}) {
+    CHECK(with(SlotState::kDirty, {5, word, false, false}) == FileState::kAdoptable);
+    CHECK(with(SlotState::kClean, {5, word, false, false}) == FileState::kClean);
+    CHECK(with(SlotState::kClean, {6, word, false, false}) == FileState::kUnclean);
+    CHECK(with(SlotState::kClean, {6, word, true, false}) == FileState::kUnclean);
+    CHECK(with(SlotState::kDirty, {6, word, false, false}) == FileState::kUnclean);
+  }
+  CHECK(judged(SlotState::kClean, [](Evidence& evidence) { evidence.epoch.word = 12; }) == FileState::kClean);
+}
+
 TEST_CASE("without a valid slot the state is unknown, whatever else there is") {
   const auto none = [](Evidence& evidence) {
     evidence.slots.slots = {};

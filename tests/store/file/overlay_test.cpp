@@ -30,6 +30,12 @@ std::string merged() { return layers + "/merged/filter.bf"; }
 
 void make_filter(const std::string& path) { CHECK(created(path).close().ok()); }
 
+void make_window(const std::string& path) {
+  Options options = small_options();
+  options.window_ms = 7;
+  CHECK(created(path, options).close().ok());
+}
+
 // Makes a sealed file to which writer 1 has added keys.
 void make_sealed(const std::string& path) {
   const std::string source = layers + "/source.bf";
@@ -280,6 +286,20 @@ TEST_CASE("on an overlay a superseder that lost its lock leaves the flag of anot
           if (!second->add(key_of(2, 0)).ok()) return 4;
           return second->publish().ok() ? 0 : 5;
         }) == 0);
+}
+
+TEST_CASE("on an overlay no epoch ends, because a turner that lost its lock would clear what others add") {
+  const Overlay overlay(true, make_window);
+  Filter writer = opened(Filter::open(merged(), OpenMode::kWrite));
+  add_keys(writer, 1, 0, kSome);
+  for (const auto from : {std::optional<std::uint64_t>(), std::optional<std::uint64_t>(0)}) {
+    const auto turned = writer.turn(from);
+    REQUIRE_FALSE(turned.ok());
+    CHECK(turned.error().code == Code::kUnsupported);
+    CHECK(turned.error().message.find("overlay") != std::string::npos);
+  }
+  CHECK(writer.stats({}).turning->epoch == 0);
+  CHECK(maybes(writer, 1, 0, kSome) == kSome);
 }
 
 // On an overlay the mapping of a reader is told nothing of failed writes.

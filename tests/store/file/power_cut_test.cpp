@@ -80,6 +80,11 @@ class Life {
     Options options = small_options();
     const std::vector<LayoutInfo> all = layouts();
     options.layout = all[seed % all.size()].layout;
+    const LayoutInfo& layout = all[seed % all.size()];
+    if (layout.can.expire) {
+      options.window_ms = 1;
+      turns_left_ = layout.epochs - 2;  // no key expires in a life
+    }
     // Two lives of one seed set the same bits, and their writers lock the same bytes: they are alike in every step.
     options.seed = seed;
     faults::random_byte = [this] { return static_cast<std::uint8_t>(kernels_random_()); };
@@ -386,7 +391,12 @@ class Life {
     const std::size_t which = random_() % handles_.size();
     in_sync_one_ = true;
     try {
-      static_cast<void>(handles_[which].filter->sync({.owner = 1, .mark = acknowledged_}));
+      if (turns_left_ > 0 && chance(2)) {
+        --turns_left_;
+        static_cast<void>(handles_[which].filter->turn(handles_[which].filter->stats({}).turning->epoch));
+      } else {
+        static_cast<void>(handles_[which].filter->sync({.owner = 1, .mark = acknowledged_}));
+      }
     } catch (const faults::Killed&) {
       kill(which);
     }
@@ -472,6 +482,7 @@ class Life {
                   {reinterpret_cast<const char*>(page.data()), page.size()});
     }
     set_live_word(copy, format::LiveWord::healthy(state.file_id).bits);
+    set_word(copy, format::kLivePageOffset + format::kLiveEpochField.offset, 0);  // that of the slots
   }
 
   const faults::Scope scope_;
@@ -487,6 +498,7 @@ class Life {
   std::uint64_t acknowledged_ = 0;   // keys 0 .. acknowledged_ - 1 of writer 1 ...
   std::set<std::uint64_t> removed_;  // ... less these
   std::uint64_t removes_ = 0;
+  std::uint32_t turns_left_ = 0;
   Fault fault_ = Fault::kNone;
   std::uint64_t syncs_left_ = 0;
   bool died_in_sync_ = false;

@@ -1,5 +1,5 @@
 /* The class Filter: keys one by one and in batches, and operations on the whole filter. */
-import {BFS} from "./abi.js";
+import {BFS, BFS_LARGE} from "./abi.js";
 import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
 import {errorOfCode} from "./errors.js";
 import {batchOf, batchOfDigests, digestOf, lendScratch, one, place} from "./keys.js";
@@ -371,6 +371,25 @@ export class Filter {
   /** finishFilling() on another thread. @returns {Promise<void>} */
   async finishFillingAsync() {
     return later(this.#call("bfs_finish_filling", [], nothing));
+  }
+
+  /** @param {number | bigint} fromEpoch @returns {Call<boolean>} */
+  #turn(fromEpoch) {
+    return this.#call("bfs_turn", [u64("fromEpoch", fromEpoch)], asBoolean);
+  }
+
+  /** Ends an epoch, of a filter whose keys expire (create with `window`): forgets the keys of the oldest epoch. Without an
+   * argument it ends the epoch if that has lasted for its time; no other call does so. Call it from time to time, in any
+   * number of processes: several that call it at once end one epoch. With `fromEpoch`, from stats(), it ends that epoch
+   * now, if it is the current one. Returns whether it ended an epoch. It writes the whole file.
+   * @param {number | bigint} [fromEpoch] @returns {boolean} */
+  turn(fromEpoch = BFS_LARGE.IF_DUE) {
+    return now(this.#turn(fromEpoch));
+  }
+
+  /** turn() on another thread. @param {number | bigint} [fromEpoch] @returns {Promise<boolean>} */
+  async turnAsync(fromEpoch = BFS_LARGE.IF_DUE) {
+    return later(this.#turn(fromEpoch));
   }
 
   /** Gives a filter that was created with `unpublished: true` its name; from then on it only reads. */

@@ -6,7 +6,8 @@ import {lib} from "./library.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 
 /** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
-/** @typedef {"blocked" | "classic" | "counting"} Layout  counting can remove keys */
+/** "counting" can remove keys; the keys of "window", "window-4" and "window-2" expire.
+ * @typedef {"blocked" | "classic" | "counting" | "window" | "window-4" | "window-2"} Layout */
 /** "siphash" has a secret; "external" takes only digests; from "murmur3" on they are hashes of other programs.
  * @typedef {"xxh3" | "siphash" | "external" | "murmur3" | "murmur3-unsigned" | "java-polynomial" | "jaybird" | "pybloom-live" |
  *   "dcso" | "guava" | "guava-32" | "redisbloom" | "pybloomfilter" | "leveldb" | "rocksdb" |
@@ -22,11 +23,13 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
  * @property {number | bigint} [numBits]  m, with numProbes
  * @property {number} [numProbes]  k: 1 to 64
  * @property {Path} [like]  a file with the shape, hash and seed to use
- * @property {Layout} [layout]  default: "blocked"
+ * @property {Layout} [layout]  default: "blocked"; with a window "window"
  * @property {Hash} [hash]  default: "xxh3"
  * @property {number | bigint} [seed]  default: random
  * @property {readonly number[] | Uint32Array} [seeds]  for a hash that takes a list of them
  * @property {Uint8Array} [secret]  16 bytes, with the hash "siphash": for keys that strangers choose
+ * @property {number} [window]  milliseconds for which a key is found after its last add, at least; then it is forgotten,
+ *   if the program calls turn() from time to time. `capacity` is the number of keys of one window
  * @property {Uint8Array} [note]  at most 1,024 bytes for the owner
  * @property {Uint8Array} [fileId]  16 bytes; default: random
  * @property {boolean} [tutorialSizing]  m and k of most tutorials, from capacity and fpr
@@ -83,8 +86,8 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
  * @property {boolean} [tolerateDamage]  "r": also compares, and answers "maybe" where the file is damaged
  */
 /** @typedef {OpenFlags & TimeOptions} OpenOptions */
-/** Options of open() with "a": how the file is made if there is none, and how it is opened. Layout, hash, seed, secret and
- * part must be those of a file that is there; its size may be another one.
+/** Options of open() with "a": how the file is made if there is none, and how it is opened. Layout, hash, seed, secret,
+ * part and window must be those of a file that is there; its size may be another one.
  * @typedef {ShapeOptions & PartOptions & TimeOptions & MakingFlags & AddingFlags
  *   & Pick<OpenFlags, "recover" | "acceptLoss" | "strict">} OpenOrCreateOptions */
 /** "r" asks; "r+" also adds; "a" also makes the file if there is none, and "a+" is the same, since every handle asks.
@@ -115,7 +118,7 @@ import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
 /** Options to import foreign bytes: the options of create() give the facts that the bytes lack.
  * @typedef {CreateOptions & ForeignForm} ForeignOptions */
 /** Options to ask a foreign file in place: those of create() that give the facts that the bytes lack, and those of open().
- * @typedef {Omit<ShapeOptions, "note" | "fileId"> & Omit<ForeignForm, "name">
+ * @typedef {Omit<ShapeOptions, "window" | "note" | "fileId"> & Omit<ForeignForm, "name">
  *   & Pick<OpenFlags, "populate" | "random" | "guard" | "private" | "anyFilesystem" | "followSymlinks">} OpenForeignOptions */
 /** @typedef {{followSymlinks?: boolean, anyFilesystem?: boolean}} RecognizeOptions */
 
@@ -165,7 +168,7 @@ export function inNode(words) {
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
 const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
 const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];
-const SHAPE = [...FORM, "note", "fileId"];
+const SHAPE = [...FORM, "window", "note", "fileId"];
 const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "part", "numParts"];
 const MAP_FLAGS = ["populate", "random", "guard"];
 const BUILD_FLAGS = [...MAP_FLAGS, "anyFilesystem", "replace", "tutorialSizing"];
@@ -246,6 +249,13 @@ function milliseconds(what, zero, infinite, value) {
   return Math.max(1, Math.round(value));
 }
 
+/** Returns the milliseconds of a window. To the library 0 is a filter without one. @param {unknown} value @returns {number} */
+function windowOf(value) {
+  if (typeof value !== "number") throw new TypeError(`window is a number of milliseconds, not ${shown(value)}`);
+  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`window is a number of milliseconds above 0, not ${value}`);
+  return Math.max(1, Math.round(value));
+}
+
 /** @param {unknown} seeds @returns {Uint32Array} */
 function seedsOf(seeds) {
   if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
@@ -288,6 +298,7 @@ const SETTERS = {
   },
   lockTimeout: (struct, value) =>
     struct.set("lock_timeout_ms", milliseconds("lockTimeout", BFS.LOCK_NO_WAIT, BFS.LOCK_FOREVER, value)),
+  window: (struct, value) => struct.set("window_ms", windowOf(value)),
   writebackCheck: (struct, value) =>
     struct.set("writeback_check_ms", milliseconds("writebackCheck", BFS.WRITEBACK_CHECK_EACH_ADD, undefined, value)),
 };

@@ -57,6 +57,12 @@ import {Struct} from "./struct.js";
  * @property {number} [countersAt15]
  * @property {number} [hugePageBytes]
  * @property {number} [residentBytes]
+ * @property {number} epochs  the number that the filter keeps if its keys expire; otherwise 0, and the facts below are undefined
+ * @property {number} [epoch]  the number of the current one, from 0
+ * @property {Date} [turnedAt]  when it began
+ * @property {number} [window]  milliseconds
+ * @property {boolean} [turnDue]  turn() would end it
+ * @property {readonly number[]} [keysOfEpochs]  estimated, of the current epoch, of the one before it, and so on; with `fill`
  */
 
 /** A comparison of two filters, A and B.
@@ -127,6 +133,18 @@ function fillOf(facts) {
 }
 
 /** @param {Struct} facts @returns {Partial<Statistics>} */
+function epochsOf(facts) {
+  const keys = new Float64Array(facts.array("keys_of_epochs").buffer).slice(0, facts.number("epochs"));
+  return {
+    epoch: facts.number("epoch"),
+    turnedAt: new Date(facts.number("turned_at") / 1e6),
+    window: facts.number("window_ms"),
+    turnDue: facts.number("turn_due") !== 0,
+    keysOfEpochs: facts.number("has_fill") !== 0 ? Object.freeze([...keys]) : undefined,
+  };
+}
+
+/** @param {Struct} facts @returns {Partial<Statistics>} */
 function memoryOf(facts) {
   const known = facts.bigint("resident_bytes") !== UNKNOWN_BYTES;
   return {hugePageBytes: facts.number("huge_page_bytes"), residentBytes: known ? facts.number("resident_bytes") : undefined};
@@ -155,6 +173,8 @@ export function statisticsOf(facts) {
     seeds: new Uint32Array(facts.array("seeds").buffer).slice(0, facts.number("num_seeds")),
     ...(facts.number("has_fill") !== 0 ? fillOf(facts) : {}),
     ...(facts.number("has_memory") !== 0 ? memoryOf(facts) : {}),
+    epochs: facts.number("epochs"),
+    ...(facts.number("epochs") !== 0 ? epochsOf(facts) : {}),
   });
 }
 

@@ -48,7 +48,7 @@ test("what waits for a lock or the disk is there twice", () => {
 
 test("every option of a struct is taken", () => {
   const own = ["struct_bytes", "reserved", "secret_bytes", "note_bytes", "num_seeds", "fd"]; // set with another field, or for a path
-  const names = {lock_timeout_ms: "lockTimeout", writeback_check_ms: "writebackCheck"};
+  const names = {lock_timeout_ms: "lockTimeout", writeback_check_ms: "writebackCheck", window_ms: "window"};
   for (const [struct, functions] of [["bfs_options", ["create", "open"]], ["bfs_plan_request", ["plan"]]]) {
     const fields = Object.keys(STRUCTS[struct].fields).filter((name) => !own.includes(name));
     const taken = new Set(functions.flatMap((name) => options.TAKEN[name].fields));

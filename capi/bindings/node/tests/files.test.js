@@ -5,9 +5,10 @@ import fs from "node:fs";
 import readline from "node:readline";
 import {Readable} from "node:stream";
 import test from "node:test";
+import {setTimeout} from "node:timers/promises";
 import {pathToFileURL} from "node:url";
 import * as bfstore from "bfstore";
-import {BFS} from "../lib/abi.js";
+import {BFS, BFS_LARGE} from "../lib/abi.js";
 import {batches} from "../lib/keys.js";
 import {TAKEN, given} from "../lib/options.js";
 import {caseOf, numbers} from "./case.js";
@@ -347,6 +348,73 @@ function filled({create}, keys, name, options = {}) {
   made.addMany(keys);
   return made;
 }
+
+test("a key is forgotten when its epoch is the oldest", async (t) => {
+  const {create} = caseOf(t);
+  assert.equal(BFS_LARGE.IF_DUE, 2n ** 64n - 1n);
+  for (const [layout, epochs] of [["window", 8], ["window-4", 4], ["window-2", 2]]) {
+    const made = create({layout, window: 86_400_000}, layout);
+    made.add("a");
+    const facts = made.stats();
+    assert.deepEqual([facts.layout, facts.epochs, facts.epoch, facts.window, facts.turnDue, facts.keysOfEpochs], [layout, epochs, 0, 86_400_000, false, undefined]);
+    assert.ok(facts.turnedAt > new Date("2023-01-01"));
+    assert.deepEqual([made.turn(), await made.turnAsync(), made.turn(undefined), made.stats().epoch], [false, false, false, 0]);
+    for (let epoch = 0; epoch < epochs; epoch++) {
+      assert.equal(made.contains("a"), true);
+      assert.equal(epoch % 2 === 0 ? made.turn(epoch) : await made.turnAsync(BigInt(epoch)), true);
+      assert.deepEqual([made.turn(epoch), await made.turnAsync(epoch), made.stats().epoch], [false, false, epoch + 1]);
+    }
+    assert.equal(made.contains("a"), false);
+  }
+});
+
+test("an epoch that has lasted for its time ends", async (t) => {
+  const made = caseOf(t).create({layout: "window-2", window: 0.1}); // which is a millisecond
+  assert.equal(made.stats().window, 1);
+  for (const turn of [() => made.turn(), () => made.turnAsync()]) {
+    const {epoch} = made.stats();
+    await setTimeout(50);
+    assert.equal(made.stats().turnDue, true);
+    assert.equal(await turn(), true);
+    assert.equal(made.stats().epoch, epoch + 1);
+  }
+});
+
+test("the keys of each epoch are estimated", (t) => {
+  const {create} = caseOf(t);
+  const made = create({layout: "window-4", window: 3_600_000});
+  made.addMany(numbers(1000));
+  made.turn(0);
+  made.addMany(numbers(100));
+  const [now, before, ...others] = made.stats({fill: true}).keysOfEpochs;
+  assert.ok(Math.abs(now - 100) < 10 && Math.abs(before - 1000) < 100, `${now}, ${before}`);
+  assert.deepEqual(others, [0, 0]);
+  const other = create({}, "other");
+  const {epochs, epoch, turnedAt, window, turnDue, keysOfEpochs} = other.stats({fill: true});
+  assert.deepEqual([epochs, epoch, turnedAt, window, turnDue, keysOfEpochs], [0, undefined, undefined, undefined, undefined, undefined]);
+  assert.throws(() => other.turn(), {code: "BFS_EUNSUPPORTED", message: /do not expire/});
+});
+
+test("the window is that of the file, and a turn is a writer's", async (t) => {
+  const {create, open, path, file, kept} = caseOf(t);
+  const made = create({window: 60_000});
+  const again = kept(bfstore.open(path, "a", {capacity: 5, window: 60_000}));
+  assert.deepEqual([again.created, again.stats().layout, again.stats().window], [false, "window", 60_000]);
+  assert.throws(() => bfstore.open(path, "a", {capacity: 5, window: 60_001}), {code: "BFS_EMISMATCH", message: /window/});
+  for (const wrong of [0, -1, NaN, Infinity, 2 ** 60]) assert.throws(() => bfstore.create(file("no"), {capacity: 5, window: wrong}), {name: "RangeError", message: /window/});
+  for (const wrong of ["24h", 5n, null]) assert.throws(() => bfstore.create(file("no"), {capacity: 5, window: wrong}), {name: "TypeError", message: /window/});
+  for (const wrong of [{layout: "window"}, {layout: "classic", window: 5}])
+    assert.throws(() => bfstore.create(file("no"), {capacity: 5, ...wrong}), {code: "EINVAL", message: /window/});
+  assert.throws(() => bfstore.requiredBytes({capacity: 5, window: 5}), {code: "BFS_EUNSUPPORTED", message: /Make a file/});
+  assert.throws(() => bfstore.openForeign(path, "raw", {window: 5}), {name: "TypeError", message: /window/});
+  assert.throws(() => open().turn(), {code: "BFS_EREADONLY"});
+  for (const wrong of [-1, 2n ** 64n, 2 ** 60]) assert.throws(() => made.turn(wrong), RangeError);
+  for (const wrong of [0.5, "0", null, true]) await assert.rejects(made.turnAsync(wrong), TypeError);
+  assert.equal(made.turn(2n ** 63n), false);
+  made.close();
+  assert.throws(() => made.turn(), {code: "BFS_ESHUT"});
+  await assert.rejects(made.turnAsync(), {code: "BFS_ESHUT"});
+});
 
 test("copy, dump, load", async (t) => {
   const here = caseOf(t);

@@ -31,7 +31,7 @@ test("every method of a closed filter throws", async (t) => {
   const words = {
     copy: [file("x")], merge: [other], compare: [other], importBits: [Buffer.alloc(1), "big"], exportBits: ["big"], getMark: [1, 1],
     exportForeign: ["raw", {order: "big"}],
-    dropOwner: [1], finishRecovery: [1], sync: [], stats: [], dump: [],
+    dropOwner: [1], finishRecovery: [1], sync: [], turn: [], stats: [], dump: [],
   };
   let called = 0;
   for (const name of Object.getOwnPropertyNames(bfstore.Filter.prototype)) {

@@ -47,6 +47,10 @@ export async function use(path: string): Promise<number> {
   using built = bfstore.build(`${path}.built`, keys, {fpr: 0.001, threads: 2});
   (await bfstore.buildAsync(`${path}.lines`, lines(), {capacity: 10})).close();
   built.copy(`${path}.sealed`, {sealed: true});
+  using seen = bfstore.create(`${path}.seen`, {capacity: 10, layout: "window-4", window: 86_400_000});
+  const {epoch, turnedAt, keysOfEpochs} = seen.stats({fill: true});
+  const turned: boolean = seen.turn() || (await seen.turnAsync(7n)) || seen.turn(epoch);
+  if (!turned || !(turnedAt instanceof Date) || keysOfEpochs?.length !== 4) throw new Error("not turned");
   const whole: boolean = bfstore.verify(`${path}.sealed`).length === 0 && facts.part === 0 && facts.seeds.length === 0;
 
   // @ts-expect-error: no fractions of keys, no dates
@@ -63,6 +67,8 @@ export async function use(path: string): Promise<number> {
   bfstore.build(path, lines());
   // @ts-expect-error: no such kind
   new bfstore.BfstoreError(-1, 0, "").kind === "doubt";
+  // @ts-expect-error: a window is milliseconds
+  bfstore.create(path, {capacity: 5, window: "24h"});
   // @ts-expect-error: no such option
   bfstore.create(path, {capcity: 5});
   // @ts-expect-error: no such layout

@@ -93,6 +93,9 @@ export const BFS: Readonly<{
     DIFFERS_NUM_BITS: 32;
     DIFFERS_PART: 64;
     LAYOUT_COUNTING: 3;
+    LAYOUT_WINDOW: 5;
+    LAYOUT_WINDOW_4: 6;
+    LAYOUT_WINDOW_2: 7;
     CAN_ADD: 1;
     CAN_REMOVE: 2;
     CAN_MERGE: 4;
@@ -126,6 +129,10 @@ export const BFS: Readonly<{
     FOREIGN_NEEDS_HASH: 4;
     FOREIGN_NEEDS_COLUMN: 8;
     FOREIGN_NEEDS_ALL: 16;
+}>;
+/** The numbers that only a bigint has exactly. */
+export const BFS_LARGE: Readonly<{
+    IF_DUE: 18446744073709551615n;
 }>;
 /** The name of a code. @typedef {"BFS_EINVAL" | "BFS_EINTERNAL" | "BFS_ENOMEM" | "BFS_ESYSTEM" | "BFS_EBUSY" |
  * "BFS_EEXIST" | "BFS_ENOENT" | "BFS_EACCES" | "BFS_ENOSPC" | "BFS_EFILESYSTEM" | "BFS_EREADONLY" | "BFS_EOWNERS" |

@@ -113,6 +113,14 @@ export class Filter {
     finishFilling(): void;
     /** finishFilling() on another thread. @returns {Promise<void>} */
     finishFillingAsync(): Promise<void>;
+    /** Ends an epoch, of a filter whose keys expire (create with `window`): forgets the keys of the oldest epoch. Without an
+     * argument it ends the epoch if that has lasted for its time; no other call does so. Call it from time to time, in any
+     * number of processes: several that call it at once end one epoch. With `fromEpoch`, from stats(), it ends that epoch
+     * now, if it is the current one. Returns whether it ended an epoch. It writes the whole file.
+     * @param {number | bigint} [fromEpoch] @returns {boolean} */
+    turn(fromEpoch?: number | bigint): boolean;
+    /** turn() on another thread. @param {number | bigint} [fromEpoch] @returns {Promise<boolean>} */
+    turnAsync(fromEpoch?: number | bigint): Promise<boolean>;
     /** Gives a filter that was created with `unpublished: true` its name; from then on it only reads. */
     publish(): void;
     /** publish() on another thread; until it is done, every other call of the filter throws. @returns {Promise<void>} */

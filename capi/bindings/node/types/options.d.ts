@@ -40,9 +40,9 @@ export type Given = {
  */
 export type Path = string | Buffer | URL;
 /**
- * counting can remove keys
+ * "counting" can remove keys; the keys of "window", "window-4" and "window-2" expire.
  */
-export type Layout = "blocked" | "classic" | "counting";
+export type Layout = "blocked" | "classic" | "counting" | "window" | "window-4" | "window-2";
 /**
  * "siphash" has a secret; "external" takes only digests; from "murmur3" on they are hashes of other programs.
  */
@@ -84,7 +84,7 @@ export type ShapeOptions = {
      */
     like?: Path | undefined;
     /**
-     * default: "blocked"
+     * default: "blocked"; with a window "window"
      */
     layout?: Layout | undefined;
     /**
@@ -103,6 +103,11 @@ export type ShapeOptions = {
      * 16 bytes, with the hash "siphash": for keys that strangers choose
      */
     secret?: Uint8Array<ArrayBufferLike> | undefined;
+    /**
+     * milliseconds for which a key is found after its last add, at least; then it is forgotten,
+     * if the program calls turn() from time to time. `capacity` is the number of keys of one window
+     */
+    window?: number | undefined;
     /**
      * at most 1,024 bytes for the owner
      */
@@ -274,8 +279,8 @@ export type OpenFlags = {
 };
 export type OpenOptions = OpenFlags & TimeOptions;
 /**
- * Options of open() with "a": how the file is made if there is none, and how it is opened. Layout, hash, seed, secret and
- * part must be those of a file that is there; its size may be another one.
+ * Options of open() with "a": how the file is made if there is none, and how it is opened. Layout, hash, seed, secret,
+ * part and window must be those of a file that is there; its size may be another one.
  */
 export type OpenOrCreateOptions = ShapeOptions & PartOptions & TimeOptions & MakingFlags & AddingFlags & Pick<OpenFlags, "recover" | "acceptLoss" | "strict">;
 /**
@@ -353,7 +358,7 @@ export type ForeignOptions = CreateOptions & ForeignForm;
 /**
  * Options to ask a foreign file in place: those of create() that give the facts that the bytes lack, and those of open().
  */
-export type OpenForeignOptions = Omit<ShapeOptions, "note" | "fileId"> & Omit<ForeignForm, "name"> & Pick<OpenFlags, "populate" | "random" | "guard" | "private" | "anyFilesystem" | "followSymlinks">;
+export type OpenForeignOptions = Omit<ShapeOptions, "window" | "note" | "fileId"> & Omit<ForeignForm, "name"> & Pick<OpenFlags, "populate" | "random" | "guard" | "private" | "anyFilesystem" | "followSymlinks">;
 export type RecognizeOptions = {
     followSymlinks?: boolean;
     anyFilesystem?: boolean;

@@ -148,6 +148,30 @@ export type Statistics = {
     countersAt15?: number | undefined;
     hugePageBytes?: number | undefined;
     residentBytes?: number | undefined;
+    /**
+     * the number that the filter keeps if its keys expire; otherwise 0, and the facts below are undefined
+     */
+    epochs: number;
+    /**
+     * the number of the current one, from 0
+     */
+    epoch?: number | undefined;
+    /**
+     * when it began
+     */
+    turnedAt?: Date | undefined;
+    /**
+     * milliseconds
+     */
+    window?: number | undefined;
+    /**
+     * turn() would end it
+     */
+    turnDue?: boolean | undefined;
+    /**
+     * estimated, of the current epoch, of the one before it, and so on; with `fill`
+     */
+    keysOfEpochs?: readonly number[] | undefined;
 };
 /**
  * A comparison of two filters, A and B.

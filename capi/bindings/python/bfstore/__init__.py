@@ -19,6 +19,7 @@ filters that it inherits, and close them; adding is a ForkedError, so it opens t
 """
 
 import dataclasses
+import datetime
 import io
 import math
 import operator
@@ -306,7 +307,12 @@ class Foreign:
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """Facts about an open filter.  None: not requested (see Filter.stats), or the kernel does not report it."""
+    """Facts about an open filter.  None: not requested (see Filter.stats), or the kernel does not report it.
+
+    Of a filter whose keys expire: epochs, how many it keeps; epoch, the number of the current one, from 0; turned_at, when
+    that began, as time.time(); window, in seconds; turn_due, whether Filter.turn() would end it; keys_of_epochs, the
+    estimated keys of each epoch, the current one first.  Of other filters epochs is 0, and these are None.
+    """
 
     layout: str
     hash: str
@@ -332,6 +338,12 @@ class Statistics:
     counters_at_15: "int | None"
     huge_page_bytes: "int | None"
     resident_bytes: "int | None"
+    epochs: int
+    epoch: "int | None"
+    turned_at: "float | None"
+    window: "float | None"
+    turn_due: "bool | None"
+    keys_of_epochs: "tuple | None"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -390,7 +402,7 @@ _FLAG_WORDS = {**{f"BFS_{name.upper()}": f"{name}=True" for name in _FLAGS}, "BF
 
 # The options that each function takes.
 _SIZE = {"capacity", "fpr", "bits_per_key", "max_bytes", "num_bits", "num_probes"}
-_SHAPE = _SIZE | {"like", "layout", "hash", "seed", "seeds", "secret", "note", "file_id", "tutorial_sizing"}
+_SHAPE = _SIZE | {"like", "layout", "hash", "seed", "seeds", "secret", "window", "note", "file_id", "tutorial_sizing"}
 _LOCKS = {"lock_timeout", "any_filesystem"}
 _HANDLE = _LOCKS | {"writeback_check", "threads", "populate", "random", "guard"}
 _BUILD = _SHAPE | _HANDLE | {"part", "permissions", "replace"}
@@ -420,6 +432,17 @@ def _milliseconds(seconds, zero, infinite, what):
     return max(1, round(seconds * 1000))
 
 
+def _window_ms(window):
+    """Returns the milliseconds of a timedelta or of seconds.  0, for the library, is a filter without a window."""
+    if isinstance(window, datetime.timedelta):
+        milliseconds = -(-window // datetime.timedelta(milliseconds=1))
+    else:
+        milliseconds = window * 1000 if math.isfinite(window) else math.nan
+    if not 0 < milliseconds < 2**63:
+        raise ValueError(f"window is a timedelta or a number of seconds, greater than 0, not {window!r}")
+    return max(1, round(milliseconds))
+
+
 def _seeds(seeds):
     return b"".join(seed.to_bytes(4, sys.byteorder) for seed in seeds)
 
@@ -442,6 +465,7 @@ _CONVERTED = {
         seconds, _bfstore.LOCK_NO_WAIT, _bfstore.LOCK_FOREVER, "lock_timeout")),
     "writeback_check": ("writeback_check_ms", lambda seconds: _milliseconds(
         seconds, _bfstore.WRITEBACK_CHECK_EACH_ADD, None, "writeback_check")),
+    "window": ("window_ms", _window_ms),
 }
 _OPTION_OF = {**{field: name for name, (field, _) in _CONVERTED.items()}, "range": "offset"}
 
@@ -527,7 +551,7 @@ class Filter(_bfstore.Handle):
 
     @property
     def layout(self):
-        """"blocked", "classic" or "counting"."""
+        """"blocked", "classic", "counting", "window", "window-4" or "window-2"."""
         return self.stats().layout
 
     @property
@@ -573,6 +597,15 @@ class Filter(_bfstore.Handle):
     def marks(self):
         """Returns a Mark for every owner that the filter knows, in no order."""
         return [Mark(*one) for one in self._list_marks()]
+
+    def turn(self, from_epoch=None):
+        """Ends an epoch, of a filter whose keys expire (create with window=): forgets the keys of the oldest epoch.
+
+        Without an argument it ends the epoch if that has lasted for its time; no other call does so.  Call it from time
+        to time, in any number of processes: several that call it at once end one epoch.  With from_epoch, from stats(),
+        it ends that epoch now, if it is the current one.  Returns whether it ended an epoch.  It writes the whole file.
+        """
+        return self._turn(from_epoch)
 
     @property
     def health(self):
@@ -687,8 +720,14 @@ def _statistics(facts):
     facts["health"], facts["saturated"] = _health(facts["health"]), bool(facts["saturated"])
     facts["estimated_keys"] = Interval(
         facts["estimated_keys"], facts["estimated_keys_low"], facts["estimated_keys_high"])
+    facts["window"], facts["turned_at"] = facts["window_ms"] / 1000, facts["turned_at"] / 10**9
+    facts["turn_due"] = bool(facts["turn_due"])
+    facts["keys_of_epochs"] = facts["keys_of_epochs"][:facts["epochs"]]
+    if not facts["epochs"]:
+        facts.update(dict.fromkeys(("epoch", "turned_at", "window", "turn_due", "keys_of_epochs")))
     if not facts["has_fill"]:
-        facts.update(dict.fromkeys(("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "counters_at_15")))
+        facts.update(dict.fromkeys(("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "counters_at_15",
+                                    "keys_of_epochs")))
     if not facts["has_memory"]:
         facts.update(dict.fromkeys(("huge_page_bytes", "resident_bytes")))
     if facts["resident_bytes"] == 2**64 - 1:
@@ -710,8 +749,8 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
 
     mode: "r" asks.  "r+" also adds, concurrently with other writers.  "a" also adds, and makes the file if it is
     missing: any number of processes may do so at once, and one of them makes it (Filter.created).  For "a" give
-    capacity and fpr, and other options of create().  The layout, hash, seed, secret and part must be those of a file
-    that is there; its size may be another one.
+    capacity and fpr, and other options of create().  The layout, hash, seed, secret, part and window must be those of a
+    file that is there; its size may be another one.
     exclusive: adds as the only writer, several times as fast; threads: of its add_many().
     secret: 16 bytes, of a filter with the hash "siphash".
     lock_timeout: seconds for each lock (default 5; 0: do not wait; math.inf).
@@ -755,7 +794,9 @@ def create(path, capacity=None, fpr=None, **options):
     Give the size by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
     num_probes, or like (the path of a filter with the shape to use).
 
-    layout: "blocked" (default), "classic", "counting" (can remove).
+    layout: "blocked" (default), "classic", "counting" (can remove), "window", "window-4", "window-2" (keys expire).
+    window: a timedelta, or seconds, for which a key is found after its last add, at least; then it is forgotten.  The
+        layout is "window" if not given.  The program calls turn() from time to time.  capacity: the keys of one window.
     hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (only digests),
         or for the bits of other programs "murmur3", "murmur3-unsigned", "java-polynomial" (with seeds), "jaybird" and
         "pybloom-live" (its version 4 or later), and others, which bfstore_interop.h describes.  If python-bloomfilter

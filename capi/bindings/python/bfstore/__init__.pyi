@@ -4,13 +4,14 @@ import io
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Never, Protocol, SupportsIndex, TypeAlias, overload
 from _typeshed import ReadableBuffer, WriteableBuffer
 
 _Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 _Key: TypeAlias = bytes | bytearray | memoryview | str | SupportsIndex
-_Layout: TypeAlias = Literal["blocked", "classic", "counting"]
+_Layout: TypeAlias = Literal["blocked", "classic", "counting", "window", "window-4", "window-2"]
 _Hash: TypeAlias = Literal[
     "xxh3", "siphash", "external", "murmur3", "murmur3-unsigned", "java-polynomial", "jaybird", "pybloom-live",
     "dcso", "guava", "guava-32", "redisbloom", "pybloomfilter", "leveldb", "rocksdb",
@@ -149,6 +150,12 @@ class Statistics:
     counters_at_15: int | None
     huge_page_bytes: int | None
     resident_bytes: int | None
+    epochs: int
+    epoch: int | None
+    turned_at: float | None
+    window: float | None
+    turn_due: bool | None
+    keys_of_epochs: tuple[float, ...] | None
 
 @dataclass(frozen=True)
 class Comparison:
@@ -232,6 +239,7 @@ class Filter:
     def drop_owner(self, owner: int, /) -> None: ...
     def finish_recovery(self, owner: int, /) -> bool: ...
     def finish_filling(self) -> None: ...
+    def turn(self, from_epoch: int | None = None) -> bool: ...
     def is_current(self) -> bool: ...
     def stats(self, *, fill: bool = False, memory: bool = False) -> Statistics: ...
     def copy(
@@ -318,6 +326,7 @@ def open(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -356,6 +365,7 @@ def create(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -391,6 +401,7 @@ def build(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -454,6 +465,7 @@ def inspect_foreign(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -492,6 +504,7 @@ def import_foreign(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -523,6 +536,7 @@ def required_bytes(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,
@@ -545,6 +559,7 @@ def format(
     seed: int | None = ...,
     seeds: Iterable[int] | None = ...,
     secret: bytes | None = ...,
+    window: timedelta | float | None = ...,
     note: bytes | None = ...,
     file_id: bytes | None = ...,
     tutorial_sizing: bool = ...,

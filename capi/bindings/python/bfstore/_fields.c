@@ -14,6 +14,7 @@ enum kind {
   TEXT,
   BYTES_IN, /* an array, and how much of it is used in another field */
   SEEDS_IN,
+  DOUBLES, /* an array */
   INTERVAL,
   END
 };
@@ -22,21 +23,27 @@ typedef struct Field {
   const char* name;
   enum kind kind;
   size_t offset;
-  size_t length; /* ID and TEXT: the bytes of the array.  AT: those that the pointer points to.  Otherwise: the offset
-                    of the field with the length */
+  size_t length; /* ID and TEXT: the bytes of the array.  DOUBLES: their number.  AT: the bytes that the pointer points
+                    to.  Otherwise: the offset of the field with the length */
 } Field;
 
 typedef struct Number {
   const char* name;
-  long long value;
+  int is_signed;
+  uint64_t value;
 } Number;
 
 #include "_abi.h"
 
+static PyObject* value_of_number(const Number* number) {
+  if (number->is_signed) return PyLong_FromLongLong((long long)number->value);
+  return PyLong_FromUnsignedLongLong(number->value);
+}
+
 int add_numbers(PyObject* module) {
   int done = 0;
   for (size_t i = 0; done == 0 && i < sizeof numbers / sizeof *numbers; i++) {
-    PyObject* value = PyLong_FromLongLong(numbers[i].value);
+    PyObject* value = value_of_number(&numbers[i]);
     done = PyModule_AddObjectRef(module, numbers[i].name, value);
     Py_XDECREF(value);
   }
@@ -155,6 +162,17 @@ static PyObject* tuple_of(const char* seeds, uint32_t count) {
   return tuple;
 }
 
+static PyObject* tuple_of_doubles(const char* at, size_t count) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
+  for (size_t i = 0; tuple != NULL && i < count; i++) {
+    double value;
+    memcpy(&value, at + i * sizeof value, sizeof value);
+    PyObject* number = PyFloat_FromDouble(value);
+    if (number == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)i, number) < 0) Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
 static PyObject* value_of(const char* record, const Field* field) {
   const char* at = record + field->offset;
   int32_t int32;
@@ -183,6 +201,8 @@ static PyObject* value_of(const char* record, const Field* field) {
     case SEEDS_IN:
       memcpy(&uint32, record + field->length, sizeof uint32);
       return tuple_of(at, uint32);
+    case DOUBLES:
+      return tuple_of_doubles(at, field->length);
     case TEXT:
       return PyUnicode_FromString(at);
     default:

@@ -72,6 +72,14 @@ static PyObject* handle_finish_filling(PyObject* self, PyObject* unused) {
   Py_RETURN_NONE;
 }
 
+/* Argument: the epoch that is to end, or None: the epoch of now, if it is due. */
+static PyObject* handle_turn(PyObject* self, PyObject* object) {
+  uint64_t from_epoch = BFS_IF_DUE;
+  if (object != Py_None && digest_of(object, &from_epoch) < 0) return NULL;
+  CALL(bfs_turn(filter, from_epoch, &error));
+  return PyBool_FromLong((long)done);
+}
+
 static PyObject* handle_supersede(PyObject* self, PyObject* unused) {
   (void)unused;
   CALL(bfs_supersede(filter, &error));
@@ -290,6 +298,7 @@ const PyMethodDef form_methods[] = {
     {"_get_mark", handle_get_mark, METH_VARARGS, NULL},
     NONE("_list_marks", handle_list_marks, ""),
     NONE("_health", handle_health, ""),
+    ONE("_turn", handle_turn, ""),
     {"_copy", handle_copy, METH_VARARGS, NULL},
     ONE("_dump", handle_dump, ""),
     ONE("_merge", handle_merge, ""),

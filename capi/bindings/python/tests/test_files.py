@@ -1,11 +1,13 @@
 """Files: every option, marks, recovery, online builds, seals, copies, sets, bits, plans, bare filters, and the header's whole list."""
 
+import datetime
 import hashlib
 import math
 import mmap
 import os
 import re
 import struct
+import time
 import unittest
 import unittest.mock
 
@@ -318,6 +320,84 @@ class Marks(Case):
         made.add("a")
         made.finish_filling()
         self.assertEqual([made.health, "a" in made, "anything" in made], ["ok", True, False])
+
+
+class Windows(Case):
+    def test_a_key_is_forgotten_when_its_epoch_is_the_oldest(self):
+        for layout, epochs in (("window", 8), ("window-4", 4), ("window-2", 2)):
+            made = self.create(self.folder / layout, layout=layout, window=datetime.timedelta(days=1))
+            made.add("a")
+            facts = made.stats()
+            self.assertEqual((made.layout, facts.epochs, facts.epoch, facts.window, facts.turn_due, facts.keys_of_epochs),
+                             (layout, epochs, 0, 86400.0, False, None))
+            self.assertGreater(facts.turned_at, 1.7e9)
+            self.assertIs(made.turn(), False)
+            for epoch in range(epochs):
+                self.assertIn("a", made)
+                self.assertIs(made.turn(from_epoch=epoch), True)
+                self.assertEqual((made.turn(epoch), made.stats().epoch), (False, epoch + 1))
+            self.assertNotIn("a", made)
+
+    def test_an_epoch_that_has_lasted_for_its_time_ends(self):
+        made = self.create(layout="window-2", window=0.001)
+        for epoch in (1, 2):
+            time.sleep(0.01)  # at least so long
+            self.assertIs(made.stats().turn_due, True)
+            self.assertIs(made.turn(), True)
+            self.assertEqual(made.stats().epoch, epoch)
+
+    def test_the_keys_of_each_epoch_are_estimated(self):
+        made = self.create(layout="window-4", window=3600)
+        made.add_many(range(1000))
+        made.turn(0)
+        made.add_many(range(100))
+        now, before, *others = made.stats(fill=True).keys_of_epochs
+        self.assertAlmostEqual(now, 100, delta=10)
+        self.assertAlmostEqual(before, 1000, delta=100)
+        self.assertEqual(others, [0.0, 0.0])
+
+    def test_other_filters_have_no_epochs(self):
+        made = self.create()
+        facts = made.stats(fill=True)
+        self.assertEqual((facts.epochs, facts.epoch, facts.turned_at, facts.window, facts.turn_due, facts.keys_of_epochs), (0, *[None] * 5))
+        for from_epoch in (None, 0):
+            with self.assertRaisesRegex(bfstore.UnsupportedError, "do not expire"):
+                made.turn(from_epoch)
+
+    def test_the_window_is_a_timedelta_or_seconds(self):
+        for window, number in ((datetime.timedelta(hours=24), 86_400_000), (datetime.timedelta(microseconds=1), 1), (60, 60_000), (0.07, 70), (1e-9, 1)):
+            self.assertEqual(bfstore._given("f", bfstore._CREATE, {"window": window}), (0, {"window_ms": number}))
+        for wrong in (0, -1, math.nan, math.inf, 1e30, datetime.timedelta(0), datetime.timedelta(days=-1)):
+            with self.subTest(wrong), self.assertRaisesRegex(ValueError, "window is a timedelta"):
+                bfstore.create(self.path, 10, window=wrong)
+        with self.assertRaisesRegex(TypeError, "real number"):
+            bfstore.create(self.path, 10, window="24h")
+
+    def test_the_window_is_that_of_the_file(self):
+        self.create(window=60).close()
+        for window in (60, datetime.timedelta(minutes=1), None):
+            with bfstore.open(self.path, "a", capacity=1000, window=window) as again:
+                self.assertEqual((again.created, again.layout, again.stats().window), (False, "window", 60.0))
+        with self.assertRaisesRegex(bfstore.MismatchError, "window"):
+            bfstore.open(self.path, "a", capacity=1000, window=61)
+        for refused, error in (({"layout": "window"}, bfstore.InvalidError), ({"layout": "classic", "window": 60}, bfstore.InvalidError)):
+            with self.subTest(refused), self.assertRaisesRegex(error, "window"):
+                bfstore.create(self.folder / "none", 10, **refused)
+        with self.assertRaisesRegex(bfstore.UnsupportedError, "Make a file"):
+            bfstore.required_bytes(capacity=10, window=60)
+
+    def test_a_turn_takes_a_number_and_a_writer(self):
+        made = self.create(window=60)
+        with self.open() as reader, self.assertRaises(bfstore.ReadOnlyError):
+            reader.turn()
+        for wrong, error in ((-1, OverflowError), (2**64, OverflowError), ("0", TypeError), (0.5, TypeError), (False, TypeError)):
+            with self.subTest(wrong), self.assertRaises(error):
+                made.turn(wrong)
+        self.assertIs(made.turn(2**63), False)
+        self.assertEqual(_bfstore.IF_DUE, 2**64 - 1)
+        made.close()
+        with self.assertRaises(bfstore.ClosedError):
+            made.turn()
 
 
 class Forms(Case):

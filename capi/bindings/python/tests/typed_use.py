@@ -1,6 +1,7 @@
 """Not run: mypy --strict must accept every line, except those that name the error that it must find."""
 
 import array
+import datetime
 import errno
 import mmap
 
@@ -26,6 +27,9 @@ with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5)
     some: bool = bfstore.contains_any([f, in_place], "alice")
     them: list[int] = bfstore.which((f, in_place), 5)
     in_buffer: bfstore.Filter = bfstore.format(mmap.mmap(-1, bfstore.required_bytes(capacity=5)), capacity=5)
+    seen: bfstore.Filter = bfstore.create("c.bf", 1000, layout="window-4", window=datetime.timedelta(hours=24))
+    ended: bool = seen.turn() or seen.turn(seen.stats().epoch) or seen.turn(from_epoch=7)
+    of_epochs: tuple[float, ...] | None = seen.stats(fill=True).keys_of_epochs
     f.add(1.5)  # error: arg-type
     f.add(None)  # error: arg-type
     f.add_many(5)  # error: arg-type
@@ -35,6 +39,7 @@ with bfstore.create("a.bf", 1000, fpr=0.01, layout="counting", lock_timeout=0.5)
     f.seal("b.bf")
     bfstore.open("a.bf", "w")  # error: call-overload
     bfstore.create("a.bf", capacity=5, layout="other")  # error: arg-type
+    bfstore.create("a.bf", capacity=5, window="24h")  # error: arg-type
     bfstore.open("a.bf", capacity=5)  # error: call-overload
     f.copy("b.bf", fpr=0.5)  # error: call-arg
     bfstore.import_foreign("b.bf", foreign, "raw", order="middle")  # error: arg-type

@@ -96,6 +96,10 @@ pub const BFS_DIFFERS_NUM_PROBES: u32 = 0x10;
 pub const BFS_DIFFERS_NUM_BITS: u32 = 0x20;
 pub const BFS_DIFFERS_PART: u32 = 0x40;
 pub const BFS_LAYOUT_COUNTING: u32 = 3;
+pub const BFS_LAYOUT_WINDOW: u32 = 5;
+pub const BFS_LAYOUT_WINDOW_4: u32 = 6;
+pub const BFS_LAYOUT_WINDOW_2: u32 = 7;
+pub const BFS_IF_DUE: u64 = 18446744073709551615;
 pub const BFS_CAN_ADD: u32 = 0x1;
 pub const BFS_CAN_REMOVE: u32 = 0x2;
 pub const BFS_CAN_MERGE: u32 = 0x4;
@@ -180,6 +184,7 @@ pub struct bfs_options {
     pub num_bits: u64,
     pub note_bytes: u64,
     pub num_seeds: u64,
+    pub window_ms: u64,
     pub seeds: *const u32,
     pub seed: *const u64,
     pub note: *const c_void,
@@ -187,7 +192,7 @@ pub struct bfs_options {
     pub range: *const bfs_range,
     pub fd: *const i32,
 }
-const _: () = assert!(size_of::<bfs_options>() == 168);
+const _: () = assert!(size_of::<bfs_options>() == 176);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_options {
@@ -249,9 +254,14 @@ pub struct bfs_statistics {
     pub num_parts: u32,
     pub num_seeds: u32,
     pub note_bytes: u32,
+    pub epochs: u32,
+    pub turn_due: u32,
     pub seed: u64,
     pub body_bytes: u64,
     pub keys_removed: u64,
+    pub epoch: u64,
+    pub turned_at: u64,
+    pub window_ms: u64,
     pub has_fill: u32,
     pub has_memory: u32,
     pub fill_ratio: f64,
@@ -259,6 +269,7 @@ pub struct bfs_statistics {
     pub estimated_keys: f64,
     pub estimated_keys_low: f64,
     pub estimated_keys_high: f64,
+    pub keys_of_epochs: [f64; 8],
     pub huge_page_bytes: u64,
     pub resident_bytes: u64,
     pub set_bits: u64,
@@ -268,7 +279,7 @@ pub struct bfs_statistics {
     pub seeds: [u32; 64],
     pub note: [u8; 1024],
 }
-const _: () = assert!(size_of::<bfs_statistics>() == 1488);
+const _: () = assert!(size_of::<bfs_statistics>() == 1584);
 
 /// Zeros, and the struct's own size, as BFS_..._INIT.
 impl Default for bfs_statistics {
@@ -534,6 +545,7 @@ extern "C" {
     pub fn bfs_remove(filter: *mut bfs_filter, key: *const c_void, key_bytes: usize) -> i32;
     pub fn bfs_remove_keys(filter: *mut bfs_filter, keys: *const bfs_keys) -> i64;
     pub fn bfs_count_keys(filter: *const bfs_filter, keys: *const bfs_keys, counts: *mut u8) -> i64;
+    pub fn bfs_turn(filter: *mut bfs_filter, from_epoch: u64, error: *mut bfs_error) -> i32;
     pub fn bfs_plan(request: *const bfs_plan_request, out: *mut bfs_plan_result, error: *mut bfs_error) -> i32;
     pub fn bfs_format(
         buffer: *mut c_void,

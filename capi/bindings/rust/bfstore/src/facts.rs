@@ -3,6 +3,7 @@
 use std::ffi::CString;
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, SystemTime};
 
 use bfstore_sys as sys;
 
@@ -74,6 +75,12 @@ numbers! {
         Classic = BFS_LAYOUT_CLASSIC,
         /// Counters in one line of 64 bytes a key: keys can be removed, at about four times the size.
         Counting = BFS_LAYOUT_COUNTING,
+        /// Keys expire, in 8 epochs: kept for a seventh of the [`window`](crate::CreateOptions::window) longer, at most.
+        Window = BFS_LAYOUT_WINDOW,
+        /// Keys expire, in 4 epochs: for a third longer.  The smallest one for a rate of 1 %.
+        Window4 = BFS_LAYOUT_WINDOW_4,
+        /// Keys expire, in 2 epochs: for the window once more.
+        Window2 = BFS_LAYOUT_WINDOW_2,
     }
 }
 
@@ -330,6 +337,18 @@ pub struct Statistics {
     pub fill: Option<Fill>,
     /// With [`Measure::memory`], for a file: the kernel's answer.
     pub memory: Option<Memory>,
+    /// The epochs whose keys the filter has: 8, 4 or 2; 0 if its keys do not expire.
+    pub epochs: u32,
+    /// The current epoch, from 0.
+    pub epoch: u64,
+    /// When that epoch began; `None` if keys do not expire.
+    pub turned_at: Option<SystemTime>,
+    /// For how long a key is kept after its last add, at least; `None` if keys do not expire.
+    pub window: Option<Duration>,
+    /// True if that epoch has lasted for its time: [`Filter::turn`](crate::Filter::turn) would end it.
+    pub turn_due: bool,
+    /// With [`Measure::fill`]: the estimated keys that were added in each epoch, the current one first.
+    pub keys_of_epochs: Vec<f64>,
 }
 
 /// Facts from counting the bits.
@@ -382,8 +401,18 @@ impl Statistics {
             note: facts.note.iter().copied().take(facts.note_bytes as usize).collect(),
             fill: if facts.has_fill != 0 { Some(Fill::new(facts)) } else { None },
             memory: if facts.has_memory != 0 { Some(Memory::new(facts)) } else { None },
+            epochs: facts.epochs,
+            epoch: facts.epoch,
+            turned_at: said(facts.turned_at).map(|at| SystemTime::UNIX_EPOCH + Duration::from_nanos(at)),
+            window: said(facts.window_ms).map(Duration::from_millis),
+            turn_due: facts.turn_due != 0,
+            keys_of_epochs: if facts.has_fill != 0 { keys_of_epochs(facts) } else { Vec::new() },
         }
     }
+}
+
+fn keys_of_epochs(facts: &sys::bfs_statistics) -> Vec<f64> {
+    facts.keys_of_epochs.iter().copied().take(facts.epochs as usize).collect()
 }
 
 impl Fill {

@@ -552,6 +552,50 @@ impl Filter {
     }
 }
 
+/// Keys that expire: filters with a [`window`](CreateOptions::window).
+impl Filter {
+    /// Ends the current epoch if it has lasted for its time: forgets the keys of the oldest one, and begins the next.
+    /// Returns whether it did.  Reads and writes the whole body, and syncs; other handles ask and add meanwhile.
+    ///
+    /// No other call ends epochs.  So call it again and again, some ten times in an epoch, in one process or in several,
+    /// which end one epoch together.  Without it keys are kept for longer, and more answers are "maybe".
+    ///
+    /// ```
+    /// # let path = std::env::temp_dir().join(format!("bfstore-turn-{}.bf", std::process::id()));
+    /// let day = std::time::Duration::from_secs(24 * 3600);
+    /// let seen = bfstore::Filter::options_to_create().capacity(1_000_000).window(day).open_or_create(&path)?;
+    /// assert_eq!((seen.add("pay 17")?, seen.add("pay 18")?, seen.add("pay 17")?), (true, true, false));
+    /// assert_eq!(seen.turn()?, false); // every few minutes, in any number of processes
+    /// # std::fs::remove_file(&path).unwrap();
+    /// # Ok::<(), bfstore::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if keys do not expire, and on an overlay filesystem; [`Error::Recovery`] during a recovery;
+    /// [`Error::Invalid`] for an unpublished file; and as [`sync`](Filter::sync).
+    pub fn turn(&self) -> Result<bool> {
+        self.turned(sys::BFS_IF_DUE)
+    }
+
+    /// Ends the epoch with this number, which the caller has read from [`Statistics::epoch`], whatever the time is: for a
+    /// caller that knows the time itself.  Changes nothing if the filter is in another epoch.  Returns whether it ended
+    /// the epoch.
+    ///
+    /// # Errors
+    /// As [`turn`](Filter::turn).
+    pub fn turn_from(&self, epoch: u64) -> Result<bool> {
+        match epoch {
+            sys::BFS_IF_DUE => Err(Error::invalid(format!("{}: no epoch has the number {epoch}", self.name))),
+            _ => self.turned(epoch),
+        }
+    }
+
+    fn turned(&self, from: u64) -> Result<bool> {
+        // SAFETY: any thread may call it.
+        call(|error| unsafe { sys::bfs_turn(self.raw(), from, error) }).map(|turned| turned != 0)
+    }
+}
+
 /// Facts.
 impl Filter {
     /// Returns Ok if answers count.

@@ -220,7 +220,10 @@ impl<'a> Keys<'a> {
     /// Without memory the answers are the same, and take longer.
     pub(crate) fn sorted_form(&self, scratch: &mut Vec<u8>) -> sys::bfs_keys {
         let mut form = self.form();
-        let bytes = form.count.saturating_mul(sys::BFS_SCRATCH_KEY_BYTES.into()).saturating_add(sys::BFS_SCRATCH_MORE_BYTES.into());
+        let bytes = form
+            .count
+            .saturating_mul(sys::BFS_SCRATCH_KEY_BYTES.into())
+            .saturating_add(sys::BFS_SCRATCH_MORE_BYTES.into());
         if form.count >= sys::BFS_SCRATCH_LEAST_KEYS.into() && scratch.try_reserve_exact(bytes as usize).is_ok() {
             form.scratch = scratch.as_mut_ptr().cast();
             form.scratch_bytes = scratch.capacity() as u64;

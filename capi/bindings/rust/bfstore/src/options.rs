@@ -48,6 +48,18 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
     })
 }
 
+/// Converts the time for which keys are kept, which never becomes shorter.  0 milliseconds mean "not given".
+fn window_milliseconds(window: Option<Duration>) -> Result<u64> {
+    let milliseconds = |window: Duration| (window.as_nanos() + 999_999) / 1_000_000;
+    match window.map(milliseconds) {
+        None => Ok(0),
+        Some(0) => Err(Error::invalid("a window is longer than 0")),
+        Some(number) => {
+            u64::try_from(number).map_err(|_| Error::invalid(format!("a window of {number} milliseconds is too long")))
+        }
+    }
+}
+
 /// Makes a given zero differ from a missing number: the library recognizes it by its sign.
 pub(crate) fn given(number: f64) -> f64 {
     if number == 0.0 {
@@ -358,6 +370,7 @@ pub struct CreateOptions<'a> {
     seeds: &'a [u32],
     part: (u32, u32),
     threads: u32,
+    window: Option<Duration>,
 }
 
 impl<'a> CreateOptions<'a> {
@@ -379,7 +392,8 @@ impl<'a> CreateOptions<'a> {
         num_bits: u64 => num_bits = num_bits;
         /// k: 1 to 64.
         num_probes: u32 => num_probes = num_probes;
-        /// The place of a key's bits; [`Layout::Blocked`] by default.
+        /// The place of a key's bits; [`Layout::Blocked`] by default, and [`Layout::Window`] with a
+        /// [`window`](CreateOptions::window).
         layout: Layout => layout = Some(layout);
         /// The function that computes them; [`Hash::Xxh3`] by default.
         hash: Hash => hash = Some(hash);
@@ -403,6 +417,9 @@ impl<'a> CreateOptions<'a> {
         /// Threads, 1 to 64, of a call that adds many keys.  With [`exclusive`](CreateOptions::exclusive), and for
         /// [`build`](CreateOptions::build).
         threads: u32 => threads = threads;
+        /// Keys expire: each is kept for this time after its last add, at least.  A fraction of a millisecond counts as a
+        /// whole one.  `capacity` is the number of keys of one window.  [`Filter::turn`] ends its epochs.
+        window: Duration => window = Some(window);
     }
 
     /// Makes one part, from 0 on, of `num_parts` of the filter that the other options describe: it takes only the keys of
@@ -481,6 +498,7 @@ impl<'a> CreateOptions<'a> {
             num_bits: self.num_bits,
             note_bytes: self.note.len() as u64,
             num_seeds: self.seeds.len() as u64,
+            window_ms: window_milliseconds(self.window)?,
             seeds: if self.seeds.is_empty() { null() } else { self.seeds.as_ptr() },
             seed: address(&self.seed),
             note: if self.note.is_empty() { null() } else { self.note.as_ptr().cast() },
@@ -508,8 +526,8 @@ impl<'a> CreateOptions<'a> {
     /// Opens the filter file for writing, or makes it if there is none; [`Filter::created`] tells which.  Any number of
     /// processes may do so at once: one makes the file, and the others open it.  No file is ever replaced.
     ///
-    /// A file that exists keeps its size.  The layout, hash, seed, secret and part in the options must be those of the
-    /// file.
+    /// A file that exists keeps its size.  The layout, hash, seed, secret, part and window in the options must be those of
+    /// the file.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-open_or_create-{}.bf", std::process::id()));
@@ -733,6 +751,18 @@ mod tests {
         assert_eq!(writeback_milliseconds(Some(Duration::ZERO)), Ok(sys::BFS_WRITEBACK_CHECK_EACH_ADD));
         assert_eq!(writeback_milliseconds(Some(Duration::from_millis(250))), Ok(250));
         assert!(writeback_milliseconds(Some(Duration::MAX)).is_err());
+    }
+
+    #[test]
+    fn a_window_never_becomes_shorter() {
+        let window = |time| window_milliseconds(Some(time));
+        assert_eq!(window_milliseconds(None), Ok(0));
+        assert_eq!((window(Duration::from_nanos(1)), window(Duration::from_millis(1500))), (Ok(1), Ok(1500)));
+        assert_eq!(window(Duration::from_nanos(1_000_001)), Ok(2));
+        assert_eq!(window(Duration::from_millis(u64::MAX)), Ok(u64::MAX));
+        for wrong in [Duration::ZERO, Duration::from_millis(u64::MAX) + Duration::from_nanos(1), Duration::MAX] {
+            assert!(window(wrong).is_err(), "{wrong:?}");
+        }
     }
     #[test]
     fn a_secret_is_in_no_log() {

@@ -8,3 +8,4 @@ mod keys;
 mod life;
 mod package;
 mod support;
+mod windows;

@@ -97,6 +97,10 @@ final class Abi {
   static final int DIFFERS_NUM_BITS = 0x20;
   static final int DIFFERS_PART = 0x40;
   static final int LAYOUT_COUNTING = 3;
+  static final int LAYOUT_WINDOW = 5;
+  static final int LAYOUT_WINDOW_4 = 6;
+  static final int LAYOUT_WINDOW_2 = 7;
+  static final long IF_DUE = 0xffffffffffffffffL;
   static final int CAN_ADD = 0x1;
   static final int CAN_REMOVE = 0x2;
   static final int CAN_MERGE = 0x4;

@@ -49,6 +49,7 @@ interface Calls {
   int bfs_remove(long filter, byte[] key, long keyBytes);
   long bfs_remove_keys(long filter, long keys);
   long bfs_count_keys(long filter, long keys, long counts);
+  int bfs_turn(long filter, long fromEpoch, long error);
   int bfs_plan(long request, long out, long error);
   long bfs_format(long buffer, long bufferBytes, long flags, long options, long out, long error);
   int bfs_open_memory(long bytes, long numBytes, long flags, long options, long out, long error);

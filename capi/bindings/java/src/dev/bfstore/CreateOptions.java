@@ -34,6 +34,7 @@ public final class CreateOptions {
   private int threads;
   private int part;
   private int numParts;
+  private long window; // in milliseconds
   boolean mayBlock;
 
   /** Makes options without values. */
@@ -102,7 +103,7 @@ public final class CreateOptions {
   /**
    * Sets the layout.
    *
-   * @param layout default: blocked
+   * @param layout default: blocked, or with {@link #window} the layout window
    */
   public CreateOptions layout(Layout layout) {
     this.layout = layout;
@@ -187,6 +188,17 @@ public final class CreateOptions {
   public CreateOptions part(int part, int numParts) {
     this.part = (int) notNegative("part", part);
     this.numParts = (int) notNegative("numParts", numParts);
+    return this;
+  }
+
+  /**
+   * Makes keys expire: each is kept for this time after its last add, at least. The capacity is the number of keys of
+   * one window. {@link Filter#turn()} ends its epochs.
+   *
+   * @param window more than zero; a fraction of a millisecond counts as a whole one
+   */
+  public CreateOptions window(Duration window) {
+    this.window = milliseconds(window);
     return this;
   }
 
@@ -392,6 +404,7 @@ public final class CreateOptions {
     made.threads = threads;
     made.part = part;
     made.numParts = numParts;
+    made.window = window;
     made.mayBlock = mayBlock;
     return made;
   }
@@ -411,7 +424,8 @@ public final class CreateOptions {
         .put64("num_bits", numBits).put32("num_probes", numProbes)
         .put32("layout", layout == null ? 0 : layout.number).put32("hash", hash == null ? 0 : hash.number)
         .put32("lock_timeout_ms", lockTimeout).put32("writeback_check_ms", writebackCheck)
-        .put32("threads", threads).put32("part", part).put32("num_parts", numParts);
+        .put32("threads", threads).put32("part", part).put32("num_parts", numParts)
+        .put64("window_ms", window);
     return pointers(made);
   }
 
@@ -452,6 +466,18 @@ public final class CreateOptions {
       throw new IllegalArgumentException(option + " is negative: " + number);
     }
     return number;
+  }
+
+  /** Converts a window, which never becomes shorter. The library's 0 is "not given". */
+  private static long milliseconds(Duration window) {
+    if (window.isZero() || window.isNegative()) {
+      throw new IllegalArgumentException("a window is longer than zero, not " + window);
+    }
+    try {
+      return window.plusNanos(999_999).toMillis();
+    } catch (ArithmeticException tooLong) {
+      throw new IllegalArgumentException("a window is too long: " + window, tooLong);
+    }
   }
 
   /** Refuses a number of threads that the library would refuse, since its 0 is "not given". */

@@ -149,8 +149,8 @@ public final class Filter implements AutoCloseable {
    * may do so at once, and one of them makes the file. No file is ever replaced. A file that may lack keys after a power
    * cut is RecoveryException, as for open().
    *
-   * @param options as in create(). A layout, a hash, a seed, a secret and a part must be those of an existing file
-   *     (otherwise MismatchException or SecretException); its size may be another one
+   * @param options as in create(). A layout, a hash, a seed, a secret, a part and a window must be those of an existing
+   *     file (otherwise MismatchException or SecretException); its size may be another one
    */
   public static Filter openOrCreate(Path path, CreateOptions options) {
     ByteBuffer bytes = Struct.copyOf(Text.path(path));
@@ -1162,6 +1162,37 @@ public final class Filter implements AutoCloseable {
   /** Ends an online build: the adds of all keys of the filter have returned. */
   public void finishFilling() {
     call(LIBRARY::bfs_finish_filling);
+  }
+
+  // --- Keys that expire ----------------------------------------------------------------------------------------------
+
+  /**
+   * Ends the current epoch of a filter whose keys expire ({@link CreateOptions#window}), if it has lasted for its time:
+   * forgets the keys of the oldest epoch, and begins the next one. It reads and writes the whole body, and syncs; other
+   * handles ask and add meanwhile.
+   *
+   * <p>No other call ends epochs: so call it again and again, some ten times in an epoch, in one process or in several,
+   * which end one epoch together. Without it keys are kept for longer, and more answers are "maybe".
+   *
+   * @return whether it ended the epoch
+   */
+  public boolean turn() {
+    return turned(Abi.IF_DUE);
+  }
+
+  /**
+   * Ends the epoch with this number, whatever the time is: for a caller that knows the time itself. If the filter is in
+   * another epoch, it changes nothing.
+   *
+   * @param epoch {@link Statistics#epoch()}, as the caller has read it
+   * @return whether it ended the epoch
+   */
+  public boolean turnFrom(long epoch) {
+    return turned(CreateOptions.notNegative("epoch", epoch)); // -1 is IF_DUE
+  }
+
+  private boolean turned(long from) {
+    return call((filter, error) -> LIBRARY.bfs_turn(filter, from, error)) != 0;
   }
 
   // --- Facts ---------------------------------------------------------------------------------------------------------

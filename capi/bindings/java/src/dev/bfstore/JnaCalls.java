@@ -49,6 +49,7 @@ abstract class JnaCalls implements Library {
   @Override public native int bfs_remove(long filter, byte[] key, long keyBytes);
   @Override public native long bfs_remove_keys(long filter, long keys);
   @Override public native long bfs_count_keys(long filter, long keys, long counts);
+  @Override public native int bfs_turn(long filter, long fromEpoch, long error);
   @Override public native int bfs_plan(long request, long out, long error);
   @Override public native long bfs_format(long buffer, long bufferBytes, long flags, long options, long out,
       long error);

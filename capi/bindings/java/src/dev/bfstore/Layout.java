@@ -8,6 +8,12 @@ public enum Layout {
   CLASSIC(Abi.LAYOUT_CLASSIC),
   /** Counters, so that keys can be removed, at about four times the size. */
   COUNTING(Abi.LAYOUT_COUNTING),
+  /** Keys expire, in 8 epochs: kept for a seventh of the {@link CreateOptions#window} longer, at most. */
+  WINDOW(Abi.LAYOUT_WINDOW),
+  /** Keys expire, in 4 epochs: for a third longer. The smallest one for a rate of 1 %. */
+  WINDOW_4(Abi.LAYOUT_WINDOW_4),
+  /** Keys expire, in 2 epochs: for the window once more. */
+  WINDOW_2(Abi.LAYOUT_WINDOW_2),
   /** A layout that this release does not know. It is never an argument. */
   OTHER(-1);
 

@@ -1,6 +1,8 @@
 package dev.bfstore;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.Optional;
@@ -27,6 +29,12 @@ import java.util.OptionalLong;
  * @param fill empty if not requested
  * @param hugePageBytes bytes in huge pages; empty if not requested
  * @param residentBytes bytes in memory; empty if not requested, or if the kernel does not tell
+ * @param epochs the epochs whose keys the filter has: 8, 4 or 2; 0 if keys do not expire
+ * @param epoch the number of the current epoch, from 0
+ * @param turnedAt when that epoch began; empty if keys do not expire
+ * @param window for how long a key is kept after its last add, at least; empty if keys do not expire
+ * @param turnDue whether that epoch has lasted for its time: {@link Filter#turn()} would end it
+ * @param keysOfEpochs the estimated keys that were added in each epoch, the current one first; none if not requested
  */
 public record Statistics(
     Layout layout,
@@ -49,10 +57,17 @@ public record Statistics(
     byte[] note,
     Optional<Fill> fill,
     OptionalLong hugePageBytes,
-    OptionalLong residentBytes) {
+    OptionalLong residentBytes,
+    int epochs,
+    long epoch,
+    Optional<Instant> turnedAt,
+    Optional<Duration> window,
+    boolean turnDue,
+    double[] keysOfEpochs) {
   static Statistics of(Struct.Value found) {
     String isa = new String(found.getBytes("isa"), StandardCharsets.US_ASCII);
     boolean memory = found.getFlag("has_memory");
+    int epochs = found.get32("epochs");
     long resident = found.get64("resident_bytes");
     return new Statistics(Layout.of(found.get32("layout")), Hash.of(found.get32("hash")), found.get32("num_probes"),
         found.get64("num_bits"), found.get64("capacity"), found.getDouble("fpr"), found.get64("seed"),
@@ -63,7 +78,25 @@ public record Statistics(
         Arrays.copyOf(found.getBytes("note"), found.get32("note_bytes")),
         found.getFlag("has_fill") ? Optional.of(Fill.of(found)) : Optional.empty(),
         memory ? OptionalLong.of(found.get64("huge_page_bytes")) : OptionalLong.empty(),
-        memory && resident != -1 ? OptionalLong.of(resident) : OptionalLong.empty());
+        memory && resident != -1 ? OptionalLong.of(resident) : OptionalLong.empty(), epochs, found.get64("epoch"),
+        unlessZero(found.get64("turned_at")).map(Statistics::time),
+        unlessZero(found.get64("window_ms")).map(Statistics::duration), found.getFlag("turn_due"),
+        found.getDoubles("keys_of_epochs", found.getFlag("has_fill") ? epochs : 0));
+  }
+
+  private static Optional<Long> unlessZero(long number) {
+    return number == 0 ? Optional.empty() : Optional.of(number);
+  }
+
+  /** Converts unsigned nanoseconds since 1970. */
+  private static Instant time(long nanoseconds) {
+    return Instant.ofEpochSecond(Long.divideUnsigned(nanoseconds, 1_000_000_000),
+        Long.remainderUnsigned(nanoseconds, 1_000_000_000));
+  }
+
+  /** Converts unsigned milliseconds. */
+  private static Duration duration(long milliseconds) {
+    return Duration.ofSeconds(Long.divideUnsigned(milliseconds, 1000), 1_000_000 * Long.remainderUnsigned(milliseconds, 1000));
   }
 
   /**
@@ -79,6 +112,7 @@ public record Statistics(
         + ", isa=" + isa + ", fileId=" + HexFormat.of().formatHex(fileId) + ", part=" + part + ", numParts=" + numParts
         + ", seeds=" + Arrays.toString(Arrays.stream(seeds).mapToObj(Integer::toUnsignedString).toArray()) + ", note="
         + HexFormat.of().formatHex(note) + ", fill=" + fill + ", hugePageBytes=" + hugePageBytes + ", residentBytes="
-        + residentBytes + ']';
+        + residentBytes + ", epochs=" + epochs + ", epoch=" + Long.toUnsignedString(epoch) + ", turnedAt=" + turnedAt
+        + ", window=" + window + ", turnDue=" + turnDue + ", keysOfEpochs=" + Arrays.toString(keysOfEpochs) + ']';
   }
 }

@@ -119,6 +119,15 @@ final class Struct {
       return copy;
     }
 
+    /** Returns the first `count` numbers of an array. */
+    double[] getDoubles(String field, int count) {
+      double[] copy = new double[count];
+      for (int i = 0; i < count; i++) {
+        copy[i] = memory.getDouble(start + struct.offset(field) + 8 * i);
+      }
+      return copy;
+    }
+
     Value inner(Struct of, String field) {
       return new Value(of, memory, start + struct.offset(field), library);
     }

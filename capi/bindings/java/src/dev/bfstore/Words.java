@@ -19,7 +19,8 @@ final class Words {
       "bfs_open with a range", "open with a range", "bfs_open_memory", "wrap and load", "bfs_copy", "copyTo",
       "bfs_foreign_open", "openForeign", "bfs_foreign_import", "importForeign", "bfs_foreign_inspect", "inspect");
   private static final Map<String, String> OPTIONS = Map.of("nofollow", "noFollow", "private", "privateCopy",
-      "mode", "permissions", "lock_timeout_ms", "lockTimeout", "writeback_check_ms", "writebackCheck");
+      "mode", "permissions", "lock_timeout_ms", "lockTimeout", "writeback_check_ms", "writebackCheck",
+      "window_ms", "window");
 
   private Words() {}
 

@@ -81,6 +81,7 @@ abstract class FfmCalls implements Library {
   private static final MethodHandle REMOVE_KEYS = Downcall.handle("bfs_remove_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle COUNT_KEYS = Downcall.handle("bfs_count_keys", JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG);
+  private static final MethodHandle TURN = Downcall.handle("bfs_turn", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle PLAN = Downcall.handle("bfs_plan", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle FORMAT = Downcall.handle("bfs_format", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -529,6 +530,15 @@ abstract class FfmCalls implements Library {
   public long bfs_count_keys(long filter, long keys, long counts) {
     try {
       return (long) COUNT_KEYS.invokeExact(filter, keys, counts);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_turn(long filter, long fromEpoch, long error) {
+    try {
+      return (int) TURN.invokeExact(filter, fromEpoch, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }

@@ -1,0 +1,19 @@
+// The layouts of filters in buffers.
+#pragma once
+
+#include <bfstore/layouts.hpp>
+
+#include <vector>
+
+namespace rooms {
+
+// Filters whose keys expire are files (store_window_test).
+inline std::vector<bfstore::Layout> every_layout_in_memory() {
+  std::vector<bfstore::Layout> all;
+  for (const bfstore::LayoutInfo& info : bfstore::layouts()) {
+    if (!info.can.expire) all.push_back(info.layout);
+  }
+  return all;
+}
+
+}  // namespace rooms
