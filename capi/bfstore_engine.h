@@ -50,11 +50,13 @@ extern "C" {
  *   file_id             16 bytes, not all zeros; NULL: a random one.  See guide/engines.md, "Replicas"
  *   part, num_parts     part number `part`, from 0, of num_parts; 0 of 0: the whole filter (bfstore_sets.h)
  *   threads             1 to 64 threads that a call with many keys to add uses, with BFS_EXCLUSIVE and a layout of
- *                       lines.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread alone
+ *                       lines.  A call with fewer than 16,384 keys a thread, or with nulls, uses its own thread alone.
+ *                       The call takes 16 bytes of memory a key while it runs, at most 64 MiB
  *   window_ms           for how long keys are kept, of a layout whose keys expire (bfstore_sets.h), which needs it.
- * With layout 0 it means BFS_LAYOUT_WINDOW range               see bfstore_memory.h fd                  the file that
- * the program has open at *fd, instead of one at a path: for a sandbox that gets descriptors, and for memfd_create. See
- * guide/sharing.md, "Descriptors" */
+ *                       With layout 0 it means BFS_LAYOUT_WINDOW
+ *   range               see bfstore_memory.h
+ *   fd                  the file that the program has open at *fd, instead of one at a path: for a sandbox that gets
+ *                       descriptors, and for memfd_create.  See guide/sharing.md, "Descriptors" */
 
 /* lock_timeout_ms: how long a call waits for each lock that another process holds, as long as the handle is open.  A
  * process holds a lock while it opens a file for writing, syncs, closes or replaces it, and from bfs_supersede to

@@ -291,7 +291,8 @@ class Filter {
 
   // Sets the number of threads (1 to 64) that a call with many keys to add uses from now on, if this handle is the only
   // writer and the layout is blocked or counting. A call with fewer than 16,384 keys a thread, or with nulls, uses its
-  // own thread alone. kInvalid for a handle that adds concurrently with others: let the caller's own threads add there.
+  // own thread alone; one that does takes 16 bytes of memory a key while it runs, at most 64 MiB. kInvalid for a handle
+  // that adds concurrently with others: let the caller's own threads add there.
   Error use_threads(unsigned threads);
 
   // answers[i] is 0 if key i is certainly absent or a null, otherwise 1. keys() is how many may be present. On an error

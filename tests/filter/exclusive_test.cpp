@@ -2,6 +2,9 @@
 // one thread and divided among many; and which handles may ask for it.
 #include "forms.hpp"
 
+#include <atomic>
+#include <numeric>
+
 #include "layout/layout.hpp"
 #include "store/ask/divide.hpp"
 #include "support/memory_layouts.hpp"
@@ -42,7 +45,7 @@ TEST_CASE("an exclusive handle sets the bits and counts the keys that a shared o
 }
 
 TEST_CASE("an exclusive load divided among threads is the same load") {
-  const std::uint64_t count = 20 * store::kShare / kKeyScale + 4321;
+  const std::uint64_t count = 20 * store::kFewestForAThread / kKeyScale + 4321;
   for (const Layout layout : every_layout_in_memory()) {
     InMemory one = InMemory::make(sized(layout, count, true));
     const Batch batch(keys_of(count), one.filter);
@@ -58,22 +61,55 @@ TEST_CASE("an exclusive load divided among threads is the same load") {
   }
 }
 
-TEST_CASE("every line has one owner, the parts are even, and each digest at an edge has the right owner") {
+TEST_CASE("threads that add in several rounds give each digest once, and never write into one range at once") {
+  constexpr std::uint64_t kLines = 1000;
+  constexpr std::size_t kKeys = 10'007;
+  const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(kLines * kLineBits, 1);
+  std::vector<std::uint64_t> digests;
+  for (std::uint64_t i = 0; i < kKeys; ++i) digests.push_back(mix(i));
+  for (const unsigned threads : {1U, 2U, 5U}) {
+    for (const std::size_t round : {std::size_t{1}, std::size_t{999}, kKeys}) {
+      CAPTURE(threads);
+      CAPTURE(round);
+      std::vector<std::atomic<int>> inside(kLines);
+      std::vector<std::uint64_t> sums(kLines);  // not atomic: two threads on one line are a race that is counted below
+      std::atomic<int> met{0};
+      const Count count = store::add_divided(
+          {.count = kLines, .part = {}}, {.threads = threads, .ranges = 100, .round = round},
+          store::GivenDigests{digests}, [&](std::span<const std::uint64_t> here) -> Count {
+            for (const std::uint64_t digest : here) {
+              const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
+              if (inside[line]++ != 0) ++met;
+              sums[line] += digest;
+              --inside[line];
+            }
+            return here.size();
+          });
+      CHECK(count.keys() == kKeys);
+      CHECK(met == 0);
+      CHECK(std::accumulate(sums.begin(), sums.end(), std::uint64_t{0}) ==
+            std::accumulate(digests.begin(), digests.end(), std::uint64_t{0}));
+    }
+  }
+}
+
+TEST_CASE("every line is in one range, the ranges are even, and each digest at an edge is in the right one") {
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
     const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
-    for (unsigned threads = 1; threads <= store::kMostThreads && 2 * threads <= lines; ++threads) {
-      const store::Owners owners({.count = lines, .part = {}}, threads);
+    for (const std::size_t count : {1, 2, 3, 5, 31, 32, 64, 256, 500, 1000, 1024}) {
+      if (2 * count > lines) break;
+      const store::Ranges ranges({.count = lines, .part = {}}, count);
       CAPTURE(lines);
-      CAPTURE(threads);
+      CAPTURE(count);
       const auto check = [&](std::uint64_t digest) {
         const std::uint64_t line = layout::Blocked::locate(geometry, digest).word / (kLineBits / 64);
-        // The owner is the first part that ends after the line.
-        const auto expected = static_cast<unsigned>(static_cast<layout::Product>(line) * threads / lines);
-        REQUIRE(owners.of(digest) == expected);
+        // The range is the first one that ends after the line.
+        const auto expected = static_cast<std::size_t>(static_cast<layout::Product>(line) * count / lines);
+        REQUIRE(ranges.of(digest) == expected);
       };
       for (std::uint64_t i = 0; i < 2000; ++i) check(mix(i));
-      for (unsigned part = 0; part <= threads; ++part) {  // around each edge
-        const auto near = static_cast<std::uint64_t>((layout::Product{part} << 64) / threads);
+      for (std::size_t range = 0; range <= count; ++range) {  // around each edge
+        const auto near = static_cast<std::uint64_t>((layout::Product{range} << 64) / count);
         const auto line_step = static_cast<std::uint64_t>((layout::Product{1} << 64) / lines);
         for (const std::uint64_t by : {std::uint64_t{0}, std::uint64_t{1}, line_step - 1, line_step, line_step + 1}) {
           check(near + by);

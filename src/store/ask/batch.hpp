@@ -280,10 +280,11 @@ Count add_all(Ask& ask, const Source& source, std::span<std::byte> scratch = {})
   const std::lock_guard lock(ask.one_at_a_time);
   const store::Lines lines = lines_of(ask);
   const bool worth_it =
-      ask.threads > 1 && source.size() >= ask.threads * store::kShare && lines.count >= 2 * ask.threads;
+      ask.threads > 1 && source.size() >= ask.threads * store::kFewestForAThread && lines.count >= 2 * ask.threads;
   if (!worth_it || !ask.row.in_lines) return add_alone(ask, source, scratch);
   try {
-    return store::add_divided(lines, ask.threads, source, [&ask](std::span<const std::uint64_t> digests) {
+    const auto division = store::Division::of(lines, ask.body_bytes, ask.threads, source.size());
+    return store::add_divided(lines, division, source, [&ask](std::span<const std::uint64_t> digests) {
       return add_rolling(ask, store::GivenDigests{digests});
     });
   } catch (const std::exception&) {

@@ -5,23 +5,23 @@
 
 namespace bfstore::store {
 
-Owners::Owners(const Lines& lines, unsigned threads) : parts_(lines.part.parts) {
+Ranges::Ranges(const Lines& lines, std::size_t count) : parts_(lines.part.parts) {
   using layout::Product;
-  for (unsigned owner = 0; owner < threads; ++owner) {
+  for (std::size_t number = 0; number < count; ++number) {
     const Product first_line =
-        Product{lines.count} * lines.part.number + (Product{lines.count} * owner + threads - 1) / threads;
+        Product{lines.count} * lines.part.number + (Product{lines.count} * number + count - 1) / count;
     const Product range = Product{lines.count} * lines.part.parts;
     first_digests_.push_back(static_cast<std::uint64_t>(((first_line << 64) + range - 1) / range));
   }
 }
 
-// A counting sort: the number of digests of each owner says where the next owner's digests begin.
-void Share::sort(std::size_t count, const Owners& owners) noexcept {
+// A counting sort: the number of digests of each range says where the next range's digests begin.
+void Share::sort(std::size_t count, const Ranges& ranges) noexcept {
   std::fill(ends_.begin(), ends_.end(), 0);
-  for (std::size_t i = 0; i < count; ++i) ++ends_[owners.of(unsorted_[i]) + 1];
-  for (std::size_t owner = 1; owner < ends_.size(); ++owner) ends_[owner] += ends_[owner - 1];
-  for (std::size_t i = 0; i < count; ++i) sorted_[ends_[owners.of(unsorted_[i])]++] = unsorted_[i];
-  // Each begin has moved to its end, which is where the next owner begins.
+  for (std::size_t i = 0; i < count; ++i) ++ends_[ranges.of(unsorted_[i]) + 1];
+  for (std::size_t range = 1; range < ends_.size(); ++range) ends_[range] += ends_[range - 1];
+  for (std::size_t i = 0; i < count; ++i) sorted_[ends_[ranges.of(unsorted_[i])]++] = unsorted_[i];
+  // Each begin has moved to its end, which is where the next range begins.
   std::copy_backward(ends_.begin(), ends_.end() - 1, ends_.end());
   ends_.front() = 0;
 }

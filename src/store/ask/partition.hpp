@@ -23,6 +23,12 @@
 
 namespace bfstore::store {
 
+// The number of partitions of a body, a power of 2.
+inline std::size_t partitions_of(std::uint64_t body_bytes) noexcept {
+  constexpr std::uint64_t kBytes = std::uint64_t{1} << 19;  // of a partition, for a second-level cache
+  return std::clamp<std::uint64_t>(std::bit_ceil(body_bytes / kBytes), 256, 1024);
+}
+
 // How a batch is divided.
 struct Partitioning {
   static constexpr std::size_t kTogether = 32;  // digests that are written to their partition at once
@@ -32,8 +38,7 @@ struct Partitioning {
   std::size_t room;   // digests of one partition
 
   static Partitioning of(std::uint64_t body_bytes, std::size_t keys) noexcept {
-    constexpr std::uint64_t kBytes = std::uint64_t{1} << 19;  // of a partition, for a second-level cache
-    const std::uint64_t count = std::clamp<std::uint64_t>(std::bit_ceil(body_bytes / kBytes), 256, 1024);
+    const std::size_t count = partitions_of(body_bytes);
     // Eight standard deviations above the mean. What finds no room is asked alone.
     const double mean = static_cast<double>(keys) / static_cast<double>(count);
     const auto most = static_cast<std::size_t>(mean + 8 * std::sqrt(mean));
