@@ -18,23 +18,22 @@ struct WindowKernel {
   using Rules = Window<kNumEpochs>;
   static constexpr std::uint32_t kMostOfFew = 0;
 
+  template <bool kFew>
+  static BFSTORE_ALWAYS_INLINE typename Rules::Bits key_of(const Geometry& geometry, const Located& at) noexcept {
+    return Rules::bits_of(geometry, at);
+  }
+  static BFSTORE_ALWAYS_INLINE typename Rules::Bits bits_of(const typename Rules::Bits& key) noexcept { return key; }
+
   // Bit i * kParts of the result is 1 if word i of the key's line has all bits of the key. All ones in doubt.
   template <class Doubt>
-  static BFSTORE_ALWAYS_INLINE unsigned words_with(const std::uint64_t* words, const Geometry& geometry,
-                                                   const Located& at, Doubt doubt) noexcept {
-    const auto bits = Rules::bits_of(geometry, at);
+  static BFSTORE_ALWAYS_INLINE unsigned words_with(const std::uint64_t* words, const Located& at,
+                                                   const typename Rules::Bits& key, Doubt doubt) noexcept {
     unsigned parts = 0;
     for (std::uint32_t i = 0; i < kLineBits / 64; ++i) {
       const std::uint64_t part = load_word(words, (at.word + i) * 64);
-      parts |= static_cast<unsigned>((bits.parts[i % Rules::kParts] & ~part) == 0) << i;
+      parts |= static_cast<unsigned>((key.parts[i % Rules::kParts] & ~part) == 0) << i;
     }
     return doubt() ? ~0U : Rules::whole_words(parts);
-  }
-
-  template <bool kFew, class Doubt>
-  static BFSTORE_ALWAYS_INLINE bool test(const std::uint64_t* words, const Geometry& geometry, const Located& at,
-                                         Doubt doubt) noexcept {
-    return words_with(words, geometry, at, doubt) != 0;
   }
 };
 #include "layout/window_kernel.inc"

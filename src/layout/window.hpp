@@ -44,7 +44,7 @@ struct Window {
 
   // A key's bits of one word, as in memory.
   struct Bits {
-    std::uint64_t parts[kParts];
+    alignas(8 * kParts) std::uint64_t parts[kParts];
   };
   static BFSTORE_ALWAYS_INLINE Bits bits_of(const Geometry& geometry, const Located& at) noexcept {
     Bits bits{};
@@ -74,9 +74,8 @@ struct Window {
 
   // Sets a key's bits in the word of an epoch, in one step for each part. Returns whether one was missing.
   template <class How>
-  static BFSTORE_ALWAYS_INLINE bool set(std::uint64_t* words, const Geometry& geometry, const Located& at,
+  static BFSTORE_ALWAYS_INLINE bool set(std::uint64_t* words, const Located& at, const Bits& bits,
                                         std::uint64_t epoch) noexcept {
-    const Bits bits = bits_of(geometry, at);
     std::uint64_t* const word = words + at.word + word_of(epoch) * kParts;
     std::uint64_t missing = 0;
     for (std::uint32_t i = 0; i < kParts; ++i) {

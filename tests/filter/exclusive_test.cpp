@@ -96,7 +96,7 @@ TEST_CASE("threads that add in several rounds give each digest once, and never w
 TEST_CASE("every line is in one range, the ranges are even, and each digest at an edge is in the right one") {
   for (const std::uint64_t lines : {2ULL, 3ULL, 7ULL, 64ULL, 1000ULL, 4099ULL, 123456789ULL, 1ULL << 39}) {
     const layout::Geometry geometry = layout::row_of(Layout::kBlocked).geometry(lines * kLineBits, 1);
-    for (const std::size_t count : {1, 2, 3, 5, 31, 32, 64, 256, 500, 1000, 1024}) {
+    for (const std::size_t count : {1U, 2U, 3U, 5U, 31U, 32U, 64U, 256U, 500U, 1000U, 1024U}) {
       if (2 * count > lines) break;
       const store::Ranges ranges({.count = lines, .part = {}}, count);
       CAPTURE(lines);

@@ -60,9 +60,10 @@ TEST_CASE("blocked: the formula is the exact mixture over the Poisson load of a 
 // The formula's error grows where bins are few: words of 64 bits.
 TEST_CASE("window: the formula is the exact mixture over the Poisson load of a word, in any of the words") {
   constexpr std::uint64_t kKeys = 3 << 20;
-  for (const auto& [layout, epochs, most] :
+  for (const auto& [row, epochs, most] :
        {std::tuple(Layout::kWindow, 8U, 1.025), std::tuple(Layout::kWindow4, 4U, 1.01),
         std::tuple(Layout::kWindow2, 2U, 1.005)}) {
+    const Layout layout = row;
     for (const std::uint32_t k : kProbes) {
       ExactBlocks word(k, 512 / epochs);
       for (const double bits_per_key : {8.0, 12.0, 16.0, 20.0, 25.7, 32.0, 64.0, 128.0, 180.0}) {

@@ -169,8 +169,9 @@ TEST_CASE("n and p lead to an m and a k that promise p or better for n, and so d
 // The exact sums (layout/window_test.cpp) are 25.72, 20.54 and 24.04; the formula is up to 0.4 % above the truth.
 TEST_CASE("window: for 1 % a key of the window takes 25.7, 20.5 or 24.0 bits, and 7 probes") {
   constexpr std::uint64_t kKeys = 1'000'000;
-  for (const auto& [layout, bits_a_key] :
+  for (const auto& [row, bits_a_key] :
        {std::pair(Layout::kWindow, 25.72), std::pair(Layout::kWindow4, 20.54), std::pair(Layout::kWindow2, 24.04)}) {
+    const Layout layout = row;
     const Size size = solved(layout, with(kKeys, 0.01));
     const double needed = static_cast<double>(size.num_bits) / kKeys;
     CAPTURE(layout);
