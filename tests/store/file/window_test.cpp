@@ -872,7 +872,9 @@ TEST_CASE("a recovery begins with the slot's epoch, and keeps what the marks pro
   struct Case {
     std::uint64_t slot, live;
   };
-  for (const auto& [slot_epoch, live] : {Case{3, 6}, Case{3, 7}, Case{4, 7}, Case{4, 6}, Case{3, 8}, Case{3, 20}}) {
+  for (const Case& words : {Case{3, 6}, Case{3, 7}, Case{4, 7}, Case{4, 6}, Case{3, 8}, Case{3, 20}}) {
+    const std::uint64_t slot_epoch = words.slot;
+    const std::uint64_t live = words.live;
     CAPTURE(slot_epoch);
     CAPTURE(live);
     const TempDir dir(memory_folder());
