@@ -291,9 +291,23 @@ def in_languages(run):
             yield row(6, f"{language}, {title}: times as fast as {rival or 'its favourite'}, asked one by one", figure, why, least=1.3)
 
 
+def windows(run):
+    """Keys that expire, next to the blocked layout, in a file that others may share."""
+    def samples(name, fact="seconds"):
+        found = run.system and run.system.samples.get(f"windows/{name}")
+        return found and found[fact]
+
+    why = "files and processes were not measured"
+    for layout, most in (("window", 26), ("window-4", 21)):
+        yield row(7, f"{layout}: bits for a key of the window, at 1 %", time(samples(f"ask/{layout}", "bits_per_key")), why, most=most, unit="bits")
+    for name, title in (("add", "adding next to other writers, one by one"), ("ask", "a lookup"), ("ask many", "many lookups in one call")):
+        yield row(7, f"window, {title}: times blocked", ratio(samples(f"{name}/window"), samples(f"{name}/blocked")), why, most=1.3)
+    yield row(7, "window, a turn: times writing and syncing as many bytes", ratio(samples("turn/window"), samples("write/window")), why, most=1.3)
+
+
 def aims(run, before):
     return [*one_by_one(run, before), *by_the_abi(run), *many_at_once(run), *larger_than_memory(run), *adding(run, before),
-            *in_languages(run)]
+            *in_languages(run), *windows(run)]
 
 
 def aims_text(run, before):

@@ -111,6 +111,19 @@ def threads_text(results: Results) -> str:
     return section(results, "threads", ["adding in one call, threads", "million keys/s", "times one"], row)
 
 
+def windows_text(results: Results) -> str:
+    """Keys that expire: each kind next to the blocked layout, whose keys do not."""
+    titles = {"add": "adding", "ask": "asking", "ask many": "asking many", "turn": "a turn", "write": "writing as much"}
+
+    def row(words: list, facts: dict) -> list:
+        alone = results.facts.get(f"windows/{words[0]}/blocked")
+        of_blocked = ratio(facts["seconds"], alone["seconds"]) if alone else ""
+        return [titles[words[0]], words[1], number(facts["bits_per_key"]), number(1e9 * facts["seconds"] / facts["num_keys"]),
+                of_blocked, number(facts["bytes"] / facts["seconds"] / 1e6) if words[0] in ("turn", "write") else ""]
+
+    return section(results, "windows", ["keys of a window, at 1 %", "layout", "bits for a key", "ns a key", "times blocked", "MB/s"], row)
+
+
 def sharing_text(results: Results) -> str:
     def row(words: list, facts: dict) -> list:
         one = facts["rss_bytes"] / int(words[0])
@@ -192,7 +205,7 @@ def main() -> int:
     path = parser.parse_args().json
     try:
         results = Results(json.loads(path.read_text("utf-8")))
-        parts = [text(results) for text in (machine_text, processes_text, threads_text, sharing_text, opening_text, cold_text,
+        parts = [text(results) for text in (machine_text, processes_text, threads_text, windows_text, sharing_text, opening_text, cold_text,
                                             sync_text, text_text, sets_text, limited_text)]
     except (OSError, ValueError, KeyError) as error:
         print(f"system_table.py: {path}: not a whole result of bfsystem: {error!r}", file=sys.stderr)

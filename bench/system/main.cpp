@@ -112,8 +112,8 @@ int run(const Settings& settings) {
   const TemporaryFolder folder(settings.folder);
   const Places places{folder.path(), settings.bf};
   std::string failure;
-  for (const auto rows_of :
-       {process_rows, thread_rows, opening_rows, cold_rows, sync_rows, text_rows, set_rows, limited_rows}) {
+  for (const auto rows_of : {process_rows, thread_rows, opening_rows, cold_rows, sync_rows, text_rows, set_rows,
+                             window_rows, limited_rows}) {
     for (Row& row : rows_of(settings.scale, places)) {
       const std::string name = row.name;
       auto* registered = benchmark::RegisterBenchmark(

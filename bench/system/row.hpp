@@ -61,6 +61,7 @@ Rows cold_rows(const Scale& scale, const Places& places);
 Rows sync_rows(const Scale& scale, const Places& places);
 Rows text_rows(const Scale& scale, const Places& places);
 Rows set_rows(const Scale& scale, const Places& places);
+Rows window_rows(const Scale& scale, const Places& places);
 Rows limited_rows(const Scale& scale, const Places& places);
 
 }  // namespace bench::system

@@ -46,6 +46,9 @@ class Smoke(unittest.TestCase):
         wanted += [f"text/{name}" for name in ("wc -l", "sort -u", "bf build", "bf build --capacity",
                                                "bf build of a pipe", "bf add", "bf contains")]
         wanted += ["threads/add/1"]
+        wanted += [f"windows/{work}/{kind}" for work in ("add", "ask", "ask many")
+                   for kind in ("blocked", "window", "window-4", "window-2", "two in turn")]
+        wanted += ["windows/turn/window", "windows/write/window"]
         wanted += ["limited/cat", "limited/batch, sorted", "limited/few keys, one batch", "limited/few keys, one by one"]  # or a line that says why not: a control group takes rights
         wanted += [f"sets/{name}" for name in ("cat of 1 file", "cat of 2 files", "copy", "fold", "merge of 2",
                                                "merge into")]
@@ -53,7 +56,7 @@ class Smoke(unittest.TestCase):
         table = self.table()
         # In memory alone (tmpfs) there are no cold files; the line says so.
         for words in (r"\| add and ask in turn \| 4 \|", r"\| 64 MiB, in memory \|", r"\| blocked,? default \|",
-                      r"\| written, default \|", r"\| bf build --capacity \|", r"\| merge of 2 \|", r"\| batch, sorted \|"):
+                      r"\| written, default \|", r"\| bf build --capacity \|", r"\| a turn \| window-4 \|", r"\| merge of 2 \|", r"\| batch, sorted \|"):
             self.assertRegex(table, words)
         self.check_facts({name: row for name, row in rows.items() if not row.get("error_occurred")})
 
