@@ -40,7 +40,8 @@ void declare_import(CLI::App& app, Arguments& arguments) {
   add_separator(app, arguments);
   add_key_form(app, arguments);
   add_shape(app, arguments, false);
-  app.footer(
+  add_texts(
+      app,
       "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
       "them.\n"
       "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
@@ -52,8 +53,8 @@ void declare_import(CLI::App& app, Arguments& arguments) {
       "A file of bfstore has one filter: of a file of several, name one with --member, or ask all of them where they\n"
       "are (bf contains --format).\n"
       "--key-form is for other keys than text. The note of the new file keeps it, as the line key-form: FORM, and bf\n"
-      "contains, bf add and the others make the keys of that file in that form, too.\n"
-      "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+      "contains, bf add and the others make the keys of that file in that form, too.\n",
+      "What Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile().\n"
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
 
