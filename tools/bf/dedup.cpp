@@ -3,6 +3,7 @@
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
