@@ -39,7 +39,9 @@ class Usage(BfCase):
                              "verify": ["0", "1", "2"], "inspect": ["0", "1", "2", "3"]}.get(command, ["0", "2"]), command)
             for title, lines in sections:
                 self.assertLessEqual(len(re.findall(r"(?m)^  -", lines)), 13, (command, title))
-            self.assertNotIn("xit code:", self.good(command, "--help").decode())
+            about = self.good(command, "--help").decode().partition("\nExamples:")[0]
+            self.assertNotIn("xit code:", about)
+            self.assertNotRegex(about, r" \\\n")  # a blank before a line made an example of it
         self.assertEqual([code for code, _ in re.findall(r"(?m)^  (\d+)  (\S.*)$", self.sections()[-1][1])], ["0", "1", "2", "3"])
 
     def test_an_option_is_in_the_same_group_in_every_command(self):

@@ -56,8 +56,8 @@ void declare_add(CLI::App& app, Arguments& arguments) {
   add_create(app, arguments);
   add_texts(
       app,
-      std::string(kAboutKeys) +
-          "\nA key is certainly new if the filter called it absent just before. Any other key was added before, or it "
+      std::string(
+          "A key is certainly new if the filter called it absent just before. Any other key was added before, or it "
           "is\n"
           "new and was a false positive: the fuller the filter, the more new keys are not counted. All keys are in "
           "the\n"
@@ -86,7 +86,8 @@ void declare_add(CLI::App& app, Arguments& arguments) {
           "absent\n"
           "that a mark covers and that was not added. A log that begins anew needs another --epoch, and begins after "
           "line "
-          "0.\n",
+          "0.\n") +
+          "\n" + kAboutKeys,
       "  bf add users.bf alice bob\n  bf add users.bf --from new-users.txt\n"
       "  N=$(bf inspect --json users.bf | jq -r '.marks[0].mark // 0')\n"
       "  tail -n +$((N+1)) log | bf add users.bf --mark-after $N\n"

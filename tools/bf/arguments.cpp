@@ -47,6 +47,8 @@ std::string option_before(const CLI::App& command) {
 
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
+  if (command.get_name() == "plan" && word.starts_with("--window"))
+    return tools::unexpected(command, word) + " Filters with a window are planned by --layout window.";
   return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command));
 }
 
@@ -127,7 +129,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
                        {"plan", "create", "build", "add", "contains", "dedup", "inspect", "copy", "recover", "help"});
   add_texts(app,
             "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it. bf inspect is the\n"
-            "program bfinspect: what a file is, its state, how full it is, and what to do.\n\n"
+            "program bfinspect: what a file is, its state, how full it is, and what to do. bf help keys, key-forms\n"
+            "and formats explain what lists have, and which filters of other programs bf reads.\n\n"
             "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
             "copy.\n"
             "Build the filter again (bf build --force), or take the three steps of bf copy --help.",

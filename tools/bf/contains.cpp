@@ -65,7 +65,7 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_unsaid(app, arguments, format, first);
   add_texts(
       app,
-      std::string(kAboutKeys) +
+      std::string(
           "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order.\n"
           "With --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with one "
           "hash\n"
@@ -76,7 +76,8 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
           "options\n"
           "from --order on say what its bytes do not (see bf import). A key is in a file of several filters if one of "
           "them\n"
-          "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n",
+          "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n") +
+          "\n" + kAboutKeys,
       "  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
       "  bf contains spam.bf --any phishing.bf --any own.bf mallory@example.org\n"
       "  bf contains --set parts.set alice\n  bf contains words.jay --format jaybird --hash pybloom-live alice",

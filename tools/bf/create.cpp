@@ -22,7 +22,8 @@ void declare_create(CLI::App& app, Arguments& arguments) {
   add_key_form(app, arguments);
   add_texts(app, std::string(kAboutNumbers),
             "A filter for ten million users, wrong about one absent key in a hundred.\n"
-            "  bf create users.bf --capacity 10M --fpr 0.01");
+            "  bf create users.bf --capacity 10M --fpr 0.01\n"
+            "  bf create seen-today.bf --capacity 10M --window 24h");
 }
 
 int create(const Arguments& arguments) {

@@ -155,7 +155,7 @@ bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const st
     refuse_link(file);
     throw Failure(file +
                   ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
-                  "keys to come.");
+                  "keys to come, or --create of bf add and bf dedup.");
   }
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);

@@ -46,8 +46,8 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
   add_quiet(app, arguments);
   add_texts(
       app,
-      std::string(kAboutKeys) +
-          "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
+      std::string(
+          "For a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
           "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
           "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
           "marks\n"
@@ -56,7 +56,8 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
           "was merged may have counted keys twice: --all-keys.) With\n"
           "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys "
           "that\n"
-          "were removed since, and remove none of them again.\n",
+          "were removed since, and remove none of them again.\n") +
+          "\n" + kAboutKeys,
       "  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 

@@ -30,8 +30,8 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
   add_quiet(app, arguments);
   add_texts(
       app,
-      std::string(kAboutKeys) +
-          "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was "
+      std::string(
+          "Remove only keys that were added, and each at most as often as it was added. To remove a key that was "
           "never\n"
           "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
           "detect this.\n"
@@ -47,7 +47,8 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
           "first\n"
           "line that is left: go on with the lines from that one on alone (tail -n +N LIST). What a killed remove did "
           "not "
-          "take only costs false positives.\n",
+          "take only costs false positives.\n") +
+          "\n" + kAboutKeys,
       "  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }
