@@ -165,7 +165,7 @@ class Usage(BfCase):
             said = self.refused(typed, "f", says="is not a command.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
         for typed, meant in (("search", "contains"), ("serach", "contains"), ("lookup", "contains"), ("check", "contains, or verify"),
-                             ("info", "inspect"), ("delete", "remove"), ("insert", "add"), ("version", "--version"), ("verison", "--version")):
+                             ("info", "inspect"), ("delete", "remove"), ("insert", "add"), ("expire", "turn"), ("windows", "turn"), ("uniq", "dedup"), ("version", "--version"), ("verison", "--version")):
             self.refused(typed, "f", says=f"'{typed}' is not a command. Did you mean {meant}? See bf --help.")
         self.refused("help", "search", says="'search' is no command and no topic. Did you mean contains? See bf --help.")
         for command, typed, meant in (("create", "--capcity", "--capacity"), ("create", "--capcity=5", "--capacity"),
