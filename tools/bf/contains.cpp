@@ -67,14 +67,16 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
       app,
       std::string(
           "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order.\n"
-          "With --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with one "
+          "\nWith --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with "
+          "one "
           "hash\n"
           "and seed (bf create --like) hash it once.\n"
-          "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
+          "\nA list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
           "part that is not listed may be present.\n"
-          "With --format, FILE is another program's filter, which is asked where it is: no file is made, and the "
+          "\nWith --format, FILE is another program's filter, which is asked where it is: no file is made, and the "
           "options\n"
-          "from --order on say what its bytes do not (see bf import). A key is in a file of several filters if one of "
+          "for the order, the size and the hash say what its bytes do not (see bf import). A key is in a file of "
+          "several filters if one of "
           "them\n"
           "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n") +
           "\n" + kAboutKeys,

@@ -322,8 +322,9 @@ void need(CLI::App& app, CLI::Option* option, std::size_t first) {
 }
 
 void add_create(CLI::App& app, Arguments& arguments) {
-  CLI::Option* const create = app.add_flag("--create", arguments.create,
-                                           "make the file if there is none, by the options below; never replaces one");
+  CLI::Option* const create =
+      app.add_flag("--create", arguments.create,
+                   "make the file if there is none, by the options for size and shape; never replaces one");
   const std::size_t before = app.get_options().size();
   add_size(app, arguments, false);
   add_layout_hash_and_seed(app, arguments.options, true);

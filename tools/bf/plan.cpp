@@ -50,26 +50,30 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   app.add_flag("--force", options.replace, "replace the picture if it exists");
   add_texts(
       app,
-      std::string(kAboutNumbers) +
+      std::string(
+          "Give some of the numbers; the others follow. k is the best one if it is not given; m is the smallest, and "
+          "n\n"
+          "the largest, that keeps the rate. -n alone is for a rate of 0.01, and a size alone (-m or --max-bytes) "
+          "says\n"
+          "how many keys it holds at several rates. Where no number of keys follows, it is a million.\n"
+          "\nWith --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it "
+          "would\n"
+          "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
+          "its\n"
+          "hash, the others with xxh3.\n"
           "\nThe curve is that of the first layout (--layout chooses another, --svg draws all), and the last lines are "
           "the\n"
           "commands that make such filters.\n"
-          "\nGive some of the numbers; the others follow. k is the best one if it is not given; m is the smallest,\n"
-          "and n the largest, that keeps the rate. -n alone is for a rate of 0.01, and a size alone (-m or "
-          "--max-bytes)\n"
-          "says how many keys it holds at several rates. Where no number of keys follows,\n"
-          "it is a million. The indented formulas are Bloom's, for the classic layout with a large m and the best k. "
+          "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. "
           "The\n"
           "real rate is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share "
           "a\n"
           "cache line (Putze et al. 2007). No other number of the table is from these formulas. The hash set is a\n"
-          "std::unordered_set of strings. JSON has a number \"schema\", 2 now, and every key of it is always present; "
+          "std::unordered_set of strings.\n"
+          "\nJSON has a number \"schema\", 2 now, and every key of it is always present; "
           "a fact has the name that it has\n"
-          "in bfinspect --json, too.\n"
-          "With --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it would\n"
-          "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
-          "its\n"
-          "hash, the others with xxh3.\n",
+          "in bfinspect --json, too.\n") +
+          "\n" + kAboutNumbers,
       "  bf plan -n 100M -p 1%\n  bf plan -m 8MiB\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
       "  bf plan -m 5M -k 7 --layout classic --json\n"
       "  bf plan --like users.bf -n 20M");
