@@ -79,7 +79,7 @@ class AddCreate(BfCase):
         self.refused("add", "f", "a", "--capacity", "9", says=["--capacity", "--create", "bf add --help"])
         self.refused("add", "f", "a", "--filling", says=["--filling", "--create"])
         self.refused("add", "f", "a", "--create", says=["add: no size given", "--capacity"])
-        self.refused("add", "f", "a", "--create", "--bits", "64", says="--bits needs --probes")
+        self.refused("add", "f", "a", "--create", "--probes", "3", says="--probes alone gives no size. Give --capacity N or --bits M, too.")
         self.refused("add", "f", "a", "--create", "--capacity", "9", "--hash", "external", says="takes digests")
         self.refused("add", "f", "a", "--create", *SURE, "--force", says="--force")
         self.assertEqual(self.files(), [])
@@ -87,7 +87,7 @@ class AddCreate(BfCase):
     def test_a_place_where_no_file_can_be_is_an_error_at_once(self):
         self.refused("add", "none/f", "a", "--create", *SURE, says="none")
         os.symlink("nowhere", self.path("link"))
-        self.refused("add", "link", "a", "--create", *SURE, says=["link: ", "symbolic link"])
+        self.refused("add", "link", "a", "--create", *SURE, says=["link: a symbolic link to ", "symbolic link"])
         os.mkdir(self.path("folder"))
         self.refused("add", "folder", "a", "--create", *SURE, says="folder: ")
         self.refused("add", "f", "--from", "none", "--create", *SURE, says="none: ")

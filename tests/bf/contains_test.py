@@ -217,6 +217,19 @@ class BadFiles(BfCase):
         self.write("f", b"\x89BFS\r\n\x1a\n")
         self.everywhere("f", "f: ")
 
+    def test_a_link_that_cannot_be_used_is_named_with_its_target_and_what_to_do(self):
+        # "a symbolic link. Give the path of the file itself": the file was not named, and was not there.
+        os.symlink("nowhere.bf", self.path("dangling"))
+        os.symlink("loop", self.path("loop"))
+        self.good("create", "f", "-q", "--capacity", "10", "--window", "1h")
+        os.symlink("f", self.path("link"))
+        for command in (["add", "--create", "-n", "5"], ["add"], ["contains"], ["recover"], ["dedup"]):
+            self.refused(command[0], "dangling", "x", *command[1:], says="dangling: a symbolic link to nowhere.bf, which does not exist. "
+                         "Make that file under its own name, or correct the link (ln -sfn).")
+        for command in (["add", "link", "x"], ["turn", "link"], ["clear", "link", "--force"]):
+            self.refused(*command, says="link: a symbolic link to f, and bf writes through no link. Give the path of the file itself.")
+        self.refused("add", "loop", "x", says=["loop: a symbolic link to loop: Too many levels", "correct the link"])
+
     def test_a_symbolic_link_is_followed(self):
         self.good("build", "real", "--from", "-", "--capacity", "9", "-q", input=b"here\n")
         os.symlink("real", self.path("link"))

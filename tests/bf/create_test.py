@@ -1,4 +1,5 @@
 """bf create: every way to give a size, every option, every refusal."""
+import json
 import os
 import re
 import stat
@@ -66,6 +67,21 @@ class Create(BfCase):
     def test_bits_and_probes_are_taken_as_they_are(self):
         made = self.made("--bits", "64Ki", "--probes", "5")
         self.assertEqual((made["m"], made["k"]), (65536, 5))
+
+    def test_of_bits_and_probes_the_one_that_is_not_given_is_the_best(self):
+        # Each of them alone was refused.
+        for layout in ("blocked", "classic", "counting", "window"):
+            more = ["--layout", layout, *(["--window", "1h"] if layout == "window" else [])]
+            planned = lambda *given: json.loads(self.good("plan", "--json", "--layout", layout, *given))["layouts"][0]
+            for given, plan in ((["-m", "1M"], planned("-m", "1M", "-p", "1%")), (["-m", "1M", "-n", "50k"], planned("-m", "1M", "-n", "50k")),
+                                (["-k", "5", "-n", "50k"], planned("-k", "5", "-n", "50k", "-p", "1%")),
+                                (["-k", "5", "-n", "50k", "-p", "2%"], planned("-k", "5", "-n", "50k", "-p", "2%")),
+                                (["-k", "5", "-n", "50k", "--bits-per-key", "12"], planned("-k", "5", "-n", "50k", "--bits-per-key", "12"))):
+                made = self.made(*given, *more)
+                self.assertEqual((made["m"], made["k"], made["n"]), (plan["num_bits"], plan["num_probes"], plan["capacity"]), given)
+        shape = lambda made: [made[name] for name in ("layout", "m", "k", "n", "p")]
+        self.assertEqual(shape(self.made("--window", "1h", "-m", "1M")), shape(self.made("--window", "1h", "-m", "1M", "--layout", "window")))
+        self.assertEqual(self.made("-m", "1M", "--hash", "murmur3")["layout"], 2)
 
     def test_a_number_of_bits_that_was_rounded_up_is_told(self):
         said = self.good("create", "f", "--bits", "3", "--probes", "1").decode()
@@ -219,8 +235,7 @@ class Refusals(BfCase):
                               (["--capacity", "9", "--fpr", "0.1", "--max-bytes", "9"], "--max-bytes"),
                               (["--capacity", "9", "--bits-per-key", "9", "--max-bytes", "9"], "--max-bytes"),
                               (["--fpr", "0.1"], "--capacity"), (["--bits-per-key", "9"], "--capacity"),
-                              (["--max-bytes", "1M"], "--capacity"), (["--bits", "9"], "--probes"),
-                              (["--probes", "9"], "--bits"),
+                              (["--max-bytes", "1M"], "--capacity"), (["--probes", "9"], "Give --capacity N or --bits M, too."),
                               (["--bits", "9", "--probes", "1", "--capacity", "9", "--fpr", "0.1"], "--fpr"),
                               (["--like", "x", "--capacity", "9"], "--capacity"),
                               (["--like", "x", "--bits", "9", "--probes", "1"], "--bits"),
@@ -308,6 +323,7 @@ class Refusals(BfCase):
         for force in [[], ["--force"]]:
             self.refused("create", "link", "--capacity", "9", *force, says=["link: ", "symbolic link"])
             self.refused("create", "dangling", "--capacity", "9", *force, says=["dangling: ", "symbolic link"])
+            self.refused("create", "dangling", "--capacity", "9", *force, says=["dangling: a symbolic link to ", ", which does not exist. Make that file"])
             self.refused("build", "link", "--from", "real", *force, says=["link: ", "symbolic link"])
         self.assertEqual((header(self.path("real")), self.files()), (before, ["dangling", "link", "real"]))
 

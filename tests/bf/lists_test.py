@@ -336,7 +336,7 @@ class Lists(BfCase):
         self.assertEqual((done.returncode, done.stdout), (0, b"maybe\tzed\n"))
         self.assert_complaint(done.stderr, says="standard input: begins with a byte order mark")
         self.assertEqual(self.good("contains", "f", "--binary", input=MARK + b"zed\n", code=1), b"absent\t" + MARK + b"zed\n")
-        self.assertIn("byte order mark", " ".join(self.good("help", "add").decode().split()))
+        self.assertIn("byte order mark", " ".join(self.good("help", "keys").decode().split()))
 
     def test_a_last_key_that_nothing_ends_is_taken_and_named(self):
         words = b"; no newline ends the last key, which may be cut"

@@ -15,7 +15,7 @@ class Plan(BfCase):
     def planned(self, *args):
         """Returns {layout: its facts}, and the whole."""
         whole = json.loads(self.good("plan", "--json", *args))
-        self.assertEqual(whole["schema"], 1)
+        self.assertEqual(whole["schema"], 2)
         return {one["layout"]: one for one in whole["layouts"]}, whole
 
     def rows(self, *args, **options):
@@ -94,7 +94,7 @@ class Plan(BfCase):
         self.assertEqual(self.planned("-m", "8MiB", "-k", "4"), self.planned("--bits", "64Mi", "--probes", "4"))
 
     def test_json_has_what_was_given_and_a_curve_through_the_promise(self):
-        layouts, whole = self.planned("--max-bytes", "1M", "--fpr", "0.02")
+        layouts, whole = self.planned("--max-bytes", "1M", "--fpr", "0.02", "--curve")
         self.assertEqual(whole["given"], {"capacity": None, "fpr": 0.02, "bits_per_key": None, "max_bytes": 1_000_000,
                                           "num_bits": None, "num_probes": None})
         for plan in (layouts[name] for name in LAYOUTS):
@@ -107,6 +107,45 @@ class Plan(BfCase):
             self.assertEqual(plan["can"], {"add": True, "remove": False, "grow": False, "expire": False, "merge": True,
                                            "fold": True, "intersect": True})
             self.assertAlmostEqual(plan["curve"][-1]["keys"] / plan["capacity"], 2, delta=1e-3)
+
+    def test_json_has_no_curve_unless_it_is_asked_for(self):
+        # It was 35 KB by default.
+        layouts, _ = self.planned("-n", "100M", "-p", "1%")
+        self.assertEqual([one["curve"] for one in layouts.values()], [None] * len(layouts))
+        self.assertLess(len(self.good("plan", "--json", "-n", "100M", "-p", "1%")), 3000)
+
+    def test_a_fact_has_one_name_in_each_json(self):
+        # m was num_bits in one and m in the other.
+        self.good("create", "f", "-q", "--capacity", "70k", "--fpr", "0.003", "--layout", "classic")
+        shown, planned = json.loads(self.good("inspect", "--json", "f")), self.planned("--like", "f")[0]["classic"]
+        for name in ("layout", "capacity", "num_bits", "num_probes", "body_bytes", "file_bytes"):
+            self.assertEqual(shown[name], planned[name], name)
+        self.assertAlmostEqual(shown["fpr"], planned["fpr"], delta=1e-5)
+        self.assertAlmostEqual(shown["bits_per_key"], planned["bits_per_key"], delta=0.01)
+        self.assertLessEqual({"m", "k", "n", "p"} & set(shown), set())
+        self.good("create", "g", "-q", "--bits", "64Ki", "--probes", "5")
+        compared = json.loads(self.good("compare", "--json", "f", "g", code=1))
+        self.assertEqual((compared["schema"], compared["differ"]), (2, ["layout", "seed", "num_probes", "num_bits"]))
+
+    def test_a_size_alone_says_how_many_keys_it_holds_at_each_rate(self):
+        # It was refused: too few numbers.
+        for size in (["-m", "8MiB"], ["--max-bytes", "1M"], ["-m", "9"]):
+            rows, (_, whole) = self.rows(*size), self.planned(*size)
+            for rate in ("0.1", "0.05", "0.01", "0.001", "0.0001"):
+                cells = rows[f"keys at a rate of {rate}"]
+                for layout, cell in zip(rows[""], cells):
+                    if cell == "none":
+                        self.refused("plan", *size, "-p", rate, "--layout", layout)
+                        continue
+                    plan = self.planned(*size, "-p", rate)[0][layout]
+                    self.assertEqual(cell, f"{plan['capacity']:,}")
+                    self.assertIn(plan, whole["layouts"])
+        text = self.good("plan", "-m", "8MiB").decode()
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        self.assertTrue(text.endswith("\n  bf plan -m 67_108_864 -p 1%\n"), text)
+        self.good(*text.splitlines()[-1].split()[1:])
+        self.assertEqual(self.rows("-m", "1M", "--layout", "window")[""], ["window"])
+        self.refused("plan", "--max-bytes", "10", says="too few for a header")
 
     def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):
         layouts, whole = self.planned("-n", "1000", "-p", "1e-9")
@@ -226,9 +265,9 @@ class Plan(BfCase):
         self.assertEqual((done.returncode, self.files()), (2, []))
 
     def test_a_filter_with_fewer_keys_than_the_curve_has_points_and_one_with_more_than_can_be_counted(self):
-        few, _ = self.planned("-n", "3", "-p", "1%", "--layout", "classic")
+        few, _ = self.planned("-n", "3", "-p", "1%", "--layout", "classic", "--curve")
         self.assertEqual([point["keys"] for point in few["classic"]["curve"]], [1, 2, 3, 4, 5, 6])
-        many, _ = self.planned("-m", "2Gi", "--bits-per-key", "3e-10", "--layout", "blocked")
+        many, _ = self.planned("-m", "2Gi", "--bits-per-key", "3e-10", "--layout", "blocked", "--curve")
         self.assertLess(many["blocked"]["curve"][-1]["keys"], 2**63)
         self.assertEqual(many["blocked"]["fpr"], 1)
         self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
@@ -257,8 +296,11 @@ class Plan(BfCase):
         self.assertEqual((done.returncode, done.stderr.count(b"too few for a header")), (2, 1))
 
     def test_too_few_numbers_and_contradictions_are_named(self):
-        for args in ([], ["-p", "1%"], ["-k", "7"], ["-m", "1M"], ["--max-bytes", "1M"], ["--bits-per-key", "10"]):
-            self.refused("plan", *args, says=["too few numbers", "--capacity alone, or two of"])
+        for args in ([], ["-p", "1%"], ["-k", "7"], ["--bits-per-key", "10"]):
+            self.refused("plan", *args, says=["too few numbers", "Give --capacity, --bits or --max-bytes alone, or two of"])
+        for more in (["--json", "--curve"], ["--svg", "-"]):
+            self.refused("plan", "-m", "1M", *more, says=["a size alone has no curve", "--fpr or --capacity"])
+        self.refused("plan", "-n", "1M", "--curve", says=["--curve", "--json"])
         self.refused("plan", "-n", "9", "-m", "1M", "--max-bytes", "1M", says=["--bits", "--max-bytes"])
         for size in (["-m", "1M"], ["--max-bytes", "1M"]):
             self.refused("plan", "-n", "9", "--bits-per-key", "9", *size, says="two give the third")
@@ -300,7 +342,7 @@ class Like(BfCase):
 
     def test_its_own_layout_has_the_rate_of_its_hash(self):
         self.good("create", "f", "-q", "--hash", "java-polynomial", "--seeds", "3,5,7", "--bits", "100000", "--capacity", "10000")
-        layouts = self.planned("--like", "f")[0]
+        layouts = self.planned("--like", "f", "--curve")[0]
         self.assertAlmostEqual(layouts["classic"]["fpr"], header(self.path("f"))["p"], places=9)
         self.assertGreater(layouts["classic"]["fpr"], self.planned("-m", "100000", "-k", "3", "-n", "10000")[0]["classic"]["fpr"] * 1.5)
         self.assertGreater(layouts["classic"]["curve"][127]["fpr"], layouts["counting"]["curve"][127]["fpr"])

@@ -137,7 +137,7 @@ class Options(BfCase):
         self.assertEqual(self.files(), ["f"])
 
     def test_what_does_not_go_together_is_refused(self):
-        for options, says in ((["--bits", "1000"], "--probes"),
+        for options, says in ((["--probes", "2"], "Give --capacity N or --bits M, too"),
                               (["--bits", "1000", "--seeds", "1..3", "--probes", "2"], "number of seeds"),
                               (["--bits", "1000", "--seeds", "1..3", "--layout", "blocked"], "classic"),
                               (["--bits", "1000", "--seeds", "1..3", "--seed", "1"], "seed"),

@@ -147,7 +147,7 @@ class Compare(SetsCase):
                                r"number of bits [\d,]+ and [\d,]+\n")
         self.assertIn("keys of both: cannot be told", text)
         found = self.compare("a", "b")
-        self.assertEqual(found["differ"], ["layout", "seed", "number of probes", "number of bits"])
+        self.assertEqual(found["differ"], ["layout", "seed", "num_probes", "num_bits"])
         self.assertEqual((found["comparable"], found["equal"], found["keys_both"]), (False, None, None))
         self.assertAlmostEqual(found["keys_b"]["estimate"], 300, delta=20)
 

@@ -19,19 +19,54 @@ class Usage(BfCase):
     def test_help_has_an_example_everywhere(self):
         for command in [[], *([name] for name in COMMANDS)]:
             text = self.good(*command, "--help").decode()
-            self.assertIn("Example", text)
-            self.assertIn("  bf " + " ".join(command or ["create"]), text)
+            self.assertIn("  bf " + " ".join(command or ["create"]), text.partition("\nExamples:\n")[2])
             self.assertIn("--version", text)
 
+    def sections(self, *command):
+        """Returns [(title, its lines)] of the long help, without the usage and what the command does."""
+        return re.findall(r"(?<=\n\n)([A-Z][A-Za-z, ]*):\n((?:[^\n]+\n)+)", self.good(*command, "--help").decode())
+
+    def test_the_sections_of_each_help_come_in_one_order_and_the_exit_codes_are_a_table_at_the_end(self):
+        # Exit codes were sentences in the middle of paragraphs, and 35 options one list.
+        order = ["Arguments", "Options", "Output", "Keys", "Size", "The new filter", "The file, and other processes", "General", "Examples", "Exit codes"]
+        for command in HELPFUL:
+            sections = self.sections(command)
+            titles = [title for title, _ in sections]
+            self.assertEqual(titles, sorted(titles, key=order.index), command)
+            self.assertEqual(titles[-3:], ["General", "Examples", "Exit codes"], command)
+            codes = re.findall(r"(?m)^  (\d+)  (\S.*)$", sections[-1][1])
+            self.assertEqual([code for code, _ in codes], {"contains": ["0", "1", "2"], "count": ["0", "1", "2"], "compare": ["0", "1", "2"],
+                             "verify": ["0", "1", "2"], "inspect": ["0", "1", "2", "3"]}.get(command, ["0", "2"]), command)
+            for title, lines in sections:
+                self.assertLessEqual(len(re.findall(r"(?m)^  -", lines)), 13, (command, title))
+            about = self.good(command, "--help").decode().partition("\nExamples:")[0]
+            self.assertNotIn("xit code:", about)
+            self.assertNotRegex(about, r" \\\n")  # a blank before a line made an example of it
+        self.assertEqual([code for code, _ in re.findall(r"(?m)^  (\d+)  (\S.*)$", self.sections()[-1][1])], ["0", "1", "2", "3"])
+
+    def test_an_option_is_in_the_same_group_in_every_command(self):
+        groups = {}
+        for command in COMMANDS:
+            for title, lines in self.sections(command):
+                for option in re.findall(r"(?m)^  (?:-\w, |--color, )?(--[\w-]+)", lines):
+                    groups.setdefault(option, set()).add(title)
+        self.assertEqual({option: titles for option, titles in groups.items() if len(titles) > 1}, {})
+        self.assertEqual(groups["--capacity"], {"Size"})
+
     def test_the_main_help_lists_the_commands_in_groups(self):
-        for flag in ("-h", "--help"):
-            text = self.good(flag).decode()
-            groups = re.findall(r"(?m)^([A-Z].*):\n((?:  .*\n)+)", text)
-            titles = [title for title, _ in groups if title not in ("Options", "Example")]
-            self.assertEqual(len(titles), 5, titles)
-            listed = [name for title, lines in groups if title in titles for name in re.findall(r"(?m)^  ([a-z-]+) ", lines)]
-            self.assertEqual(sorted(listed), sorted(HELPFUL))
-            self.assertIn("bfinspect", text)
+        groups = re.findall(r"(?m)^([A-Z].*):\n((?:  .*\n)+)", self.good("--help").decode())
+        titles = [title for title, _ in groups if title not in ("Options", "Examples", "Exit codes")]
+        self.assertEqual(len(titles), 5, titles)
+        listed = [name for title, lines in groups if title in titles for name in re.findall(r"(?m)^  ([a-z-]+) ", lines)]
+        self.assertEqual(sorted(listed), sorted(HELPFUL))
+        self.assertIn("bfinspect", self.good("--help").decode())
+
+    def test_the_short_main_help_fits_one_screen_and_names_every_command_once(self):
+        # It had 47 lines, of which the first ones scrolled away.
+        text = self.good("-h", env={**os.environ, "COLUMNS": "80"}).decode()
+        self.assertLess(len(text.splitlines()), 24)
+        usual, others = re.search(r"Usual commands:\n(.*?)\n\nOther commands:\n(.*?)\n\n", text, re.S).groups()
+        self.assertEqual(sorted(re.findall(r"(?m)^  ([a-z-]+) ", usual) + others.replace(",", " ").split()), sorted(HELPFUL))
 
     def test_no_line_of_help_is_too_long_and_no_word_is_broken(self):
         whole = {}
@@ -102,7 +137,9 @@ class Usage(BfCase):
         self.assertIn(b"\n\x1b[1mUsage:\x1b[0m bf create FILE", self.at_a_terminal("create", "-h", TERM="xterm"))
         bold = self.good("create", "--help", "--color=always")
         self.assertEqual(re.sub(rb"\x1b\[[01]m", b"", bold), self.good("create", "--help"))
-        self.assertIn(b"\n\x1b[1mOptions:\x1b[0m\n", bold)
+        self.assertIn(b"\n\x1b[1mSize:\x1b[0m\n", bold)
+        # A line of text that ended with a colon was one of them.
+        self.assertEqual(re.findall(rb"\x1b\[1m([^\x1b]{32,})", self.good("dedup", "--help", "--color=always")), [])
         self.assertIn(b"\x1b[1mf\x1b[0m", self.good("inspect", "f", "--color", "always"))
 
     def test_bf_help_is_the_long_help(self):
@@ -113,7 +150,8 @@ class Usage(BfCase):
         self.assertIn(b"Usage: bfinspect ", self.good("help", "inspect"))
         self.refused("help", "creat", says="'creat' is no command and no topic. Did you mean create? See bf --help.")
         self.refused("help", "fromats", says="Did you mean formats?")
-        for topic, words in (("formats", ["  raw ", "  dcso  ", "  rocksdb "]), ("key-forms", ["  text ", "  utf16le ", "lower,hex"])):
+        for topic, words in (("formats", ["  raw ", "  dcso  ", "  rocksdb "]), ("key-forms", ["  text ", "  utf16le ", "lower,hex"]),
+                             ("keys", ["CR LF", "byte order mark", "--binary", "NUL", "xz"])):
             text = self.good("help", topic).decode()
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             for word in words:
@@ -127,7 +165,7 @@ class Usage(BfCase):
             said = self.refused(typed, "f", says="is not a command.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
         for typed, meant in (("search", "contains"), ("serach", "contains"), ("lookup", "contains"), ("check", "contains, or verify"),
-                             ("info", "inspect"), ("delete", "remove"), ("insert", "add"), ("version", "--version"), ("verison", "--version")):
+                             ("info", "inspect"), ("delete", "remove"), ("insert", "add"), ("expire", "turn"), ("windows", "turn"), ("uniq", "dedup"), ("version", "--version"), ("verison", "--version")):
             self.refused(typed, "f", says=f"'{typed}' is not a command. Did you mean {meant}? See bf --help.")
         self.refused("help", "search", says="'search' is no command and no topic. Did you mean contains? See bf --help.")
         for command, typed, meant in (("create", "--capcity", "--capacity"), ("create", "--capcity=5", "--capacity"),
@@ -180,10 +218,11 @@ class Usage(BfCase):
             self.assertNotRegex(said, r"[Rr]emove the file first|\bmv [\w.]+ over")
 
     def test_help_says_with_which_code_a_command_ends(self):
-        self.assertIn("Exit code: 0 if it was done, 2 after an error. contains, count, compare and verify also end with 1",
-                      " ".join(self.good("--help").decode().split()))
-        for command in ("contains", "count", "compare", "verify"):
-            self.assertRegex(" ".join(self.good(command, "--help").decode().split()), r"Exit code: 0 if [^.]*, 1 if [^.]*, 2 on an error")
+        said = self.good("--help").decode()
+        self.assertIn("  0  it was done\n  1  contains, count, compare and verify: ", said)
+        for command, no in (("contains", "all are certainly absent"), ("count", "all are certainly absent"), ("compare", "they are not equal"),
+                            ("verify", "it is damaged")):
+            self.assertIn(f"\n  1  {no}\n  2  an error", self.good(command, "--help").decode())
 
     def test_help_wins_over_what_is_missing(self):
         self.good("create", "f", "--help")

@@ -1,7 +1,9 @@
 """The consoles of capi/guide/windows.md, line by line."""
+import json
 import os
 import re
 import subprocess
+import time
 
 from bf_case import BF, BfCase, PATIENCE, main
 
@@ -25,6 +27,26 @@ class Windows(BfCase):
                                   stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
             self.assertEqual((done.returncode, done.stdout, done.stderr), (0, output, ""), line)
         self.assertGreater(len(typed), 8)
+
+    def test_what_a_window_does_not_do_is_refused_with_what_to_do(self):
+        # "Give the window", "filters of its layout do not merge": no option and no reason.
+        self.good("create", "a", "-q", "--capacity", "10", "--window", "1h")
+        self.good("create", "b", "-q", "--like", "a")
+        self.refused("create", "c", "--capacity", "10", "--layout", "window", says="Give --window, for how long they are kept, such as 24h.")
+        self.refused("create", "c", "--capacity", "10", "--layout", "classic", "--window", "1h", says="Leave --window out, or give --layout window.")
+        self.refused("merge", "c", "a", "b", says="filters with a window do not merge: each has epochs of its own. Ask them together (bf contains --any).")
+        self.refused("compare", "a", "b", says="filters with a window cannot be compared: each has epochs of its own.")
+        self.refused("plan", "-n", "10", "--window", "1h", says="Filters with a window are planned by --layout window.")
+        self.refused("turn", "c", says="c: no such file. Correct the path, or create it first (bf create).")
+        self.refused("dedup", "c", "x", says="or --create of bf add and bf dedup.")
+        self.good("add", "a", "-q", "x")
+        self.assertEqual(self.good("contains", "b", "--any", "a", "x"), b"maybe\tx\ta\n")
+
+    def test_bfinspect_says_since_when_the_epoch_is(self):
+        self.good("create", "a", "-q", "--capacity", "10", "--window", "1h")
+        self.good("turn", "a", "--now", "-q")
+        began = int(json.loads(self.good("inspect", "--json", "a"))["turned_at"]) // 10**9
+        self.assertIn(time.strftime("  epoch           1, since %Y-%m-%d %H:%M UTC\n", time.gmtime(began)), self.good("inspect", "a").decode())
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ class BrokenRules(InspectorCase):
     def test_numbers_of_a_broken_header_are_shown_as_they_are_and_finite(self):
         raw = self.raw().put(40, "QQd", 2**64 - 1, 2**64 - 1, NAN).put(64, "QQQ", 2**64 - 1, 2**64 - 1, 2**64 - 1)
         found = self.json(raw.seal().write(), code=2)
-        self.assertEqual((found["m"], found["n"], found["p"], found["seed"]), (2**64 - 1, 2**64 - 1, None, str(2**64 - 1)))
+        self.assertEqual((found["num_bits"], found["capacity"], found["fpr"], found["seed"]), (2**64 - 1, 2**64 - 1, None, str(2**64 - 1)))
         page = self.text(raw.path, code=2)
         self.assertIn("18,446,744,073,709,551,615", page)
         shape = page[page.index("\nShape"):]  # after the problems, whose text may say what is wrong
@@ -185,7 +185,7 @@ class Strangers(InspectorCase):
             self.assertEqual(bytes.fromhex(found["first_bytes"]), content[:16])
             # A short file had two problems, with two pieces of advice.
             self.assertEqual(["BFS_ETOOSHORT" if len(content) < 16384 else "BFS_EMAGIC"], [problem["code"] for problem in found["problems"]])
-            for key in ("m", "k", "n", "p", "seed", "layout", "hash", "state", "fill_ratio", "keys_added", "note", "file_id",
+            for key in ("num_bits", "num_probes", "capacity", "fpr", "seed", "layout", "hash", "state", "fill_ratio", "keys_added", "note", "file_id",
                         "overfull", "body_bytes", "format_version"):
                 self.assertIsNone(found[key], key)
             page = self.text(path, code=2)
@@ -226,6 +226,9 @@ class Strangers(InspectorCase):
         os.symlink("loop", self.path("loop"))
         for name in ("dangling", "loop"):
             self.assertIn("symbolic link", self.json(self.path(name), code=3)["error"]["text"])
+        # The target was not named, nor what to do.
+        said = self.run_inspector(self.path("dangling")).stderr.decode()
+        self.assertIn("dangling: a symbolic link to no such\\nfile, which does not exist. Make that file under its own name, or correct", said)
 
     def test_what_is_no_regular_file_is_named_and_does_not_block(self):
         os.mkfifo(self.path("fifo"))

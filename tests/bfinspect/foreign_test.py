@@ -31,7 +31,7 @@ class Originals(InspectorCase):
                 found = json.loads(done.stdout)
                 self.assertIn(done.returncode, (0, 1), done)
                 self.assertEqual((found["problems"], found["foreign_formats"]), ([], [row["format"]]))
-                self.assertGreater(found["m"], 0)
+                self.assertGreater(found["num_bits"], 0)
                 if found["set_bits"] is None:  # its bits are text
                     self.assertIn("its bits are not asked", " ".join(self.text(path, "--format", row["format"]).split()))
                 else:
@@ -46,7 +46,7 @@ class Originals(InspectorCase):
         found, page = self.json(path), self.text(path)
         self.assertEqual(found["foreign_formats"], ["jaybird-scalable"])
         self.assertGreater(found["foreign_filters"], 1)
-        self.assertEqual((found["n"], found["p"], found["overfull"], found["remaining_keys"], found["bits_per_key"]), (None,) * 5)
+        self.assertEqual((found["capacity"], found["fpr"], found["overfull"], found["remaining_keys"], found["bits_per_key"]), (None,) * 5)
         self.assertAlmostEqual(found["estimated_keys"], 1000, delta=60)
         self.assertAlmostEqual(found["estimated_fpr"], 0.0265, delta=0.005)
         self.assertRegex(page, rf"filters +{found['foreign_filters']}: a key is in the file if one of them has it")
@@ -55,7 +55,7 @@ class Originals(InspectorCase):
 
     def test_a_file_of_several_columns_needs_one(self):
         path = os.path.join(DATA, "parquet.arrow.parquet")
-        self.assertEqual((self.json(path, code=1)["foreign_formats"], self.json(path, code=1)["m"]), (["parquet"], None))
+        self.assertEqual((self.json(path, code=1)["foreign_formats"], self.json(path, code=1)["num_bits"]), (["parquet"], None))
         self.assertIn("--format parquet --column C", " ".join(self.text(path, code=1).split()))
         done = self.run_inspector(path, "--format", "parquet")
         self.assertEqual((done.returncode, b"Give one, --column C" in done.stderr), (3, True), done)
@@ -68,7 +68,7 @@ class Originals(InspectorCase):
         path = os.path.join(DATA, "leveldb.ten-bits.filter")
         self.assertEqual(self.json(path, code=2)["foreign_formats"], [])
         found = self.json(path, "--format", "leveldb")
-        self.assertEqual((found["hash"], found["n"], found["k"]), ("leveldb", None, 6))
+        self.assertEqual((found["hash"], found["capacity"], found["num_probes"]), ("leveldb", None, 6))
         self.assertAlmostEqual(found["estimated_keys"], 1000, delta=60)
         self.assertRegex(self.text(path, "--format", "leveldb"), r"false positives +0\.\d+ % now\n")
 
@@ -92,7 +92,7 @@ class Foreign(InspectorCase):
         before = os.stat(path)
         found, page = self.json(path), self.text(path)
         self.assertEqual((found["foreign_formats"], found["foreign_filters"], found["foreign_keys"]), (["jaybird"], 1, "str(key) in UTF-8"))
-        self.assertEqual((found["m"], found["k"], found["n"], found["p"], found["keys_added"]), (7 * bloom.slice, 7, 1000, 0.01, 900))
+        self.assertEqual((found["num_bits"], found["num_probes"], found["capacity"], found["fpr"], found["keys_added"]), (7 * bloom.slice, 7, 1000, 0.01, 900))
         self.assertEqual((found["layout"], found["hash"], found["seed"], found["state"], found["file_id"], found["format_version"]), ("classic", *[None] * 5))
         self.assertEqual(found["looks_like"], "a filter in the format jaybird")
         self.assertEqual(found["set_bits"], bin(int.from_bytes(self.bytes[40:], "little")).count("1"))
@@ -135,7 +135,7 @@ class Foreign(InspectorCase):
         for key in ("set_bits", "estimated_keys", "estimated_fpr", "overfull", "remaining_keys"):
             self.assertIsNotNone(whole[key], key)
             self.assertIsNone(quick[key], key)
-        self.assertEqual(whole["m"], quick["m"])
+        self.assertEqual(whole["num_bits"], quick["num_bits"])
         self.assertIn("not counted (--quick)", self.text(path, "--quick"))
 
     def test_a_damaged_file_of_a_given_format_says_what_is_wrong(self):
@@ -149,7 +149,7 @@ class Foreign(InspectorCase):
                 found = self.json(path, "--format", "jaybird", code=2)
                 self.assertEqual([problem["code"] for problem in found["problems"]], [code])
                 self.assertIn(says, found["problems"][0]["text"])
-                self.assertEqual((found["foreign_formats"], found["m"], found["set_bits"]), (["jaybird"], None, None))
+                self.assertEqual((found["foreign_formats"], found["num_bits"], found["set_bits"]), (["jaybird"], None, None))
                 page = self.text(path, "--format", "jaybird", code=2)
                 self.assertIn("not a good filter of the format jaybird", page.splitlines()[0])
                 self.assertIn(code, page)

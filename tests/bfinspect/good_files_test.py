@@ -34,7 +34,7 @@ class GoodFiles(InspectorCase):
             self.assertEqual((found["layout"], found["hash"], found["state"]), (layout, "xxh3", "clean"))
             self.assertEqual((found["set_bits"], found["fill_ratio"], found["estimated_keys"], found["estimated_fpr"]),
                              (0, 0, 0, 0))
-            self.assertEqual((found["n"], found["p"], found["keys_added"]), (1000, 0.01, 0))
+            self.assertEqual((found["capacity"], found["fpr"], found["keys_added"]), (1000, 0.01, 0))
             self.assertEqual(found["remaining_keys"], self.keys_within_promise(found))
             self.assertEqual((found["overfull"], found["problems"], found["marks"], found["note"]), (False, [], [], None))
 
@@ -42,7 +42,7 @@ class GoodFiles(InspectorCase):
         path = self.make("--capacity", "5000", "--fpr", "0.003", "--seed", str(2**64 - 1), "--note", "the note",
                          keys=range(3000))
         found, raw = self.json(path), Bytes(path)
-        offsets = {"k": (36, "I"), "m": (40, "Q"), "n": (48, "Q"), "p": (56, "d"), "body_offset": (72, "Q"),
+        offsets = {"num_probes": (36, "I"), "num_bits": (40, "Q"), "capacity": (48, "Q"), "fpr": (56, "d"), "body_offset": (72, "Q"),
                    "body_bytes": (80, "Q"), "header_bytes": (12, "I"), "compat": (16, "I"), "ro_compat": (20, "I"),
                    "incompat": (24, "I")}
         for key, (offset, layout) in offsets.items():
@@ -55,7 +55,7 @@ class GoodFiles(InspectorCase):
         self.assertEqual(found["allocated_bytes"], os.stat(path).st_blocks * 512)
         self.assertEqual((found["note"], found["note_bytes"]), ("the note", b"the note".hex()))
         self.assertEqual(found["keys_added"], sum(raw.get(3 * PAGE + 64 * stripe, "Q") for stripe in range(1, 33)))
-        self.assertAlmostEqual(found["bits_per_key"], found["m"] / 5000)
+        self.assertAlmostEqual(found["bits_per_key"], found["num_bits"] / 5000)
         self.assertEqual([slot["valid"] for slot in found["slots"]], [True, True])
         self.assertEqual(found["state_sequence"], max(raw.get(PAGE, "Q"), raw.get(2 * PAGE, "Q")))
 
@@ -117,19 +117,19 @@ class GoodFiles(InspectorCase):
             body = raw.data[found["body_offset"]:found["body_offset"] + found["body_bytes"]]
             set_bits = cells_set(layout, body)
             self.assertEqual(found["set_bits"], set_bits)
-            self.assertAlmostEqual(found["fill_ratio"], set_bits / found["m"])
+            self.assertAlmostEqual(found["fill_ratio"], set_bits / found["num_bits"])
             self.assertAlmostEqual(found["estimated_keys"], 3000, delta=100)
             self.assertAlmostEqual(found["remaining_keys"], self.keys_within_promise(found) - found["estimated_keys"], delta=1)
             blocks = [body] if layout == "classic" else [body[i:i + 64] for i in range(0, len(body), 64)]
-            bits = {"blocked": 512, "counting": 128, "classic": found["m"]}[layout]
+            bits = {"blocked": 512, "counting": 128, "classic": found["num_bits"]}[layout]
             equal = 2**-63 if layout == "classic" else 2**-32
-            rates = [rate(bits, cells_set(layout, block), found["k"], equal) for block in blocks]
+            rates = [rate(bits, cells_set(layout, block), found["num_probes"], equal) for block in blocks]
             self.assertAlmostEqual(found["estimated_fpr"], sum(rates) / len(rates), places=12)
 
     def test_the_page_says_the_same_as_the_json(self):
         path = self.make("--capacity", "2000000", "--seed", "1234567890123", "--note", "seen URLs", keys=range(500))
         found, page = self.json(path), self.text(path)
-        for exact in (found["m"], found["n"], found["body_bytes"], found["body_offset"], found["file_bytes"],
+        for exact in (found["num_bits"], found["capacity"], found["body_bytes"], found["body_offset"], found["file_bytes"],
                       found["keys_added"], found["set_bits"]):
             self.assertIn(format(exact, ","), page)
         for words in ("clean", "blocked", "xxh3", "1234567890123", found["file_id"], "seen URLs", "1.00 % promised",
@@ -168,7 +168,7 @@ class GoodFiles(InspectorCase):
             path = self.make("--capacity", "1000", "--layout", layout, name=layout, keys=range(1200))
             found = self.json(path, code=1)
             self.assertEqual((found["overfull"], found["state"], found["remaining_keys"]), (True, "clean", 0))
-            self.assertGreater(found["estimated_fpr"], found["p"])
+            self.assertGreater(found["estimated_fpr"], found["fpr"])
             page = self.text(path, code=1)
             self.assertIn("clean, overfull", page.splitlines()[0])
             self.assertIn("bf build", page)
@@ -244,7 +244,7 @@ class GoodFiles(InspectorCase):
         for key in ("set_bits", "fill_ratio", "estimated_keys", "estimated_fpr", "remaining_keys"):
             self.assertIsNotNone(whole[key], key)
             self.assertIsNone(quick[key], key)
-        for key in ("m", "k", "n", "p", "seed", "keys_added", "state", "file_id", "slots", "valid"):
+        for key in ("num_bits", "num_probes", "capacity", "fpr", "seed", "keys_added", "state", "file_id", "slots", "valid"):
             self.assertEqual(whole[key], quick[key], key)
         self.assertIn("not counted (--quick)", self.text(path, "--quick", code=1))
 

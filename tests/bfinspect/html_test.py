@@ -35,10 +35,10 @@ class HtmlCase(InspectorCase):
         text = page.text()
         # It stood on every page, also of a damaged file.
         self.assertNotIn("always right", text)
-        for key in ("m", "n", "set_bits", "file_bytes", "body_bytes", "body_offset", "keys_added", "keys_removed", "whole_capacity"):
+        for key in ("num_bits", "capacity", "set_bits", "file_bytes", "body_bytes", "body_offset", "keys_added", "keys_removed", "whole_capacity"):
             if found[key] and not (key == "body_bytes" and found["foreign_formats"]):
                 self.assertIn(f"{found[key]:,}", text, key)
-        for key in ("k", "layout", "hash", "file_id", "format_version", "secret_check"):
+        for key in ("num_probes", "layout", "hash", "file_id", "format_version", "secret_check"):
             if found[key] is not None:
                 self.assertIn(str(found[key]), text, key)
         for problem in found["problems"]:
@@ -143,7 +143,7 @@ class Pictures(HtmlCase):
                 body = file.read()[found["body_offset"]:][:found["body_bytes"]]
             cells = "".join(f"{byte:08b}" if cell_bits == 1 else f"{int(byte >> 4 > 0)}{int(byte & 15 > 0)}" for byte in body)
             length = (len(body) // 8 + 63) // 64 * 64 // cell_bits
-            wanted = [cells[at:at + length].count("1") / min(length, found["m"] - at) for at in range(0, found["m"], length)]
+            wanted = [cells[at:at + length].count("1") / min(length, found["num_bits"] - at) for at in range(0, found["num_bits"], length)]
             self.assertEqual(len(bars), len(wanted))
             for bar, share in zip(bars, wanted):
                 self.assertAlmostEqual(bar, share, delta=0.001)
@@ -333,7 +333,7 @@ class Written(HtmlCase):
         self.make(name="good")
         for arguments in (("--html", "-", "--json"), ("--html", "-", "--prometheus"), ("--json", "--prometheus"), ("--force",)):
             self.assertIn("--", self.written("good", *arguments, code=3))
-        self.assertIn("--prometheus alone", self.written("good", "good", "--html", "x", code=3))
+        self.assertIn("--html takes one file", self.written("good", "good", "--html", "x", code=3))
 
 
 if __name__ == "__main__":

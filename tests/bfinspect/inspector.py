@@ -31,7 +31,7 @@ SYNCING = LIVE + 8  # a word of its own
 
 KEYS = {
     "schema", "path", "path_bytes", "valid", "healthy", "state", "syncing", "filling", "epochs", "window_ms", "epoch", "turned_at", "turn_due", "state_sequence", "slots", "marks", "keys_added", "keys_removed",
-    "file_bytes", "allocated_bytes", "m", "k", "n", "p", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
+    "file_bytes", "allocated_bytes", "num_bits", "num_probes", "capacity", "fpr", "seed", "seeds", "part", "num_parts", "whole_capacity", "layout", "hash", "secret_check", "bits_per_key",
     "format_version", "form", "file_id", "header_bytes", "compat", "ro_compat", "incompat", "body_offset", "body_bytes",
     "sealed", "checksums_offset", "num_chunks", "damaged", "set_bits", "fill_ratio",
     "estimated_keys", "estimated_keys_low", "estimated_keys_high", "estimated_fpr", "counters_at_15", "keys_of_epochs", "leaked_keys",
@@ -168,9 +168,9 @@ class InspectorCase(unittest.TestCase):
     @staticmethod
     def keys_within_promise(found):
         """Returns the number of keys with which the filter of this report has its promised rate, as bf plan computes it."""
-        numbers = ["-m", str(found["m"]), "-k", str(found["k"]), "-p", str(found["p"]), "--layout", found["layout"]]
+        numbers = ["-m", str(found["num_bits"]), "-k", str(found["num_probes"]), "-p", str(found["fpr"]), "--layout", found["layout"]]
         planned = subprocess.run([BF, "plan", *numbers, "--json"], check=True, capture_output=True, timeout=PATIENCE).stdout
-        return max(found["n"], json.loads(planned)["layouts"][0]["capacity"])
+        return max(found["capacity"], json.loads(planned)["layouts"][0]["capacity"])
 
     def json(self, path, *arguments, code=0, **more):
         """Returns the JSON object. It must have every key, and only printable ASCII."""

@@ -186,6 +186,6 @@ TEST_CASE("a file of several filters says how many, and has no promise") {
   CHECK(page_says(facts, "--member N"));
   CHECK(page_says(facts, "unknown"));
   CHECK(json_says(facts)["foreign_filters"] == 3);
-  CHECK(json_says(facts)["n"].is_null());
-  CHECK(json_says(facts)["p"].is_null());
+  CHECK(json_says(facts)["capacity"].is_null());
+  CHECK(json_says(facts)["fpr"].is_null());
 }

@@ -14,9 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data")
 # The metric, and the key of the JSON with the same number.
-SAME = {"bfstore_capacity_keys": "n", "bfstore_estimated_keys": "estimated_keys", "bfstore_remaining_keys": "remaining_keys",
+SAME = {"bfstore_capacity_keys": "capacity", "bfstore_estimated_keys": "estimated_keys", "bfstore_remaining_keys": "remaining_keys",
         "bfstore_keys_added_total": "keys_added", "bfstore_keys_removed_total": "keys_removed", "bfstore_fill_ratio": "fill_ratio",
-        "bfstore_false_positive_ratio": "estimated_fpr", "bfstore_promised_false_positive_ratio": "p", "bfstore_file_bytes": "file_bytes",
+        "bfstore_false_positive_ratio": "estimated_fpr", "bfstore_promised_false_positive_ratio": "fpr", "bfstore_file_bytes": "file_bytes",
         "bfstore_disk_bytes": "allocated_bytes", "bfstore_overfull": "overfull", "bfstore_bits_may_be_missing": "bits_may_be_missing", "bfstore_filling": "filling", "bfstore_healthy": "healthy"}
 
 

@@ -1,5 +1,6 @@
 """bfinspect's command line, and its page in a terminal, wide and narrow, with color and without."""
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -114,15 +115,32 @@ class CommandLine(InspectorCase):
         self.assertIn("'--no-such-option' is not expected here. See", self.refused("--no-such-option", path))
         self.assertIn("'--jsno' is not expected here. Did you mean --json?", self.refused("--jsno", path))
         self.assertIn("'--formta=dcso' is not expected here. Did you mean --format?", self.refused(path, "--formta=dcso"))
-        self.refused(path, path)
+        self.assertIn("--html takes one file", self.refused(path, path, "--html", "-"))
         self.refused("--json=maybe", path)
+
+    def test_several_files_are_shown_one_after_another_and_the_worst_exit_code_counts(self):
+        # It was refused, "for --prometheus alone".
+        good, full, text, missing = self.make(name="good"), self.make(name="full", keys=range(3000)), self.path("text"), self.path("none")
+        with open(text, "w", encoding="utf-8") as file:
+            file.write("alice\n")
+        for paths, worst in (([good, good], 0), ([good, full], 1), ([text, good], 2), ([missing, good], 3), ([good, missing], 3)):
+            pages = [self.run_inspector(path).stdout for path in paths]
+            done = self.run_inspector(*paths)
+            self.assertEqual((done.returncode, done.stdout), (worst, b"\n".join(page for page in pages if page)))
+            self.assertEqual(done.stderr.count(b"\n"), paths.count(missing))
+            done = self.run_inspector("--json", *paths)
+            self.assertEqual((done.returncode, [json.loads(line)["path"] for line in done.stdout.splitlines()]), (worst, paths))
+            self.assertEqual([json.loads(line) for line in done.stdout.splitlines()],
+                             [json.loads(self.run_inspector("--json", path).stdout) for path in paths])
+        done = self.run_inspector("--format", "dcso", "--json", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "foreign", "dcso.data.bloom"), good)
+        self.assertEqual(done.returncode, 2)
 
     def test_a_bad_argument_does_not_reach_the_terminal_raw(self):
         self.assertIn(r"\x1b[31m", self.refused("--\x1b[31m\n\xff", "x"))
-        self.assertIn(r"\x1b[31m", self.refused("x", "\x1b[31m"))
+        self.assertIn(r"\x1b[31m", self.refused("x", "\x1b[31m", "--html", "-"))
 
     def test_help_has_an_example_and_the_exit_codes(self):
-        for option, all_words in (("--help", (b"bfinspect --json", b"FILE", b"--quick", b"Exit status", b"3  ", b"note_bytes")),
+        for option, all_words in (("--help", (b"bfinspect --json", b"FILE", b"--quick", b"Exit codes", b"3  ", b"note_bytes")),
                                   ("-h", (b"Usage: bfinspect ", b"FILE", b"--json", b"bfinspect --help"))):
             done = self.run_inspector(option)
             self.assertEqual((done.returncode, done.stderr), (0, b""))

@@ -177,7 +177,7 @@ class Writer(unittest.TestCase):
         """Checks bfinspect's verdict. A shape of a few bits is full with one key: then only that may be a problem."""
         done = subprocess.run([INSPECT, "--json", path], capture_output=True, env=ENVIRONMENT)
         said = json.loads(done.stdout)
-        full = said["m"] <= 16384 and said["overfull"] and said["valid"] and said["state"] in ("clean", "in use")
+        full = said["num_bits"] <= 16384 and said["overfull"] and said["valid"] and said["state"] in ("clean", "in use")
         self.assertEqual((said["problems"], done.returncode), ([], 1 if full else 0), said)
 
     def code_of(self, deed):

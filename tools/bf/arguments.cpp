@@ -47,6 +47,8 @@ std::string option_before(const CLI::App& command) {
 
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
+  if (command.get_name() == "plan" && word.starts_with("--window"))
+    return tools::unexpected(command, word) + " Filters with a window are planned by --layout window.";
   return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command));
 }
 
@@ -110,6 +112,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       command->declare(own, arguments);
       if (command != &kInspect)
         add_text(own, tools::kColourOption, tools::kAboutColour, tools::kColourWords, tools::take_colour);
+      if (command != &kInspect) add_groups(own);
     }
   }
 }
@@ -121,18 +124,22 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
   CLI::App app("Bloom filters in files that any number of processes share.", "bf");
   app.require_subcommand(1);
   app.option_defaults()->disable_flag_override();  // no --force=false
-  app.footer(
-      "Example:\n  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
-      "  bf contains users.bf alice bob\n\n"
-      "bf inspect is the program bfinspect: what a file is, its state, how full it is, and what to do.\n\n"
-      "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
-      "copy.\n"
-      "Build the filter again (bf build --force), or take the three steps of bf copy --help.\n\n"
-      "Exit code: 0 if it was done, 2 after an error. contains, count, compare and verify also end with 1, and their "
-      "help\nsays when. bf inspect has codes of its own (bf inspect --help).\n\n"
-      "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it.");
   declare(app, arguments);
-  add_help_and_version(app, "bf COMMAND ...");
+  add_help_and_version(app, "bf COMMAND ...",
+                       {"plan", "create", "build", "add", "contains", "dedup", "inspect", "copy", "recover", "help"});
+  add_texts(app,
+            "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it. bf inspect is the\n"
+            "program bfinspect: what a file is, its state, how full it is, and what to do. bf help keys, key-forms\n"
+            "and formats explain what lists have, and which filters of other programs bf reads.\n\n"
+            "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
+            "copy.\n"
+            "Build the filter again (bf build --force), or take the three steps of bf copy --help.",
+            "  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
+            "  bf contains users.bf alice bob",
+            {{"0", "it was done"},
+             {"1", "contains, count, compare and verify: the answer is no (their help says what that means)"},
+             {"2", kErrorCode},
+             {"3", "bf inspect alone, whose codes are others: see bf inspect --help"}});
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, words_known_in(app));
 
   std::vector<std::string> words = masked_words(argc, argv);

@@ -43,6 +43,7 @@ struct Arguments {
   std::vector<std::string> sources;         // merge, intersect, join: the filters to read; contains: those of --any
   bool into = false;                        // merge: `file` exists
   bool json = false;                        // compare, plan
+  bool curve = false;                       // plan: JSON has the curves
   bool verify = false;                      // contains
   bool tolerate_damage = false;             // contains
   bool any_filesystem = false;

@@ -23,7 +23,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
       "bf build FILE [--from KEYS] [-0] [--capacity N] [--fpr P | --bits-per-key B | --max-bytes SIZE]\n"
-      "bf build FILE [--from KEYS] [-0] --bits M --probes K\n"
+      "bf build FILE [--from KEYS] [-0] --bits M [--probes K]\n"
       "bf build FILE [--from KEYS] [-0] --like OTHER\n"
       "options of all: [--parts N] [--part I/N] [--digests | --key-form FORM] " +
           std::string(kShapeUsage),
@@ -37,14 +37,18 @@ void declare_build(CLI::App& app, Arguments& arguments) {
   app.add_flag("--digests", arguments.digests, "the keys are digests, as bf digest writes them, 8 bytes each")
       ->excludes("--null", "--key-form");
   add_parts(app, arguments, "sort the digests into N parts in $TMPDIR first, for a filter larger than memory");
-  app.footer(
+  add_texts(
+      app,
       std::string(kAboutNumbers) +
-      "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
-      "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each key\n"
-      "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts it\n"
-      "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys is\n"
-      "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n"
-      "\nExample:\n  bf build words.bf --from words.txt --fpr 0.001");
+          "\nThe keys are counted first, unless --capacity, --bits or --like give the size. A key that comes twice\n"
+          "counts twice, so the filter may be larger than necessary. A pipe is read once: bf keeps 8 bytes of each "
+          "key\n"
+          "until it has counted them, up to 8 MiB in memory, and the rest in an unnamed file in $TMPDIR. With --parts "
+          "it\n"
+          "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys "
+          "is\n"
+          "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n",
+      "  bf build words.bf --from words.txt --fpr 0.001");
 }
 
 void check_parts(const Arguments& arguments) {
@@ -65,7 +69,7 @@ void check_parts(const Arguments& arguments) {
 }
 
 void check_build(Arguments& arguments) {
-  check_bits(arguments);
+  complete_size(arguments);
   check_parts(arguments);
   check_hash(arguments);
 }

@@ -17,14 +17,15 @@ void declare_clear(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "The empty filter has the layout, hash, seed or secret, size, note and permissions of the old one, and no "
       "marks.\n"
       "It is a new file in the place of the old one: a process that has the old file open gets maybe for every key, "
       "and\n"
       "its adds get an error, until it opens the path again. Afterwards bf calls each old key absent: so if rows of\n"
-      "them are left, give --filling, add their keys, and end with bf finish-filling.\n"
-      "\nExample:\n  bf clear seen-today.bf --force");
+      "them are left, give --filling, add their keys, and end with bf finish-filling.\n",
+      "  bf clear seen-today.bf --force");
 }
 
 // The empty filter is a new file, because readers of the old one must not see its bits vanish.

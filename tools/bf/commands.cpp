@@ -9,10 +9,12 @@ namespace {
 
 void declare_help(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf help [TOPIC]");
-  add_text(app, "TOPIC",
-           "a command of bf, formats (of other programs' filters), or key-forms (what the lines of lists are)", "",
-           [&](const std::string&, const std::string& text) { arguments.topic = text; });
-  app.footer("Examples:\n  bf help create\n  bf help formats");
+  add_text(
+      app, "TOPIC",
+      "a command of bf, keys (how lists are read), key-forms (what their lines are), or formats (of other programs' "
+      "filters)",
+      "", [&](const std::string&, const std::string& text) { arguments.topic = text; });
+  add_texts(app, "", "  bf help create\n  bf help keys");
 }
 
 void declare_inspect(CLI::App& app, Arguments&) { bfinspect::describe_arguments(app); }

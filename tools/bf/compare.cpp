@@ -22,15 +22,16 @@ void declare_compare(CLI::App& app, Arguments& arguments) {
   add_form_of_sources(app, arguments);
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
-  app.footer(
-      "Exit code: 0 if the bits are equal, so that both say the same of every key, 1 if not, 2 on an error.\n"
+  add_texts(
+      app,
       "The numbers of keys are estimates, each with the interval that has it in 95 of 100 cases. They need filters "
       "that\n"
       "differ in nothing but the number of bits, of which one is a multiple of the other; the larger filter then "
       "counts\n"
       "as folded to the size of the smaller one. Filters of the counting layout are equal if all counters are, and a\n"
-      "key counts once in them, however often it was added. Filters whose notes name two forms of keys are refused.\n"
-      "\nExample:\n  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs");
+      "key counts once in them, however often it was added. Filters whose notes name two forms of keys are refused.\n",
+      "  bf compare customers.bf readers.bf\n  bf compare users.bf backup/users.bf -q || echo differs",
+      {{"0", "the bits are equal: both say the same of every key"}, {"1", "they are not equal"}, {"2", kErrorCode}});
 }
 
 using bfstore::Comparison;
@@ -40,6 +41,7 @@ using Json = nlohmann::ordered_json;
 // One value of a filter that decides where the bits of a key are.
 struct Trait {
   const char* name;
+  const char* key;  // in JSON
   bool bfstore::Differences::*differs;
   std::string (*words)(const bfstore::Shape& shape);  // nullptr: it is secret, or not in the shape
 };
@@ -50,13 +52,13 @@ std::string seed_words(const bfstore::Shape& shape) { return std::to_string(shap
 std::string probes_words(const bfstore::Shape& shape) { return std::to_string(shape.num_probes); }
 std::string bits_words(const bfstore::Shape& shape) { return grouped(shape.num_bits); }
 
-constexpr Trait kTraits[] = {{"layout", &bfstore::Differences::layout, layout_words},
-                             {"hash", &bfstore::Differences::hash, hash_words},
-                             {"seed", &bfstore::Differences::seed, seed_words},
-                             {"secret", &bfstore::Differences::secret, nullptr},
-                             {"number of probes", &bfstore::Differences::num_probes, probes_words},
-                             {"number of bits", &bfstore::Differences::num_bits, bits_words},
-                             {"part", &bfstore::Differences::part, nullptr}};
+constexpr Trait kTraits[] = {{"layout", "layout", &bfstore::Differences::layout, layout_words},
+                             {"hash", "hash", &bfstore::Differences::hash, hash_words},
+                             {"seed", "seed", &bfstore::Differences::seed, seed_words},
+                             {"secret", "secret", &bfstore::Differences::secret, nullptr},
+                             {"number of probes", "num_probes", &bfstore::Differences::num_probes, probes_words},
+                             {"number of bits", "num_bits", &bfstore::Differences::num_bits, bits_words},
+                             {"part", "part", &bfstore::Differences::part, nullptr}};
 
 struct Pair {
   std::string name_a;
@@ -137,11 +139,12 @@ Json json_of(const Interval& interval) {
 void print_json(const Pair& pair) {
   const Comparison& found = pair.found;
   Json out;
+  out["schema"] = 2;  // in 1, which had no number, two names in differ were words
   out["a"] = pair.name_a;
   out["b"] = pair.name_b;
   out["differ"] = Json::array();
   for (const Trait& trait : kTraits) {
-    if (found.differ.*trait.differs) out["differ"].push_back(trait.name);
+    if (found.differ.*trait.differs) out["differ"].push_back(trait.key);
   }
   out["comparable"] = found.comparable;
   out["keys_a"] = json_of(found.keys_a);

@@ -63,22 +63,27 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_order(app, arguments);
   add_choice(app, arguments);
   add_unsaid(app, arguments, format, first);
-  app.footer(
-      std::string(kAboutKeys) +
-      "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. Exit code: 0 if any key may be\n"
-      "present, 1 if all are certainly absent, 2 on an error.\n"
-      "With --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with one "
-      "hash\n"
-      "and seed (bf create --like) hash it once.\n"
-      "A list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
-      "part that is not listed may be present.\n"
-      "With --format, FILE is another program's filter, which is asked where it is: no file is made, and the options\n"
-      "from --order on say what its bytes do not (see bf import). A key is in a file of several filters if one of "
-      "them\n"
-      "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n"
-      "\nExamples:\n  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
+  add_texts(
+      app,
+      std::string(
+          "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order.\n"
+          "\nWith --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with "
+          "one "
+          "hash\n"
+          "and seed (bf create --like) hash it once.\n"
+          "\nA list of parts is the line bfstore-set 1, and one path a line, relative to the list's folder. Keys of a\n"
+          "part that is not listed may be present.\n"
+          "\nWith --format, FILE is another program's filter, which is asked where it is: no file is made, and the "
+          "options\n"
+          "for the order, the size and the hash say what its bytes do not (see bf import). A key is in a file of "
+          "several filters if one of "
+          "them\n"
+          "has it. If the file changes meanwhile, the command ends with an error; --copy asks the file as it was.\n") +
+          "\n" + kAboutKeys,
+      "  bf contains users.bf alice\n  bf contains seen.bf --absent < urls.txt > new-urls.txt\n"
       "  bf contains spam.bf --any phishing.bf --any own.bf mallory@example.org\n"
-      "  bf contains --set parts.set alice\n  bf contains words.jay --format jaybird --hash pybloom-live alice");
+      "  bf contains --set parts.set alice\n  bf contains words.jay --format jaybird --hash pybloom-live alice",
+      answer_codes());
 }
 
 class Asker {

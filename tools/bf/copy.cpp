@@ -14,7 +14,8 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
                "the copy answers maybe to everything until bf finish-filling: to put an old copy back");
   add_new_file(app, arguments, "replace COPY if it exists; it is another file than FILE");
   add_accept_loss(app, arguments, "COPY");
-  app.footer(
+  add_texts(
+      app,
       "The copy has every key up to its marks, and every key that was added before the command began. cp of a file\n"
       "in use makes a file that is refused.\n"
       "\nNever put an old copy back with cp or mv: keys that were added after the copy would be called absent. Build "
@@ -22,11 +23,12 @@ void declare_copy(CLI::App& app, Arguments& arguments) {
       "filter again (bf build --force), or take the last three steps below. newer.txt has every key that was added\n"
       "since the copy, and may have more; if you cannot tell which keys these are, list all keys in it.\n"
       "A COPY that may have keys which FILE lacks is not replaced without --filling or --accept-loss: bf compares the\n"
-      "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n"
-      "\nExamples:\n  bf copy users.bf backup/users.bf\n"
-      "  bf copy --filling --force backup/users.bf users.bf  # answers maybe to everything\n"
+      "bits. It cannot compare another filter (seed, size, layout) or one with counters, replaces it, and says so.\n",
+      "  bf copy users.bf backup/users.bf\n"
+      "  # To put it back: it answers maybe to everything until the last step.\n"
+      "  bf copy --filling --force backup/users.bf users.bf\n"
       "  bf add users.bf --from newer.txt\n"
-      "  bf finish-filling users.bf                          # answers again");
+      "  bf finish-filling users.bf");
 }
 
 int copy(const Arguments& arguments) {

@@ -17,11 +17,13 @@ void declare_count(CLI::App& app, Arguments& arguments) {
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
-  app.footer(
-      std::string(kAboutKeys) +
-      "Prints NUMBER<TAB>KEY for each key, in order: how often it was added and not removed, at most. 15+ means 15\n"
-      "or more. Exit code: 0 if any key may be present, 1 if all are certainly absent, 2 on an error.\n"
-      "\nExample:\n  bf count users.bf alice bob");
+  add_texts(
+      app,
+      std::string("Prints NUMBER<TAB>KEY for each key, in order: how often it was added and not removed, at most. 15+ "
+                  "means 15\n"
+                  "or more.\n") +
+          "\n" + kAboutKeys,
+      "  bf count users.bf alice bob", answer_codes());
 }
 
 int count(const Arguments& arguments) {

@@ -20,9 +20,10 @@ void declare_create(CLI::App& app, Arguments& arguments) {
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
   add_key_form(app, arguments);
-  app.footer(std::string(kAboutNumbers) +
-             "\nExample: a filter for ten million users, wrong about one absent key in a hundred:\n"
-             "  bf create users.bf --capacity 10M --fpr 0.01");
+  add_texts(app, std::string(kAboutNumbers),
+            "A filter for ten million users, wrong about one absent key in a hundred.\n"
+            "  bf create users.bf --capacity 10M --fpr 0.01\n"
+            "  bf create seen-today.bf --capacity 10M --window 24h");
 }
 
 int create(const Arguments& arguments) {

@@ -3,6 +3,7 @@
 #include "failures.hpp"
 #include "filter_use.hpp"
 #include "interrupt.hpp"
+#include "numbers.hpp"
 #include "options.hpp"
 #include "output.hpp"
 
@@ -37,20 +38,28 @@ void declare_dedup(CLI::App& app, Arguments& arguments) {
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   add_create(app, arguments);
-  app.footer(
-      std::string(kAboutKeys) +
-      "\nPrints each line that the filter calls absent, and adds it. So each line is printed once; of a filter with a\n"
-      "--window once in that time, or a little more: epochs that are over are ended as bf turn does. Any number of\n"
-      "processes may share the file. A line that two have at the same moment is printed by one of them if the layout "
-      "is\n"
-      "window, whose bits of a line are set in one step, and by one or both while an epoch ends, or in other layouts.\n"
-      "A filter takes some new lines for old ones: that many, at its false-positive rate, are not printed.\n"
-      "\nA line is added before it is printed: after a kill at most the lines that were just read are not printed, by\n"
-      "nobody. With --at-least-once it is printed before: after a kill, or if two processes have a line at once, it "
-      "may\n"
-      "be printed twice. After a power cut the file may be unclean, and is refused until bf recover: lines that were\n"
-      "added since its last sync can come again.\n"
-      "\nExample:\n  bf dedup seen.bf --create --capacity 10M --window 24h < events.log");
+  add_texts(app,
+            std::string(
+                "Prints each line that the filter calls absent, and adds it. So each line is printed once; of a "
+                "filter with a\n"
+                "--window once in that time, or a little more: epochs that are over are ended as bf turn does. Any "
+                "number of\n"
+                "processes may share the file. A line that two have at the same moment is printed by one of them if "
+                "the layout "
+                "is\n"
+                "window, whose bits of a line are set in one step, and by one or both while an epoch ends, or in other "
+                "layouts.\n"
+                "A filter takes some new lines for old ones: that many, at its false-positive rate, are not printed.\n"
+                "\nA line is added before it is printed: after a kill the lines that were just read may never be "
+                "printed.\n"
+                "With --at-least-once it is printed before: after a kill, or if two processes have a line at "
+                "once, it "
+                "may\n"
+                "be printed twice. After a power cut the file may be unclean, and is refused until bf recover: lines "
+                "that were\n"
+                "added since its last sync can come again.\n") +
+                "\n" + kAboutKeys,
+            "  bf dedup seen.bf --create --capacity 10M --window 24h < events.log");
 }
 
 // Prints lines that are new.

@@ -38,7 +38,8 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
   app.get_option("--parts")->needs(to);
   add_secret_file(app, arguments);
   add_any_filesystem(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "A digest is 8 bytes, the lowest first, of a key in the form that FILE's note names. bf build --digests reads "
       "them. Without --parts they go to standard "
       "output.\n"
@@ -52,8 +53,8 @@ void declare_digest(CLI::App& app, Arguments& arguments) {
       "so: without the exit code 0 the digests are not all there (set -o pipefail).\n"
       "Processes of one machine may append to files of one prefix. Each machine takes a prefix of its own: on a "
       "network "
-      "filesystem two would overwrite each other's digests.\n"
-      "\nExample: two lists of keys, sorted into two parts, of which each is built alone:\n"
+      "filesystem two would overwrite each other's digests.\n",
+      "Two lists of keys, sorted into two parts, of which each is built alone.\n"
       "  bf create like.bf --part 0/2 --capacity 10M\n"
       "  bf digest like.bf --from list1.txt --parts 2 --to digests.\n"
       "  bf digest like.bf --from list2.txt --parts 2 --to digests.\n"

@@ -22,12 +22,13 @@ void declare_export(CLI::App& app, Arguments& arguments) {
   add_order(app, arguments);
   add_format(app, arguments, kUsualFormat);
   add_new_file(app, arguments, "replace RAW if it exists");
-  app.footer(
+  add_texts(
+      app,
       "RAW has the bits and nothing else. The other program needs their number, the hash and the seeds, too: "
       "bfinspect\n"
       "tells them. With --format jaybird, BloomFilter.fromfile() of python-bloomfilter reads the file; the filter was\n"
-      "made with --hash jaybird or pybloom-live, --capacity and --fpr, or imported from a file of that size.\n"
-      "\nExample:\n  bf export words.bf words.bits --order big");
+      "made with --hash jaybird or pybloom-live, --capacity and --fpr, or imported from a file of that size.\n",
+      "  bf export words.bf words.bits --order big");
 }
 
 void check_export(Arguments& arguments) {

@@ -5,6 +5,7 @@
 #include "in_parallel.hpp"
 #include "interrupt.hpp"
 #include "library_names.hpp"
+#include "link.hpp"
 #include "numbers.hpp"
 #include "output.hpp"
 #include "promise.hpp"
@@ -32,6 +33,11 @@ constexpr std::size_t kDigestsAtOnce = 65'536;
 // True for keys that a script makes of an empty variable.
 bool is_blank(std::string_view key) { return key.find_first_not_of(" \t\r\n") == std::string_view::npos; }
 
+// The library's message does not name the link's target.
+void refuse_link(const std::string& file) {
+  if (const std::string refused = tools::refused_link(file); !refused.empty()) throw Failure(refused);
+}
+
 void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
   options.secret = arguments.secret;
   options.any_filesystem = arguments.any_filesystem;
@@ -45,6 +51,7 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
   if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
+  if (error.code == bfstore::Code::kSymlink || error.code == bfstore::Code::kNotFound) refuse_link(file);
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
                                       : with_names_of_options(error.message, file));
 }
@@ -116,7 +123,7 @@ bfstore::Result<bfstore::Filter> open_set(const Arguments& arguments, bfstore::O
 bool refuse_taken(const std::string& file, bool replace, const std::string& instead) {
   struct stat facts {};
   if (::lstat(file.c_str(), &facts) != 0) return false;
-  if (S_ISLNK(facts.st_mode)) throw Failure(file + ": a symbolic link. Give the path of the file itself.");
+  if (S_ISLNK(facts.st_mode)) throw Failure(tools::refused_link(file));
   if (S_ISDIR(facts.st_mode)) throw Failure(file + ": a directory. Give a file name in it.");
   if (!S_ISREG(facts.st_mode)) throw Failure(file + ": not a regular file. Choose another name.");
   if (!replace) fail_exists(file, instead);
@@ -145,9 +152,10 @@ void publish(bfstore::Filter& filter, const std::string& file) {
 
 bfstore::Filter filter_of_keys(bfstore::Result<bfstore::Filter> opened, const std::string& file) {
   if (!opened.ok() && opened.error().code == bfstore::Code::kNotFound) {
+    refuse_link(file);
     throw Failure(file +
                   ": no such file. Give the path of a filter. To make one: bf build of a list of keys, bf create for "
-                  "keys to come.");
+                  "keys to come, or --create of bf add and bf dedup.");
   }
   bfstore::Filter filter = unwrap(std::move(opened), file);
   refuse_external(filter, file);

@@ -13,10 +13,11 @@ void declare_finish_filling(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "An online build: writers add new keys while the old ones are added. Until this command the filter answers\n"
-      "maybe for every key. From then on bf calls a key absent that was never added.\n"
-      "\nExample:\n  bf create users.bf --capacity 10M --filling\n  bf add users.bf --from old-users.txt\n"
+      "maybe for every key. From then on bf calls a key absent that was never added.\n",
+      "  bf create users.bf --capacity 10M --filling\n  bf add users.bf --from old-users.txt\n"
       "  bf finish-filling users.bf");
 }
 

@@ -16,12 +16,13 @@ void declare_fold(CLI::App& app, Arguments& arguments) {
       ->required();
   add_new_file(app, arguments, "replace SMALLER if it exists; it is another file than FILE");
   add_accept_loss(app, arguments, "SMALLER");
-  app.footer(
+  add_texts(
+      app,
       "For a filter that was made too large, since nobody knew how many keys would come. The smaller filter is the\n"
       "one that a build of that size makes from the same keys. Its bits are those of FILE, divided by a whole number.\n"
       "So make a filter that is to be folded with a power of two as its number of bits: --bits 8Gi --probes 7.\n" +
-      std::string(kAboutLoss) +
-      "\nExample:\n  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
+          std::string(kAboutLoss),
+      "  bf create large.bf --bits 8Mi --probes 7\n  bf add large.bf --from keys.txt\n"
       "  bf fold large.bf users.bf --to-fpr 0.01");
 }
 

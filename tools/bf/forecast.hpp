@@ -29,6 +29,7 @@ struct Forecasts {
   bfstore::PlanRequest given;
   std::optional<double> asked_fpr;  // if m follows from it
   std::uint64_t key_bytes = 0;      // average length of a hash set's keys
+  bool has_curves = false;          // JSON has them
   std::vector<Forecast> possible;
   std::vector<Refusal> impossible;
 };
@@ -41,6 +42,9 @@ std::string power_words(int power);
 
 // A number of keys on an axis that ends at `most`: 200,000,000; on a long axis 1.5T, as the options read it.
 std::string axis_number(double number, double most);
+
+// What one size holds: a row for each rate. The first rate has a forecast.
+std::string holdings_text(const std::vector<Forecasts>& at_rates);
 
 std::string table_text(const Forecasts& forecasts, bool utf8);
 std::string json_text(const Forecasts& forecasts);

@@ -40,20 +40,24 @@ void declare_import(CLI::App& app, Arguments& arguments) {
   add_separator(app, arguments);
   add_key_form(app, arguments);
   add_shape(app, arguments, false);
-  app.footer(
+  add_texts(
+      app,
       "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
       "them.\n"
       "If one of them is wrong, the filter calls keys absent that are in it. So give --check a list of keys that the\n"
       "other program added: if one of them is absent, bf makes nothing. The count of keys is an estimate from the "
       "bits.\n"
-      "A file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: small\n"
+      "\nA file that tofile() of python-bloomfilter (pybloom, pybloom-live) wrote tells all of it but one thing: "
+      "small\n"
       "filters need --hash pybloom-live if version 4 of pybloom-live or a later one made them, and otherwise\n"
       "--hash jaybird. Its keys are str(key): in Python 3 the key b\"x\" is the text b'x'.\n"
-      "A file of bfstore has one filter: of a file of several, name one with --member, or ask all of them where they\n"
+      "\nA file of bfstore has one filter: of a file of several, name one with --member, or ask all of them where "
+      "they\n"
       "are (bf contains --format).\n"
-      "--key-form is for other keys than text. The note of the new file keeps it, as the line key-form: FORM, and bf\n"
-      "contains, bf add and the others make the keys of that file in that form, too.\n"
-      "\nExample: what Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile():\n"
+      "\n--key-form is for other keys than text. The note of the new file keeps it, as the line key-form: FORM, and "
+      "bf\n"
+      "contains, bf add and the others make the keys of that file in that form, too.\n",
+      "What Python's mmh3 and bitarray made, with the seeds 0 to 3, and wrote with tofile().\n"
       "  bf import words.bits words.bf --order big --hash murmur3 --bits 124 --probes 4 --check words.txt");
 }
 

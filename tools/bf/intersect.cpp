@@ -16,15 +16,16 @@ void declare_intersect(CLI::App& app, Arguments& arguments) {
   add_form_of_sources(app, arguments);
   add_new_file(app, arguments, "replace OUT if it exists; it is another file than each IN");
   add_accept_loss(app, arguments, "OUT");
-  app.footer(
+  add_texts(
+      app,
       "OUT says maybe to every key that all of the filters have. It says maybe to some other keys, too: to fewer of "
       "them\n"
       "than each of the filters. The filters need one layout, hash, seed or secret, and number of probes (--like). "
       "Their\n"
       "numbers of bits may be multiples of the smallest one, which OUT gets. OUT has no marks, and the\n"
       "note that all of them have.\n" +
-      std::string(kAboutLoss) +
-      "\nExample: users who are both customers and readers:\n"
+          std::string(kAboutLoss),
+      "Users who are both customers and readers.\n"
       "  bf build customers.bf --from customers.txt\n  bf build readers.bf --from readers.txt --like customers.bf\n"
       "  bf intersect both.bf customers.bf readers.bf");
 }

@@ -16,12 +16,13 @@ void declare_join(CLI::App& app, Arguments& arguments) {
   add_form_of_sources(app, arguments);
   add_new_file(app, arguments, "replace OUT if it exists");
   add_accept_loss(app, arguments, "OUT");
-  app.footer(
+  add_texts(
+      app,
       "The bits of OUT are those that one build of all keys sets. A part that is missing, or there twice, is an error\n"
       "that names it. Two filters of one part are first merged (bf merge). Marks are not taken over, and\n"
       "a note only if all parts have it.\n" +
-      std::string(kAboutLoss) +
-      "\nExample: two machines, each with one part in memory, and one filter of both:\n"
+          std::string(kAboutLoss),
+      "Two machines, each with one part in memory, and one filter of both.\n"
       "  bf build part0.bf --from keys.txt --part 0/2 --capacity 10M --seed 1\n"
       "  bf build part1.bf --from keys.txt --part 1/2 --capacity 10M --seed 1\n"
       "  bf join all.bf part0.bf part1.bf");

@@ -11,17 +11,25 @@ namespace {
 
 using Name = std::pair<std::string_view, std::string_view>;
 // Words that are English, too, stay: a user finds --capacity from "capacity".
-constexpr std::array kNames{Name{"num_bits", "--bits"},
-                            Name{"num_probes", "--probes"},
-                            Name{"bits_per_key", "--bits-per-key"},
-                            Name{"max_bytes", "--max-bytes"},
-                            Name{" and seeds", " and --seeds"},
-                            Name{"with the seeds", "with --seeds"},
-                            Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
-                            Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},
-                            Name{"Open the path again, and add again the keys that are not in the new file.",
-                                 "The new file may lack the keys that were added here: add them again (bf add)."},
-                            Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
+constexpr std::array kNames{
+    Name{"num_bits", "--bits"},
+    Name{"num_probes", "--probes"},
+    Name{"bits_per_key", "--bits-per-key"},
+    Name{"max_bytes", "--max-bytes"},
+    Name{" and seeds", " and --seeds"},
+    Name{"with the seeds", "with --seeds"},
+    Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
+    Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},
+    Name{"Open the path again, and add again the keys that are not in the new file.",
+         "The new file may lack the keys that were added here: add them again (bf add)."},
+    Name{"Give the window: for how long they are kept.", "Give --window, for how long they are kept, such as 24h."},
+    Name{"Give no window, or a layout that has one.", "Leave --window out, or give --layout window."},
+    Name{"filters of its layout do not merge.",
+         "filters with a window do not merge: each has epochs of its own. Ask them together (bf contains --any)."},
+    Name{"filters of its layout cannot be compared.",
+         "filters with a window cannot be compared: each has epochs of its own."},
+    Name{"Correct the path, or create it first.", "Correct the path, or create it first (bf create)."},
+    Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 }  // namespace
 

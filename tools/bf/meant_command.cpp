@@ -13,23 +13,20 @@ namespace {
 
 using Other = std::pair<std::string_view, std::string_view>;
 // Names that other programs and libraries have for what bf does.
-constexpr std::array kOtherNames{Other{"search", "contains"},   Other{"lookup", "contains"},
-                                 Other{"query", "contains"},    Other{"find", "contains"},
-                                 Other{"exists", "contains"},   Other{"has", "contains"},
-                                 Other{"ask", "contains"},      Other{"test", "contains"},
-                                 Other{"get", "contains"},      Other{"info", "inspect"},
-                                 Other{"show", "inspect"},      Other{"stat", "inspect"},
-                                 Other{"stats", "inspect"},     Other{"status", "inspect"},
-                                 Other{"new", "create"},        Other{"make", "create"},
-                                 Other{"init", "create"},       Other{"reserve", "create"},
-                                 Other{"insert", "add"},        Other{"put", "add"},
-                                 Other{"append", "add"},        Other{"delete", "remove"},
-                                 Other{"del", "remove"},        Other{"rm", "remove"},
-                                 Other{"empty", "clear"},       Other{"reset", "clear"},
-                                 Other{"union", "merge"},       Other{"diff", "compare"},
-                                 Other{"backup", "copy"},       Other{"repair", "recover"},
-                                 Other{"size", "plan"},         Other{"shrink", "fold"},
-                                 Other{"version", "--version"}, Other{"check", "contains, or verify"}};
+constexpr std::array kOtherNames{
+    Other{"search", "contains"}, Other{"lookup", "contains"},   Other{"query", "contains"},
+    Other{"find", "contains"},   Other{"exists", "contains"},   Other{"has", "contains"},
+    Other{"ask", "contains"},    Other{"test", "contains"},     Other{"get", "contains"},
+    Other{"info", "inspect"},    Other{"show", "inspect"},      Other{"stat", "inspect"},
+    Other{"stats", "inspect"},   Other{"status", "inspect"},    Other{"new", "create"},
+    Other{"make", "create"},     Other{"init", "create"},       Other{"reserve", "create"},
+    Other{"insert", "add"},      Other{"put", "add"},           Other{"append", "add"},
+    Other{"delete", "remove"},   Other{"del", "remove"},        Other{"rm", "remove"},
+    Other{"empty", "clear"},     Other{"reset", "clear"},       Other{"union", "merge"},
+    Other{"diff", "compare"},    Other{"backup", "copy"},       Other{"repair", "recover"},
+    Other{"window", "turn"},     Other{"expire", "turn"},       Other{"rotate", "turn"},
+    Other{"uniq", "dedup"},      Other{"unique", "dedup"},      Other{"size", "plan"},
+    Other{"shrink", "fold"},     Other{"version", "--version"}, Other{"check", "contains, or verify"}};
 
 }  // namespace
 

@@ -31,15 +31,16 @@ void declare_merge(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "The filters need one layout, hash, seed or secret, and number of probes: make them with bf create --like, or\n"
       "build them with bf build --like. Their numbers of bits may be multiples of the smallest one, which OUT gets.\n"
       "The result is the filter that one build of all keys makes. Marks are not taken over, and\n"
       "a note only if all have it. After a kill or an error\n"
       "merge again: with --into, OUT then has some of the keys already, which does no harm. (Counting: keys that\n"
       "count twice leak, which is no wrong no.) If OUT was not closed cleanly, recover it first (bf recover).\n" +
-      std::string(kAboutLoss) +
-      "\nExample: four parts of a list at once, and one filter of all:\n"
+          std::string(kAboutLoss),
+      "Four parts of a list at once, and one filter of all.\n"
       "  bf create part1.bf --capacity 10M --fpr 0.01\n"
       "  bf create part2.bf --like part1.bf\n"
       "  bf add part1.bf --from list1.txt & bf add part2.bf --from list2.txt; wait\n"

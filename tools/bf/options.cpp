@@ -3,6 +3,7 @@
 
 #include "failures.hpp"
 #include "foreign.hpp"
+#include "library_names.hpp"
 #include "numbers.hpp"
 
 #include <bfstore/bfstore.hpp>
@@ -82,14 +83,13 @@ std::vector<CLI::Option*> add_bits_and_probes(CLI::App& app, bfstore::Options& o
   const auto take_seeds = [&](const std::string& name, const std::string& text) {
     options.seeds = parse_seeds(name, text);
   };
-  CLI::Option* const bits = add_bits(
-      app, options, "bits (counting: counters), with --probes or --seeds: 64Mi (67,108,864), or in bytes: 8MiB");
-  CLI::Option* const probes = add_probes(app, options, "bits set by each key, 1 to 64, with --bits");
+  CLI::Option* const bits = add_bits(app, options, "bits (counting: counters): 64Mi (67,108,864), or bytes: 8MiB");
+  CLI::Option* const probes =
+      add_probes(app, options, "bits set by each key, 1 to 64 (default: the best for the size)");
   CLI::Option* const seeds =
       add_text(app, "--seeds",
                "of murmur3 and java-polynomial, one for each bit of a key: 41..47 or 3,1,4 (murmur3: 0, 1, 2, ...)",
                "S", take_seeds);
-  probes->needs(bits);
   return {bits, probes, seeds};
 }
 
@@ -113,7 +113,7 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
       app.add_flag("--tutorial-sizing", arguments.options.tutorial_sizing,
                    "with --fpr: the m and k of most tutorials, whose rate may exceed P a little");
   tutorial->needs(qualities.front());
-  tutorial->excludes(like);
+  tutorial->excludes(like, app.get_option("--probes"));
 }
 
 // Adds the options whose values --like copies.
@@ -156,6 +156,28 @@ std::vector<std::string> names_of(const std::vector<Info>& known) {
 }
 
 }  // namespace
+
+std::vector<tools::Entry> usual_codes() { return {{"0", "it was done"}, {"2", kErrorCode}}; }
+
+std::vector<tools::Entry> answer_codes() {
+  return {{"0", "at least one of the keys may be present"}, {"1", "all are certainly absent"}, {"2", kErrorCode}};
+}
+
+void add_texts(CLI::App& app, const std::string& about, const std::string& examples,
+               const std::vector<tools::Entry>& codes) {
+  tools::set_texts(app, {about, examples, codes});
+}
+
+void add_groups(CLI::App& app) {
+  tools::set_groups(
+      app, {{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}},
+            {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
+            {"The new filter",
+             {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
+              "--note", "--mode", "--force", "--accept-loss"}},
+            {"The file, and other processes", {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}},
+            {"General", {"--quiet", "--json", "--colour", "--help", "--version"}}});
+}
 
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
   return add_text(app, "-n,--capacity", help, "N", [&](const std::string& name, const std::string& text) {
@@ -300,8 +322,9 @@ void need(CLI::App& app, CLI::Option* option, std::size_t first) {
 }
 
 void add_create(CLI::App& app, Arguments& arguments) {
-  CLI::Option* const create = app.add_flag("--create", arguments.create,
-                                           "make the file if there is none, by the options below; never replaces one");
+  CLI::Option* const create =
+      app.add_flag("--create", arguments.create,
+                   "make the file if there is none, by the options for size and shape; never replaces one");
   const std::size_t before = app.get_options().size();
   add_size(app, arguments, false);
   add_layout_hash_and_seed(app, arguments.options, true);
@@ -391,21 +414,57 @@ static bool has_own_probes(bfstore::Hash hash) {
 
 void check_bits(const Arguments& arguments) {
   const bfstore::Options& options = arguments.options;
+  if (options.num_probes != 0 && options.num_bits == 0)
+    throw Failure(std::string(arguments.command->name) + ": --probes needs --bits.");
   if (options.num_bits == 0 || options.num_probes != 0 || !options.seeds.empty()) return;
   if (options.hash && has_own_probes(*options.hash)) return;
   const std::string name = arguments.command->name;
   throw Failure(name + ": --bits needs --probes, or --seeds with a hash that takes them. See bf " + name + " --help.");
 }
 
-void check_create(const Arguments& arguments) {
-  check_bits(arguments);
+// The numbers that were given, for a plan.
+static bfstore::PlanRequest request_of(const bfstore::Options& options) {
+  bfstore::PlanRequest request;
+  if (options.hash) request.hash = *options.hash;
+  if (bfstore::hash_of(request.hash)->gives_positions) request.layout = bfstore::Layout::kClassic;
+  if (options.window_ms != 0) request.layout = bfstore::Layout::kWindow;
+  if (options.layout) request.layout = *options.layout;
+  request.capacity = options.capacity;
+  request.bits_per_key = options.bits_per_key;
+  request.max_bytes = options.max_bytes;
+  request.num_bits = options.num_bits;
+  request.num_probes = options.num_probes;
+  const bool has_size = request.num_bits != 0 || request.bits_per_key != 0 || request.max_bytes != 0;
+  if (options.capacity == 0 || !has_size) request.fpr = options.fpr != 0 ? options.fpr : kUsualFpr;
+  return request;
+}
+
+void complete_size(Arguments& arguments) {
+  bfstore::Options& options = arguments.options;
+  if ((options.num_bits != 0) == (options.num_probes != 0) || !options.seeds.empty()) return;
+  if (options.num_bits != 0 && options.hash && has_own_probes(*options.hash)) return;
+  const std::string name = arguments.command->name;
+  if (options.num_bits == 0 && options.capacity == 0)
+    throw Failure(name + ": --probes alone gives no size. Give --capacity N or --bits M, too. See bf " + name +
+                  " --help.");
+  const auto plan = bfstore::plan(request_of(options));
+  if (!plan) throw Failure(name + ": " + with_names_of_options(plan.error().message, ""));
+  options.num_bits = plan->num_bits;
+  options.num_probes = plan->num_probes;
+  options.capacity = plan->capacity;
+  options.fpr = options.bits_per_key = 0;
+  options.max_bytes = 0;
+}
+
+void check_create(Arguments& arguments) {
+  complete_size(arguments);
   if (!arguments.is_sized()) fail_unsized(arguments);
   check_hash(arguments);
 }
 
 void fail_unsized(const Arguments& arguments) {
   throw Failure(std::string(arguments.command->name) +
-                ": no size given. Give --capacity N, or --bits M and --probes K, or --like OTHER.");
+                ": no size given. Give --capacity N, or --bits M, or --like OTHER.");
 }
 
 }  // namespace bf

@@ -3,16 +3,20 @@
 
 #include "commands.hpp"
 #include "description.hpp"
+#include "help.hpp"
 #include "words.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace bf {
 
 constexpr std::uint64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+
+inline constexpr double kUsualFpr = 0.01;  // if nothing else gives the size
 
 // Texts in the help of several commands.
 // The usage after the file's name, for create and build.
@@ -22,13 +26,18 @@ inline constexpr const char* kShapeUsage =
 inline constexpr const char* kAboutNumbers =
     "Numbers: 10M, 1.5G (k M G T are powers of 1000), 1e7, 10_000_000, 64MiB (Ki Mi Gi Ti: of 1024).\n";
 inline constexpr const char* kAboutKeys =
-    "Keys are bytes. Only the line's end is removed (LF, or CR LF if all lines end so), and a byte order mark at the\n"
-    "beginning of the list. A blank line is the empty key. A list that is not lines of text is refused, and one that "
-    "is compressed (gzip, xz, zstd, bzip2, ...) is "
-    "read\n"
-    "through its program. Put -- before a key that begins with a dash. Without KEY and --from, and for -, keys are "
-    "read\n"
-    "from standard input.\n";
+    "Keys are bytes, one on each line of a list. Put -- before a key that begins with a dash. Without KEY and --from,\n"
+    "and for -, they are read from standard input. How lists are read, and which are refused: bf help keys.\n";
+
+// What the long help says besides the arguments: what the command does, examples that can be typed, and its exit codes.
+inline constexpr const char* kErrorCode = "an error: one line on standard error says what to do";
+std::vector<tools::Entry> usual_codes();
+std::vector<tools::Entry> answer_codes();  // of a command that asks for keys
+void add_texts(CLI::App& app, const std::string& about, const std::string& examples,
+               const std::vector<tools::Entry>& codes = usual_codes());
+
+// Divides the options into groups, the same in every command. Call it after all options were added.
+void add_groups(CLI::App& app);
 
 // The numbers of a filter. Each has one name in all commands.
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help);
@@ -86,7 +95,9 @@ void add_filling(CLI::App& app, bfstore::Options& options);
 
 // These check rules for a new filter's shape that the grammar cannot express. They throw Failure.
 void check_bits(const Arguments& arguments);
-void check_create(const Arguments& arguments);  // that a size is given, and all the rest
+void check_create(Arguments& arguments);  // that a size is given, and all the rest; completes it
+// Of --bits and --probes, adds the one that was not given: the best for the capacity, or for the usual rate.
+void complete_size(Arguments& arguments);
 void check_hash(const Arguments& arguments);
 [[noreturn]] void fail_unsized(const Arguments& arguments);
 

@@ -26,7 +26,7 @@ constexpr const char* kStandardOutput = "-";  // as the picture's path
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
-                       "               [--key-bytes L] [--json] [--svg PATH [--force]]\n"
+                       "               [--key-bytes L] [--json [--curve]] [--svg PATH [--force]]\n"
                        "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
                        {"--capacity", "--fpr", "--bits", "--layout", "--svg"});
   bfstore::Options& options = arguments.options;
@@ -42,27 +42,48 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
            [&](const std::string& name, const std::string& text) {
              arguments.key_bytes = parse_quantity(name, text, Unit::kBytes, 1 << 20);
            });
-  app.add_flag("--json", arguments.json, "one JSON object instead of a table");
+  CLI::Option* const json = app.add_flag("--json", arguments.json, "one JSON object instead of a table");
+  app.add_flag("--curve", arguments.curve, "with --json: the rates of each filter as it fills, in 128 points")
+      ->needs(json);
   add_path(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone", "PATH",
            arguments.target);
   app.add_flag("--force", options.replace, "replace the picture if it exists");
-  app.footer(
-      std::string(kAboutNumbers) +
-      "\nThe curve is that of the first layout (--layout chooses another, --svg draws all), and the last lines are "
-      "the\n"
-      "commands that make such filters.\n"
-      "\nGive two numbers or more; the others follow. k is the best one if it is not given; m is the smallest,\n"
-      "and n the largest, that keeps the rate. -n alone is for a rate of 0.01. Where no number of keys follows,\n"
-      "it is a million. The indented formulas are Bloom's, for the classic layout with a large m and the best k. The\n"
-      "real rate is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share a\n"
-      "cache line (Putze et al. 2007). No other number of the table is from these formulas. The hash set is a\n"
-      "std::unordered_set of strings. JSON has a number \"schema\", 1 now, and every key of it is always present.\n"
-      "With --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it would\n"
-      "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with its\n"
-      "hash, the others with xxh3.\n"
-      "\nExamples:\n  bf plan -n 100M -p 1%\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
+  add_texts(
+      app,
+      std::string(
+          "Give some of the numbers; the others follow. k is the best one if it is not given; m is the smallest, and "
+          "n\n"
+          "the largest, that keeps the rate. -n alone is for a rate of 0.01, and a size alone (-m or --max-bytes) "
+          "says\n"
+          "how many keys it holds at several rates. Where no number of keys follows, it is a million.\n"
+          "\nWith --like m and k are those of OTHER, and -n or -p replaces its n: what rate, or how many keys, it "
+          "would\n"
+          "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
+          "its\n"
+          "hash, the others with xxh3.\n"
+          "\nThe curve is that of the first layout (--layout chooses another, --svg draws all), and the last lines are "
+          "the\n"
+          "commands that make such filters.\n"
+          "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. "
+          "The\n"
+          "real rate is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share "
+          "a\n"
+          "cache line (Putze et al. 2007). No other number of the table is from these formulas. The hash set is a\n"
+          "std::unordered_set of strings.\n"
+          "\nJSON has a number \"schema\", 2 now, and every key of it is always present; "
+          "a fact has the name that it has\n"
+          "in bfinspect --json, too.\n") +
+          "\n" + kAboutNumbers,
+      "  bf plan -n 100M -p 1%\n  bf plan -m 8MiB\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
       "  bf plan -m 5M -k 7 --layout classic --json\n"
       "  bf plan --like users.bf -n 20M");
+}
+
+// Then what it holds at several rates is the answer.
+bool is_size_alone(const bfstore::Options& options) {
+  const bool size = options.num_bits != 0 || options.max_bytes != 0;
+  return size && options.like.empty() && options.capacity == 0 && options.fpr == 0 && options.bits_per_key == 0 &&
+         options.num_probes == 0;
 }
 
 void check_plan(Arguments& arguments) {
@@ -77,19 +98,20 @@ void check_plan(Arguments& arguments) {
   const bool size = options.num_bits != 0 || options.max_bytes != 0;
   const int given =
       (options.fpr != 0) + (options.bits_per_key != 0) + (options.num_probes != 0) + size + (options.capacity != 0);
+  if (is_size_alone(options)) {
+    if (arguments.target.empty() && !arguments.curve) return;
+    throw Failure("plan: a size alone has no curve. Give --fpr or --capacity, too.");
+  }
   if (given < 2 && options.capacity == 0) {
     throw Failure(
-        "plan: too few numbers. Give --capacity alone, or two of --capacity, --fpr, --bits-per-key, --probes, and "
-        "--bits "
-        "or --max-bytes. See bf plan --help.");
+        "plan: too few numbers. Give --capacity, --bits or --max-bytes alone, or two of these, --fpr, --bits-per-key "
+        "and --probes. See bf plan --help.");
   }
   if (options.capacity != 0 && options.bits_per_key != 0 && size) {
     throw Failure(
         "plan: of --capacity, --bits-per-key and the size (--bits or --max-bytes), two give the third. Leave one out.");
   }
 }
-
-constexpr double kUsualFpr = 0.01;  // of -n alone
 
 // True if characters beyond ASCII can be shown.
 bool locale_is_utf8() {
@@ -150,10 +172,11 @@ std::string create_command(const bfstore::PlanRequest& given, const bfstore::Pla
          option_of("-n", plan.capacity);
 }
 
-Forecasts forecasts_of(const Arguments& arguments) {
+Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& given) {
   const bfstore::Options& options = arguments.options;
   Forecasts all;
-  all.given = options.like.empty() ? numbers_given(options) : numbers_of_like(arguments);
+  all.given = given;
+  all.has_curves = arguments.curve;
   all.asked_fpr = asked_fpr(all.given);
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
@@ -190,8 +213,37 @@ void print(const std::string& text) {
   output.flush();
 }
 
+// One forecast for each rate of a list.
+std::vector<Forecasts> holdings_of(const Arguments& arguments) {
+  std::vector<Forecasts> all;
+  for (const double rate : {0.1, 0.05, 0.01, 0.001, 0.0001}) {
+    bfstore::PlanRequest given = numbers_given(arguments.options);
+    given.fpr = rate;
+    all.push_back(forecasts_of(arguments, given));
+  }
+  return all;
+}
+
+int plan_size(const Arguments& arguments) {
+  const std::vector<Forecasts> all = holdings_of(arguments);
+  if (all.front().possible.empty()) throw Failure(reason_of(all.front().impossible));
+  if (!arguments.json) {
+    print(holdings_text(all));
+    return 0;
+  }
+  Forecasts one;
+  one.given = numbers_given(arguments.options);
+  one.key_bytes = arguments.key_bytes;
+  for (const Forecasts& at_rate : all)
+    one.possible.insert(one.possible.end(), at_rate.possible.begin(), at_rate.possible.end());
+  print(json_text(one));
+  return 0;
+}
+
 int plan(const Arguments& arguments) {
-  const Forecasts all = forecasts_of(arguments);
+  if (is_size_alone(arguments.options)) return plan_size(arguments);
+  const Forecasts all = forecasts_of(
+      arguments, arguments.options.like.empty() ? numbers_given(arguments.options) : numbers_of_like(arguments));
   const std::string& picture = arguments.target;
   if (all.possible.empty()) throw Failure(reason_of(all.impossible));
   if (picture == kStandardOutput) {

@@ -1,4 +1,4 @@
-// bf plan's JSON. Schema 1: every key is always present.
+// bf plan's JSON. Schema 2: every key is always present.
 #include "forecast.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,7 +31,7 @@ Json abilities_json(const bfstore::Capabilities& can) {
           {"fold", can.fold}};
 }
 
-Json forecast_json(const Forecast& forecast) {
+Json forecast_json(const Forecast& forecast, bool has_curve) {
   const bfstore::Plan& plan = forecast.plan;
   Json object;
   object["layout"] = plan.layout.name;
@@ -48,7 +48,8 @@ Json forecast_json(const Forecast& forecast) {
   object["cache_lines"] = plan.cache_lines;
   object["page_faults"] = plan.page_faults;
   object["can"] = abilities_json(plan.layout.can);
-  object["curve"] = Json::array();
+  object["curve"] = has_curve ? Json::array() : Json();
+  if (!has_curve) return object;
   for (const tools::RatePoint& point : forecast.curve)
     object["curve"].push_back({{"keys", point.keys}, {"fpr", point.fpr}});
   return object;
@@ -58,11 +59,11 @@ Json forecast_json(const Forecast& forecast) {
 
 std::string json_text(const Forecasts& all) {
   Json object;
-  object["schema"] = 1;
+  object["schema"] = 2;  // in 1 every object had its curve
   object["given"] = given_json(all.given);
   object["key_bytes"] = all.key_bytes;
   object["layouts"] = Json::array();
-  for (const Forecast& forecast : all.possible) object["layouts"].push_back(forecast_json(forecast));
+  for (const Forecast& forecast : all.possible) object["layouts"].push_back(forecast_json(forecast, all.has_curves));
   object["impossible"] = Json::array();
   for (const Refusal& one : all.impossible)
     object["impossible"].push_back({{"layout", one.layout.name}, {"why", one.why}});

@@ -272,7 +272,43 @@ std::string commands(const Forecasts& all) {
   return text.empty() ? "" : "\nTo make one of them:\n" + text;
 }
 
+// Nothing if the layout cannot have the rate.
+const Forecast* forecast_of(const Forecasts& all, bfstore::Layout layout) {
+  for (const Forecast& one : all.possible) {
+    if (one.plan.layout.layout == layout) return &one;
+  }
+  return nullptr;
+}
+
+std::string underscored(std::uint64_t number) {
+  std::string digits = grouped(number);
+  std::replace(digits.begin(), digits.end(), ',', '_');
+  return digits;
+}
+
+std::string ways_on(const bfstore::PlanRequest& given) {
+  const std::string size =
+      given.num_bits != 0 ? "-m " + underscored(given.num_bits) : "--max-bytes " + underscored(given.max_bytes);
+  return "To see all facts, and the commands that make such filters, give a rate:\n  bf plan " + size + " -p 1%\n";
+}
+
 }  // namespace
+
+std::string holdings_text(const std::vector<Forecasts>& at_rates) {
+  const Forecasts& first = at_rates.front();
+  Table table(first);
+  table.add("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
+  table.add("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
+  table.add("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
+  for (const Forecasts& all : at_rates) {
+    table.add("keys at a rate of " + short_number(all.given.fpr), [&all](const Forecast& column) {
+      const Forecast* const one = forecast_of(all, column.plan.layout.layout);
+      return one == nullptr ? std::string("none") : grouped(one->plan.capacity);
+    });
+  }
+  return table.text() + "\nThe rate is that of false positives, with the best number of probes (k).\n" +
+         ways_on(first.given);
+}
 
 std::string table_text(const Forecasts& all, bool utf8) {
   std::string text = facts(all);

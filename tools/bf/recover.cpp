@@ -44,17 +44,21 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
-      std::string(kAboutKeys) +
-      "\nFor a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
-      "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
-      "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
-      "marks\n"
-      "give every key that was ever added; a list with fewer keys than the filter counted is refused. (A filter that\n"
-      "was merged may have counted keys twice: --all-keys.) With\n"
-      "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys that\n"
-      "were removed since, and remove none of them again.\n"
-      "\nExample:\n  bf recover users.bf --from users-since-the-last-mark.txt");
+  add_texts(
+      app,
+      std::string(
+          "For a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
+          "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
+          "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
+          "marks\n"
+          "give every key that was ever added; a list with fewer keys than the filter counted is refused. (A filter "
+          "that\n"
+          "was merged may have counted keys twice: --all-keys.) With\n"
+          "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys "
+          "that\n"
+          "were removed since, and remove none of them again.\n") +
+          "\n" + kAboutKeys,
+      "  bf recover users.bf --from users-since-the-last-mark.txt");
 }
 
 constexpr std::uint64_t kNobody = 0;  // the owner of keys that have no marks

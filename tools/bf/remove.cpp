@@ -28,20 +28,28 @@ void declare_remove(CLI::App& app, Arguments& arguments) {
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
-      std::string(kAboutKeys) +
-      "\nRemove only keys that were added, and each at most as often as it was added. To remove a key that was never\n"
-      "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
-      "detect this.\n"
-      "\nA KEY that is certainly absent is counted, nothing changes, and the exit code is 0. A list with such a key "
-      "is\n"
-      "probably the wrong one: it is refused from there on, with the exit code 2, unless --skip-absent is given. So "
-      "is\n"
-      "a list whose last line has no newline. Never remove a list again whose remove stopped or was killed, unless\n"
-      "nothing was removed: its keys would be removed twice. The message says what was removed, and names the first\n"
-      "line that is left: go on with the lines from that one on alone (tail -n +N LIST). What a killed remove did not "
-      "take only costs false positives.\n"
-      "\nExample:\n  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
+  add_texts(
+      app,
+      std::string(
+          "Remove only keys that were added, and each at most as often as it was added. To remove a key that was "
+          "never\n"
+          "added, or once too often, can make the filter answer no for other keys that are in it. The filter cannot\n"
+          "detect this.\n"
+          "\nA KEY that is certainly absent is counted, nothing changes, and the exit code is 0. A list with such a "
+          "key "
+          "is\n"
+          "probably the wrong one: it is refused from there on, with the exit code 2, unless --skip-absent is given. "
+          "So "
+          "is\n"
+          "a list whose last line has no newline. Never remove a list again whose remove stopped or was killed, "
+          "unless\n"
+          "nothing was removed: its keys would be removed twice. The message says what was removed, and names the "
+          "first\n"
+          "line that is left: go on with the lines from that one on alone (tail -n +N LIST). What a killed remove did "
+          "not "
+          "take only costs false positives.\n") +
+          "\n" + kAboutKeys,
+      "  bf create users.bf --capacity 10M --layout counting\n  bf add users.bf alice bob\n"
       "  bf remove users.bf alice");
 }
 

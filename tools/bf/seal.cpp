@@ -24,12 +24,12 @@ void declare_seal(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "A sealed filter is never written to again, and has a checksum for each 64 KiB. bf verify names the damaged\n"
       "bytes. Readers use it as before.\n" +
-      std::string(kAboutLoss) +
-      "The secret is needed for that alone.\n"
-      "\nExample:\n  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
+          std::string(kAboutLoss) + "The secret is needed for that alone.\n",
+      "  bf seal users.bf users.sealed.bf && bf verify users.sealed.bf");
 }
 
 // Sealing needs no secret, and comparing does.

@@ -28,7 +28,23 @@ std::vector<tools::Entry> key_forms() {
   return all;
 }
 
+std::vector<tools::Entry> key_rules() {
+  return {
+      {"a key", "any bytes, which bf does not interpret; a blank line is the empty key"},
+      {"a line's end",
+       "LF, or CR LF if all lines end so; it is not part of the key, nor is a byte order mark before the first one"},
+      {"-0", "keys end in NUL instead, as find -print0 writes them"},
+      {"--binary", "any bytes: no list is refused or decompressed, and no CR is left out"},
+      {"gzip, xz, zstd, ...", "a compressed list is read through its program; a cut one is an error"},
+      {"refused", "a list that is not lines of text: UTF-16, mixed line ends, an archive, a database"},
+      {"-", "standard input, which is also read without KEY and --from"},
+      {"--", "before a key that begins with a dash"}};
+}
+
 constexpr Topic kTopics[] = {
+    {"keys", "How keys are read (KEY, --from)", key_rules,
+     "The last line may lack its end: it is a key, and bf says so. --key-form makes other keys of the lines: see bf "
+     "help key-forms."},
     {"formats", "Formats of other programs' filters (--format)", formats,
      "The guide's page foreign.md says which keys the programs have."},
     {"key-forms", "Forms of keys: what a line of a list is (--key-form)", key_forms,

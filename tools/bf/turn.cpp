@@ -15,12 +15,14 @@ void declare_turn(CLI::App& app, Arguments& arguments) {
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);
-  app.footer(
+  add_texts(
+      app,
       "A filter with a window of 24h keeps the keys of 8 epochs, each of which lasts a seventh of the window. This\n"
       "command ends the current epoch if it is over, and removes the keys of the oldest one. No other command does,\n"
       "so run it more often than epochs end: every few minutes, by cron. It may run while others add and ask, and\n"
-      "several of them at once end one epoch. Without it keys are kept for longer, and the false-positive rate rises.\n"
-      "\nExample:\n  bf create seen.bf --capacity 10M --window 24h\n  bf turn seen.bf");
+      "several of them at once end one epoch. Without it keys are kept for longer, and the false-positive rate "
+      "rises.\n",
+      "  bf create seen.bf --capacity 10M --window 24h\n  bf turn seen.bf");
 }
 
 int turn(const Arguments& arguments) {

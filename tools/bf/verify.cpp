@@ -14,11 +14,13 @@ void declare_verify(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf verify FILE [-q]");
   add_file(app, arguments, "the sealed filter");
   add_quiet(app, arguments);
-  app.footer(
-      "Reads it from end to end. Prints the damaged bytes, one range on each line. Exit code: 0 if it is whole,\n"
-      "1 if it is damaged, 2 on an error (it is not sealed, or its header is damaged).\n"
-      "bf contains --tolerate-damage uses a damaged filter, and answers maybe for keys in damaged places.\n"
-      "\nExample:\n  bf verify users.sealed.bf || bf build users.bf --force --from users.txt");
+  add_texts(app,
+            "Reads it from end to end. Prints the damaged bytes, one range on each line.\n"
+            "bf contains --tolerate-damage uses a damaged filter, and answers maybe for keys in damaged places.\n",
+            "  bf verify users.sealed.bf || bf build users.bf --force --from users.txt",
+            {{"0", "the file is whole"},
+             {"1", "it is damaged"},
+             {"2", "an error: it is not sealed, or its header is damaged"}});
 }
 
 int verify(const Arguments& arguments) {

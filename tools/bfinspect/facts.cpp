@@ -1,13 +1,12 @@
 // See facts.hpp.
 #include "facts.hpp"
 
-#include <limits.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "link.hpp"
 #include "text.hpp"
 
 namespace bfinspect {
@@ -29,13 +28,6 @@ FileKind kind_of(mode_t mode) {
     default:
       return FileKind::kUnknown;
   }
-}
-
-// Returns nothing if the path is not a symbolic link.
-std::string target_of(const std::string& path) {
-  char target[PATH_MAX];
-  const ssize_t length = readlink(path.c_str(), target, sizeof target);
-  return length < 0 ? std::string() : std::string(target, static_cast<std::size_t>(length));
 }
 
 // "bytes 16,384 to 18,879, and 3 more ranges"
@@ -83,7 +75,7 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
   facts.report = std::move(report);
   facts.counted = counted;
   struct stat status {};
-  facts.link_target = target_of(facts.report.path);
+  facts.link_target = tools::target_of_link(facts.report.path);
   if (stat(facts.report.path.c_str(), &status) == 0) {
     facts.kind = kind_of(status.st_mode);
     facts.modified_seconds =

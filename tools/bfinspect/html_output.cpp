@@ -3,7 +3,6 @@
 
 #include <bfstore/bfstore.hpp>
 
-#include <array>
 #include <ctime>
 
 #include "html_charts.hpp"
@@ -163,14 +162,6 @@ std::string charts(const Facts& facts) {
   return all.empty() ? all : "<div class=\"charts\">\n" + all + "</div>\n";
 }
 
-std::string time_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  std::array<char, 64> text{};
-  if (gmtime_r(&now, &parts) == nullptr) return "an unknown day";
-  return std::string(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts));
-}
-
 }  // namespace
 
 std::string html_of(const Facts& facts) {
@@ -179,7 +170,8 @@ std::string html_of(const Facts& facts) {
   put_facts(sections, facts);
   return kHead + ("<title>" + path + ": " + html_escaped(headline(facts)) + "</title>\n") + kStyle +
          "</head>\n<body>\n<main>\n<h1>" + path + "</h1>\n" + verdict_box(facts) + key_figures(facts) + charts(facts) +
-         sections.finished() + "<footer><p>As bfinspect " + bfstore::version() + " saw the file at " + time_now() +
+         sections.finished() + "<footer><p>As bfinspect " + bfstore::version() + " saw the file at " +
+         moment_text(std::time(nullptr)) +
          ". The file may have changed since.</p></footer>\n</main>\n</body>\n</html>\n";
 }
 

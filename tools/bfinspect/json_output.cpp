@@ -46,10 +46,10 @@ Json slot_json(const std::optional<bfstore::ReportedSlot>& slot) {
 void put_foreign_shape(Json& out, const Facts& facts) {
   const bfstore::ReportedIdentity& id = *facts.report.identity;
   const auto said = [](const auto& value) { return value == 0 ? Json() : Json(value); };
-  out["m"] = id.num_bits;
-  out["k"] = id.num_probes;
-  out["n"] = said(id.capacity);
-  out["p"] = said(id.fpr);
+  out["num_bits"] = id.num_bits;
+  out["num_probes"] = id.num_probes;
+  out["capacity"] = said(id.capacity);
+  out["fpr"] = said(id.fpr);
   out["seeds"] = id.seeds ? Json(*id.seeds) : Json();
   out["layout"] = layout_name(id.layout);
   out["hash"] = facts.foreign->filter->hash ? Json(hash_name(id.hash)) : Json();
@@ -69,40 +69,20 @@ void put_foreign(Json& out, const std::optional<Foreign>& foreign) {
 
 void put_identity(Json& out, const Facts& facts) {
   const std::optional<bfstore::ReportedIdentity>& id = facts.report.identity;
-  for (const char* key : {"m",
-                          "k",
-                          "n",
-                          "p",
-                          "seed",
-                          "seeds",
-                          "part",
-                          "num_parts",
-                          "whole_capacity",
-                          "layout",
-                          "hash",
-                          "secret_check",
-                          "bits_per_key",
-                          "format_version",
-                          "form",
-                          "file_id",
-                          "header_bytes",
-                          "compat",
-                          "ro_compat",
-                          "incompat",
-                          "body_offset",
-                          "body_bytes",
-                          "sealed",
-                          "checksums_offset",
-                          "num_chunks",
-                          "damaged"}) {
+  for (const char* key :
+       {"num_bits",     "num_probes",     "capacity",       "fpr",        "seed",         "seeds",
+        "part",         "num_parts",      "whole_capacity", "layout",     "hash",         "secret_check",
+        "bits_per_key", "format_version", "form",           "file_id",    "header_bytes", "compat",
+        "ro_compat",    "incompat",       "body_offset",    "body_bytes", "sealed",       "checksums_offset",
+        "num_chunks",   "damaged"}) {
     out[key] = Json();
   }
   if (!id) return;
   if (facts.foreign) return put_foreign_shape(out, facts);
-  out["m"] = id->num_bits;
-  out["k"] = id->num_probes;
-  out["n"] = id->capacity;
-  out["p"] = id->fpr;
+  out["num_bits"] = id->num_bits;
+  out["num_probes"] = id->num_probes;
+  out["capacity"] = id->capacity;
+  out["fpr"] = id->fpr;
   out["seed"] = std::to_string(id->seed);
   out["seeds"] = id->seeds ? Json(*id->seeds) : Json();
   if (id->part) {
@@ -207,7 +187,7 @@ void put_openers(Json& out, const Facts& facts) {
 
 // The version of the keys and their meanings. It changes if a key goes or changes its meaning, and not if a key is
 // added (capi/COMPATIBILITY.md).
-constexpr int kSchema = 1;
+constexpr int kSchema = 2;  // in 1 num_bits, num_probes, capacity and fpr were m, k, n and p
 
 Json object_of(const Facts& facts) {
   const bfstore::Report& report = facts.report;
@@ -240,23 +220,23 @@ Json object_of(const Facts& facts) {
 }
 
 // The library writes null for a number that is not finite.
-std::string dumped(const Json& object) {
+std::string dumped(const Json& object, bool on_one_line) {
   constexpr bool kAscii = true;  // the reader may be a terminal
-  return object.dump(2, ' ', kAscii) + '\n';
+  return object.dump(on_one_line ? -1 : 2, ' ', kAscii) + '\n';
 }
 
 }  // namespace
 
-std::string json_of(const Facts& facts) { return dumped(object_of(facts)); }
+std::string json_of(const Facts& facts, bool on_one_line) { return dumped(object_of(facts), on_one_line); }
 
-std::string json_of(const std::string& path, const bfstore::Error& error) {
+std::string json_of(const std::string& path, const bfstore::Error& error, bool on_one_line) {
   Json out = object_of(Facts{});
   for (auto& value : out) value = Json();
   out["schema"] = kSchema;
   put_text(out, "path", path);
   out["healthy"] = false;
   out["error"] = problem_json(error.code, error.message);
-  return dumped(out);
+  return dumped(out, on_one_line);
 }
 
 }  // namespace bfinspect

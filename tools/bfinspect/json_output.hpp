@@ -13,10 +13,11 @@
 
 namespace bfinspect {
 
-// One line for each key, and a last LF.
-std::string json_of(const Facts& facts);
+// One line for each key, or all on one line, and a last LF. A fact that bf plan --json or a struct of the C ABI has,
+// too, has the same name here.
+std::string json_of(const Facts& facts, bool on_one_line = false);
 
 // For a file that could not be read: the same keys with null, and the reason in `error`.
-std::string json_of(const std::string& path, const bfstore::Error& error);
+std::string json_of(const std::string& path, const bfstore::Error& error, bool on_one_line = false);
 
 }  // namespace bfinspect

@@ -24,6 +24,7 @@
 #include "help.hpp"
 #include "html_output.hpp"
 #include "json_output.hpp"
+#include "link.hpp"
 #include "mask.hpp"
 #include "program.hpp"
 #include "prometheus_output.hpp"
@@ -36,45 +37,44 @@
 namespace bfinspect {
 namespace {
 
-constexpr const char* kFooter =
-    "Tells every rule that the file breaks, too, and what is known of another program's filter, if its format is\n"
+constexpr const char* kAbout =
+    "Tells every rule that a file breaks, too, and what is known of another program's filter, if its format is\n"
     "known. Writes nothing and takes no lock. Waits 0.1 s for a process that changes the state of the file, no\n"
     "longer.\n"
     "\n"
-    "Exit status:\n"
-    "  0  healthy: clean, in use, or left by a killed writer and ready for use\n"
-    "  1  needs attention: unclean, recovering, poisoned, superseded, filling, or\n"
-    "     overfull; or bits may be missing; or a file of another program that may\n"
-    "     have several formats, or needs --column\n"
-    "  2  not a good filter file, or a sealed one that is damaged: every broken rule\n"
-    "     is listed\n"
-    "  3  bad usage, or the file could not be read\n"
+    "Several files: one page after another, or with --json one object on each line; --html takes one file. The exit\n"
+    "code is that of the worst file.\n"
     "\n"
-    "--quick: overfull is what the count of keys in the header says. A sealed file is\n"
-    "not compared with its checksums, and missing bits are not looked for: the first\n"
-    "line says so.\n"
+    "--quick: overfull is what the count of keys in the header says. A sealed file is not compared with its\n"
+    "checksums, and missing bits are not looked for: the first line says so.\n"
     "\n"
-    "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits\n"
-    "than chance explains. Smaller holes, or holes in a filter of few keys, are found\n"
-    "only if the file was sealed before.\n"
+    "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits than chance explains. Smaller\n"
+    "holes, or holes in a filter of few keys, are found only if the file was sealed before.\n"
     "\n"
-    "JSON: every key is always present; null means unknown. Text in any encoding\n"
-    "survives: path, note and command are null if they are not UTF-8, and\n"
-    "path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
+    "JSON: every key is always present; null means unknown. A fact has the name that it has in bf plan --json and in\n"
+    "the C structs (num_bits, capacity, fpr). Text in any encoding survives: path, note and command are null if they\n"
+    "are not UTF-8, and path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
     "\n"
-    "HTML: one file that needs no network, for a browser. No text from the filter\n"
-    "file becomes HTML. The page has no seed: a person who knows it can choose keys\n"
-    "that collide.\n"
+    "HTML: one file that needs no network, for a browser. No text from the filter file becomes HTML. The page has no\n"
+    "seed: a person who knows it can choose keys that collide.\n"
     "\n"
-    "Prometheus: metrics of all files, for the textfile collector of the node\n"
-    "exporter. --output replaces its file at once, or leaves it as it is. A file that\n"
-    "could not be read has bfstore_up 0. The exit status is that of the worst file.\n"
-    "\n"
-    "Examples:\n"
+    "Prometheus: metrics of all files, for the textfile collector of the node exporter. --output replaces its file at\n"
+    "once, or leaves it as it is. A file that could not be read has bfstore_up 0.";
+
+constexpr const char* kExamples =
     "  bfinspect users.bf\n"
     "  bfinspect --json --quick users.bf | jq .state\n"
     "  bfinspect --html users.html users.bf\n"
     "  bfinspect --prometheus --output bfstore.prom users.bf urls.bf";
+
+std::vector<tools::Entry> exit_codes() {
+  return {{"0", "healthy: clean, in use, or left by a killed writer and ready for use"},
+          {"1",
+           "needs attention: unclean, recovering, poisoned, superseded, filling, or overfull; or bits may be missing; "
+           "or a file of another program that may have several formats, or needs --column"},
+          {"2", "not a good filter file, or a sealed one that is damaged: every broken rule is listed"},
+          {"3", "bad usage, or the file could not be read"}};
+}
 
 struct Arguments {
   std::vector<std::string> paths;
@@ -111,7 +111,10 @@ int finish(const std::string& text, Verdict verdict) {
 }
 
 // The library's callers create a file in many ways, a user of this program in one.
-std::string with_way_out(const bfstore::Error& error) {
+std::string with_way_out(const bfstore::Error& error, const std::string& path) {
+  if (error.code == bfstore::Code::kNotFound) {
+    if (const std::string refused = tools::refused_link(path); !refused.empty()) return refused;
+  }
   constexpr std::string_view kCreate = "no such file. Correct the path, or create it first";
   std::string text = error.message;
   const std::size_t at = text.rfind(kCreate);
@@ -161,23 +164,38 @@ int write_file(const std::string& path, bool replace, const std::string& text, V
   return code;
 }
 
-int show(const Arguments& arguments, const Facts& facts) {
+// `before`: what separates it from the file before it.
+int show(const Arguments& arguments, const Facts& facts, const std::string& before) {
   if (!arguments.html.empty()) {
     const std::string text = html_of(facts);
     return arguments.html == "-" ? finish(text, facts.verdict)
                                  : write_file(arguments.html, arguments.force, text, facts.verdict);
   }
-  return finish(arguments.json ? json_of(facts) : page_of(facts, style_of_output()), facts.verdict);
+  const bool on_one_line = arguments.paths.size() > 1;
+  return finish(arguments.json ? json_of(facts, on_one_line) : before + page_of(facts, style_of_output()),
+                facts.verdict);
 }
 
-int inspect(const Arguments& arguments) {
-  const std::string& path = arguments.paths.front();
+int inspect_file(const Arguments& arguments, const std::string& path, const std::string& before) {
   const bfstore::Result<bfstore::Report> report = bfstore::inspect(path, !arguments.quick);
   if (!report) {
-    complain(with_way_out(report.error()));
-    return finish(arguments.json ? json_of(path, report.error()) : "", Verdict::kFailed);
+    complain(with_way_out(report.error(), path));
+    const bool on_one_line = arguments.paths.size() > 1;
+    return finish(arguments.json ? json_of(path, report.error(), on_one_line) : "", Verdict::kFailed);
   }
-  return show(arguments, gather(*report, !arguments.quick, arguments.form));
+  return show(arguments, gather(*report, !arguments.quick, arguments.form), before);
+}
+
+// Each page begins with its file's name. The exit code is that of the worst file.
+int inspect(const Arguments& arguments) {
+  int worst = static_cast<int>(Verdict::kHealthy);
+  bool shown = false;
+  for (const std::string& path : arguments.paths) {
+    const int code = inspect_file(arguments, path, shown ? "\n" : "");
+    shown = shown || code != static_cast<int>(Verdict::kFailed);
+    worst = std::max(worst, code);
+  }
+  return worst;
 }
 
 int print_metrics(const Arguments& arguments) {
@@ -189,7 +207,7 @@ int print_metrics(const Arguments& arguments) {
     if (report) {
       files.back().facts = gather(*report, !arguments.quick, arguments.form);
     } else {
-      complain(with_way_out(report.error()));
+      complain(with_way_out(report.error(), path));
     }
     worst = std::max(worst, report ? files.back().facts->verdict : Verdict::kFailed);
   }
@@ -201,9 +219,9 @@ int print_metrics(const Arguments& arguments) {
 // Returns what is wrong with the arguments together, or nothing.
 std::string wrong_arguments(const Arguments& arguments) {
   if (const std::string wrong = wrong_form(arguments.form); !wrong.empty()) return wrong;
-  if (arguments.paths.size() > 1 && !arguments.prometheus) {
+  if (arguments.paths.size() > 1 && !arguments.html.empty()) {
     return "'" + arguments.paths[1] +
-           "' is not expected here: several files are for --prometheus alone. See bfinspect --help.";
+           "' is not expected here: --html takes one file. Run bfinspect once for each. See bfinspect --help.";
   }
   if (arguments.json + arguments.prometheus + !arguments.html.empty() > 1)
     return "--json, --html and --prometheus exclude each other. Give one. See bfinspect --help.";
@@ -234,10 +252,9 @@ void unmask(Arguments& arguments) {
 }
 
 void declare(CLI::App& app, Arguments& arguments) {
-  tools::mark_path(app.add_option("FILE", arguments.paths, "the filter file; several with --prometheus"))
-      ->required()
-      ->type_name("");
-  app.add_flag("--json", arguments.json, "one JSON object instead of a page");
+  tools::mark_path(app.add_option("FILE", arguments.paths, "the filter file, or several"))->required()->type_name("");
+  app.add_flag("--json", arguments.json,
+               "a JSON object for each file instead of a page; of several files one on each line");
   tools::mark_path(app.add_option("--html", arguments.html, "make this file, a page for a browser; -: print it"))
       ->type_name("PATH");
   app.add_flag("--force", arguments.force, "with --html: replace the file if it exists");
@@ -253,9 +270,12 @@ void declare(CLI::App& app, Arguments& arguments) {
          tools::kAboutColour)
       ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
-                              "bfinspect [--json | --html PATH [--force]] [--quick] [--format F [--column C]] FILE\n"
+                              "bfinspect [--json] [--quick] [--format F [--column C]] FILE...\n"
+                              "bfinspect --html PATH [--force] [--quick] [--format F [--column C]] FILE\n"
                               "bfinspect --prometheus [--output PATH] [--quick] FILE...");
-  app.footer(kFooter);
+  tools::set_texts(app, {kAbout, kExamples, exit_codes()});
+  tools::set_groups(app, {{"Output", {"--json", "--html", "--force", "--prometheus", "--output"}},
+                          {"General", {"--colour", "--help", "--version"}}});
 }
 
 int run(int argc, char** argv) {

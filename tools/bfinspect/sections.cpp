@@ -122,7 +122,9 @@ void put_epoch(Sheet& sheet, const Report& report) {
   if (!report.turning) return;
   const bfstore::Turning& turning = *report.turning;
   sheet.row("window", time_text(turning.window_ms) + ", in " + std::to_string(turning.epochs) + " epochs");
-  sheet.row("epoch", grouped(turning.epoch) + (turning.due ? ", which is over: bf turn" : ""),
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const std::string began = ", since " + moment_text(static_cast<std::time_t>(turning.turned_at / kSecond));
+  sheet.row("epoch", grouped(turning.epoch) + began + (turning.due ? ". It is over: bf turn" : ""),
             turning.due ? Colour::kWarning : Colour::kNone);
 }
 

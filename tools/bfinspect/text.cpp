@@ -206,6 +206,13 @@ std::string rate_text(double rate) {
   return fixed_text(rate * 100, rate < 0.00095 ? 3 : 2) + " %";
 }
 
+std::string moment_text(std::time_t seconds) {
+  std::tm parts{};
+  std::array<char, 64> text{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return "an unknown day";
+  return std::string(text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M UTC", &parts));
+}
+
 std::string fixed_text(double number, int decimals) {
   char digits[400];  // the longest double in fixed notation has 309 digits before the point
   const auto result = std::to_chars(digits, digits + sizeof digits, number, std::chars_format::fixed, decimals);

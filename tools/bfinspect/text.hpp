@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,9 @@ std::string percent_text(double ratio);
 
 // A false-positive rate: "0.83 %", or "1 in 98.3 million" if a percentage would be all zeros.
 std::string rate_text(double rate);
+
+// "2026-11-28 10:17 UTC". `seconds` since 1970.
+std::string moment_text(std::time_t seconds);
 
 // A number with `decimals` digits after the point.
 std::string fixed_text(double number, int decimals);

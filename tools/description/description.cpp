@@ -34,7 +34,7 @@ Json words_of(const std::string& type, const std::vector<std::string>& names, co
   return found;
 }
 
-Json described(CLI::Option& option, const Words& words) {
+Json described(CLI::Option& option, const std::string& group, const Words& words) {
   const bool positional = option.get_positional();
   std::vector<std::string> names;
   for (const std::string& name : option.get_snames()) names.push_back("-" + name);
@@ -48,6 +48,7 @@ Json described(CLI::Option& option, const Words& words) {
           {"words", words_of(type, names, words)},
           {"many", option.get_allow_extra_args()},
           {"required", option.get_required()},
+          {"group", group},
           {"help", option.get_description()}};
 }
 
@@ -55,14 +56,24 @@ constexpr std::size_t kManualColumns = 72;  // a manual page of 80 columns is in
 
 Json described_tree(const CLI::App& app, const Words& words) {
   Json options = Json::array();
-  for (const CLI::Option* const option : app.get_options())
-    options.push_back(described(const_cast<CLI::Option&>(*option), words));  // get_validator is not const
+  const auto add = [&](const CLI::Option* option, const std::string& group) {
+    options.push_back(described(const_cast<CLI::Option&>(*option), group, words));  // get_validator is not const
+  };
+  for (const CLI::Option* const option : app.get_options()) {
+    if (option->get_positional()) add(option, "Arguments");
+  }
+  for (const GroupedOptions& group : grouped_options(app)) {
+    for (const CLI::Option* const option : group.options) add(option, group.title);
+  }
+  Json codes = Json::array();
+  for (const Entry& code : texts_of(app).codes) codes.push_back({{"code", code.name}, {"about", code.about}});
   Json commands = Json::array();
   for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(described_tree(*command, words));
   return {{"name", app.get_name()},        {"group", app.get_group()},
           {"help", app.get_description()}, {"usage", usage_of(app, kManualColumns)},
-          {"footer", app.get_footer()},    {"options", options},
+          {"about", texts_of(app).about},  {"examples", texts_of(app).examples},
+          {"exit_codes", codes},           {"options", options},
           {"commands", commands}};
 }
 

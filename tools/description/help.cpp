@@ -172,12 +172,14 @@ std::string footer_text(const std::string& footer, std::size_t columns) {
   return text;
 }
 
-// Titles are bold.
+// Titles are bold: lines with a colon at the end after an empty line, and the usage's.
 std::string with_titles(const std::string& text, bool colour) {
   const std::string usage = "Usage:";
+  const Lines lines = lines_of(text);
   std::string shown;
-  for (const std::string& line : lines_of(text)) {
-    const bool titled = line.ends_with(':') && !line.starts_with(' ');
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string& line = lines[i];
+    const bool titled = line.ends_with(':') && !line.starts_with(' ') && (i == 0 || lines[i - 1].empty());
     const std::size_t title = titled ? line.size() : line.starts_with(usage) ? usage.size() : 0;
     if (title > 0) shown += inked(line.substr(0, title), Ink::kBold, colour);
     shown += line.substr(title) + "\n";
@@ -201,15 +203,16 @@ class Help : public CLI::Formatter {
 
   std::string make_help(const CLI::App* app, std::string /*name*/, CLI::AppFormatMode mode) const override {
     const std::size_t columns = help_columns();
-    const bool is_long = mode == CLI::AppFormatMode::All;
     std::string text =
         filled("", words_of(app->get_description() + (app->get_description().ends_with('.') ? "" : ".")), 0, columns);
-    text += "\n" + usage("Usage: ", is_long ? kAll : 1, columns);
-    text += commands(*app, columns) + options(*app, is_long, columns);
-    text += "\n" + (is_long ? footer_text(app->get_footer(), columns) : filled("", words_of(more(*app)), 0, columns));
+    text += mode == CLI::AppFormatMode::All ? all_of(*app, columns) : short_of(*app, columns);
     text.pop_back();  // the last line's end
     return with_titles(text, has_colour(STDOUT_FILENO));
   }
+
+  void set(Texts texts) { texts_ = std::move(texts); }
+  [[nodiscard]] const Texts& texts() const { return texts_; }
+  void set(std::vector<Group> groups) { groups_ = std::move(groups); }
 
   // The first ways to call the command, at most that many.
   [[nodiscard]] std::string usage(const std::string& before, std::size_t most, std::size_t columns) const {
@@ -222,8 +225,31 @@ class Help : public CLI::Formatter {
     return text;
   }
 
+  // The options in no group come first, and in each group the usual ones.
+  [[nodiscard]] std::vector<GroupedOptions> grouped(const CLI::App& app) const {
+    std::vector<GroupedOptions> all{{"Options", {}}};
+    for (const Group& group : groups_) all.push_back({group.title, {}});
+    for (const CLI::Option* const option : in_order(app)) all[group_of(*option)].options.push_back(option);
+    std::erase_if(all, [](const GroupedOptions& one) { return one.options.empty(); });
+    return all;
+  }
+
  private:
   static constexpr std::size_t kHanging = 4;
+
+  [[nodiscard]] std::string short_of(const CLI::App& app, std::size_t columns) const {
+    std::string text = "\n" + usage("Usage: ", 1, columns);
+    text += commands_of(app).empty() ? usual_options(app, columns) : usual_commands(app, columns);
+    return text + "\n" + filled("", words_of(more(app)), 0, columns);
+  }
+
+  [[nodiscard]] std::string all_of(const CLI::App& app, std::size_t columns) const {
+    std::string text = "\n" + usage("Usage: ", kAll, columns);
+    if (!texts_.about.empty()) text += "\n" + footer_text(texts_.about, columns);
+    text += commands(app, columns) + options(app, columns);
+    if (!texts_.examples.empty()) text += "\nExamples:\n" + footer_text(texts_.examples, columns);
+    return text + section("Exit codes", texts_.codes, width_of_names(texts_.codes, columns), columns);
+  }
 
   // What is in brackets stays together where it fits in a line.
   static Lines usage_pieces(const std::string& usage, std::size_t columns) {
@@ -256,33 +282,88 @@ class Help : public CLI::Formatter {
     return text;
   }
 
-  static bool is_colour(const CLI::Option& option) {
-    const std::vector<std::string>& names = option.get_lnames();
-    return std::find(names.begin(), names.end(), "colour") != names.end();
+  // The usual commands, and the names of the others.
+  [[nodiscard]] std::string usual_commands(const CLI::App& app, std::size_t columns) const {
+    std::vector<Entry> entries;
+    for (const std::string& name : usual_) entries.push_back({name, app.get_subcommand(name)->get_description()});
+    Lines others;
+    for (const CLI::App* const command : commands_of(app)) {
+      if (std::find(usual_.begin(), usual_.end(), command->get_name()) == usual_.end())
+        others.push_back(command->get_name() + ",");
+    }
+    if (!others.empty()) others.back().pop_back();
+    return section("Usual commands", entries, width_of_names(entries, columns), columns) + "\nOther commands:\n" +
+           filled("  ", others, 2, columns);
   }
 
-  // The usual options come first. The colour, which every command has, is none of them.
-  [[nodiscard]] std::string options(const CLI::App& app, bool is_long, std::size_t columns) const {
+  static bool has_name(const CLI::Option& option, const std::string& name) {
+    const std::vector<std::string>& names = option.get_lnames();
+    return name.starts_with("--") && std::find(names.begin(), names.end(), name.substr(2)) != names.end();
+  }
+
+  // 0: in no group.
+  [[nodiscard]] std::size_t group_of(const CLI::Option& option) const {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const std::vector<std::string>& names = groups_[i].names;
+      if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return has_name(option, name); }))
+        return i + 1;
+    }
+    const bool is_short_help = option.get_lnames().empty();
+    return is_short_help ? groups_.size() : 0;
+  }
+
+  // The usual options first, and -h, --help and --version last.
+  [[nodiscard]] std::vector<const CLI::Option*> in_order(const CLI::App& app) const {
     std::vector<const CLI::Option*> own;
     std::vector<const CLI::Option*> last;
-    std::vector<Entry> places;
-    for (const std::string& name : usual_) own.push_back(app.get_option(name));
+    if (commands_of(app).empty()) {
+      for (const std::string& name : usual_) own.push_back(app.get_option(name));
+    }
     for (const CLI::Option* const option : app.get_options()) {
+      if (option->get_positional()) continue;
       if (option == app.get_help_ptr() || option == app.get_help_all_ptr() || option == app.get_version_ptr()) {
         last.push_back(option);
-      } else if (option->get_positional()) {
-        places.push_back(entry_of(*option));
       } else if (std::find(own.begin(), own.end(), option) == own.end()) {
         own.push_back(option);
       }
     }
-    if (!is_long) std::erase_if(own, [](const CLI::Option* option) { return is_colour(*option); });
-    if (!is_long) own.resize(std::min(own.size(), usual_.empty() ? kUsualOptions : usual_.size()));
-    if (is_long) own.insert(own.end(), last.begin(), last.end());
+    own.insert(own.end(), last.begin(), last.end());
+    return own;
+  }
+
+  static std::vector<Entry> places_of(const CLI::App& app) {
+    std::vector<Entry> places;
+    for (const CLI::Option* const option : app.get_options()) {
+      if (option->get_positional()) places.push_back(entry_of(*option));
+    }
+    return places;
+  }
+
+  [[nodiscard]] std::string options(const CLI::App& app, std::size_t columns) const {
+    const std::vector<Entry> places = places_of(app);
+    std::vector<Entry> all = places;
+    std::vector<std::pair<std::string, std::vector<Entry>>> sections;
+    for (const GroupedOptions& group : grouped(app)) {
+      sections.push_back({group.title, {}});
+      for (const CLI::Option* const option : group.options) sections.back().second.push_back(entry_of(*option));
+      all.insert(all.end(), sections.back().second.begin(), sections.back().second.end());
+    }
+    const std::size_t at = width_of_names(all, columns);
+    std::string text = section("Arguments", places, at, columns);
+    for (const auto& [title, entries] : sections) text += section(title, entries, at, columns);
+    return text;
+  }
+
+  // The colour, which every command has, is no usual option.
+  [[nodiscard]] std::string usual_options(const CLI::App& app, std::size_t columns) const {
+    const std::vector<Entry> places = places_of(app);
     std::vector<Entry> entries;
-    for (const CLI::Option* const option : own) {
+    for (const CLI::Option* const option : in_order(app)) {
+      const bool is_last = option->get_lnames().empty() || has_name(*option, "--help") ||
+                           has_name(*option, "--version") || has_name(*option, "--colour");
+      if (is_last || entries.size() == (usual_.empty() ? kUsualOptions : usual_.size())) continue;
       entries.push_back(entry_of(*option));
-      if (!is_long) entries.back().about = in_short(entries.back().about);
+      entries.back().about = in_short(entries.back().about);
     }
     std::vector<Entry> all = places;
     all.insert(all.end(), entries.begin(), entries.end());
@@ -296,14 +377,16 @@ class Help : public CLI::Formatter {
         app.get_parent() == nullptr ? app.get_name() : app.get_parent()->get_name() + " " + app.get_name();
     if (commands_of(app).empty()) return name + " --help shows all options and examples.";
     return name + " COMMAND -h shows the usual options of a command, and " + name + " help COMMAND all of it. " + name +
-           " --help has an example.";
+           " --help says what each command does.";
   }
 
   Lines usage_;
   Lines usual_;
+  Texts texts_;
+  std::vector<Group> groups_;
 };
 
-const Help& help_of(const CLI::App& app) { return dynamic_cast<const Help&>(*app.get_formatter()); }
+Help& help_of(const CLI::App& app) { return dynamic_cast<Help&>(*app.get_formatter()); }
 
 }  // namespace
 
@@ -320,6 +403,14 @@ std::string list_text(const std::string& title, const std::vector<Entry>& entrie
   const std::string list = section(title, entries, width_of_names(entries, columns), columns).substr(1);
   return with_titles(list + "\n" + filled("", words_of(after), 0, columns), has_colour(STDOUT_FILENO));
 }
+
+void set_texts(CLI::App& app, Texts texts) { help_of(app).set(std::move(texts)); }
+
+const Texts& texts_of(const CLI::App& app) { return help_of(app).texts(); }
+
+void set_groups(CLI::App& app, std::vector<Group> groups) { help_of(app).set(std::move(groups)); }
+
+std::vector<GroupedOptions> grouped_options(const CLI::App& app) { return help_of(app).grouped(app); }
 
 std::string usage_of(const CLI::App& app, std::size_t columns) { return help_of(app).usage("", Help::kAll, columns); }
 

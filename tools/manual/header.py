@@ -19,7 +19,7 @@ STRUCT = re.compile(r"typedef struct (?P<name>bfs_\w+) \{.*?\n\} (?P=name);", re
 FLAG = re.compile(r"#define (BFS_\w+) +0x[0-9a-f]+ull\s*" + COMMENT)
 NUMBER = re.compile(r"#define (BFS_(?:LAYOUT|HASH|KEYS)_\w+) +(\d+) *" + COMMENT)
 LINE = re.compile(r"(?P<indent> *)(?P<code>.*?) *(?:/\*(?P<comment>.*)\*/)?")
-COLUMNS = 65  # of a terminal with 80, less what indents a block of code
+COLUMNS = roff.VERBATIM_COLUMNS
 CODE = re.compile(r"#define (BFS_OK|BFS_E[A-Z]+) +(?:0|\(-\d+\))[ \t]*(?:/\* (.*?) \*/)?\n")
 
 
@@ -89,12 +89,11 @@ def narrow(code):
 
 
 def apart(line):
-    """Returns a long line with its comment above it. A call stays whole."""
+    """Returns a long line with its comment above it."""
     parts = LINE.fullmatch(line)
     indent, statement, comment = parts["indent"], parts["code"], parts["comment"]
     above = wrapped(f"/* {comment.strip()} */", indent, "   ") if comment else []
-    fits = len(indent + statement) <= COLUMNS or "(" in statement
-    return above + ([indent + statement] if statement and fits else wrapped(statement, indent, "    "))
+    return above + (roff.broken(indent + statement, COLUMNS, end="") if statement else [])
 
 
 def wrapped(text, indent, deeper):
@@ -131,7 +130,7 @@ def example_rows(example):
     """Returns what the program's first comment says, the command that builds it, and the program."""
     about = re.match(COMMENT, example)
     purpose, _, build = text_of(about["comment"]).partition("\n\n")
-    return [".SH EXAMPLES", roff.line(roff.marked(purpose)), ".PP", *roff.verbatim(build.strip()), ".PP",
+    return [".SH EXAMPLES", roff.line(roff.marked(purpose)), ".PP", *roff.verbatim("\n".join(roff.broken(build.strip()))), ".PP",
             *roff.verbatim("\n".join(narrow(example[about.end():].strip())))]
 
 

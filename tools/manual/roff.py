@@ -35,6 +35,25 @@ def marked(text):
     return "".join(out)
 
 
+VERBATIM_COLUMNS = 68  # of a terminal with 80, less what indents a block
+PIECE = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]*\)|[^\s"'])+""")  # a quoted blank ends none
+
+
+def broken(line, columns=VERBATIM_COLUMNS, end=" \\", deeper="    "):
+    """Returns a line of a program in lines that fit, which end with `end`, but for the last one. Nothing quoted is broken."""
+    if len(line) <= columns:
+        return [line]
+    indent = line[:len(line) - len(line.lstrip())]
+    rows, row = [], ""
+    for piece in PIECE.findall(line):
+        if row and len(row) + 1 + len(piece) + len(end) > columns:
+            rows.append(row + end)
+            row = indent + deeper + piece
+        else:
+            row = f"{row} {piece}" if row else indent + piece
+    return [*rows, row]
+
+
 def verbatim(text):
     """Returns lines that stay unchanged."""
     rows = ["\\&" + row if row.startswith((".", "'")) else row for row in escaped(text).split("\n")]
