@@ -2,8 +2,8 @@
 import os from "node:os";
 import {BFS} from "./abi.js";
 import {lib} from "./library.js";
-import {inNode} from "./options.js";
 import {Struct} from "./struct.js";
+import {FUNCTIONS, NAMES, PHRASES, QUALIFIED} from "./words.js";
 
 /** "EINVAL" and the like: in Node.js the usual names. They stand for the codes of bfstore that say no more than these.
  * @typedef {"EINVAL" | "ENOMEM" | "EBUSY" | "EEXIST" | "ENOENT" | "EACCES" | "ENOSPC" | "ELOOP"} SystemName */
@@ -68,12 +68,21 @@ const NATURAL = new Map([
 /** See BFS_IS_CALL_ERROR and its like. @param {number} code @returns {ErrorKind} */
 const kindOf = (code) => code > -100 ? "call" : code > -200 ? "state" : code > -300 ? "malformed" : "other";
 
-/* This package's name for what the library's words say to do. */
-/** @type {Map<number, string>} */
-const WAYS = new Map([[BFS.EREADONLY, ' (mode "r+")']]);
+const OWN_NAMES = new Map(NAMES);
+const OWN_QUALIFIED = new Map([...NAMES, ...QUALIFIED]);
+
+/** Returns the library's words with what options and calls are called here. A word is what is between two spaces, so that a path stays
+ * as it is. @param {string} message @returns {string} */
+function inNode(message) {
+  const called = FUNCTIONS.find(([theirs]) => message.startsWith(`${theirs}: `) || message.startsWith(`${theirs} `));
+  const names = called || message.startsWith("bfs_options.") ? OWN_QUALIFIED : OWN_NAMES;
+  let words = called ? called[1] + message.slice(called[0].length) : message;
+  for (const [theirs, own] of PHRASES) words = words.replaceAll(theirs, own);
+  return words.replace(/(?<![^\s(])[\w.]+?(?=[,.;)]*(?:\s|$))/g, (word) => names.get(word) ?? word);
+}
 
 /** Makes the error of a call without a bfs_error. @param {number} code @param {string} name */
-export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${strerror(code)}${WAYS.get(code) ?? ""}`);
+export const errorOfCode = (code, name) => new BfstoreError(code, 0, `${name}: ${inNode(strerror(code))}`, 0, name);
 
 /** Makes the error of a call with a bfs_error. If the call did not fill it in, a bug, the error still has words.
  * @param {number} code @param {Struct} error @param {string} name */
@@ -81,8 +90,8 @@ export function errorOfStruct(code, error, name) {
   const message = error.text("message");
   if (message === "") return errorOfCode(code, name);
   const subject = message.startsWith(`${name}: `) ? `${name}: ` : "";
-  const words = kindOf(code) === "call" ? subject + inNode(message.slice(subject.length)) : message;
-  return new BfstoreError(code, error.number("os_errno"), words, error.number("rule"));
+  return new BfstoreError(code, error.number("os_errno"), subject + inNode(message.slice(subject.length)), error.number("rule"),
+    subject === "" ? undefined : name);
 }
 
 /** Returns one sentence for a code of bfstore_codes.h. @param {number} code @returns {string} */

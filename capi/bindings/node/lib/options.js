@@ -146,25 +146,6 @@ const FLAGS = {
   tutorialSizing: BFS.TUTORIAL_SIZING, fill: BFS.STATS_FILL, memory: BFS.STATS_MEMORY,
 };
 
-/** @param {string} name @returns {string} */
-const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
-
-/** The library's names of options, which its words have, and the names here: fields of bfs_options and flags.
- * @type {Map<string, string>} */
-const NAMES = new Map(/** @type {[string, string][]} */ ([
-  ...Object.keys(STRUCTS.bfs_options.fields).map((field) => [field, camel(field.replace(/_ms$/, ""))]),
-  ...Object.keys(FLAGS).map((option) => [`BFS_${option.replace(/[A-Z]/g, "_$&").toUpperCase()}`, `${option}: true`]),
-  ["BFS_READ", 'mode "r"'], ["BFS_WRITE", 'mode "r+"'], ["BFS_CREATE", 'mode "a"'], ["BFS_NOFOLLOW", "followSymlinks: false"],
-]));
-
-/** Returns the library's words with the names that options have here. A path, which has more than a name between two
- * spaces, stays as it is. @param {string} words @returns {string} */
-export function inNode(words) {
-  return words.replace(/^bfs_(\w+)(?=[: ])/, (_, name) => camel(name))
-    .replace(/(?<!\S)(?:bfs_options\.)?(\w+)(?=[,.;:]?(?:\s|$))/g, (found, name) => NAMES.get(name) ?? found)
-    .replace(/; (leave it 0|remove it from the flags)$/, "; leave it out");
-}
-
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
 const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
 const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];

@@ -103,10 +103,8 @@ public class BfstoreException extends RuntimeException {
     }
     String words = new String(message, 0, end, StandardCharsets.UTF_8);
     error.put("message", new byte[1]); // another call uses the record again
-    if (code == Abi.EINVAL) {
-      words = Words.inJava(words);
-    }
-    return of(code, error.get32("os_errno"), error.get32("rule"), words.isEmpty() ? Filter.strerror(code) : words);
+    words = Words.inJava(words.isEmpty() ? Filter.strerror(code) : words);
+    return of(code, error.get32("os_errno"), error.get32("rule"), words);
   }
 
   static BfstoreException of(int code, int errno, String message) {

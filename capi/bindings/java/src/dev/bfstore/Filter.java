@@ -471,7 +471,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private BfstoreException refused(int code) {
-    return BfstoreException.of(code, 0, handle.name + ": " + strerror(code));
+    return BfstoreException.of(code, 0, handle.name + ": " + Words.inJava(strerror(code)));
   }
 
   /**
