@@ -180,22 +180,22 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 		return func() error { _, err := bfstore.Open(path, options); return err }
 	}
 	for words, call := range map[string]func() error{
-		"only one of NumBits and NumProbes was given":                    making(bfstore.Options{NumBits: 5}),
-		"or NumBits and NumProbes, or a file to be like (Options.Like).": making(bfstore.Options{}),
-		"two of Capacity": func() error { _, err := bfstore.PlanRequest{NumProbes: 5}.Plan(); return err },
+		"only one of NumBits and NumProbes was given":                                  making(bfstore.Options{NumBits: 5}),
+		"or NumBits and NumProbes, or a file to be like (Options.Like).":               making(bfstore.Options{}),
+		"two of capacity, FPR, BitsPerKey, NumProbes, and one of NumBits and MaxBytes": func() error { _, err := bfstore.MakePlan(bfstore.PlanRequest{NumProbes: 5}); return err },
 		"replace it (Replace: true), or open it to add (OpenOrCreate)": func() error {
 			_, err := bfstore.Create(path, bfstore.Options{Capacity: 5})
 			return err
 		},
-		"open it for writing (OpenOptions{Write: true})": func() error { _, err := reader.AddString("b"); return err },
-		"(OpenOptions{Write: true, Recover: true})":      opening(inUse, bfstore.OpenOptions{}),
-		"accept the loss (AcceptLoss: true)":             opening(inUse, bfstore.OpenOptions{}),
-		"made with (the option Secret)":                  opening(secret, bfstore.OpenOptions{}),
-		"without one (the option Secret)":                opening(path, bfstore.OpenOptions{Secret: make([]byte, 16)}),
-		"(FinishFilling)":                                func() error { _, err := filling.Dump(bfstore.DumpOptions{}); return err },
-		"(Copy with CopyOptions{Sealed: true})":          func() error { _, err := bfstore.Verify(path, bfstore.VerifyOptions{}); return err },
-		"(Options.Like)":                                 func() error { return create(t, bfstore.Options{Seed: bfstore.SeedOf(8)}).Merge(filter) },
-		"Open: does not take Follow; leave it out":       opening(path, bfstore.OpenOptions{Write: true, Follow: true}),
+		"open it for writing (OpenOptions{Write: true})":       func() error { _, err := reader.AddString("b"); return err },
+		"(OpenOptions{Write: true, Recover: true})":            opening(inUse, bfstore.OpenOptions{}),
+		"accept the loss (AcceptLoss: true)":                   opening(inUse, bfstore.OpenOptions{}),
+		"made with (the option Secret)":                        opening(secret, bfstore.OpenOptions{}),
+		"without one (the option Secret)":                      opening(path, bfstore.OpenOptions{Secret: make([]byte, 16)}),
+		"(FinishFilling)":                                      func() error { _, err := filling.Dump(bfstore.DumpOptions{}); return err },
+		"(Copy with CopyOptions{Sealed: true})":                func() error { _, err := bfstore.Verify(path, bfstore.VerifyOptions{}); return err },
+		"(Options.Like)":                                       func() error { return create(t, bfstore.Options{Seed: bfstore.SeedOf(8)}).Merge(filter) },
+		"Open with a range: does not take Write; leave it out": opening(path, bfstore.OpenOptions{Write: true, Range: &bfstore.Range{Offset: 64}}),
 	} {
 		err := call()
 		if err == nil || !strings.Contains(err.Error(), words) {
@@ -205,8 +205,9 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"num_bits", "./num_bits", "my num_bits", "BFS_READ", "bfs_options.mode"} {
-		_, err := bfstore.Open(filepath.Join(folder, name))
-		refused(t, err, bfstore.ENOENT, "/"+name)
+		_, err := bfstore.Open(name) // which is not there
+		refused(t, err, bfstore.ENOENT)
+		equal(t, strings.HasPrefix(err.Error(), name+": "), true, err)
 	}
 }
 
