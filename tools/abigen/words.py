@@ -17,6 +17,7 @@ import re
 PHRASES = (
     ("or replace it.", "or replace it ({replace}), or open it to add ({open_or_create})."),
     ("open it for writing", "open it for writing ({write})"),
+    ("Open it for writing", "Open it for writing ({write})"),
     ("Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.",
      "Recover it ({recover}) with the keys after the marks, accept the loss ({accept_loss}), or rebuild it."),
     ("(bf recover)", "({recover})"),

@@ -140,6 +140,7 @@ var wordsOfNames = [][2]string{
 var wordsOfPhrases = [][2]string{
 	{"or replace it.", "or replace it (Replace: true), or open it to add (OpenOrCreate)."},
 	{"open it for writing", "open it for writing (OpenOptions{Write: true})"},
+	{"Open it for writing", "Open it for writing (OpenOptions{Write: true})"},
 	{"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (OpenOptions{Write: true, Recover: true}) with the keys after the marks, accept the loss (AcceptLoss: true), or rebuild it."},
 	{"(bf recover)", "(OpenOptions{Write: true, Recover: true})"},
 	{"(bf finish-filling)", "(FinishFilling)"},

@@ -136,6 +136,7 @@ export const NAMES = [
 export const PHRASES = [
   ["or replace it.", "or replace it (replace: true), or open it to add (mode \"a\")."],
   ["open it for writing", "open it for writing (mode \"r+\")"],
+  ["Open it for writing", "Open it for writing (mode \"r+\")"],
   ["Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (mode \"r+\" with recover: true) with the keys after the marks, accept the loss (acceptLoss: true), or rebuild it."],
   ["(bf recover)", "(mode \"r+\" with recover: true)"],
   ["(bf finish-filling)", "(finishFilling())"],

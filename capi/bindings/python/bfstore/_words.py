@@ -130,6 +130,7 @@ NAMES: dict[str, str] = {
 PHRASES: dict[str, str] = {
     'or replace it.': 'or replace it (replace=True), or open it to add (open() with mode "a").',
     'open it for writing': 'open it for writing (mode "r+")',
+    'Open it for writing': 'Open it for writing (mode "r+")',
     'Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.': 'Recover it (open() with mode "r+" and recover=True) with the keys after the marks, accept the loss (accept_loss=True), or rebuild it.',
     '(bf recover)': '(open() with mode "r+" and recover=True)',
     '(bf finish-filling)': '(finish_filling())',

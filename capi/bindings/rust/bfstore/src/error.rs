@@ -181,7 +181,12 @@ impl Error {
     /// Makes the error of a code without a `bfs_error`.  `name` names the thing that failed.
     #[cold]
     pub(crate) fn of_code(code: i32, name: &str) -> Error {
-        Error::of_failure(Failure { code, os_errno: 0, rule: 0, message: format!("{name}: {}", in_rust(strerror(code))) })
+        Error::of_failure(Failure {
+            code,
+            os_errno: 0,
+            rule: 0,
+            message: format!("{name}: {}", in_rust(strerror(code))),
+        })
     }
 
     /// Makes an error that the binding itself finds, before it calls the library.

@@ -129,6 +129,7 @@ pub(crate) const NAMES: &[(&str, &str)] = &[];
 pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("or replace it.", "or replace it (replace(true)), or open it to add (open_or_create())."),
     ("open it for writing", "open it for writing (options().write(true))"),
+    ("Open it for writing", "Open it for writing (options().write(true))"),
     (
         "Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.",
         "Recover it (options().write(true).recover(true)) with the keys after the marks, accept the loss (accept_loss(true)), or rebuild it.",

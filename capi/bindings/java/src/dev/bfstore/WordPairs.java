@@ -138,6 +138,7 @@ final class WordPairs {
   static final String[][] PHRASES = {
     {"or replace it.", "or replace it (replace()), or open it to add (Filter.openOrCreate)."},
     {"open it for writing", "open it for writing (new OpenOptions().write())"},
+    {"Open it for writing", "Open it for writing (new OpenOptions().write())"},
     {"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (new OpenOptions().write().recover()) with the keys after the marks, accept the loss (acceptLoss()), or rebuild it."},
     {"(bf recover)", "(new OpenOptions().write().recover())"},
     {"(bf finish-filling)", "(finishFilling())"},
