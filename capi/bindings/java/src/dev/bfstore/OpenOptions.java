@@ -224,7 +224,7 @@ public final class OpenOptions {
    */
   static int milliseconds(Duration time, int zero) {
     if (time.isNegative() || time.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
-      throw new IllegalArgumentException("a time is 0 to 4,000,000 seconds, not " + time);
+      throw BfstoreException.invalid("a time is 0 to 4,000,000 seconds, not " + time);
     }
     return time.isZero() ? zero : (int) Math.max(1, time.toMillis());
   }
