@@ -194,6 +194,8 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 		"without one (the option Secret)":                      opening(path, bfstore.OpenOptions{Secret: make([]byte, 16)}),
 		"(FinishFilling)":                                      func() error { _, err := filling.Dump(bfstore.DumpOptions{}); return err },
 		"(Copy with CopyOptions{Sealed: true})":                func() error { _, err := bfstore.Verify(path, bfstore.VerifyOptions{}); return err },
+		"create it first (OpenOrCreate)":                       opening(filepath.Join(folder, "none"), bfstore.OpenOptions{}),
+		"make it with Layout: Counting":                        func() error { _, err := reader.Count([]byte("a")); return err },
 		"(Options.Like)":                                       func() error { return create(t, bfstore.Options{Seed: bfstore.SeedOf(8)}).Merge(filter) },
 		"Open with a range: does not take Write; leave it out": opening(path, bfstore.OpenOptions{Write: true, Range: &bfstore.Range{Offset: 64}}),
 	} {
@@ -249,9 +251,9 @@ func TestPaths(t *testing.T) {
 func TestArgumentsOutOfRange(t *testing.T) {
 	path := somewhere(t)
 	for words, options := range map[string]bfstore.Options{
-		"false-positive rate 2": {Capacity: 5, FPR: 2}, "probes": {NumBits: 5, NumProbes: -1}, "negative": {Capacity: 5, LockTimeout: -5},
-		"49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
-		"number of threads": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
+		"false-positive rate 2": {Capacity: 5, FPR: 2}, "NumProbes is 1 to 64, and not -1": {NumBits: 5, NumProbes: -1}, "LockTimeout is negative": {Capacity: 5, LockTimeout: -5},
+		"LockTimeout is longer than 49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "Mode has more than permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
+		"Threads is 1 to 64, and not -1": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
 		"does not take Strict; leave it out": {Capacity: 5, Strict: true}, "does not take Bare; leave it out": {Capacity: 5, Bare: true},
 		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
 	} {
@@ -267,7 +269,7 @@ func TestArgumentsOutOfRange(t *testing.T) {
 	_, err = bfstore.Open(path, bfstore.OpenOptions{}, bfstore.OpenOptions{})
 	refused(t, err, bfstore.EINVAL)
 	_, err = bfstore.Open(path, bfstore.OpenOptions{Threads: -1})
-	refused(t, err, bfstore.EINVAL, "threads")
+	refused(t, err, bfstore.EINVAL, "Threads")
 	_, err = bfstore.InspectForeign(nil, bfstore.ForeignForm{Format: "raw"}, bfstore.Options{}, bfstore.Options{})
 	refused(t, err, bfstore.EINVAL)
 	_, err = bfstore.Format(nil, bfstore.Options{Capacity: 5})

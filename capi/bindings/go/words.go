@@ -139,6 +139,8 @@ var wordsOfNames = [][2]string{
 // Anywhere in a message.
 var wordsOfPhrases = [][2]string{
 	{"or replace it.", "or replace it (Replace: true), or open it to add (OpenOrCreate)."},
+	{"or create it first.", "or create it first (OpenOrCreate)."},
+	{"the filter's layout cannot do this", "the filter's layout cannot do this (to remove or count keys, make it with Layout: Counting)"},
 	{"open it for writing", "open it for writing (OpenOptions{Write: true})"},
 	{"Open it for writing", "Open it for writing (OpenOptions{Write: true})"},
 	{"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (OpenOptions{Write: true, Recover: true}) with the keys after the marks, accept the loss (AcceptLoss: true), or rebuild it."},

@@ -135,6 +135,8 @@ export const NAMES = [
 /** Anywhere in a message. @type {readonly (readonly [string, string])[]} */
 export const PHRASES = [
   ["or replace it.", "or replace it (replace: true), or open it to add (mode \"a\")."],
+  ["or create it first.", "or create it first (mode \"a\")."],
+  ["the filter's layout cannot do this", "the filter's layout cannot do this (to remove or count keys, make it with layout: \"counting\")"],
   ["open it for writing", "open it for writing (mode \"r+\")"],
   ["Open it for writing", "Open it for writing (mode \"r+\")"],
   ["Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (mode \"r+\" with recover: true) with the keys after the marks, accept the loss (acceptLoss: true), or rebuild it."],

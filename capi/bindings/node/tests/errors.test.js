@@ -181,6 +181,7 @@ test("the way out has the names of this package", (t) => {
   for (const [call, words] of [
     [() => bfstore.create(path, {capacity: 5}), 'replace it (replace: true), or open it to add (mode "a")'],
     [() => bfstore.open(file("in use")), 'Recover it (mode "r+" with recover: true)'], [() => bfstore.open(file("in use")), "accept the loss (acceptLoss: true)"],
+    [() => bfstore.open(file("none")), 'create it first (mode "a")'], [() => reader.count("a"), 'make it with layout: "counting"'],
     [() => reader.add("b"), 'open it for writing (mode "r+")'], [() => reader.sync(), 'Open it for writing (mode "r+")'],
     [() => bfstore.open(file("secret")), "made with (the option secret)"], [() => bfstore.verify(path), "(copy() with sealed: true)"],
     [() => create({filling: true}, "filling").dump(), "(finishFilling())"], [() => create({seed: 8}, "seeded").merge(filter), "(like)"],

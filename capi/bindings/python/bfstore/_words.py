@@ -129,6 +129,8 @@ NAMES: dict[str, str] = {
 # Anywhere in a message.
 PHRASES: dict[str, str] = {
     'or replace it.': 'or replace it (replace=True), or open it to add (open() with mode "a").',
+    'or create it first.': 'or create it first (open() with mode "a").',
+    "the filter's layout cannot do this": 'the filter\'s layout cannot do this (to remove or count keys, make it with layout="counting")',
     'open it for writing': 'open it for writing (mode "r+")',
     'Open it for writing': 'Open it for writing (mode "r+")',
     'Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.': 'Recover it (open() with mode "r+" and recover=True) with the keys after the marks, accept the loss (accept_loss=True), or rebuild it.',

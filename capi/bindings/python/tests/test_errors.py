@@ -152,6 +152,8 @@ class Raised(Case):
                 (bfstore.ReadOnlyError, lambda: reader.add("a"), 'mode "r+"'),
                 (FileExistsError, lambda: bfstore.create(self.path, 5), 'open() with mode "a"'),
                 (bfstore.SealedError, lambda: bfstore.verify(self.path), "seal()"),
+                (FileNotFoundError, lambda: bfstore.open(self.folder / "no"), 'create it first (open() with mode "a")'),
+                (bfstore.UnsupportedError, lambda: reader.count("a"), 'layout="counting"'),
                 (bfstore.FillingError, lambda: self.create(self.folder / "filling", filling=True).dump(), "(finish_filling())"),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, 'mode "r+" and recover=True'),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, "accept_loss=True"),

@@ -128,6 +128,11 @@ pub(crate) const NAMES: &[(&str, &str)] = &[];
 /// Anywhere in a message.
 pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("or replace it.", "or replace it (replace(true)), or open it to add (open_or_create())."),
+    ("or create it first.", "or create it first (open_or_create())."),
+    (
+        "the filter's layout cannot do this",
+        "the filter's layout cannot do this (to remove or count keys, make it with layout(Layout::Counting))",
+    ),
     ("open it for writing", "open it for writing (options().write(true))"),
     ("Open it for writing", "Open it for writing (options().write(true))"),
     (

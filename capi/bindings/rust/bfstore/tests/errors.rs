@@ -170,6 +170,8 @@ fn the_way_out_has_names_of_rust() {
         (failed(Filter::open(&in_use)), "accept the loss (accept_loss(true))"),
         (failed(Filter::open(&secret)), "made with (secret())"),
         (failed(Filter::options().secret(&[7; 16]).open(&path)), "without one (secret())"),
+        (failed(Filter::open(folder.join("none"))), "create it first (open_or_create())"),
+        (failed(reader.count("a")), "make it with layout(Layout::Counting)"),
         (failed(filling.dump()), "(finish_filling())"),
         (failed(verify(&path)), "(seal())"),
         (failed(other.merge(&filter)), "(like())"),
