@@ -318,7 +318,7 @@ public final class CreateOptions {
    * @param time zero: do not wait
    */
   public CreateOptions lockTimeout(Duration time) {
-    lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
+    lockTimeout = OpenOptions.milliseconds("lockTimeout", time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
@@ -334,7 +334,7 @@ public final class CreateOptions {
    * @param time zero: at each add that changes a bit
    */
   public CreateOptions writebackCheck(Duration time) {
-    writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
+    writebackCheck = OpenOptions.milliseconds("writebackCheck", time, Abi.WRITEBACK_CHECK_EACH_ADD);
     return this;
   }
 

@@ -137,6 +137,8 @@ final class WordPairs {
   /** Anywhere in a message. */
   static final String[][] PHRASES = {
     {"or replace it.", "or replace it (replace()), or open it to add (Filter.openOrCreate)."},
+    {"or create it first.", "or create it first (Filter.openOrCreate)."},
+    {"the filter's layout cannot do this", "the filter's layout cannot do this (to remove or count keys, make it with layout(Layout.COUNTING))"},
     {"open it for writing", "open it for writing (new OpenOptions().write())"},
     {"Open it for writing", "Open it for writing (new OpenOptions().write())"},
     {"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (new OpenOptions().write().recover()) with the keys after the marks, accept the loss (acceptLoss()), or rebuild it."},

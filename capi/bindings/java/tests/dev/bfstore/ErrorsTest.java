@@ -207,7 +207,8 @@ class ErrorsTest extends Case {
         "the secret has 15 bytes, and not 16");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
     Class<BfstoreException.InvalidException> wrong = BfstoreException.InvalidException.class;
-    assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
+    assertEquals("lockTimeout is 0 to 4,000,000 seconds, not PT-0.001S",
+        assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1))).getMessage());
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
     assertEquals("capacity is negative: -1", assertThrows(wrong, () -> new CreateOptions().capacity(-1)).getMessage());
@@ -219,9 +220,9 @@ class ErrorsTest extends Case {
     assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
     assertThrows(InvalidPathException.class, () -> Filter.open(Path.of("a\0b")));
     assertThrows(NullPointerException.class, () -> Filter.open(null));
-    assertEquals(1, OpenOptions.milliseconds(Duration.ofNanos(1), 7));
-    assertEquals(7, OpenOptions.milliseconds(Duration.ZERO, 7));
-    assertEquals(1500, OpenOptions.milliseconds(Duration.ofMillis(1500), 7));
+    assertEquals(1, OpenOptions.milliseconds("x", Duration.ofNanos(1), 7));
+    assertEquals(7, OpenOptions.milliseconds("x", Duration.ZERO, 7));
+    assertEquals(1500, OpenOptions.milliseconds("x", Duration.ofMillis(1500), 7));
     assertFalse(Files.exists(path));
   }
 
@@ -297,8 +298,8 @@ class ErrorsTest extends Case {
         () -> new PlanRequest().numProbes(5).plan(),
         "replace it (replace()), or open it to add (Filter.openOrCreate).", this::create,
         "open it for writing (new OpenOptions().write())", () -> reader.add("b"),
-        "(new OpenOptions().write().recover())", () -> Filter.open(inUse),
-        "accept the loss (acceptLoss())", () -> Filter.open(inUse),
+        "(new OpenOptions().write().recover()) with the keys after the marks, accept the loss (acceptLoss())", () -> Filter.open(inUse),
+        "make it with layout(Layout.COUNTING)", () -> reader.count("a"),
         "made with (secret())", () -> Filter.open(folder.resolve("secret")),
         "(finishFilling())", filling::dump,
         "(copyTo with new CopyOptions().sealed())", () -> Filter.verify(path),
