@@ -1,8 +1,8 @@
 /* The class Filter: keys one by one and in batches, and operations on the whole filter. */
 import {BFS, BFS_LARGE} from "./abi.js";
 import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
-import {errorOfCode} from "./errors.js";
-import {batchOf, batchOfDigests, digestOf, lendScratch, one, place} from "./keys.js";
+import {BfstoreError, errorOfCode} from "./errors.js";
+import {batchOf, batchOfDigests, digestOf, lendScratch, misfit, one, place} from "./keys.js";
 import {Life, abandon, born, closedError, handleOf} from "./life.js";
 import {lib} from "./library.js";
 import {ORDERS, TAKEN, formOf, given, numberNamed, pathBytes, plain, setOptions} from "./options.js";
@@ -299,6 +299,8 @@ export class Filter {
     held.what = batch;
     const done = Number(lib[fn](handleOf(this.#life), batch.keys.bytes, ...out));
     held.what = null;
+    const wrong = done === BFS.EINVAL ? misfit(batch) : "";
+    if (wrong !== "") throw new BfstoreError(BFS.EINVAL, 0, `${this.#life.name}: ${wrong}`, 0, this.#life.path);
     if (done < 0) this.#fail(done);
     return done;
   }

@@ -132,7 +132,8 @@ export function digestOf(digest) {
 
 // --- Many keys -------------------------------------------------------------------------------------------------------
 
-/** Keys in the form of the library, and their number. @typedef {{keys: Struct, count: number}} Batch */
+/** Keys in the form of the library, and their number; of a column what misfit() looks at.
+ * @typedef {{keys: Struct, count: number, column?: {bytes: number, offsets: Int32Array | BigInt64Array}}} Batch */
 
 /** @param {number} kind @param {number} count @param {NodeJS.ArrayBufferView} data @returns {Batch} */
 function batch(kind, count, data) {
@@ -205,8 +206,23 @@ function columnOf({data, offsets, validity, validityOffset = 0}) {
   const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
   made.keys.set("data_bytes", data.length);
   made.keys.set("offsets", steady(some));
+  made.column = {bytes: data.length, offsets: some};
   if (validity !== undefined) setValidity(made, validity, validityOffset);
   return made;
+}
+
+/** Says which offset of a column the library has refused; "" if none is wrong. @param {Batch} batch @returns {string} */
+export function misfit({column}) {
+  if (column === undefined) return "";
+  let before = 0n;
+  for (const [i, number] of column.offsets.entries()) {
+    const offset = BigInt(number);
+    if (offset < before)
+      return i === 0 ? `offset 0 is ${offset}, which is negative` : `offset ${i} is ${offset}, less than the one before it, ${before}`;
+    if (offset > column.bytes) return `offset ${i} is ${offset}, and the column has ${column.bytes} bytes of data`;
+    before = offset;
+  }
+  return "";
 }
 
 /** Returns an upper bound of the bytes of a list's key, before it is written. @param {Key} key */

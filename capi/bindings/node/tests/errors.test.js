@@ -194,6 +194,18 @@ test("the way out has the names of this package", (t) => {
   }
 });
 
+test("a column that is wrong says at which offset", (t) => {
+  const {create, path} = caseOf(t);
+  const filter = create();
+  const data = Buffer.from("abc");
+  for (const [offsets, words] of [
+    [Int32Array.of(0, 4, 5), "offset 1 is 4, and the column has 3 bytes of data"], [Int32Array.of(0, 2, 1), "offset 2 is 1, less than the one before it, 2"],
+    [BigInt64Array.of(-1n, 2n), "offset 0 is -1, which is negative"],
+  ])
+    for (const call of ["addMany", "containsMany", "select", "digestMany"])
+      assert.throws(() => filter[call]({data, offsets}), {code: "EINVAL", message: `${path}: ${words}`, path});
+});
+
 test("a path keeps its name where it is that of an option", (t) => {
   const {folder} = caseOf(t);
   const before = process.cwd();

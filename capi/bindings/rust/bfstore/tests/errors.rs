@@ -185,6 +185,28 @@ fn the_way_out_has_names_of_rust() {
     }
 }
 
+#[test]
+fn a_column_that_is_wrong_says_at_which_offset() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    for (offsets, words) in [
+        ([0, 4, 5], "offset 1 is 4, and the column has 3 bytes of data"),
+        ([0, 2, 1], "offset 2 is 1, less than the one before it, 2"),
+        ([-1, 2, 3], "offset 0 is -1, negative"),
+    ] {
+        let wide = offsets.map(i64::from);
+        let keys = || Keys::column32(b"abc", &offsets).unwrap();
+        for error in [
+            failed_with(filter.add_many(keys()), "BFS_EINVAL"),
+            failed_with(filter.contains_many(keys()), "BFS_EINVAL"),
+            failed_with(filter.select(keys()), "BFS_EINVAL"),
+            failed_with(filter.digest_many(Keys::column64(b"abc", &wide).unwrap()), "BFS_EINVAL"),
+        ] {
+            assert_eq!(error.to_string(), format!("{}: {words}", folder.filter().display()));
+        }
+    }
+}
+
 /// A struct without its size leaves the error unchanged, without words: so this makes each call fail that can.
 #[test]
 fn every_call_that_can_fail_has_words() {
