@@ -35,7 +35,8 @@ BFS_API BFS_CHECK int32_t bfs_open_memory(const void* bytes, uint64_t num_bytes,
 
 /* bfs_options.range, of bfs_open for reading: reads in place an embedded filter in a file of any other format.  It
  * begins at range->offset, a multiple of 64, and is at most range->bytes long (0: up to the end of the file).  When the
- * range is overwritten, zero-filled or truncated and grown again, lookups answer "maybe", and bfs_health is BFS_ELOST.
+ * range is overwritten or zero-filled, or truncated and grown again to its old length or more, lookups answer "maybe",
+ * and bfs_health is BFS_ELOST.  While it is shorter, a lookup there is a SIGBUS without BFS_GUARD.
  * It goes with BFS_POPULATE, RANDOM, GUARD, PRIVATE, NOFOLLOW, NO_WRITE and ANY_FILESYSTEM. */
 
 /* Writes what bfs_copy copies into the caller's memory, at any address, as an embedded filter, or with BFS_BARE in the

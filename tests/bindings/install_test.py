@@ -158,6 +158,11 @@ class Install(Stranger):
         self.install("rust", environment)
         self.write("src/main.rs", block("rust", FENCES["rust"]))
         self.assertEqual(self.run_lines("cargo run -q", environment), "true false\n[true, false]\n")
+        static, = commands("rust")[1]
+        self.run_lines(static, environment)
+        program = f"target/{platform.machine()}-unknown-linux-gnu/debug/program"
+        self.assertNotIn("(NEEDED)", self.run_lines(f"readelf -dW {program}", environment))
+        self.assertEqual(self.run_lines(f"./{program}", environment), "true false\n[true, false]\n")
 
     def test_go_is_installed_by_readme_s_commands(self):
         go = self.found(("go", "1.19"))[0]

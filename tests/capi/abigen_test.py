@@ -11,8 +11,10 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "abigen"))
 import declarations
 import layers
+import words
 
 HEADERS = {path.name: path.read_text(encoding="utf-8") for path in declarations.headers()}
+SOURCES = [path for folder in ("src", "capi") for path in sorted((layers.ROOT / folder).rglob("*.[ch]pp")) if "bindings" not in path.parts]
 
 
 def read(*texts):
@@ -62,6 +64,30 @@ class Layers(unittest.TestCase):
             "BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error);",
             "BFS_API BFS_CHECK int32_t bfs_finish_filling(bfs_filter* filter, bfs_error* error);\n"
             "BFS_API int64_t bfs_new(const bfs_filter* filter, bfs_error* error);"))
+
+
+class Words(unittest.TestCase):
+    """The messages of the library are in its sources, where a literal may go over several lines."""
+
+    sources = re.sub(r'"\s*\n\s*"', "", "\n".join(path.read_text("utf-8") for path in SOURCES))
+    # A command that does more than a call, or whose option has the words before it.
+    commands_alone = {"(bf create with --capacity and --fpr)", '(bf import --hash " +'}
+
+    def test_the_library_says_what_is_translated(self):
+        for theirs, _ in words.PHRASES:
+            self.assertIn(theirs, self.sources, "no message has it any longer: tools/abigen/words.py")
+
+    def test_every_command_of_bf_in_a_message_has_a_call_instead(self):
+        said = set(re.findall(r"\(bf [^)\n]*\)?", re.sub(r"//.*", "", self.sources)))
+        self.assertGreater(len(said), 8)
+        translated = {command for theirs, _ in words.PHRASES for command in re.findall(r"\(bf [^)]*\)", theirs)}
+        self.assertEqual(said - translated, self.commands_alone)
+
+    def test_every_language_has_every_way_out(self):
+        for name, language in words.LANGUAGES.items():
+            self.assertEqual(set(language.ways), set(words.LANGUAGES["python"].ways), name)
+            for theirs, own in words.phrases(language):
+                self.assertNotIn("(bf ", own, theirs)
 
 
 class Reader(unittest.TestCase):

@@ -1,6 +1,7 @@
-"""Writes the layers of the bindings that only repeat the C headers: constants, structs, signatures, checks of the layout.
+"""Writes the layers of the bindings that only repeat the C headers: constants, structs, signatures, checks of the layout. Also the
+tables by which each binding says the library's messages in its own words (words.py).
 
-    python3 tools/abigen    after a change of capi/bfstore*.h; prints the files that have changed
+    python3 tools/abigen    after a change of capi/bfstore*.h or of words.py; prints the files that have changed
 
 tests/capi/abigen_test.py fails as long as that was not done.
 """

@@ -2,7 +2,10 @@
 declarations from the header itself; the reader without cgo has the numbers of the codes."""
 
 import itertools
+import json
 import re
+
+import words
 
 # The type of a group of constants, the prefix of their names in C, and its replacement in Go.
 GROUPS = (("Code", "BFS_", ""), ("Abilities", "BFS_CAN_", "Can"), ("Differences", "BFS_DIFFERS_", "Differs"))
@@ -51,3 +54,9 @@ def files(abi, mark):
              "", "// Their names.", "var names = map[int32]string{",
              *(f'\t{f"c{one.name[4:]}:":{width}} "{one.name}",' for one in codes), "}"]
     yield "capi/bindings/go/reader/codes.go", "\n".join(lines) + "\n"
+
+    lines = [f"// {mark}", "", "package bfstore", "", "// The words of the library and those of Go: see tools/abigen/words.py."]
+    for name, comment, pairs in words.tables(abi, "go"):
+        lines += ["", f"// {comment}", f"var wordsOf{name.title()} = [][2]string{{",
+                  *(f"\t{{{json.dumps(theirs)}, {json.dumps(own)}}}," for theirs, own in pairs), "}"]
+    yield "capi/bindings/go/words.go", "\n".join(lines) + "\n"

@@ -1,11 +1,14 @@
-"""Java: the numbers, the structs, and the functions, for both back ends.
+"""Java: the numbers, the structs, and the functions, for both back ends, and the words of messages.
 
 An address, a size and 64 bits are a long. A function that only reads `const void*` and has no bfs_error also takes
 byte[]: it is short, so it may get an array of the heap.
 """
 
+import json
 import re
 import textwrap
+
+import words
 
 TYPES = {"int32_t": "int", "uint32_t": "int", "double": "double", "void": "void"}
 LAYOUTS = {"int": "JAVA_INT", "long": "JAVA_LONG", "double": "JAVA_DOUBLE", "byte[]": "ADDRESS", "void": "null"}
@@ -105,3 +108,10 @@ def files(abi, mark):
     yield FOLDER.format("src22", "FfmCalls"), source(
         mark, imports, "The functions by java.lang.foreign. Only a handle that is constant is compiled into its caller.",
         "abstract class FfmCalls implements Library", [*map(handle, made), *map(ffm_method, made)])
+    rows = []
+    for name, comment, pairs in words.tables(abi, "java"):
+        rows += [f"  /** {comment} */", f"  static final String[][] {name} = {{",
+                 *(f"    {{{json.dumps(theirs)}, {json.dumps(own)}}}," for theirs, own in pairs), "  };", ""]
+    yield FOLDER.format("src", "WordPairs"), source(
+        mark, [], "The words of the library and those of Java: see tools/abigen/words.py.", "final class WordPairs",
+        [*rows, "  private WordPairs() {}"])

@@ -1,6 +1,9 @@
-"""Node.js: lib/abi.js, from which koffi makes the functions and struct.js the structs."""
+"""Node.js: lib/abi.js, from which koffi makes the functions and struct.js the structs; lib/words.js for messages."""
 
+import json
 import textwrap
+
+import words as message_words
 
 KINDS = {"uint32_t": "u32", "int32_t": "i32", "uint64_t": "u64", "size_t": "u64", "double": "f64"}
 
@@ -69,3 +72,9 @@ def files(abi, mark):
     lines += ["};", PARAMETERS, "/** The result, then the parameters. @type {Readonly<Record<string, [string, ...string[]]>>} */"]
     lines += ["export const FUNCTIONS = {", *map(function, abi.functions), "};"]
     yield "capi/bindings/node/lib/abi.js", "\n".join(lines) + "\n"
+
+    lines = [f"/* {mark} */", "/* The words of the library and those of this package: see tools/abigen/words.py. */"]
+    for name, comment, pairs in message_words.tables(abi, "node"):
+        lines += ["", f"/** {comment} @type {{readonly (readonly [string, string])[]}} */", f"export const {name} = [",
+                  *(f"  [{json.dumps(theirs)}, {json.dumps(own)}]," for theirs, own in pairs), "];"]
+    yield "capi/bindings/node/lib/words.js", "\n".join(lines) + "\n"

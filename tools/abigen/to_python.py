@@ -1,4 +1,7 @@
-"""Python: tables of the numbers and of the structs that are dicts there, which the C compiler fills with offsets."""
+"""Python: tables of the numbers and of the structs that are dicts there, which the C compiler fills with offsets; and the words
+of messages."""
+
+import words
 
 # The extension fills in bfs_error and bfs_keys itself; the smaller ones are tuples.
 DICTS = ("bfs_options", "bfs_plan_request", "bfs_plan_result", "bfs_statistics",
@@ -44,3 +47,8 @@ def files(abi, mark):
         if struct.name in DICTS:
             lines += ["", f"static const Field {struct.name}_fields[] = {{", *rows(struct), "    {NULL, END, 0, 0},", "};"]
     yield "capi/bindings/python/bfstore/_abi.h", "\n".join(lines) + "\n"
+
+    lines = [f"# {mark}", '"""The words of the library and those of Python: see tools/abigen/words.py."""']
+    for name, comment, pairs in words.tables(abi, "python"):
+        lines += ["", f"# {comment}", f"{name}: dict[str, str] = {{", *(f"    {theirs!r}: {own!r}," for theirs, own in pairs), "}"]
+    yield "capi/bindings/python/bfstore/_words.py", "\n".join(lines) + "\n"

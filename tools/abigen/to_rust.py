@@ -1,4 +1,8 @@
-"""Rust: the module abi of the crate bfstore-sys, in rustfmt's form."""
+"""Rust: the module abi of the crate bfstore-sys, and the words of messages, in rustfmt's form."""
+
+import json
+
+import words
 
 WIDTH = 120  # rustfmt.toml
 TYPES = {"int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "usize", "double": "f64",
@@ -55,6 +59,11 @@ def function(one):
     return "\n".join([f"    pub fn {one.name}(", *(f"        {parameter}," for parameter in parameters), f"    ){result};"])
 
 
+def pair(theirs, own):
+    line = f"    ({theirs}, {own}),"
+    return line if len(line) <= WIDTH else f"    (\n        {theirs},\n        {own},\n    ),"
+
+
 def files(abi, mark):
     lines = [f"// {mark}", "use std::mem::{size_of, zeroed};", "use std::os::raw::{c_char, c_void};", ""]
     lines += [constant(one) for one in abi.constants]
@@ -62,3 +71,10 @@ def files(abi, mark):
     lines += [line for one in abi.structs for line in struct(one)]
     lines += ["", 'extern "C" {', *map(function, abi.functions), "}"]
     yield "capi/bindings/rust/bfstore-sys/src/abi.rs", "\n".join(lines) + "\n"
+
+    lines = [f"// {mark}", "//! The words of the library and those of Rust: see tools/abigen/words.py."]
+    for name, comment, pairs in words.tables(abi, "rust"):
+        rows = [pair(json.dumps(theirs), json.dumps(own)) for theirs, own in pairs]
+        head = f"pub(crate) const {name}: &[(&str, &str)] = &["
+        lines += ["", f"/// {comment}", *([head, *rows, "];"] if rows else [f"{head}];"])]
+    yield "capi/bindings/rust/bfstore/src/words.rs", "\n".join(lines) + "\n"

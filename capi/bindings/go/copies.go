@@ -131,7 +131,7 @@ func askAll(filters []*Filter, key string, answers []byte) (int, error) {
 	defer leave()
 	maybes := C.bridge_contains_any(handlesOf(filters), C.size_t(len(filters)), key, bytesOf(answers))
 	if maybes < 0 {
-		return 0, refusal(Code(maybes), "the filters: "+Code(maybes).Error())
+		return 0, refusal(Code(maybes), "the filters: "+inGo(Code(maybes).Error()))
 	}
 	return int(maybes), nil
 }
@@ -275,7 +275,7 @@ func BareBuild(bytes uint64, keys Keys, layout Layout, hash Hash) ([]byte, error
 	code := C.bridge_bare_build(bytesOf(data), C.uint64_t(bytes), C.uint32_t(layout), C.uint32_t(hash), part.given,
 		part.data, part.offsets, part.validity)
 	if code != C.BFS_OK {
-		return nil, refusal(Code(code), "bare filter: "+Code(code).Error())
+		return nil, refusal(Code(code), "bare filter: "+inGo(Code(code).Error()))
 	}
 	return data, nil
 }

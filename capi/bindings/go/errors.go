@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"io/fs"
+	"strings"
 	"syscall"
 )
 
@@ -83,9 +84,9 @@ func wordsFor() *C.bfs_error {
 // failure returns the error of a call that had `words`.
 func failure(code C.int32_t, words *C.bfs_error) error {
 	made := &Error{Code: Code(code), Errno: syscall.Errno(words.os_errno), Rule: uint32(words.rule),
-		Message: C.GoString(&words.message[0])}
+		Message: inGo(C.GoString(&words.message[0]))}
 	if made.Message == "" {
-		made.Message = made.Code.Error()
+		made.Message = inGo(made.Code.Error())
 	}
 	return made
 }
@@ -94,3 +95,31 @@ func failure(code C.int32_t, words *C.bfs_error) error {
 func refusal(code Code, message string) error { return &Error{Code: code, Message: message} }
 
 func invalid(message string) error { return refusal(EINVAL, message) }
+
+// inGo returns the library's words with what options and calls are called here. A path stays as it is.
+func inGo(message string) string {
+	names := wordsOfNames
+	for _, pair := range wordsOfFunctions {
+		if rest := strings.TrimPrefix(message, pair[0]); rest != message && (rest[:1] == ":" || rest[:1] == " ") {
+			message = pair[1] + rest
+			names = append(names[:len(names):len(names)], wordsOfQualified...)
+			break
+		}
+	}
+	if strings.HasPrefix(message, "bfs_options.") {
+		names = append(names[:len(names):len(names)], wordsOfQualified...)
+	}
+	for _, pair := range wordsOfPhrases {
+		message = strings.ReplaceAll(message, pair[0], pair[1])
+	}
+	words := strings.Split(message, " ")
+	for i, word := range words {
+		word = strings.TrimPrefix(strings.TrimRight(word, ",.;)"), "(")
+		for _, pair := range names {
+			if word == pair[0] {
+				words[i] = strings.Replace(words[i], word, pair[1], 1)
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}

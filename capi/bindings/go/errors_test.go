@@ -44,7 +44,7 @@ func TestEveryFunctionAndConstantOfTheHeaderIsUsed(t *testing.T) {
 	var sources strings.Builder
 	for _, pattern := range []string{"*.go", "bridge.h"} {
 		for _, path := range must[[]string](t)(filepath.Glob(pattern)) {
-			if !strings.HasSuffix(path, "_test.go") {
+			if !strings.HasSuffix(path, "_test.go") && path != "words.go" {
 				sources.Write(must[[]byte](t)(os.ReadFile(path)))
 			}
 		}
@@ -162,6 +162,57 @@ func TestWhatIsNoFilter(t *testing.T) {
 	}
 }
 
+// Each refusal names what a program in Go can write: no name of C, and no command of bf.
+func TestTheWayOutHasNamesOfGo(t *testing.T) {
+	path, folder := somewhere(t), t.TempDir()
+	filter := createAt(t, path, bfstore.Options{Capacity: 5, Seed: bfstore.SeedOf(1)})
+	must[bool](t)(filter.AddString("a"))
+	inUse := filepath.Join(folder, "in use")
+	ok(t, os.WriteFile(inUse, must[[]byte](t)(os.ReadFile(path)), 0o600)) // a copy of an open file is unclean
+	reader := open(t, path)
+	filling := create(t, bfstore.Options{Filling: true})
+	secret := somewhere(t)
+	createAt(t, secret, bfstore.Options{Capacity: 5, Hash: bfstore.SipHash, Secret: make([]byte, 16)})
+	making := func(options bfstore.Options) func() error {
+		return func() error { _, err := bfstore.Create(filepath.Join(folder, "none"), options); return err }
+	}
+	opening := func(path string, options bfstore.OpenOptions) func() error {
+		return func() error { _, err := bfstore.Open(path, options); return err }
+	}
+	for words, call := range map[string]func() error{
+		"only one of NumBits and NumProbes was given":                                  making(bfstore.Options{NumBits: 5}),
+		"or NumBits and NumProbes, or a file to be like (Options.Like).":               making(bfstore.Options{}),
+		"two of capacity, FPR, BitsPerKey, NumProbes, and one of NumBits and MaxBytes": func() error { _, err := bfstore.MakePlan(bfstore.PlanRequest{NumProbes: 5}); return err },
+		"replace it (Replace: true), or open it to add (OpenOrCreate)": func() error {
+			_, err := bfstore.Create(path, bfstore.Options{Capacity: 5})
+			return err
+		},
+		"open it for writing (OpenOptions{Write: true})":       func() error { _, err := reader.AddString("b"); return err },
+		"(OpenOptions{Write: true, Recover: true})":            opening(inUse, bfstore.OpenOptions{}),
+		"accept the loss (AcceptLoss: true)":                   opening(inUse, bfstore.OpenOptions{}),
+		"made with (the option Secret)":                        opening(secret, bfstore.OpenOptions{}),
+		"without one (the option Secret)":                      opening(path, bfstore.OpenOptions{Secret: make([]byte, 16)}),
+		"(FinishFilling)":                                      func() error { _, err := filling.Dump(bfstore.DumpOptions{}); return err },
+		"(Copy with CopyOptions{Sealed: true})":                func() error { _, err := bfstore.Verify(path, bfstore.VerifyOptions{}); return err },
+		"create it first (OpenOrCreate)":                       opening(filepath.Join(folder, "none"), bfstore.OpenOptions{}),
+		"make it with Layout: Counting":                        func() error { _, err := reader.Count([]byte("a")); return err },
+		"(Options.Like)":                                       func() error { return create(t, bfstore.Options{Seed: bfstore.SeedOf(8)}).Merge(filter) },
+		"Open with a range: does not take Write; leave it out": opening(path, bfstore.OpenOptions{Write: true, Range: &bfstore.Range{Offset: 64}}),
+	} {
+		err := call()
+		if err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%v has no %q", err, words)
+		} else if regexp.MustCompile(`bfs_|BFS_|\(bf |[a-z]_[a-z]`).MatchString(err.Error()) {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"num_bits", "./num_bits", "my num_bits", "BFS_READ", "bfs_options.mode"} {
+		_, err := bfstore.Open(name) // which is not there
+		refused(t, err, bfstore.ENOENT)
+		equal(t, strings.HasPrefix(err.Error(), name+": "), true, err)
+	}
+}
+
 func TestPaths(t *testing.T) {
 	options := bfstore.CopyOptions{}
 	filter := create(t, bfstore.Options{})
@@ -200,10 +251,10 @@ func TestPaths(t *testing.T) {
 func TestArgumentsOutOfRange(t *testing.T) {
 	path := somewhere(t)
 	for words, options := range map[string]bfstore.Options{
-		"false-positive rate 2": {Capacity: 5, FPR: 2}, "probes": {NumBits: 5, NumProbes: -1}, "negative": {Capacity: 5, LockTimeout: -5},
-		"49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
-		"number of threads": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "EXCLUSIVE": {Capacity: 5, Threads: 2},
-		"STRICT": {Capacity: 5, Strict: true}, "BARE": {Capacity: 5, Bare: true},
+		"false-positive rate 2": {Capacity: 5, FPR: 2}, "NumProbes is 1 to 64, and not -1": {NumBits: 5, NumProbes: -1}, "LockTimeout is negative": {Capacity: 5, LockTimeout: -5},
+		"LockTimeout is longer than 49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "Mode has more than permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
+		"Threads is 1 to 64, and not -1": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
+		"does not take Strict; leave it out": {Capacity: 5, Strict: true}, "does not take Bare; leave it out": {Capacity: 5, Bare: true},
 		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
 	} {
 		made, err := bfstore.Create(path, options)
@@ -218,7 +269,7 @@ func TestArgumentsOutOfRange(t *testing.T) {
 	_, err = bfstore.Open(path, bfstore.OpenOptions{}, bfstore.OpenOptions{})
 	refused(t, err, bfstore.EINVAL)
 	_, err = bfstore.Open(path, bfstore.OpenOptions{Threads: -1})
-	refused(t, err, bfstore.EINVAL, "threads")
+	refused(t, err, bfstore.EINVAL, "Threads")
 	_, err = bfstore.InspectForeign(nil, bfstore.ForeignForm{Format: "raw"}, bfstore.Options{}, bfstore.Options{})
 	refused(t, err, bfstore.EINVAL)
 	_, err = bfstore.Format(nil, bfstore.Options{Capacity: 5})

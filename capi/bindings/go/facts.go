@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -203,7 +204,7 @@ type Plan struct {
 // MakePlan computes the other numbers from the given ones, without making a filter.
 func MakePlan(request PlanRequest) (Plan, error) {
 	if request.NumProbes < 0 || request.NumProbes > 1<<30 {
-		return Plan{}, invalid("a number of probes is out of range")
+		return Plan{}, invalid("NumProbes is 1 to 64, and not " + strconv.Itoa(request.NumProbes))
 	}
 	given := C.bfs_plan_request{
 		struct_bytes: C.sizeof_bfs_plan_request, layout: C.uint32_t(request.Layout), capacity: C.uint64_t(request.Capacity),

@@ -342,7 +342,7 @@ func TestAPlainArrayIsAskedInPlace(t *testing.T) {
 
 	without, other, making, link := options, options, options, path+"link"
 	without.Hash, other.NumBits, making.Replace = 0, 132, true
-	for words, wrong := range map[string]bfstore.Options{"hash": without, "132": other, "REPLACE": making, "NUL": {Like: "a\x00"}} {
+	for words, wrong := range map[string]bfstore.Options{"hash": without, "132": other, "Replace": making, "NUL": {Like: "a\x00"}} {
 		_, err := bfstore.OpenForeign(path, form, wrong)
 		refused(t, err, bfstore.EINVAL, words)
 	}

@@ -388,7 +388,7 @@ func (f *Filter) ask(work func(*C.bfs_filter, *C.bfs_error) C.int64_t) (int64, e
 // failed returns the error of a call without words.
 func (f *Filter) failed(code C.int64_t) error {
 	made := &Error{Code: Code(code)}
-	made.Message = f.name + ": " + made.Code.Error()
+	made.Message = f.name + ": " + inGo(made.Code.Error())
 	return made
 }
 

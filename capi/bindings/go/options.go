@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 	"unsafe"
@@ -150,7 +151,7 @@ func (o *OpenOptions) flags() C.uint64_t {
 
 // milliseconds converts a time for the library. Zero stays zero, the library's default; less than a millisecond becomes
 // one.
-func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, error) {
+func milliseconds(option string, time_ time.Duration, immediately C.uint32_t) (C.uint32_t, error) {
 	const longest = C.BFS_LOCK_NO_WAIT - 1
 	switch {
 	case time_ == NoWait:
@@ -158,9 +159,9 @@ func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, erro
 	case time_ == Forever:
 		return C.BFS_LOCK_FOREVER, nil
 	case time_ < 0:
-		return 0, invalid("a time is negative: " + time_.String())
+		return 0, invalid(option + " is negative: " + time_.String())
 	case time_ > longest*time.Millisecond:
-		return 0, invalid("a time is longer than 49 days: " + time_.String())
+		return 0, invalid(option + " is longer than 49 days: " + time_.String())
 	}
 	return C.uint32_t((time_ + time.Millisecond - 1) / time.Millisecond), nil
 }
@@ -168,7 +169,7 @@ func milliseconds(time_ time.Duration, immediately C.uint32_t) (C.uint32_t, erro
 // windowOf converts the time for which keys are kept. It never becomes shorter.
 func windowOf(window time.Duration) (C.uint64_t, error) {
 	if window < 0 {
-		return 0, invalid("a window is negative: " + window.String())
+		return 0, invalid("Window is negative: " + window.String())
 	}
 	whole := window / time.Millisecond
 	if window%time.Millisecond != 0 {
@@ -179,7 +180,7 @@ func windowOf(window time.Duration) (C.uint64_t, error) {
 
 func permissions(mode fs.FileMode) (C.uint32_t, error) {
 	if mode&^fs.ModePerm != 0 {
-		return 0, invalid("a mode has more than permission bits: " + mode.String())
+		return 0, invalid("Mode has more than permission bits: " + mode.String())
 	}
 	return C.uint32_t(mode), nil
 }
@@ -187,7 +188,7 @@ func permissions(mode fs.FileMode) (C.uint32_t, error) {
 // threadsOf converts a number of threads. The library checks that it is not too high.
 func threadsOf(threads int) (C.uint32_t, error) {
 	if threads < 0 || threads > math.MaxInt32 {
-		return 0, invalid("a number of threads is out of range")
+		return 0, invalid("Threads is 1 to 64, and not " + strconv.Itoa(threads))
 	}
 	return C.uint32_t(threads), nil
 }
@@ -216,16 +217,16 @@ func (o *Options) making() (made making, err error) {
 
 func (o *Options) given() (made C.bridge_given, err error) {
 	if o.NumProbes < 0 || o.NumProbes > math.MaxInt32 {
-		return made, invalid("a number of probes is out of range")
+		return made, invalid("NumProbes is 1 to 64, and not " + strconv.Itoa(o.NumProbes))
 	}
 	options := &made.options
 	if options.mode, err = permissions(o.Mode); err != nil {
 		return made, err
 	}
-	if options.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+	if options.lock_timeout_ms, err = milliseconds("LockTimeout", o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
 		return made, err
 	}
-	if options.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+	if options.writeback_check_ms, err = milliseconds("WritebackCheck", o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
 		return made, err
 	}
 	if options.threads, err = threadsOf(o.Threads); err != nil {
@@ -256,10 +257,10 @@ func (o *Options) given() (made C.bridge_given, err error) {
 
 func (o *OpenOptions) given() (made C.bridge_given, err error) {
 	options := &made.options
-	if options.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+	if options.lock_timeout_ms, err = milliseconds("LockTimeout", o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
 		return made, err
 	}
-	if options.writeback_check_ms, err = milliseconds(o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
+	if options.writeback_check_ms, err = milliseconds("WritebackCheck", o.WritebackCheck, C.BFS_WRITEBACK_CHECK_EACH_ADD); err != nil {
 		return made, err
 	}
 	if options.threads, err = threadsOf(o.Threads); err != nil {
@@ -278,7 +279,7 @@ func (o *CopyOptions) given() (made C.bfs_options, flags C.uint64_t, err error) 
 	if made.mode, err = permissions(o.Mode); err != nil {
 		return made, 0, err
 	}
-	if made.lock_timeout_ms, err = milliseconds(o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
+	if made.lock_timeout_ms, err = milliseconds("LockTimeout", o.LockTimeout, C.BFS_LOCK_NO_WAIT); err != nil {
 		return made, 0, err
 	}
 	made.fpr = C.double(o.FPR)

@@ -33,7 +33,7 @@ PACKAGE_PARTS = ("pyproject.toml", "backend.py", "README.md", "bfstore", "tests"
 LIBRARY_PARTS = ("meson.build", "meson_options.txt", "LICENSE", "src", "include", "capi")
 KEYS = pathlib.Path("capi", "bindings", "keys.json")  # the tests' table of keys, which all languages share
 NOTICE = ROOT / "capi" / "xxhash-license.txt"  # for code that is linked into the extension
-PYTHON_FILES = ("__init__.py", "__init__.pyi", "py.typed")
+PYTHON_FILES = ("__init__.py", "_words.py", "__init__.pyi", "py.typed")
 
 
 def version():

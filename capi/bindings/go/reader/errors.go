@@ -41,8 +41,11 @@ type named interface {
 
 // Is supports errors.Is.
 func (e *Error) Is(target error) bool {
-	if target == fs.ErrClosed {
+	switch target {
+	case fs.ErrClosed:
 		return e.Code == shut.code
+	case fs.ErrInvalid:
+		return e.Code == cEINVAL
 	}
 	code, is := target.(named)
 	return is && code.Name() == e.Name
@@ -113,6 +116,11 @@ var (
 // of returns the error of this kind for a path.
 func (k kind) of(path string) error {
 	return &Error{Code: k.code, Name: names[k.code], Rule: k.rule, Message: path + ": " + k.words}
+}
+
+// missing returns the error of a call with a nil filter.
+func missing() error {
+	return &Error{Code: cEINVAL, Name: names[cEINVAL], Message: "a filter is nil: the Open that should have made it returned an error"}
 }
 
 // failed returns the error of a system call.

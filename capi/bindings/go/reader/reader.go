@@ -25,7 +25,8 @@ type Options struct {
 	Verify bool // compare a sealed file with its checksums first: BFS_EDAMAGED, BFS_ENOTSEALED
 }
 
-// Filter is an open filter file. Any number of goroutines may use one.
+// Filter is an open filter file. Any number of goroutines may use one. A nil *Filter, as Open returns with an error, answers
+// true, with an error in each call that has one.
 type Filter struct {
 	path   string // as given, for messages
 	from   string // the absolute path, independent of the working directory
@@ -81,6 +82,9 @@ func Open(path string, options Options) (*Filter, error) {
 // Close unmaps the file. Concurrent lookups answer true if they no longer find it. A second Close is an error:
 // errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
+	if f == nil {
+		return missing()
+	}
 	if !atomic.CompareAndSwapUint32(&f.closed, 0, 1) {
 		return shut.of(f.path)
 	}
@@ -111,16 +115,25 @@ func (f *Filter) finish() { _ = syscall.Munmap(f.mapped) }
 
 // Contains reports whether the key may be in the filter. False is certain. After an error the answer is true.
 func (f *Filter) Contains(key []byte) (bool, error) {
+	if f == nil {
+		return true, missing()
+	}
 	return f.ContainsDigest(xxh3.HashSeed(key, f.is.seed))
 }
 
 // ContainsString is Contains for the string's bytes.
 func (f *Filter) ContainsString(key string) (bool, error) {
+	if f == nil {
+		return true, missing()
+	}
 	return f.ContainsDigest(xxh3.HashStringSeed(key, f.is.seed))
 }
 
 // ContainsInteger is Contains for the integer's 8 bytes, little-endian.
 func (f *Filter) ContainsInteger(number uint64) (bool, error) {
+	if f == nil {
+		return true, missing()
+	}
 	key := [8]byte{byte(number), byte(number >> 8), byte(number >> 16), byte(number >> 24), byte(number >> 32), byte(number >> 40),
 		byte(number >> 48), byte(number >> 56)}
 	return f.ContainsDigest(xxh3.HashSeed(key[:], f.is.seed))
@@ -128,6 +141,9 @@ func (f *Filter) ContainsInteger(number uint64) (bool, error) {
 
 // ContainsDigest is Contains for a key's digest in this filter.
 func (f *Filter) ContainsDigest(digest uint64) (maybe bool, err error) {
+	if f == nil {
+		return true, missing()
+	}
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return true, shut.of(f.path)
 	}
@@ -145,6 +161,9 @@ func (f *Filter) ContainsKeys(keys [][]byte, answers []bool) ([]bool, error) {
 	answers = answers[:len(keys)]
 	for i := range answers {
 		answers[i] = true // the answer after an error or a fault
+	}
+	if f == nil {
+		return answers, missing()
 	}
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return answers, shut.of(f.path)
@@ -236,11 +255,21 @@ func (f *Filter) hasClassic(x uint64) bool {
 	return true
 }
 
-// Digest returns the key's digest in this filter.
-func (f *Filter) Digest(key []byte) uint64 { return xxh3.HashSeed(key, f.is.seed) }
+// Digest returns the key's digest in this filter; 0 of a nil filter, which has none.
+func (f *Filter) Digest(key []byte) uint64 {
+	if f == nil {
+		return 0
+	}
+	return xxh3.HashSeed(key, f.is.seed)
+}
 
 // Note returns the owner's note that the filter was made with.
-func (f *Filter) Note() []byte { return append([]byte(nil), f.is.note...) }
+func (f *Filter) Note() []byte {
+	if f == nil {
+		return nil
+	}
+	return append([]byte(nil), f.is.note...)
+}
 
 // Facts are the numbers of the filter in the file.
 type Facts struct {
@@ -256,6 +285,9 @@ type Facts struct {
 
 // Facts returns them.
 func (f *Filter) Facts() Facts {
+	if f == nil {
+		return Facts{}
+	}
 	layout := "blocked"
 	if f.is.layout == classic {
 		layout = "classic"
@@ -267,7 +299,7 @@ func (f *Filter) Facts() Facts {
 // False: open the path again. It asks the file system, so do not call it for every lookup.
 func (f *Filter) IsCurrent() (bool, error) {
 	if err := f.Health(); err != nil {
-		if errors.Is(err, fs.ErrClosed) {
+		if errors.Is(err, fs.ErrClosed) || f == nil {
 			return false, err
 		}
 		return false, nil
@@ -286,6 +318,9 @@ func (f *Filter) IsCurrent() (bool, error) {
 // Health returns nil, or why every answer is true now. It reads only memory, so a long-running program may call it
 // often.
 func (f *Filter) Health() (err error) {
+	if f == nil {
+		return missing()
+	}
 	if atomic.LoadUint32(&f.closed) != 0 {
 		return shut.of(f.path)
 	}

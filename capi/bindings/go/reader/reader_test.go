@@ -12,6 +12,7 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -404,6 +405,41 @@ func TestErrorsHaveTheCodesOfThePackageBfstore(t *testing.T) {
 	}
 	if failure.IsState() || !(&Error{Code: cEUNCLEAN}).IsState() {
 		t.Fatal(failure)
+	}
+}
+
+// TestANilFilterAnswersMaybe: a program that ignores the error of Open asks nil. Every method panicked.
+func TestANilFilterAnswersMaybe(t *testing.T) {
+	none, err := Open(filepath.Join(t.TempDir(), "none"), Options{})
+	if none != nil || err == nil {
+		t.Fatal(none, err)
+	}
+	calls := map[string]func() (bool, error){
+		"Contains":        func() (bool, error) { return none.Contains([]byte("a")) },
+		"ContainsString":  func() (bool, error) { return none.ContainsString("a") },
+		"ContainsInteger": func() (bool, error) { return none.ContainsInteger(1) },
+		"ContainsDigest":  func() (bool, error) { return none.ContainsDigest(1) },
+		"ContainsKeys": func() (bool, error) {
+			answers, err := none.ContainsKeys([][]byte{nil, []byte("b")}, make([]bool, 1, 2))
+			return len(answers) == 2 && answers[0] && answers[1], err
+		},
+		"Health":    func() (bool, error) { return true, none.Health() },
+		"IsCurrent": func() (bool, error) { current, err := none.IsCurrent(); return !current, err },
+		"Close":     func() (bool, error) { return true, none.Close() },
+	}
+	for name, call := range calls {
+		if right, err := call(); !right || !errors.Is(err, fs.ErrInvalid) || !errors.Is(err, bfstore.EINVAL) {
+			t.Error(name, right, err)
+		}
+	}
+	if none.Digest(nil) != 0 || none.Note() != nil || none.Facts() != (Facts{}) {
+		t.Error("facts of nothing")
+	}
+	for i, count := 0, reflect.TypeOf(none).NumMethod(); i < count; i++ {
+		name := reflect.TypeOf(none).Method(i).Name
+		if _, tried := calls[name]; !tried && name != "Digest" && name != "Note" && name != "Facts" {
+			t.Error(name, "is not tried with nil")
+		}
 	}
 }
 

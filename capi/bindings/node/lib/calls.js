@@ -12,6 +12,7 @@ import {Struct} from "./struct.js";
  * @property {(...handles: number[]) => unknown[]} args  koffi passes arrays as their memory
  * @property {unknown} [kept]  the object whose memory the arguments only point to
  * @property {string} name  the name of the thing in errors
+ * @property {string} [path]  the same if it is a file
  * @property {(result: number) => T} finish
  */
 
@@ -34,7 +35,7 @@ export function now(call) {
   held.what = call;
   const result = Number(lib[call.fn](...call.args(...handles), error.bytes));
   held.what = null;
-  if (result < 0) throw errorOfStruct(result, error, call.name);
+  if (result < 0) throw errorOfStruct(result, error, call);
   return call.finish(result);
 }
 
@@ -69,7 +70,7 @@ export async function later(call) {
   for (const life of lives) begin(life);
   try {
     const result = await onThread(call.fn, () => [...call.args(...handles), error.bytes], call);
-    if (result < 0) throw errorOfStruct(result, error, call.name);
+    if (result < 0) throw errorOfStruct(result, error, call);
     return call.finish(result);
   } finally {
     for (const life of lives) end(life);
@@ -134,7 +135,7 @@ export function publishNow(filter) {
   const error = new Struct("bfs_error");
   const code = lib.bfs_publish(handle, error.bytes);
   endPublish(life, handle);
-  if (code < 0) throw errorOfStruct(code, error, life.name);
+  if (code < 0) throw errorOfStruct(code, error, life);
 }
 
 /** @param {object} filter @returns {Promise<void>} */
@@ -144,7 +145,7 @@ export async function publishLater(filter) {
   const error = new Struct("bfs_error");
   try {
     const code = await onThread("bfs_publish", () => [handle, error.bytes], filter);
-    if (code < 0) throw errorOfStruct(code, error, life.name);
+    if (code < 0) throw errorOfStruct(code, error, life);
   } finally {
     endPublish(life, handle);
   }

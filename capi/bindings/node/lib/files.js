@@ -6,9 +6,10 @@ import {filterOf, structsOf} from "./filter.js";
 import {arrayOf, batchOf, batchOfDigests, batches, batchesAsync, begun, digestOf, isAsyncIterable, isIterable, lastingBatch, one, place} from "./keys.js";
 import {addressOf, lib, pointerOf, textAt} from "./library.js";
 import {handleOf, lifeOf} from "./life.js";
-import {HASHES, LAYOUTS, TAKEN, formOf, given, linkFlag, modeFlags, nameOf, numberNamed, pathBytes, plain, setOptions} from "./options.js";
+import {HASHES, LAYOUTS, TAKEN, formOf, given, linkFlag, modeFlags, numberNamed, pathBytes, plain, setOptions, subjectOf} from "./options.js";
 import {foreignOf, planOf, rangeOf} from "./results.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
+import {wrongType, wrongValue} from "./wrong.js";
 
 /** @typedef {import("./filter.js").Filter} Filter */
 /** @typedef {import("./keys.js").Key} Key */
@@ -44,14 +45,14 @@ const nothing = () => {};
 // --- Making and opening ------------------------------------------------------------------------------------------------
 
 /** Makes a call that returns a new handle. @param {string} fn @param {unknown[]} words  before the flags @param {Given} how
- * @param {string} name @param {(result: number) => boolean} created  whether the call made the file
+ * @param {import("./errors.js").Subject} subject @param {(result: number) => boolean} created  whether the call made the file
  * @param {unknown} [memory]  that the filter is in @param {Batch} [batch]  the keys of the filter @returns {Call<Filter>} */
-function making(fn, words, {flags, options}, name, created, memory, batch) {
+function making(fn, words, {flags, options}, subject, created, memory, batch) {
   const out = new BigUint64Array(1);
   const keys = batch === undefined ? [] : [batch.keys.bytes];
   return {
-    fn, uses: [], args: () => [...words, flags, options.bytes, ...keys, out], kept: [options, memory, batch], name,
-    finish: (result) => filterOf(pointerOf(out[0]), name, created(result), memory),
+    fn, uses: [], args: () => [...words, flags, options.bytes, ...keys, out], kept: [options, memory, batch], ...subject,
+    finish: (result) => filterOf(pointerOf(out[0]), subject, created(result), memory),
   };
 }
 
@@ -59,7 +60,7 @@ const always = () => true;
 const never = () => false;
 
 /** @param {Path} path @param {CreateOptions} options @returns {Call<Filter>} */
-const creating = (path, options) => making("bfs_create", [pathBytes(path)], given(options, TAKEN.create), nameOf(path), always);
+const creating = (path, options) => making("bfs_create", [pathBytes(path)], given(options, TAKEN.create), subjectOf(path), always);
 
 /** Makes a new, empty filter file, open for writing. It appears complete and durable, or not at all. Give the size by
  * capacity and fpr (default 0.01), capacity and bitsPerKey, capacity and maxBytes, numBits and numProbes, or like. To
@@ -81,17 +82,17 @@ function opening(path, mode, options) {
   const makes = (flags & BFS.CREATE) !== 0;
   const how = given(others, makes ? TAKEN.openOrCreate : TAKEN.open, flags | linkFlag(followSymlinks));
   const created = (/** @type {number} */ result) => result === 1;
-  if (makes && typeof path === "number") throw new TypeError(`mode ${shown(mode)} is for a path: the file of a descriptor is there`);
-  const {bytes, name} = fileOf(path, how);
-  return making("bfs_open", [bytes], how, name, created);
+  if (makes && typeof path === "number") throw wrongValue(`mode ${shown(mode)} is for a path: the file of a descriptor is there`);
+  const {bytes, subject} = fileOf(path, how);
+  return making("bfs_open", [bytes], how, subject, created);
 }
 
 /** Returns the bytes of a path and its name; for a descriptor null, after it is put into the options.
  * @param {Path | number} path @param {Given} how */
 function fileOf(path, how) {
-  if (typeof path !== "number") return {bytes: pathBytes(path), name: nameOf(path)};
+  if (typeof path !== "number") return {bytes: pathBytes(path), subject: subjectOf(path)};
   how.options.set("fd", Int32Array.of(unsigned("a descriptor", 2 ** 31, path)));
-  return {bytes: null, name: `descriptor ${path}`};
+  return {bytes: null, subject: {name: `descriptor ${path}`}};
 }
 
 /** Opens a filter file (or, for reading, the file of a descriptor, as a number). "r" only asks; "r+" also adds,
@@ -123,7 +124,7 @@ export async function openAsync(path, mode = "r", options = NONE) {
 
 /** @param {Path} path @param {Batch} batch @param {CreateOptions} shape @returns {Call<Filter>} */
 const building = (path, batch, shape) =>
-  making("bfs_build", [pathBytes(path)], given(shape, TAKEN.build), nameOf(path), always, undefined, batch);
+  making("bfs_build", [pathBytes(path)], given(shape, TAKEN.build), subjectOf(path), always, undefined, batch);
 
 /** Returns whether the keys come one after the other and the size of the filter is known, so that they are never all in
  * memory. @param {unknown} keys @param {CreateOptions} shape @returns {keys is Iterable<Key> | AsyncIterable<Key>} */
@@ -135,7 +136,7 @@ function isStream(keys, shape) {
 /** Returns the options of a file that gets its keys before its name. @param {CreateOptions} shape @param {Width} width
  * @returns {CreateOptions} */
 function unpublished(shape, {width, stride}) {
-  if (width !== undefined || stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
+  if (width !== undefined || stride !== undefined) throw wrongValue("width and stride are for keys in a Uint8Array");
   setOptions(new Struct("bfs_options"), shape, TAKEN.build);
   return {...shape, unpublished: true, exclusive: true};
 }
@@ -152,7 +153,7 @@ function ofNoKey(made, path, shape) {
  * @param {Path} path @param {Keys} keys @param {BuildOptions} [options] @returns {Filter} */
 export function build(path, keys, options = NONE) {
   const {width, stride, ...shape} = plain(options);
-  if (isAsyncIterable(keys)) throw new TypeError("keys that have to be awaited are for buildAsync()");
+  if (isAsyncIterable(keys)) throw wrongValue("keys that have to be awaited are for buildAsync()");
   if (!isStream(keys, shape)) return now(building(path, batchOf(keys, {width, stride}), shape));
   const made = create(path, unpublished(shape, {width, stride}));
   try {
@@ -216,7 +217,7 @@ function* recognizing(path, options) {
   const names = [];
   for (;;) {
     const index = names.length;
-    yield {fn: "bfs_foreign_recognize", uses: [], args: () => [file, flags, index, address], name: nameOf(path), finish: Number};
+    yield {fn: "bfs_foreign_recognize", uses: [], args: () => [file, flags, index, address], ...subjectOf(path), finish: Number};
     if (address[0] === 0n) return names;
     names.push(textAt(pointerOf(address[0])));
   }
@@ -239,8 +240,8 @@ function inPlace(path, format, options) {
   const {order, column, member, followSymlinks = true, ...shape} = plain(options);
   const form = formOf(format, {order, column, member});
   const how = given(shape, TAKEN.foreign, linkFlag(followSymlinks));
-  const {bytes, name} = fileOf(path, how);
-  const call = making("bfs_foreign_open", [bytes, form.bytes], how, name, never);
+  const {bytes, subject} = fileOf(path, how);
+  const call = making("bfs_foreign_open", [bytes, form.bytes], how, subject, never);
   return {...call, kept: [call.kept, form]};
 }
 
@@ -281,7 +282,7 @@ export function inspectForeign(data, format, options = NONE) {
 function importing(path, data, format, options) {
   const {order, column, member, name, ...shape} = plain(options);
   const form = formOf(format, {order, column, member, name});
-  const call = making("bfs_foreign_import", [pathBytes(path), form.bytes, data, data.length], given(shape, TAKEN.create), nameOf(path), always);
+  const call = making("bfs_foreign_import", [pathBytes(path), form.bytes, data, data.length], given(shape, TAKEN.create), subjectOf(path), always);
   return {...call, kept: [call.kept, form]};
 }
 
@@ -318,7 +319,7 @@ export function alignedBuffer(bytes) {
 function lasting(buffer) {
   const bytes = asBytes("buffer", buffer);
   if (Object.prototype.toString.call(bytes.buffer) !== "[object SharedArrayBuffer]")
-    throw new TypeError("the buffer of a filter is in a SharedArrayBuffer: see alignedBuffer()");
+    throw wrongValue("the buffer of a filter is in a SharedArrayBuffer: see alignedBuffer()");
   return bytes;
 }
 
@@ -334,15 +335,15 @@ export function requiredBytes(options) {
  * @param {BufferOptions} options
  * @returns {Filter} */
 export function format(buffer, options) {
-  return now(making("bfs_format", [lasting(buffer), buffer.length], given(options, TAKEN.buffer), "the filter in a buffer", never, buffer));
+  return now(making("bfs_format", [lasting(buffer), buffer.length], given(options, TAKEN.buffer), {name: "the filter in a buffer"}, never, buffer));
 }
 
 /** Returns the call that opens a filter in memory. @param {Uint8Array} bytes @param {"r" | "r+"} mode @param {MemoryOptions} options
  * @param {number} flag @param {string} name @param {unknown} [memory] */
 function openingMemory(bytes, mode, options, flag, name, memory) {
   const flags = modeFlags(mode) | flag;
-  if (flags & BFS.CREATE) throw new TypeError(`mode is "r" (asks) or "r+" (also adds) in memory, not ${shown(mode)}`);
-  return making("bfs_open_memory", [bytes, bytes.length], given(options, TAKEN.memory, flags), name, never, memory);
+  if (flags & BFS.CREATE) throw wrongValue(`mode is "r" (asks) or "r+" (also adds) in memory, not ${shown(mode)}`);
+  return making("bfs_open_memory", [bytes, bytes.length], given(options, TAKEN.memory, flags), {name}, never, memory);
 }
 
 /** Opens the filter in a buffer from alignedBuffer(), in place. @param {Uint8Array} buffer @param {"r" | "r+"} [mode]
@@ -368,7 +369,7 @@ function* verifying(path, {followSymlinks = true}) {
   for (let most = RANGES_AT_FIRST; ;) {
     const room = Buffer.alloc(bytes * most);
     const capacity = most;
-    const found = yield {fn: "bfs_verify", uses: [], args: () => [file, flags, room, capacity], name: nameOf(path), finish: Number};
+    const found = yield {fn: "bfs_verify", uses: [], args: () => [file, flags, room, capacity], ...subjectOf(path), finish: Number};
     if (found <= most) return structsOf("bfs_range", found, (to) => room.copy(to) && found, rangeOf);
     most = found;
   }
@@ -391,7 +392,7 @@ function ofFilters(fn, filters, path, options) {
   const uses = Array.from(filters);
   const to = pathBytes(path);
   return {
-    fn, uses, kept: how, name: nameOf(path), finish: nothing,
+    fn, uses, kept: how, ...subjectOf(path), finish: nothing,
     args: (...handles) => [BigUint64Array.from(handles, BigInt), handles.length, to, flags, how.bytes],
   };
 }
@@ -430,7 +431,7 @@ function askAny(filters, key, answersOf) {
   place(key);
   const handles = BigUint64Array.from(lives, (life) => BigInt(handleOf(life)));
   const maybes = lib.bfs_contains_any(handles, handles.length, one.address, one.bytes, answers);
-  if (maybes < 0) throw errorOfCode(maybes, "one of several filters");
+  if (maybes < 0) throw errorOfCode(maybes, {name: "one of several filters"});
   return maybes;
 }
 
@@ -480,7 +481,7 @@ export function bareContainsDigest(data, digest) {
 /** Returns the bytes of a bare filter for this number of keys; 0 if no such filter exists.
  * @param {number | bigint} numKeys @param {number} bitsPerKey @param {{layout?: Layout}} [options] @returns {number} */
 export function bareBytes(numKeys, bitsPerKey, {layout = "blocked"} = NONE) {
-  if (typeof bitsPerKey !== "number") throw new TypeError(`bitsPerKey is a number, not ${shown(bitsPerKey)}`);
+  if (typeof bitsPerKey !== "number") throw wrongType(`bitsPerKey is a number, not ${shown(bitsPerKey)}`);
   return Number(lib.bfs_bare_bytes(u64("numKeys", numKeys), bitsPerKey, numberNamed("layout", LAYOUTS, layout)));
 }
 
@@ -491,7 +492,7 @@ function builtBare(size, batch, layout, hash) {
   held.what = batch;
   const code = lib.bfs_bare_build(made, made.length, ...numbers, batch.keys.bytes);
   held.what = null;
-  if (code < 0) throw errorOfCode(code, `a bare filter of ${made.length} bytes`);
+  if (code < 0) throw errorOfCode(code, {name: `a bare filter of ${made.length} bytes`});
   return made;
 }
 

@@ -1,13 +1,14 @@
 /* The class Filter: keys one by one and in batches, and operations on the whole filter. */
 import {BFS, BFS_LARGE} from "./abi.js";
 import {closeLater, closeNow, held, later, now, publishLater, publishNow, stepsLater, stepsNow} from "./calls.js";
-import {errorOfCode} from "./errors.js";
-import {batchOf, batchOfDigests, digestOf, lendScratch, one, place} from "./keys.js";
+import {BfstoreError, errorOfCode} from "./errors.js";
+import {batchOf, batchOfDigests, digestOf, lendScratch, misfit, one, place} from "./keys.js";
 import {Life, abandon, born, closedError, handleOf} from "./life.js";
 import {lib} from "./library.js";
 import {ORDERS, TAKEN, formOf, given, numberNamed, pathBytes, plain, setOptions} from "./options.js";
 import {comparisonOf, healthOf, markOf, statisticsOf} from "./results.js";
 import {Struct, asBytes, shown, u64} from "./struct.js";
+import {outOfRange, wrongValue} from "./wrong.js";
 
 /** @typedef {import("./keys.js").Key} Key */
 /** @typedef {import("./keys.js").Keys} Keys */
@@ -59,10 +60,11 @@ export class Filter {
   /** @type {boolean} */
   #created;
 
-  /** @private @param {symbol} token @param {number} handle @param {string} name @param {boolean} created @param {unknown} memory */
-  constructor(token, handle, name, created, memory) {
-    if (token !== MAKING) throw new TypeError("a filter is made by open(), create(), build(), format(), wrap() or load()");
-    this.#life = new Life(handle, name, memory);
+  /** @private @param {symbol} token @param {number} handle @param {import("./errors.js").Subject} subject @param {boolean} created
+   * @param {unknown} memory */
+  constructor(token, handle, subject, created, memory) {
+    if (token !== MAKING) throw wrongValue("a filter is made by open(), create(), build(), format(), wrap() or load()");
+    this.#life = new Life(handle, subject, memory);
     this.#created = created;
     born(this, this.#life);
   }
@@ -142,7 +144,7 @@ export class Filter {
   /** @param {number} code @returns {never} */
   #fail(code) {
     if (this.#life.handle === 0 || code === BFS.ESHUT) throw closedError(this.#life);
-    throw errorOfCode(code, this.#life.name);
+    throw errorOfCode(code, this.#life);
   }
 
   /** Returns whether the key may be in the filter. false is certain. @param {Key} key @returns {boolean} */
@@ -286,7 +288,7 @@ export class Filter {
 
   /** @param {Batch} batch @returns {Uint32Array} */
   #numbers(batch) {
-    if (batch.count > MOST_SELECTED) throw new RangeError("too many keys for one call");
+    if (batch.count > MOST_SELECTED) throw outOfRange("too many keys for one call");
     const numbers = new Uint32Array(batch.count);
     lendScratch(batch);
     return numbers.subarray(0, this.#ofKeys("bfs_select_keys", batch, numbers));
@@ -297,6 +299,8 @@ export class Filter {
     held.what = batch;
     const done = Number(lib[fn](handleOf(this.#life), batch.keys.bytes, ...out));
     held.what = null;
+    const wrong = done === BFS.EINVAL ? misfit(batch) : "";
+    if (wrong !== "") throw new BfstoreError(BFS.EINVAL, 0, `${this.#life.name}: ${wrong}`, 0, this.#life.path);
     if (done < 0) this.#fail(done);
     return done;
   }
@@ -306,14 +310,14 @@ export class Filter {
   /** @template T @param {string} fn @param {unknown[]} words @param {(result: number) => T} finish @param {unknown} [kept]
    * @returns {Call<T>} */
   #call(fn, words, finish, kept) {
-    return {fn, uses: [this], args: (handle) => [handle, ...words], kept, name: this.#life.name, finish};
+    return {fn, uses: [this], args: (handle) => [handle, ...words], kept, name: this.#life.name, path: this.#life.path, finish};
   }
 
   /** @param {SyncOptions} options @returns {Call<void>} */
   #sync(options) {
     const mark = new Struct("bfs_owner_mark");
     for (const [name, value] of Object.entries(plain(options))) {
-      if (!SYNC_OPTIONS.includes(name)) throw new TypeError(`there is no option ${shown(name)} here`);
+      if (!SYNC_OPTIONS.includes(name)) throw wrongValue(`there is no option ${shown(name)} here`);
       if (value !== undefined && name !== "recovered") mark.set(name, value);
     }
     return this.#call("bfs_sync", [mark.bytes], nothing, mark);
@@ -479,7 +483,7 @@ export class Filter {
         if (bytes <= before) throw error;
       }
     }
-    throw errorOfCode(BFS.EBUSY, this.#life.name);
+    throw errorOfCode(BFS.EBUSY, this.#life);
   }
 
   /** @param {DumpOptions} options */
@@ -501,7 +505,7 @@ export class Filter {
 
   /** @template T @param {string} fn @param {Filter} other @param {Uint8Array[]} more @param {() => T} finish @returns {Call<T>} */
   #with(fn, other, more, finish) {
-    return {fn, uses: [this, other], args: (handle, second) => [handle, second, ...more], name: this.#life.name, finish};
+    return {fn, uses: [this, other], args: (handle, second) => [handle, second, ...more], name: this.#life.name, path: this.#life.path, finish};
   }
 
   /** Adds every key of another filter with the same layout, hash, seed and k. @param {Filter} other */
@@ -581,11 +585,11 @@ export class Filter {
   }
 }
 
-/** Makes a filter, for the functions of files.js. @param {number} handle @param {string} name @param {boolean} created
- * @param {unknown} memory  that it is in, if any
+/** Makes a filter, for the functions of files.js. @param {number} handle @param {import("./errors.js").Subject} subject
+ * @param {boolean} created @param {unknown} memory  that it is in, if any
  * @returns {Filter} */
 // @ts-ignore: to users the constructor is private
-export const filterOf = (handle, name, created, memory) => new Filter(MAKING, handle, name, created, memory);
+export const filterOf = (handle, subject, created, memory) => new Filter(MAKING, handle, subject, created, memory);
 
 /** Returns the structs that a call fills in, at most `most`.
  * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill

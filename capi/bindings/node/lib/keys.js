@@ -3,6 +3,7 @@ import {types} from "node:util";
 import {BFS} from "./abi.js";
 import {addressOf} from "./library.js";
 import {Struct, asBytes, checkArray, shown, trueLength, u64, unsigned} from "./struct.js";
+import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 
 /** One key. Bytes are themselves. A string is its UTF-8, without normalization (a lone surrogate is an error). An integer of 64
  * bits, as a bigint or as a number that is exact (up to 2^53), is 8 bytes, little-endian; a negative one its two's complement.
@@ -53,7 +54,7 @@ function writeAscii(to, at, text) {
 
 /** @param {string} text */
 function checkText(text) {
-  if (SURROGATE.test(text)) throw new TypeError("a lone surrogate in a key: the text is not valid Unicode, and has no UTF-8");
+  if (SURROGATE.test(text)) throw wrongValue("a lone surrogate in a key: the text is not valid Unicode, and has no UTF-8");
 }
 
 /** Writes a text, and returns the bytes written; there is room for three times the units. @param {Buffer} to
@@ -67,7 +68,7 @@ function writeText(to, at, text) {
 /** @param {DataView} to @param {number} at @param {bigint | number} number */
 function writeInteger(to, at, number) {
   if (typeof number === "bigint") {
-    if (number < I64_MIN || number >= U64_END) throw new RangeError("an integer of more than 64 bits is no key");
+    if (number < I64_MIN || number >= U64_END) throw outOfRange("an integer of more than 64 bits is no key");
     to.setBigUint64(at, BigInt.asUintN(64, number), true);
   } else {
     if (!Number.isSafeInteger(number)) refuseNumber(number);
@@ -79,13 +80,13 @@ function writeInteger(to, at, number) {
 
 /** @param {number} number @returns {never} */
 function refuseNumber(number) {
-  if (!Number.isInteger(number)) throw new TypeError(`${number} is no key: a number has to be an integer`);
-  throw new RangeError("a number above 2^53 is not exact: say it as a bigint");
+  if (!Number.isInteger(number)) throw wrongType(`${number} is no key: a number has to be an integer`);
+  throw outOfRange("a number above 2^53 is not exact: say it as a bigint");
 }
 
 /** @param {unknown} key @returns {never} */
 function refuse(key) {
-  throw new TypeError(`a key is a Uint8Array or Buffer, a string, a bigint or an integer, not ${shown(key)}`);
+  throw wrongType(`a key is a Uint8Array or Buffer, a string, a bigint or an integer, not ${shown(key)}`);
 }
 
 /** Fills in `one` for bytes. @param {Uint8Array} key */
@@ -125,13 +126,14 @@ export function place(key) {
 
 /** @param {unknown} digest @returns {bigint} */
 export function digestOf(digest) {
-  if (typeof digest !== "bigint") throw new TypeError(`a digest is a bigint, not ${shown(digest)}`);
+  if (typeof digest !== "bigint") throw wrongType(`a digest is a bigint, not ${shown(digest)}`);
   return u64("a digest", digest);
 }
 
 // --- Many keys -------------------------------------------------------------------------------------------------------
 
-/** Keys in the form of the library, and their number. @typedef {{keys: Struct, count: number}} Batch */
+/** Keys in the form of the library, and their number; of a column what misfit() looks at.
+ * @typedef {{keys: Struct, count: number, column?: {bytes: number, offsets: Int32Array | BigInt64Array}}} Batch */
 
 /** @param {number} kind @param {number} count @param {NodeJS.ArrayBufferView} data @returns {Batch} */
 function batch(kind, count, data) {
@@ -165,14 +167,14 @@ export function lendScratch(made) {
 
 /** @param {Uint8Array} data @param {Width} how */
 function fixedOf(data, {width, stride = width}) {
-  if (width === undefined) throw new TypeError("many keys in a Uint8Array need their width. One key goes into a list: [key]");
+  if (width === undefined) throw wrongValue("many keys in a Uint8Array need their width. One key goes into a list: [key]");
   checkArray(data);
-  if (unsigned("width", 2 ** 32, width) < 1) throw new RangeError("width is at least 1");
+  if (unsigned("width", 2 ** 32, width) < 1) throw outOfRange("width is at least 1");
   const step = unsigned("stride", 2 ** 32, stride);
-  if (step < width) throw new RangeError("stride is at least width");
+  if (step < width) throw outOfRange("stride is at least width");
   const count = data.length === 0 ? 0 : Math.floor((data.length + step - width) / step);
   const rest = data.length - count * step;
-  if (rest !== 0 && rest !== width - step) throw new RangeError(`${data.length} bytes are not a number of keys of ${step} bytes`);
+  if (rest !== 0 && rest !== width - step) throw outOfRange(`${data.length} bytes are not a number of keys of ${step} bytes`);
   return fixed(data, width, step, count);
 }
 
@@ -189,7 +191,7 @@ function steady(numbers) {
 function setValidity(made, validity, first) {
   asBytes("validity", validity);
   if (unsigned("validityOffset", 2 ** 53, first) + made.count > validity.length * 8)
-    throw new RangeError(`validity has ${validity.length * 8} bits, and not ${first} + ${made.count}`);
+    throw outOfRange(`validity has ${validity.length * 8} bits, and not ${first} + ${made.count}`);
   made.keys.set("validity", steady(validity));
   made.keys.set("validity_offset", first);
 }
@@ -198,14 +200,29 @@ function setValidity(made, validity, first) {
 function columnOf({data, offsets, validity, validityOffset = 0}) {
   asBytes("data", data);
   const large = isBigInt64Array(offsets);
-  if (!large && !isInt32Array(offsets)) throw new TypeError(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
+  if (!large && !isInt32Array(offsets)) throw wrongType(`offsets are an Int32Array or BigInt64Array, not ${shown(offsets)}`);
   checkArray(offsets);
   const some = offsets.length === 0 ? new Int32Array(1) : offsets; // Arrow may have no offsets for no keys
   const made = batch(large && offsets.length > 0 ? BFS.KEYS_COLUMN64 : BFS.KEYS_COLUMN32, some.length - 1, data);
   made.keys.set("data_bytes", data.length);
   made.keys.set("offsets", steady(some));
+  made.column = {bytes: data.length, offsets: some};
   if (validity !== undefined) setValidity(made, validity, validityOffset);
   return made;
+}
+
+/** Says which offset of a column the library has refused; "" if none is wrong. @param {Batch} batch @returns {string} */
+export function misfit({column}) {
+  if (column === undefined) return "";
+  let before = 0n;
+  for (const [i, number] of column.offsets.entries()) {
+    const offset = BigInt(number);
+    if (offset < before)
+      return i === 0 ? `offset 0 is ${offset}, which is negative` : `offset ${i} is ${offset}, less than the one before it, ${before}`;
+    if (offset > column.bytes) return `offset ${i} is ${offset}, and the column has ${column.bytes} bytes of data`;
+    before = offset;
+  }
+  return "";
 }
 
 /** Returns an upper bound of the bytes of a list's key, before it is written. @param {Key} key */
@@ -250,7 +267,7 @@ function listOf(list) {
       numbers = new DataView(data.buffer);
     }
     end += write(data, numbers, end, key);
-    if (end > 0x7fffffff) throw new RangeError("more than 2 GiB of keys in one list: say them in parts, or as a column");
+    if (end > 0x7fffffff) throw outOfRange("more than 2 GiB of keys in one list: say them in parts, or as a column");
     offsets[i + 1] = end;
   }
   return columnOf({data: data.subarray(0, end), offsets});
@@ -335,7 +352,7 @@ export async function* batchesAsync(keys) {
 /** @param {Keys} keys @param {Width} how @returns {Batch} */
 export function batchOf(keys, how) {
   if (isUint8Array(keys)) return fixedOf(keys, how);
-  if (how.width !== undefined || how.stride !== undefined) throw new TypeError("width and stride are for keys in a Uint8Array");
+  if (how.width !== undefined || how.stride !== undefined) throw wrongValue("width and stride are for keys in a Uint8Array");
   if (isBigInt64Array(keys) || isBigUint64Array(keys)) {
     checkArray(keys);
     return fixed(keys, 8, 8, keys.length);
@@ -343,7 +360,7 @@ export function batchOf(keys, how) {
   if (Array.isArray(keys)) return listOf(keys);
   if (isIterable(keys)) return listOf(Array.from(keys, ownKey)); // first: the iterator may be code that closes the filter
   if (typeof keys === "object" && keys !== null && "offsets" in keys) return columnOf(keys);
-  throw new TypeError(`many keys are a list or another iterable, a column, or an array of 64-bit integers, not ${shown(keys)}`);
+  throw wrongType(`many keys are a list or another iterable, a column, or an array of 64-bit integers, not ${shown(keys)}`);
 }
 
 /** Returns a copy of an array whose memory may be transferred to another thread.
@@ -371,7 +388,7 @@ export function digestsOf(digests) {
     checkArray(digests);
     return digests;
   }
-  if (!isIterable(digests)) throw new TypeError(`many digests are a BigUint64Array or a list of bigints, not ${shown(digests)}`);
+  if (!isIterable(digests)) throw wrongType(`many digests are a BigUint64Array or a list of bigints, not ${shown(digests)}`);
   return BigUint64Array.from(Array.from(digests, digestOf));
 }
 

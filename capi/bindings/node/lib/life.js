@@ -5,13 +5,15 @@ import {BFS} from "./abi.js";
 import {BfstoreError, errorOfStruct} from "./errors.js";
 import {lib} from "./library.js";
 import {Struct, shown} from "./struct.js";
+import {wrongState, wrongType} from "./wrong.js";
 
 /** The state of a handle, which a finalizer gets when the filter is gone. All users of the handle ask it. */
 export class Life {
-  /** @param {number} handle @param {string} name @param {unknown} memory  the memory of the handle, or null */
-  constructor(handle, name, memory) {
+  /** @param {number} handle @param {import("./errors.js").Subject} subject @param {unknown} memory  the memory of the handle, or null */
+  constructor(handle, {name, path}, memory) {
     this.handle = handle; // 0: closed, or being published
     this.name = name;
+    this.path = path; // undefined: no file has that name
     this.memory = memory;
     this.calls = 0; // asynchronous calls that run or wait
     this.ending = 0; // a shut handle, which the last call closes
@@ -47,14 +49,14 @@ export function born(filter, life) {
 /** @param {unknown} filter @returns {Life} */
 export function lifeOf(filter) {
   const life = typeof filter === "object" && filter !== null ? lives.get(filter) : undefined;
-  if (life === undefined) throw new TypeError(`a filter is wanted, not ${shown(filter)}`);
+  if (life === undefined) throw wrongType(`a filter is wanted, not ${shown(filter)}`);
   return life;
 }
 
 /** Returns the error for a handle that cannot be used. @param {Life} life */
 export function closedError(life) {
   const words = life.publishing ? "the filter is being published" : "the filter was closed; open the path again";
-  return new BfstoreError(BFS.ESHUT, 0, `${life.name}: ${words}`);
+  return new BfstoreError(BFS.ESHUT, 0, `${life.name}: ${words}`, 0, life.path);
 }
 
 /** @param {Life} life @returns {number} */
@@ -92,7 +94,7 @@ export function end(life) {
   const code = lib.bfs_close(life.ending, error.bytes);
   life.ending = 0;
   life.memory = null;
-  if (code < 0) process.emitWarning(errorOfStruct(code, error, life.name));
+  if (code < 0) process.emitWarning(errorOfStruct(code, error, life));
 }
 
 /** Returns what a close has to do now; null: nothing. While calls run, bfs_shut ends their work, and the last of them
@@ -112,7 +114,7 @@ export function beginClose(life) {
 export function endClose(life, fn, code, error) {
   if (fn === "bfs_shut") end(life);
   else life.memory = null;
-  if (code < 0 && !(fn === "bfs_shut" && code === BFS.EINVAL)) throw errorOfStruct(code, error, life.name);
+  if (code < 0 && !(fn === "bfs_shut" && code === BFS.EINVAL)) throw errorOfStruct(code, error, life);
 }
 
 /** @param {Life} life @returns {boolean}  false: calls run, so it has to be closed */
@@ -126,7 +128,7 @@ export function abandon(life) {
 /** Begins a publish, which needs the handle alone. @param {Life} life @returns {number} */
 export function beginPublish(life) {
   const handle = handleOf(life);
-  if (life.calls > 0) throw new TypeError(`${life.name}: other calls use the filter, which publish() needs for itself`);
+  if (life.calls > 0) throw wrongState(`${life.name}: other calls use the filter, which publish() needs for itself`);
   life.handle = 0;
   life.publishing = true;
   return handle;

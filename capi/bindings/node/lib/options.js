@@ -1,9 +1,10 @@
 /* Options by their JavaScript names, and the fields and flags of the ABI that they become. */
 import {fileURLToPath} from "node:url";
 import {types} from "node:util";
-import {BFS, STRUCTS} from "./abi.js";
+import {BFS} from "./abi.js";
 import {lib} from "./library.js";
 import {Struct, asBytes, shown, u64, unsigned} from "./struct.js";
+import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 
 /** A path, in a form of Node.js; bytes if a name is not UTF-8. @typedef {string | Buffer | URL} Path */
 /** "counting" can remove keys; the keys of "window", "window-4" and "window-2" expire.
@@ -146,25 +147,6 @@ const FLAGS = {
   tutorialSizing: BFS.TUTORIAL_SIZING, fill: BFS.STATS_FILL, memory: BFS.STATS_MEMORY,
 };
 
-/** @param {string} name @returns {string} */
-const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
-
-/** The library's names of options, which its words have, and the names here: fields of bfs_options and flags.
- * @type {Map<string, string>} */
-const NAMES = new Map(/** @type {[string, string][]} */ ([
-  ...Object.keys(STRUCTS.bfs_options.fields).map((field) => [field, camel(field.replace(/_ms$/, ""))]),
-  ...Object.keys(FLAGS).map((option) => [`BFS_${option.replace(/[A-Z]/g, "_$&").toUpperCase()}`, `${option}: true`]),
-  ["BFS_READ", 'mode "r"'], ["BFS_WRITE", 'mode "r+"'], ["BFS_CREATE", 'mode "a"'], ["BFS_NOFOLLOW", "followSymlinks: false"],
-]));
-
-/** Returns the library's words with the names that options have here. A path, which has more than a name between two
- * spaces, stays as it is. @param {string} words @returns {string} */
-export function inNode(words) {
-  return words.replace(/^bfs_(\w+)(?=[: ])/, (_, name) => camel(name))
-    .replace(/(?<!\S)(?:bfs_options\.)?(\w+)(?=[,.;:]?(?:\s|$))/g, (found, name) => NAMES.get(name) ?? found)
-    .replace(/; (leave it 0|remove it from the flags)$/, "; leave it out");
-}
-
 /** What a function takes: fields of bfs_options, and flags. @typedef {{fields: readonly string[], flags: readonly string[]}} Taken */
 const SIZES = ["capacity", "fpr", "bitsPerKey", "maxBytes", "numBits", "numProbes"];
 const FORM = [...SIZES, "layout", "like", "hash", "seed", "seeds", "secret"];
@@ -199,7 +181,7 @@ export const TAKEN = {
 /** @param {string} what @param {Readonly<Record<string, number>>} names @param {unknown} name @returns {number} */
 export function numberNamed(what, names, name) {
   if (typeof name !== "string" || !Object.hasOwn(names, name))
-    throw new TypeError(`${what} is one of ${Object.keys(names).join(", ")}, not ${shown(name)}`);
+    throw wrongValue(`${what} is one of ${Object.keys(names).join(", ")}, not ${shown(name)}`);
   return names[name];
 }
 
@@ -208,20 +190,23 @@ export function pathBytes(path) {
   const said = path instanceof URL ? fileURLToPath(path) : path;
   if (typeof said === "string") {
     if (/\p{Surrogate}/u.test(said))
-      throw new TypeError("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
-  } else if (!types.isUint8Array(said)) throw new TypeError(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
+      throw wrongValue("a lone surrogate in a path: it is not valid Unicode. Say the path as a Buffer");
+  } else if (!types.isUint8Array(said)) throw wrongType(`a path is a string, a Buffer or a file URL, not ${shown(path)}`);
   const bytes = typeof said === "string" ? Buffer.from(`${said}\0`) : Buffer.concat([asBytes("a path", said), Buffer.alloc(1)]);
-  if (bytes.indexOf(0) !== bytes.length - 1) throw new TypeError("a path with a NUL");
+  if (bytes.indexOf(0) !== bytes.length - 1) throw wrongValue("a path with a NUL");
   return bytes;
 }
 
-/** @param {Path} path */
-export const nameOf = (path) => pathBytes(path).toString("utf8").slice(0, -1);
+/** Returns what errors say of a file. @param {Path} path @returns {import("./errors.js").Subject} */
+export function subjectOf(path) {
+  const name = pathBytes(path).toString("utf8").slice(0, -1);
+  return {name, path: name};
+}
 
 /** Returns a text of the caller and a NUL. @param {string} what @param {unknown} text @returns {Buffer} */
 function textBytes(what, text) {
-  if (typeof text !== "string") throw new TypeError(`${what} is a string, not ${shown(text)}`);
-  if (text.includes("\0")) throw new TypeError(`${what} with a NUL`);
+  if (typeof text !== "string") throw wrongType(`${what} is a string, not ${shown(text)}`);
+  if (text.includes("\0")) throw wrongValue(`${what} with a NUL`);
   return Buffer.from(`${text}\0`);
 }
 
@@ -233,7 +218,7 @@ export function formOf(format, {order, name, column, member}) {
   if (name !== undefined) form.set("name", textBytes("name", name));
   if (column !== undefined) form.set("column", textBytes("column", column));
   if (member !== undefined) {
-    if (unsigned("member", 2 ** 32, member) === 0) throw new RangeError("member is the number of a filter, from 1, not 0"); // to the library: all
+    if (unsigned("member", 2 ** 32, member) === 0) throw outOfRange("member is the number of a filter, from 1, not 0"); // to the library: all
     form.set("member", member);
   }
   return form;
@@ -242,31 +227,31 @@ export function formOf(format, {order, name, column, member}) {
 /** Converts a time for the ABI, which has special numbers for 0 and for no limit: its 0 is the default.
  * @param {string} what @param {number} zero @param {number | undefined} infinite @param {unknown} value */
 function milliseconds(what, zero, infinite, value) {
-  if (typeof value !== "number") throw new TypeError(`${what} is a number of milliseconds, not ${shown(value)}`);
+  if (typeof value !== "number") throw wrongType(`${what} is a number of milliseconds, not ${shown(value)}`);
   if (value === 0) return zero;
   if (value === Infinity && infinite !== undefined) return infinite;
-  if (!(value > 0 && value <= 4e9)) throw new RangeError(`${what} is 0 to 4,000,000,000 milliseconds, not ${value}`);
+  if (!(value > 0 && value <= 4e9)) throw outOfRange(`${what} is 0 to 4,000,000,000 milliseconds, not ${value}`);
   return Math.max(1, Math.round(value));
 }
 
 /** Returns the milliseconds of a window. To the library 0 is a filter without one. @param {unknown} value @returns {number} */
 function windowOf(value) {
-  if (typeof value !== "number") throw new TypeError(`window is a number of milliseconds, not ${shown(value)}`);
-  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER)) throw new RangeError(`window is a number of milliseconds above 0, not ${value}`);
+  if (typeof value !== "number") throw wrongType(`window is a number of milliseconds, not ${shown(value)}`);
+  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange(`window is a number of milliseconds above 0, not ${value}`);
   return Math.max(1, Math.round(value));
 }
 
 /** @param {unknown} seeds @returns {Uint32Array} */
 function seedsOf(seeds) {
-  if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw new TypeError(`seeds are a list of numbers, not ${shown(seeds)}`);
-  if (seeds.length === 0) throw new RangeError("seeds are at least one number; leave the option out for the usual ones");
+  if (!Array.isArray(seeds) && !types.isUint32Array(seeds)) throw wrongType(`seeds are a list of numbers, not ${shown(seeds)}`);
+  if (seeds.length === 0) throw outOfRange("seeds are at least one number; leave the option out for the usual ones");
   return Uint32Array.from(seeds, (seed) => unsigned("a seed", 2 ** 32, seed));
 }
 
 /** @param {unknown} range @returns {Struct} */
 function rangeOf(range) {
   const {offset, bytes = 0, ...others} = /** @type {any} */ (plain(/** @type {object} */ (range)));
-  for (const name of Object.keys(others)) throw new TypeError(`there is no ${JSON.stringify(name)} in a range`);
+  for (const name of Object.keys(others)) throw wrongValue(`there is no ${JSON.stringify(name)} in a range`);
   const made = new Struct("bfs_range");
   made.set("offset", offset);
   made.set("bytes", bytes, "bytes of a range");
@@ -284,11 +269,11 @@ const SETTERS = {
   fileId: (struct, value) => struct.set("file_id", new Uint8Array(asBytes("fileId", value, 16))),
   range: (struct, value) => struct.set("range", rangeOf(value).bytes),
   threads: (struct, value) => {
-    if (unsigned("threads", 2 ** 32, value) === 0) throw new RangeError("threads is 1 to 64, not 0"); // to the library: not given
+    if (unsigned("threads", 2 ** 32, value) === 0) throw outOfRange("threads is 1 to 64, not 0"); // to the library: not given
     struct.set("threads", value);
   },
   secret: (struct, value) => {
-    if (asBytes("secret", value).length === 0) throw new RangeError("secret has 16 bytes, not 0");
+    if (asBytes("secret", value).length === 0) throw outOfRange("secret has 16 bytes, not 0");
     setBytes(struct, "secret", "secret", "secret_bytes", value);
   },
   seeds: (struct, value) => {
@@ -324,29 +309,46 @@ function setOption(struct, name, value) {
 
 /** @param {string} name @param {unknown} value @returns {number} */
 function flagOf(name, value) {
-  if (typeof value !== "boolean") throw new TypeError(`${name} is true or false, not ${shown(value)}`);
+  if (typeof value !== "boolean") throw wrongType(`${name} is true or false, not ${shown(value)}`);
   return value ? FLAGS[name] : 0;
 }
 
 /** Returns the options if they are own properties of an object: those of a Map, or of a prototype, would be ignored.
  * @template {object} T @param {T} options @returns {T} */
 export function plain(options) {
-  if (typeof options !== "object" || options === null) throw new TypeError(`options are an object, not ${shown(options)}`);
+  if (typeof options !== "object" || options === null) throw wrongType(`options are an object, not ${shown(options)}`);
   const prototype = Object.getPrototypeOf(options);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null)
-    throw new TypeError(`options are an object with properties of its own, not ${shown(options)}`);
+    throw wrongType(`options are an object with properties of its own, not ${shown(options)}`);
   return options;
+}
+
+/** Returns the end of a refusal: where the option is taken, if open() takes it with another mode, or create().
+ * @param {string} name @param {Taken} taken @returns {string} */
+function elsewhere(name, taken) {
+  const takes = (/** @type {Taken} */ {fields, flags}) => fields.includes(name) || flags.includes(name);
+  if (taken === TAKEN.open) {
+    if (takes(TAKEN.openOrCreate)) return ': it is for mode "a", which makes the file if there is none';
+    if (takes(TAKEN.create)) return ": it is for create(), which makes a new file";
+  }
+  if (taken === TAKEN.openOrCreate) {
+    if (takes(TAKEN.open)) return ': it is for the modes "r" and "r+"';
+    if (takes(TAKEN.create)) return ": it is for create(), which makes a new file";
+  }
+  if (taken === TAKEN.create && takes(TAKEN.openOrCreate)) return ': it is for open() with mode "a"';
+  return "";
 }
 
 /** Fills in the fields, and returns the flags. undefined means "not given".
  * @param {Struct | null} struct @param {object} options @param {Taken} taken @returns {number} */
-export function setOptions(struct, options, {fields, flags}) {
+export function setOptions(struct, options, taken) {
+  const {fields, flags} = taken;
   let bits = 0;
   for (const [name, value] of Object.entries(plain(options))) {
     if (value === undefined) continue;
     if (flags.includes(name)) bits |= flagOf(name, value);
     else if (struct !== null && fields.includes(name)) setOption(struct, name, value);
-    else throw new TypeError(`there is no option ${JSON.stringify(name)} here`);
+    else throw wrongValue(`there is no option ${JSON.stringify(name)} here${elsewhere(name, taken)}`);
   }
   return bits;
 }
@@ -361,7 +363,7 @@ export function given(options, taken, more = 0) {
 
 /** Returns the flag of `followSymlinks`. @param {unknown} follow @returns {number} */
 export function linkFlag(follow) {
-  if (typeof follow !== "boolean") throw new TypeError(`followSymlinks is true or false, not ${shown(follow)}`);
+  if (typeof follow !== "boolean") throw wrongType(`followSymlinks is true or false, not ${shown(follow)}`);
   return follow ? 0 : BFS.NOFOLLOW;
 }
 
@@ -370,12 +372,12 @@ const WRITING = {"r+": 0, a: BFS.CREATE, "a+": BFS.CREATE};
 /** Returns the flags of a mode. @param {unknown} mode @param {unknown} [exclusive] */
 export function modeFlags(mode, exclusive) {
   if (exclusive !== undefined && typeof exclusive !== "boolean")
-    throw new TypeError(`exclusive is true or false, not ${shown(exclusive)}`);
-  if (mode === "r" && exclusive) throw new TypeError('exclusive is for writing: mode "r+" or "a"');
+    throw wrongType(`exclusive is true or false, not ${shown(exclusive)}`);
+  if (mode === "r" && exclusive) throw wrongValue('exclusive is for writing: mode "r+" or "a"');
   if (mode === "r") return BFS.READ;
   if (typeof mode === "string" && Object.hasOwn(WRITING, mode))
     return WRITING[/** @type {keyof WRITING} */ (mode)] | (exclusive ? BFS.EXCLUSIVE : BFS.WRITE);
-  throw new TypeError(
+  throw wrongValue(
     `mode is "r" (asks), "r+" (also adds) or "a" (also makes the file if there is none), not ${shown(mode)}. ` +
     "To replace a file, create() it with replace: true");
 }

@@ -2,13 +2,14 @@
 import {types} from "node:util";
 import {STRUCTS} from "./abi.js";
 import {addressOf} from "./library.js";
+import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 
 const U64_END = 2n ** 64n;
 
 /** @param {string} what @param {number} end @param {unknown} value @returns {number} */
 export function unsigned(what, end, value) {
-  if (typeof value !== "number" || !Number.isInteger(value)) throw new TypeError(`${what} is an integer, not ${shown(value)}`);
-  if (value < 0 || value >= end) throw new RangeError(`${what} is at least 0 and less than ${end}, not ${value}`);
+  if (typeof value !== "number" || !Number.isInteger(value)) throw wrongType(`${what} is an integer, not ${shown(value)}`);
+  if (value < 0 || value >= end) throw outOfRange(`${what} is at least 0 and less than ${end}, not ${value}`);
   return value;
 }
 
@@ -16,11 +17,11 @@ export function unsigned(what, end, value) {
  * @returns {bigint} */
 export function u64(what, value) {
   if (typeof value !== "bigint" && !Number.isInteger(value))
-    throw new TypeError(`${what} is an integer or a bigint, not ${shown(value)}`);
+    throw wrongType(`${what} is an integer or a bigint, not ${shown(value)}`);
   if (typeof value === "number" && !Number.isSafeInteger(value))
-    throw new RangeError(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
+    throw outOfRange(`${what}: a number above 2^53 is not exact, so say it as a bigint`);
   const exact = BigInt(/** @type {bigint | number} */ (value));
-  if (exact < 0n || exact >= U64_END) throw new RangeError(`${what} is at least 0 and less than 2^64, not ${exact}`);
+  if (exact < 0n || exact >= U64_END) throw outOfRange(`${what} is at least 0 and less than 2^64, not ${exact}`);
   return exact;
 }
 
@@ -98,15 +99,15 @@ export class Struct {
 
 /** @param {string} what @param {unknown} value @returns {number} */
 function asNumber(what, value) {
-  if (typeof value !== "number") throw new TypeError(`${what} is a number, not ${shown(value)}`);
+  if (typeof value !== "number") throw wrongType(`${what} is a number, not ${shown(value)}`);
   return value;
 }
 
 /** @param {string} what @param {unknown} value @param {number} [bytes]  the exact number @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
-  if (!types.isUint8Array(value)) throw new TypeError(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
+  if (!types.isUint8Array(value)) throw wrongType(`${what} is a Uint8Array or Buffer, not ${shown(value)}`);
   checkArray(value);
-  if (bytes !== undefined && value.length !== bytes) throw new RangeError(`${what} has ${bytes} bytes, not ${value.length}`);
+  if (bytes !== undefined && value.length !== bytes) throw outOfRange(`${what} has ${bytes} bytes, not ${value.length}`);
   return value;
 }
 
@@ -119,13 +120,13 @@ export const trueLength = /** @type {() => number} */ (
  * @param {NodeJS.TypedArray} array */
 export function checkArray(array) {
   const length = trueLength.call(array);
-  if (array.length !== length) throw new TypeError(`an array of ${length} elements that says ${array.length}`);
+  if (array.length !== length) throw wrongValue(`an array of ${length} elements that says ${array.length}`);
   if (length !== 0) return;
   if ("resizable" in array.buffer && array.buffer.resizable)
-    throw new TypeError("an empty array in a resizable buffer: it may have been cut");
+    throw wrongValue("an empty array in a resizable buffer: it may have been cut");
   try {
     new Uint8Array(array.buffer);
   } catch {
-    throw new TypeError("the memory of the array is gone: it was transferred");
+    throw wrongValue("the memory of the array is gone: it was transferred");
   }
 }

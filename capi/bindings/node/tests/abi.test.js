@@ -8,7 +8,7 @@ import {BFS, FUNCTIONS, STRUCTS} from "../lib/abi.js";
 import * as options from "../lib/options.js";
 import {PACKAGE, ROOT} from "./case.js";
 
-const sources = fs.readdirSync(path.join(PACKAGE, "lib")).filter((name) => name !== "abi.js")
+const sources = fs.readdirSync(path.join(PACKAGE, "lib")).filter((name) => !["abi.js", "words.js"].includes(name))
   .map((name) => fs.readFileSync(path.join(PACKAGE, "lib", name), "utf8")).join("\n");
 
 const headers = fs.readdirSync(path.join(ROOT, "capi")).filter((name) => /^bfstore.*\.h$/.test(name))

@@ -25,7 +25,7 @@ const verbs = {
       bfstore.open(path);
     } catch (error) {
       if (!(error instanceof bfstore.BfstoreError)) throw error;
-      console.log(error.bfsCode, Math.abs(error.errno), error.constructor.name);
+      console.log(error.bfsCode, Math.abs(error.errno ?? 0), error.constructor.name);
       return;
     }
     throw new Error("opened");

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import test from "node:test";
+import util from "node:util";
 import * as bfstore from "bfstore";
 import {BFS, STRUCTS} from "../lib/abi.js";
 import {errorOfStruct} from "../lib/errors.js";
@@ -17,7 +18,7 @@ test("every code is an error of its kind", () => {
     const error = errorOf(code, 2, "words: what to do");
     assert.equal(error.kind, code > -100 ? "call" : code > -200 ? "state" : "malformed", name);
     assert.ok(error instanceof bfstore.BfstoreError && error instanceof Error);
-    assert.deepEqual([error.bfsCode, error.bfsName, error.errno, error.message, error.name, error.rule], [code, name, -2, "words: what to do", "BfstoreError", 0]);
+    assert.deepEqual([error.bfsCode, error.bfsName, error.errno, error.message, error.name, error.rule], [code, name, -2, "words: what to do", "BfstoreError", undefined]);
     assert.equal(String(error), "BfstoreError: words: what to do");
     assert.ok(bfstore.strerror(code).length > 5);
     assert.match(error.stack, /^BfstoreError: [^]*errors\.test\.js/);
@@ -38,11 +39,32 @@ test("code is the errno's name where that says all", () => {
   for (const [code, osErrno, name] of [[BFS.ENOENT, 2, "ENOENT"], [BFS.ENOENT, 0, "ENOENT"], [BFS.ENOENT, 20, "ENOTDIR"], [BFS.EACCES, 1, "EPERM"],
     [BFS.ESYSTEM, 24, "EMFILE"], [BFS.ESYSTEM, 9999, "BFS_ESYSTEM"], [BFS.ESYMLINK, 40, "ELOOP"], [BFS.EPOISONED, 5, "BFS_EPOISONED"], [BFS.EBUSY, 16, "EBUSY"]])
     assert.equal(errorOf(code, osErrno, "").code, name);
-  assert.equal(Object.is(errorOf(BFS.ELOST, 0, "").errno, 0), true);
+});
+
+test("an error has no property that says nothing", (t) => {
+  const {create, file, path} = caseOf(t);
+  const properties = (error) => Object.keys(error).sort();
+  const always = ["bfsCode", "bfsName", "code", "kind"];
+  assert.deepEqual(properties(errorOf(BFS.ELOST, 0, "")), always);
+  assert.deepEqual(properties(new bfstore.BfstoreError(BFS.EMALFORMED, 5, "", 7, "x")), [...always, "errno", "path", "rule"].sort());
+  assert.doesNotMatch(util.inspect(errorOf(BFS.ELOST, 0, "words")), /errno|rule|path|undefined/);
+  const failed = (call) => { try { call(); } catch (error) { return error; } };
+  assert.equal(failed(() => bfstore.open(path)).path, path);
+  const filter = create();
+  assert.deepEqual(properties(failed(() => filter.dump({bare: true}))).includes("path"), false); // its words do not begin with the path
+  filter.close();
+  assert.equal(failed(() => filter.contains("a")).path, path);
+  const reader = bfstore.open(path);
+  assert.deepEqual([failed(() => reader.add("a")).path, failed(() => reader.sync()).path], [path, path]);
+  reader.close();
+  assert.equal(failed(() => bfstore.create(file("x"), {like: file("none")})).path, undefined); // another file is missing
+  for (const call of [() => bfstore.load(Buffer.alloc(8)), () => bfstore.plan({}), () => bfstore.open(999_999)])
+    assert.equal("path" in failed(call), false, String(call));
+  assert.equal(failed(() => bfstore.verify(file("none"))).path, file("none"));
 });
 
 test("an error that the library did not fill in still has words", () => {
-  assert.match(errorOfStruct(BFS.EUNCLEAN, new Struct("bfs_error"), "users.bf").message, /^users\.bf: .*power cut/);
+  assert.match(errorOfStruct(BFS.EUNCLEAN, new Struct("bfs_error"), {name: "users.bf"}).message, /^users\.bf: .*power cut/);
 });
 
 test("every struct that goes to the library says its size, so that a call that fails has words", (t) => {
@@ -90,7 +112,7 @@ test("files that are there or not", (t) => {
   assert.throws(() => bfstore.open(path), {code: "ENOENT", errno: -2, message: new RegExp(path)});
   create();
   assert.throws(() => create(), {code: "EEXIST", errno: -17, message: new RegExp(path)});
-  assert.throws(() => bfstore.open(folder), {kind: "malformed", code: "BFS_ENOTREGULAR", rule: 0});
+  assert.throws(() => bfstore.open(folder), (error) => error.kind === "malformed" && error.code === "BFS_ENOTREGULAR" && !("rule" in error));
   fs.writeFileSync(file("text"), "no filter ".repeat(9999));
   assert.throws(() => bfstore.open(file("text")), (error) => error.code === "BFS_EMALFORMED" && error.rule > 0 && error.kind === "malformed");
 });
@@ -134,6 +156,54 @@ test("options have the names of this package in the library's words", (t) => {
       return true;
     });
   }
+});
+
+test("an option of another mode says which", (t) => {
+  const {path} = caseOf(t);
+  for (const [call, words] of [
+    [() => bfstore.open(path, "r", {capacity: 5}), 'there is no option "capacity" here: it is for mode "a", which makes the file if there is none'],
+    [() => bfstore.open(path, "r+", {fpr: 0.1}), 'there is no option "fpr" here: it is for mode "a", which makes the file if there is none'],
+    [() => bfstore.open(path, "r", {replace: true}), 'there is no option "replace" here: it is for create(), which makes a new file'],
+    [() => bfstore.open(path, "a", {capacity: 5, follow: true}), 'there is no option "follow" here: it is for the modes "r" and "r+"'],
+    [() => bfstore.open(path, "a", {capacity: 5, unpublished: true}), 'there is no option "unpublished" here: it is for create(), which makes a new file'],
+    [() => bfstore.create(path, {capacity: 5, recover: true}), 'there is no option "recover" here: it is for open() with mode "a"'],
+    [() => bfstore.open(path, "r", {capcity: 5}), 'there is no option "capcity" here'],
+  ]) assert.throws(call, {name: "TypeError", message: words});
+});
+
+test("the way out has the names of this package", (t) => {
+  const {create, open, path, file} = caseOf(t);
+  const filter = create();
+  filter.add("a");
+  fs.copyFileSync(path, file("in use")); // a copy of an open file is unclean
+  const reader = open();
+  create({hash: "siphash", secret: new Uint8Array(16)}, "secret");
+  for (const [call, words] of [
+    [() => bfstore.create(path, {capacity: 5}), 'replace it (replace: true), or open it to add (mode "a")'],
+    [() => bfstore.open(file("in use")), 'Recover it (mode "r+" with recover: true)'], [() => bfstore.open(file("in use")), "accept the loss (acceptLoss: true)"],
+    [() => bfstore.open(file("none")), 'create it first (mode "a")'], [() => reader.count("a"), 'make it with layout: "counting"'],
+    [() => reader.add("b"), 'open it for writing (mode "r+")'], [() => reader.sync(), 'Open it for writing (mode "r+")'],
+    [() => bfstore.open(file("secret")), "made with (the option secret)"], [() => bfstore.verify(path), "(copy() with sealed: true)"],
+    [() => create({filling: true}, "filling").dump(), "(finishFilling())"], [() => create({seed: 8}, "seeded").merge(filter), "(like)"],
+  ]) {
+    assert.throws(call, (error) => {
+      assert.ok(error.message.includes(words), `${error.message}: ${words}`);
+      assert.doesNotMatch(error.message, /bfs_|BFS_|\(bf /);
+      return true;
+    });
+  }
+});
+
+test("a column that is wrong says at which offset", (t) => {
+  const {create, path} = caseOf(t);
+  const filter = create();
+  const data = Buffer.from("abc");
+  for (const [offsets, words] of [
+    [Int32Array.of(0, 4, 5), "offset 1 is 4, and the column has 3 bytes of data"], [Int32Array.of(0, 2, 1), "offset 2 is 1, less than the one before it, 2"],
+    [BigInt64Array.of(-1n, 2n), "offset 0 is -1, which is negative"],
+  ])
+    for (const call of ["addMany", "containsMany", "select", "digestMany"])
+      assert.throws(() => filter[call]({data, offsets}), {code: "EINVAL", message: `${path}: ${words}`, path});
 });
 
 test("a path keeps its name where it is that of an option", (t) => {
@@ -182,7 +252,15 @@ test("paths and options that are none", (t) => {
     [() => bfstore.open(-1), RangeError], [() => bfstore.plan({...sized, mode: 1}), TypeError], [() => bfstore.load("text"), TypeError],
     [() => bfstore.wrap(Buffer.alloc(999)), TypeError], [() => bfstore.format(Buffer.alloc(999), sized), TypeError], [() => new bfstore.Filter(), TypeError],
     [() => bfstore.strerror("x"), TypeError], [() => bfstore.bareBytes(-1, 8), RangeError], [() => bfstore.bareBytes(1, 8n), TypeError],
-  ]) assert.throws(call, kind, String(call));
+  ]) {
+    assert.throws(call, kind, String(call));
+    assert.throws(call, (error) => kind === RangeError ? error.code === "ERR_OUT_OF_RANGE" : /^ERR_INVALID_/.test(error.code), String(call));
+  }
+  for (const [call, code] of [
+    [() => bfstore.open(5.5), "ERR_INVALID_ARG_TYPE"], [() => bfstore.open({}), "ERR_INVALID_ARG_TYPE"], [() => bfstore.open(path, "w"), "ERR_INVALID_ARG_VALUE"],
+    [() => bfstore.create(path, {...sized, layout: "other"}), "ERR_INVALID_ARG_VALUE"], [() => bfstore.create(path, {capcity: 5}), "ERR_INVALID_ARG_VALUE"],
+    [() => bfstore.create(path, {capacity: "5"}), "ERR_INVALID_ARG_TYPE"], [() => bfstore.open("a\0b"), "ERR_INVALID_ARG_VALUE"],
+  ]) assert.throws(call, (error) => error.code === code && /tests\/errors\.test\.js/.test(error.stack) && !/wrong\.js/.test(error.stack), String(call));
   assert.throws(() => bfstore.create(path, {...sized, fpr: 1e-12}), {code: "BFS_ESIZING"});
   assert.throws(() => bfstore.create(path, {...sized, exclusive: true, threads: 65}), {code: "EINVAL"});
   assert.throws(() => bfstore.open(path, "a", {...sized, threads: 2}), {code: "EINVAL"}); // not exclusive

@@ -35,7 +35,7 @@ export async function use(path: string): Promise<number> {
     if (!(error instanceof bfstore.BfstoreError)) throw error;
     const code: ErrorCode = error.code;
     const kind: "call" | "state" | "malformed" | "other" = error.kind;
-    if (code !== "ENOENT" || kind !== "call" || error.bfsCode > 0 || error.rule !== 0) throw error;
+    if (code !== "ENOENT" || kind !== "call" || error.bfsCode > 0 || error.rule !== undefined || error.path === undefined || error.errno === undefined) throw error;
   }
 
   async function* lines(): AsyncGenerator<string> {

@@ -42,5 +42,9 @@ export type Call<T> = {
      * the name of the thing in errors
      */
     name: string;
+    /**
+     * the same if it is a file
+     */
+    path?: string | undefined;
     finish: (result: number) => T;
 };

@@ -13,7 +13,8 @@ export function structsOf<T>(name: string, most: number, fill: (room: Buffer) =>
  *
  * The functions ...Async do the same on another thread, for calls that wait for a lock or the disk. */
 export class Filter {
-    /** @private @param {symbol} token @param {number} handle @param {string} name @param {boolean} created @param {unknown} memory */
+    /** @private @param {symbol} token @param {number} handle @param {import("./errors.js").Subject} subject @param {boolean} created
+     * @param {unknown} memory */
     private constructor();
     /** The path as given; for a buffer, a description. @returns {string} */
     get name(): string;
@@ -187,7 +188,7 @@ export class Filter {
     [Symbol.asyncDispose](): Promise<void>;
     #private;
 }
-export function filterOf(handle: number, name: string, created: boolean, memory: unknown): Filter;
+export function filterOf(handle: number, subject: import("./errors.js").Subject, created: boolean, memory: unknown): Filter;
 export type Key = import("./keys.js").Key;
 export type Keys = import("./keys.js").Keys;
 export type Digests = import("./keys.js").Digests;

@@ -5,6 +5,8 @@ export function digestOf(digest: unknown): bigint;
 /** Lends memory in which a lookup of millions of keys sorts them. Without it the answers are the same, and take longer.
  * @param {Batch} made */
 export function lendScratch(made: Batch): void;
+/** Says which offset of a column the library has refused; "" if none is wrong. @param {Batch} batch @returns {string} */
+export function misfit({ column }: Batch): string;
 /** @param {unknown} keys @returns {keys is Iterable<any>} */
 export function isIterable(keys: unknown): keys is Iterable<any>;
 /** @param {unknown} keys @returns {keys is AsyncIterable<Key>} */
@@ -36,11 +38,15 @@ export const one: {
     held: unknown;
 };
 /**
- * Keys in the form of the library, and their number.
+ * Keys in the form of the library, and their number; of a column what misfit() looks at.
  */
 export type Batch = {
     keys: Struct;
     count: number;
+    column?: {
+        bytes: number;
+        offsets: Int32Array | BigInt64Array;
+    };
 };
 /**
  * One key. Bytes are themselves. A string is its UTF-8, without normalization (a lone surrogate is an error). An integer of 64

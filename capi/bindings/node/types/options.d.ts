@@ -1,10 +1,9 @@
-/** Returns the library's words with the names that options have here. A path, which has more than a name between two
- * spaces, stays as it is. @param {string} words @returns {string} */
-export function inNode(words: string): string;
 /** @param {string} what @param {Readonly<Record<string, number>>} names @param {unknown} name @returns {number} */
 export function numberNamed(what: string, names: Readonly<Record<string, number>>, name: unknown): number;
 /** Returns the bytes of a path and a NUL. @param {unknown} path @returns {Buffer} */
 export function pathBytes(path: unknown): Buffer;
+/** Returns what errors say of a file. @param {Path} path @returns {import("./errors.js").Subject} */
+export function subjectOf(path: Path): import("./errors.js").Subject;
 /** @param {unknown} format @param {ForeignForm} said @returns {Struct} */
 export function formOf(format: unknown, { order, name, column, member }: ForeignForm): Struct;
 /** Returns the options if they are own properties of an object: those of a Map, or of a prototype, would be ignored.
@@ -12,7 +11,7 @@ export function formOf(format: unknown, { order, name, column, member }: Foreign
 export function plain<T extends object>(options: T): T;
 /** Fills in the fields, and returns the flags. undefined means "not given".
  * @param {Struct | null} struct @param {object} options @param {Taken} taken @returns {number} */
-export function setOptions(struct: Struct | null, options: object, { fields, flags }: Taken): number;
+export function setOptions(struct: Struct | null, options: object, taken: Taken): number;
 /** Flags and bfs_options, as a call of the library gets them. @typedef {{flags: number, options: Struct}} Given */
 /** @param {object} options @param {Taken} taken @param {number} [more]  flags @returns {Given} */
 export function given(options: object, taken: Taken, more?: number): Given;
@@ -27,7 +26,6 @@ export const HASHES: Readonly<Record<string, number>>;
 export const ORDERS: Readonly<Record<BitOrder, number>>;
 /** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
 export const TAKEN: Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>;
-export function nameOf(path: Path): string;
 /**
  * Flags and bfs_options, as a call of the library gets them.
  */

@@ -29,7 +29,7 @@ import struct
 import sys
 from errno import EBADF as _EBADF
 
-from . import _bfstore
+from . import _bfstore, _words
 
 __all__ = [
     "BusyError", "CallError", "ClosedError", "Comparison", "DamagedError", "DoubtError", "Error", "ExistsError",
@@ -183,35 +183,28 @@ _CLASSES = {
     _bfstore.ESEALED: SealedError, _bfstore.ENOTSEALED: SealedError, _bfstore.EDAMAGED: DamagedError, _bfstore.EFILLING: FillingError,
 }
 
-# The option or the call that is the way out, after the library's words.
-_WAYS = {
-    _bfstore.ESECRET: "The option is secret=, of 16 bytes.",
-    _bfstore.EREADONLY: 'Open it with mode "r+".',
-    _bfstore.EEXIST: 'The option replace=True replaces it; open() with mode "a" opens it, to add.',
-    _bfstore.EUNCLEAN: 'The options with mode "r+" are recover=True and accept_loss=True.',
-    _bfstore.EPOISONED: 'The options with mode "r+" are recover=True and accept_loss=True.',
-    _bfstore.ERECOVERING: 'The options with mode "r+" are recover=True and accept_loss=True.',
-    _bfstore.EFILESYSTEM: "The option any_filesystem=True allows it.",
-    _bfstore.EFILLING: "The call is finish_filling().",
-}
-
-
 def _class_of(code):
     """A code that this release does not know is treated as its class: see BFS_IS_CALL_ERROR."""
     by_range = CallError if code > -100 else StateError if code > -200 else MalformedError if code > -300 else Error
     return _CLASSES.get(code, by_range)
 
 
-def _in_python(code, words):
-    """The library's words, with the names that options have here."""
-    if code == _bfstore.EINVAL and words.startswith("bfs_"):
-        words = re.sub(r"^bfs_(?!options\.)(options: )?", "", words)
-        words = re.sub(r"bfs_options\.(\w+)", lambda found: _OPTION_OF.get(found[1], found[1]) + "=", words)
-        words = re.sub(r"\bBFS_\w+", lambda found: _FLAG_WORDS.get(found[0], found[0]), words)
-        return re.sub(r"; (leave it 0|remove it from the flags)$", "; leave it out", words)
-    if code == _bfstore.EINVAL:
-        return words.replace("Give siphash a secret instead.", "Give secret= instead.")
-    return f"{words.removesuffix('.')}. {_WAYS[code]}" if code in _WAYS else words
+_WORD = re.compile(r"(?<![^\s(])[\w.]+?(?=[,.;)]*(?:\s|$))")  # between spaces, so that a path is none
+
+
+def _in_python(words):
+    """The library's words, with what options and calls are called here.  A path stays as it is."""
+    names = _words.NAMES
+    for theirs, own in _words.FUNCTIONS.items():
+        if words.startswith((f"{theirs}: ", f"{theirs} ")):
+            words = own + words[len(theirs):]
+            names = {**names, **_words.QUALIFIED}
+            break
+    if words.startswith("bfs_options."):
+        names = {**names, **_words.QUALIFIED}
+    for theirs, own in _words.PHRASES.items():
+        words = words.replace(theirs, own)
+    return _WORD.sub(lambda found: names.get(found[0], found[0]), words)
 
 
 def _error(code, os_errno, words, rule=0, name=None):
@@ -219,7 +212,7 @@ def _error(code, os_errno, words, rule=0, name=None):
     if code == _bfstore.EREADONLY and os_errno == 0:
         os_errno = _EBADF  # as after the calls that have a bfs_error
     filename = name if words.startswith(f"{name}: ") else None  # otherwise the words are about another file, such as like=
-    return _plain_error(code, os_errno, _in_python(code, words), rule, filename)
+    return _plain_error(code, os_errno, _in_python(words), rule, filename)
 
 
 def _plain_error(code, os_errno, words, rule, filename=None):
@@ -397,8 +390,6 @@ _FLAGS = {name: getattr(_bfstore, name.upper()) for name in (
     "private", "random", "recover", "replace", "same_file_id", "strict", "tolerate_damage", "tutorial_sizing",
     "unpublished", "verify")}
 _MODES = {"r": _bfstore.READ, "r+": _bfstore.WRITE, "a": _bfstore.WRITE | _bfstore.CREATE}
-_FLAG_WORDS = {**{f"BFS_{name.upper()}": f"{name}=True" for name in _FLAGS}, "BFS_READ": 'mode "r"',
-               "BFS_WRITE": 'mode "r+"', "BFS_CREATE": 'mode "a"', "BFS_NOFOLLOW": "follow_symlinks=False"}
 
 # The options that each function takes.
 _SIZE = {"capacity", "fpr", "bits_per_key", "max_bytes", "num_bits", "num_probes"}
@@ -467,7 +458,6 @@ _CONVERTED = {
         seconds, _bfstore.WRITEBACK_CHECK_EACH_ADD, None, "writeback_check")),
     "window": ("window_ms", _window_ms),
 }
-_OPTION_OF = {**{field: name for name, (field, _) in _CONVERTED.items()}, "range": "offset"}
 
 
 def _part_of(part):

@@ -1,12 +1,14 @@
 //! Finds libbfstore: BFSTORE_ARCHIVE (the path of a libbfstore.a), or that of the clone's build-release, or pkg-config's
 //! bfstore of this version, or the sources in vendor/, which meson builds (it needs meson, ninja, a C++20 compiler,
-//! pkg-config, and the headers of Boost and xxHash).  BFSTORE_VENDORED=1 builds them in any case.
+//! pkg-config, and the headers of Boost and xxHash).  BFSTORE_VENDORED=1 builds them in any case.  BFSTORE_STATIC_LIBSTDCXX=1 puts libstdc++ into the program, as does
+//! -C target-feature=+crt-static, with which nothing may be shared.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
 
-const ASKED: [&str; 5] = ["BFSTORE_ARCHIVE", "BFSTORE_VENDORED", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "CXX"];
+const ASKED: [&str; 6] =
+    ["BFSTORE_ARCHIVE", "BFSTORE_VENDORED", "BFSTORE_STATIC_LIBSTDCXX", "PKG_CONFIG_PATH", "PKG_CONFIG_LIBDIR", "CXX"];
 
 fn main() {
     for name in ASKED {
@@ -21,7 +23,7 @@ fn main() {
         link_archive(&build_vendored());
     } else if let Some(archive) = built() {
         link_archive(&archive);
-    } else if !link_installed() {
+    } else if is_static() || !link_installed() {
         link_archive(&build_vendored());
     }
 }
@@ -41,8 +43,33 @@ fn link_archive(archive: &Path) {
     let folder = archive.parent().unwrap_or_else(|| Path::new("."));
     println!("cargo:rustc-link-search=native={}", folder.display());
     println!("cargo:rustc-link-lib=static=bfstore");
-    for library in ["stdc++", "m", "pthread"] {
-        println!("cargo:rustc-link-lib=dylib={library}");
+    if is_static() || env::var_os("BFSTORE_STATIC_LIBSTDCXX").is_some() {
+        println!("cargo:rustc-link-search=native={}", folder_of_libstdcxx().display());
+        println!("cargo:rustc-link-lib=static:-bundle=stdc++");
+    } else {
+        println!("cargo:rustc-link-lib=dylib=stdc++");
+    }
+    for library in ["m", "pthread"] {
+        println!("cargo:rustc-link-lib={}={library}", if is_static() { "static:-bundle" } else { "dylib" });
+    }
+}
+
+/// Whether the program has no shared library at all.  With one, even libstdc++, it would crash as soon as it starts.
+fn is_static() -> bool {
+    env::var("CARGO_CFG_TARGET_FEATURE").map_or(false, |all| all.split(',').any(|one| one == "crt-static"))
+}
+
+/// Asks the C++ compiler for the folder of its libstdc++.a, which is in none that the linker searches for rustc.
+fn folder_of_libstdcxx() -> PathBuf {
+    let compiler = env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let asked = Command::new(&compiler).arg("-print-file-name=libstdc++.a").output();
+    let archive =
+        PathBuf::from(asked.map_or(String::new(), |said| String::from_utf8_lossy(&said.stdout).trim().to_string()));
+    match archive.parent() {
+        Some(folder) if archive.is_file() => folder.to_path_buf(),
+        _ => fail(&format!(
+            "{compiler:?} has no libstdc++.a, which a program without libstdc++.so.6 needs (Debian: apt install g++)"
+        )),
     }
 }
 

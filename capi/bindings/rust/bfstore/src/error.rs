@@ -7,6 +7,8 @@ use std::os::raw::c_char;
 
 use bfstore_sys as sys;
 
+use crate::words;
+
 /// A failure: the code, the errno, and a sentence that names the thing and the way out.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Failure {
@@ -179,7 +181,12 @@ impl Error {
     /// Makes the error of a code without a `bfs_error`.  `name` names the thing that failed.
     #[cold]
     pub(crate) fn of_code(code: i32, name: &str) -> Error {
-        Error::of_failure(Failure { code, os_errno: 0, rule: 0, message: format!("{name}: {}", strerror(code)) })
+        Error::of_failure(Failure {
+            code,
+            os_errno: 0,
+            rule: 0,
+            message: format!("{name}: {}", in_rust(strerror(code))),
+        })
     }
 
     /// Makes an error that the binding itself finds, before it calls the library.
@@ -189,8 +196,8 @@ impl Error {
 
     fn of_record(code: i32, record: &sys::bfs_error) -> Error {
         let message = match text(&record.message) {
-            words if words.is_empty() => strerror(code).to_string(),
-            words => words,
+            words if words.is_empty() => in_rust(strerror(code)),
+            words => in_rust(&words),
         };
         Error::of_failure(Failure { code, os_errno: record.os_errno, rule: record.rule, message })
     }
@@ -208,6 +215,29 @@ impl From<Error> for io::Error {
     fn from(error: Error) -> io::Error {
         io::Error::new(error.kind(), error)
     }
+}
+
+/// Returns the library's words with what options and calls are called here.  A path stays as it is.
+fn in_rust(message: &str) -> String {
+    let called = words::FUNCTIONS.iter().find_map(|(theirs, own)| {
+        let rest = message.strip_prefix(theirs).filter(|rest| rest.starts_with([':', ' ']))?;
+        Some(format!("{own}{rest}"))
+    });
+    let qualified = called.is_some() || message.starts_with("bfs_options.");
+    let mut text = called.unwrap_or_else(|| message.to_string());
+    for (theirs, own) in words::PHRASES {
+        text = text.replace(theirs, own);
+    }
+    let names = || words::NAMES.iter().chain(words::QUALIFIED.iter().filter(|_| qualified));
+    let in_own = |word: &str| {
+        // What is between two spaces, so that a path is none.
+        let bare = word.trim_end_matches([',', '.', ';', ')']).trim_start_matches('(');
+        match names().find(|(theirs, _)| bare == *theirs) {
+            Some((theirs, own)) => word.replacen(theirs, own, 1),
+            None => word.to_string(),
+        }
+    };
+    text.split(' ').map(in_own).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns one sentence for a `BFS_E` code.

@@ -113,6 +113,14 @@ impl Filter {
         checked(returned, &self.name)
     }
 
+    /// Checks the result of a call with keys: their view may be what is wrong.
+    fn checked_keys(&self, keys: &Keys<'_>, returned: impl Into<i64>) -> Result<u64> {
+        self.checked(returned).map_err(|error| match keys.misfit() {
+            Some(wrong) if error.code() == sys::BFS_EINVAL => Error::invalid(format!("{}: {wrong}", self.name)),
+            _ => error,
+        })
+    }
+
     /// Closes the filter.  The last writer of a file syncs it and marks it clean.
     ///
     /// # Errors
@@ -281,7 +289,7 @@ impl Filter {
     pub fn add_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<u64> {
         let keys = keys.into();
         // SAFETY: the keys are borrowed until the call returns.
-        self.checked(unsafe { sys::bfs_add_keys(self.raw(), &keys.form()) })
+        self.checked_keys(&keys, unsafe { sys::bfs_add_keys(self.raw(), &keys.form()) })
     }
 
     /// Removes keys.  Returns the number of keys that were not certainly absent.  See [`remove`](Filter::remove).
@@ -292,7 +300,7 @@ impl Filter {
     pub fn remove_many<'k>(&self, keys: impl Into<Keys<'k>>) -> Result<u64> {
         let keys = keys.into();
         // SAFETY: the keys are borrowed until the call returns.
-        self.checked(unsafe { sys::bfs_remove_keys(self.raw(), &keys.form()) })
+        self.checked_keys(&keys, unsafe { sys::bfs_remove_keys(self.raw(), &keys.form()) })
     }
 
     /// Returns an upper bound of each key's adds less its removes, in the counting layout, as [`count`](Filter::count)
@@ -304,7 +312,8 @@ impl Filter {
         let keys = keys.into();
         let mut counts = vec![0; keys.len()];
         // SAFETY: there is a place for each key.
-        self.checked(unsafe { sys::bfs_count_keys(self.raw(), &keys.form(), counts.as_mut_ptr()) }).map(|_| counts)
+        self.checked_keys(&keys, unsafe { sys::bfs_count_keys(self.raw(), &keys.form(), counts.as_mut_ptr()) })
+            .map(|_| counts)
     }
 
     /// Returns an answer for each key, as [`contains`](Filter::contains) does; `false` for a null.
@@ -332,7 +341,7 @@ impl Filter {
         let form = keys.sorted_form(&mut scratch);
         // SAFETY: there is a place for each key, and the library stores 0 or 1, which is what a bool is.
         let found = unsafe { sys::bfs_contains_keys(self.raw(), &form, answers.as_mut_ptr().cast()) };
-        self.checked(found).map(|found| found as usize)
+        self.checked_keys(&keys, found).map(|found| found as usize)
     }
 
     /// Returns the indexes of the keys that may be present, ascending.
@@ -346,7 +355,7 @@ impl Filter {
         let form = keys.sorted_form(&mut scratch);
         // SAFETY: there is room for an index of each key, and the library returns the number that it fills in.
         let found = unsafe { sys::bfs_select_keys(self.raw(), &form, numbers.as_mut_ptr()) };
-        let found = self.checked(found)?;
+        let found = self.checked_keys(&keys, found)?;
         // SAFETY: as above.
         unsafe { numbers.set_len(found as usize) };
         Ok(numbers)
@@ -360,7 +369,8 @@ impl Filter {
         let keys = keys.into();
         let mut digests = vec![0; keys.len()];
         // SAFETY: there is a place for each key.
-        self.checked(unsafe { sys::bfs_digest_keys(self.raw(), &keys.form(), digests.as_mut_ptr()) }).map(|_| digests)
+        self.checked_keys(&keys, unsafe { sys::bfs_digest_keys(self.raw(), &keys.form(), digests.as_mut_ptr()) })
+            .map(|_| digests)
     }
 
     /// Adds the keys of an iterator, many at once.  Returns the number of certainly new ones.

@@ -231,6 +231,33 @@ impl<'a> Keys<'a> {
         form
     }
 
+    /// Says which offset of a column the library has refused, if one is wrong.
+    #[cold]
+    pub(crate) fn misfit(&self) -> Option<String> {
+        let form = self.form();
+        if form.offsets.is_null() {
+            return None;
+        }
+        // SAFETY: a column has one offset more than keys, of its kind's width.
+        let offset = |i: usize| match form.kind {
+            sys::BFS_KEYS_COLUMN32 => i64::from(unsafe { *form.offsets.cast::<i32>().add(i) }),
+            _ => unsafe { *form.offsets.cast::<i64>().add(i) },
+        };
+        let mut before = 0;
+        for i in 0..=form.count as usize {
+            let one = offset(i);
+            if one < before {
+                let than = if i == 0 { "negative".into() } else { format!("less than the one before it, {before}") };
+                return Some(format!("offset {i} is {one}, {than}"));
+            }
+            if one as u64 > form.data_bytes {
+                return Some(format!("offset {i} is {one}, and the column has {} bytes of data", form.data_bytes));
+            }
+            before = one;
+        }
+        None
+    }
+
     /// Returns the struct that the library reads: valid as long as `self`.
     pub(crate) fn form(&self) -> sys::bfs_keys {
         let mut form = self.form;

@@ -12,6 +12,7 @@ mod foreign;
 mod key;
 mod keys;
 mod options;
+mod words;
 
 pub use bfstore_sys as sys;
 pub use buffer::AlignedBytes;

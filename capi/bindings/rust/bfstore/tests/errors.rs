@@ -144,6 +144,69 @@ fn arguments_out_of_range() {
     failed_with(Filter::options().write(true).wrap(&AlignedBytes::zeroed(128)), "BFS_EINVAL");
 }
 
+/// Each refusal names what a program in Rust can write: no flag of C, and no command of bf.
+#[test]
+fn the_way_out_has_names_of_rust() {
+    let folder = Folder::new();
+    let (path, in_use, secret) = (folder.filter(), folder.join("in use"), folder.join("secret"));
+    let filter = small().seed(1).create(&path).unwrap();
+    filter.add("a").unwrap();
+    fs::copy(&path, &in_use).unwrap(); // a copy of an open file is unclean
+    let reader = Filter::open(&path).unwrap();
+    drop(unseeded().hash(Hash::SipHash).secret(&[7; 16]).create(&secret).unwrap());
+    let filling = small().filling(true).create(folder.join("filling")).unwrap();
+    let other = small().seed(8).create(folder.join("other")).unwrap();
+    let mut range = Filter::options();
+    range.range(64..).write(true);
+    for (error, words) in [
+        (failed(Filter::options_to_create().create(folder.join("x"))), "or a file to be like (like())."),
+        (failed(small().bare(true).create(folder.join("x"))), "create: does not take bare(true); leave it out"),
+        (failed(small().threads(2).create(folder.join("x"))), "create: threads() goes with exclusive(true)"),
+        (failed(range.open(&path)), "open with a range: does not take write(true); leave it out"),
+        (failed(small().create(&path)), "replace it (replace(true)), or open it to add (open_or_create())"),
+        (failed(reader.add("b")), "open it for writing (options().write(true))"),
+        (failed(reader.sync()), "options().write(true)"),
+        (failed(Filter::open(&in_use)), "(options().write(true).recover(true))"),
+        (failed(Filter::open(&in_use)), "accept the loss (accept_loss(true))"),
+        (failed(Filter::open(&secret)), "made with (secret())"),
+        (failed(Filter::options().secret(&[7; 16]).open(&path)), "without one (secret())"),
+        (failed(Filter::open(folder.join("none"))), "create it first (open_or_create())"),
+        (failed(reader.count("a")), "make it with layout(Layout::Counting)"),
+        (failed(filling.dump()), "(finish_filling())"),
+        (failed(verify(&path)), "(seal())"),
+        (failed(other.merge(&filter)), "(like())"),
+    ] {
+        let said = error.to_string();
+        assert!(said.contains(words), "{said}: {words}");
+        assert!(!["bfs_", "BFS_", "(bf "].iter().any(|name| said.contains(name)), "{said}");
+    }
+    for name in ["num_bits", "BFS_READ", "bfs_options.mode"] {
+        assert!(failed(Filter::open(name)).to_string().starts_with(&format!("{name}: ")));
+    }
+}
+
+#[test]
+fn a_column_that_is_wrong_says_at_which_offset() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    for (offsets, words) in [
+        ([0, 4, 5], "offset 1 is 4, and the column has 3 bytes of data"),
+        ([0, 2, 1], "offset 2 is 1, less than the one before it, 2"),
+        ([-1, 2, 3], "offset 0 is -1, negative"),
+    ] {
+        let wide = offsets.map(i64::from);
+        let keys = || Keys::column32(b"abc", &offsets).unwrap();
+        for error in [
+            failed_with(filter.add_many(keys()), "BFS_EINVAL"),
+            failed_with(filter.contains_many(keys()), "BFS_EINVAL"),
+            failed_with(filter.select(keys()), "BFS_EINVAL"),
+            failed_with(filter.digest_many(Keys::column64(b"abc", &wide).unwrap()), "BFS_EINVAL"),
+        ] {
+            assert_eq!(error.to_string(), format!("{}: {words}", folder.filter().display()));
+        }
+    }
+}
+
 /// A struct without its size leaves the error unchanged, without words: so this makes each call fail that can.
 #[test]
 fn every_call_that_can_fail_has_words() {

@@ -19,7 +19,8 @@ fn sources(folder: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    files.into_iter().filter(|path| path.is_file()).map(read).collect()
+    // words.rs has all names, and uses none.
+    files.into_iter().filter(|path| path.is_file() && !path.ends_with("words.rs")).map(read).collect()
 }
 
 #[test]

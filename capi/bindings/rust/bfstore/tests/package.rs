@@ -98,6 +98,7 @@ fn packages_are_made_used_and_removed() {
         assert_eq!(run(&mut place.program()), SAID);
     }
     processes_that_run_it_at_once_all_succeed(&place);
+    a_program_may_have_libstdcxx_in_it(&place);
     an_installed_library_is_linked(&place);
     fs::remove_dir_all(package).unwrap();
     fs::remove_file(place.folder.join("program/Cargo.lock")).unwrap();
@@ -127,6 +128,20 @@ fn a_path_of_no_archive_is_an_error_with_words(place: &Place) {
     let done = place.build().env("BFSTORE_ARCHIVE", "/no/libbfstore.a").output().unwrap();
     assert!(!done.status.success());
     assert!(String::from_utf8_lossy(&done.stderr).contains("BFSTORE_ARCHIVE is the path of libbfstore.a"), "{done:?}");
+}
+
+/// With crt-static the program crashed as soon as it started: libstdc++ was shared.
+fn a_program_may_have_libstdcxx_in_it(place: &Place) {
+    let target = format!("{}-unknown-linux-gnu", env::consts::ARCH);
+    let debug = place.folder.join("target").join(&target).join("debug/program");
+    for (name, value, all) in
+        [("BFSTORE_STATIC_LIBSTDCXX", "1", false), ("RUSTFLAGS", "-C target-feature=+crt-static", true)]
+    {
+        run(place.build().args(["--target", &target]).env(name, value));
+        assert_eq!(run(Command::new(&debug).current_dir(place.folder.path())), SAID);
+        let needs = run(Command::new("readelf").arg("-dW").arg(&debug));
+        assert!(!needs.contains(if all { "(NEEDED)" } else { "libstdc++" }), "{needs}");
+    }
 }
 
 /// Links pkg-config's library, which is shared.

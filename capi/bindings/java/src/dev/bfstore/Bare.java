@@ -51,7 +51,7 @@ public final class Bare {
     try (Scratch scratch = Scratch.take(Filter.LIBRARY)) {
       long count = keys.view(0, Long.MAX_VALUE, scratch);
       if (count < keys.count()) {
-        throw new IllegalArgumentException("more than 64 MiB of keys on the heap: use direct memory");
+        throw BfstoreException.invalid("more than 64 MiB of keys on the heap: use direct memory");
       }
       int code = Filter.LIBRARY.bfs_bare_build(
           Filter.LIBRARY.address(made), bytes, layout.number, hash.number, scratch.keysAddress);

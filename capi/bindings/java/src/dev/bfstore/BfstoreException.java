@@ -12,9 +12,16 @@ import java.nio.file.NoSuchFileException;
  *
  * <p>It is unchecked, since a lookup in a stream or a callback can fail like an open. {@link #toIOException()} returns
  * the corresponding exception of java.nio.file, for methods that throw IOException.
+ *
+ * <p>What an argument says is refused by {@link InvalidException}: an option out of range, options that contradict each other,
+ * text that is not valid Unicode, an object that is no key. It makes no difference whether this package or the library finds
+ * it. Only these are other exceptions, those of Java itself: null is a NullPointerException, a path of Java that cannot be made
+ * an InvalidPathException, and a call that publish() excludes an IllegalStateException.
  */
 public class BfstoreException extends RuntimeException {
   private static final long serialVersionUID = 1;
+
+  private static final int EINVAL_OF_LINUX = 22;
 
   /** The BFS_E number. */
   private final int code;
@@ -103,10 +110,13 @@ public class BfstoreException extends RuntimeException {
     }
     String words = new String(message, 0, end, StandardCharsets.UTF_8);
     error.put("message", new byte[1]); // another call uses the record again
-    if (code == Abi.EINVAL) {
-      words = Words.inJava(words);
-    }
-    return of(code, error.get32("os_errno"), error.get32("rule"), words.isEmpty() ? Filter.strerror(code) : words);
+    words = Words.inJava(words.isEmpty() ? Filter.strerror(code) : words);
+    return of(code, error.get32("os_errno"), error.get32("rule"), words);
+  }
+
+  /** Makes the exception of an argument that this package itself refuses. */
+  static InvalidException invalid(String message) {
+    return new InvalidException(Abi.EINVAL, EINVAL_OF_LINUX, message);
   }
 
   static BfstoreException of(int code, int errno, String message) {
@@ -227,7 +237,10 @@ public class BfstoreException extends RuntimeException {
     }
   }
 
-  /** An argument is out of range, or contradicts another. */
+  /**
+   * An argument is out of range, contradicts another, or is no key. This package or the library found it: see {@link
+   * BfstoreException}.
+   */
   public static final class InvalidException extends CallException {
     private static final long serialVersionUID = 1;
 

@@ -76,7 +76,7 @@ public final class CopyOptions {
    * @param time zero: do not wait
    */
   public CopyOptions lockTimeout(Duration time) {
-    lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
+    lockTimeout = OpenOptions.milliseconds("lockTimeout", time, Abi.LOCK_NO_WAIT);
     return this;
   }
 

@@ -173,7 +173,7 @@ public final class CreateOptions {
    */
   public CreateOptions fileId(byte[] fileId) {
     if (fileId.length != 16) {
-      throw new IllegalArgumentException("a file id has 16 bytes, not " + fileId.length);
+      throw BfstoreException.invalid("a file id has 16 bytes, not " + fileId.length);
     }
     this.fileId = fileId.clone();
     return this;
@@ -318,7 +318,7 @@ public final class CreateOptions {
    * @param time zero: do not wait
    */
   public CreateOptions lockTimeout(Duration time) {
-    lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
+    lockTimeout = OpenOptions.milliseconds("lockTimeout", time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
@@ -334,7 +334,7 @@ public final class CreateOptions {
    * @param time zero: at each add that changes a bit
    */
   public CreateOptions writebackCheck(Duration time) {
-    writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
+    writebackCheck = OpenOptions.milliseconds("writebackCheck", time, Abi.WRITEBACK_CHECK_EACH_ADD);
     return this;
   }
 
@@ -366,7 +366,7 @@ public final class CreateOptions {
   /** Returns these options for build(), which is the only writer anyway. */
   CreateOptions forBuilding() {
     if ((flags & Abi.UNPUBLISHED) != 0) {
-      throw new IllegalArgumentException("build() publishes the filter: create() makes an unpublished one");
+      throw BfstoreException.invalid("build() publishes the filter: create() makes an unpublished one");
     }
     CreateOptions made = copy();
     made.flags &= ~Abi.EXCLUSIVE;
@@ -463,7 +463,7 @@ public final class CreateOptions {
   /** Refuses a negative number, which the library would read as one above 2^63. */
   static long notNegative(String option, long number) {
     if (number < 0) {
-      throw new IllegalArgumentException(option + " is negative: " + number);
+      throw BfstoreException.invalid(option + " is negative: " + number);
     }
     return number;
   }
@@ -471,19 +471,19 @@ public final class CreateOptions {
   /** Converts a window, which never becomes shorter. The library's 0 is "not given". */
   private static long milliseconds(Duration window) {
     if (window.isZero() || window.isNegative()) {
-      throw new IllegalArgumentException("a window is longer than zero, not " + window);
+      throw BfstoreException.invalid("a window is longer than zero, not " + window);
     }
     try {
       return window.plusNanos(999_999).toMillis();
     } catch (ArithmeticException tooLong) {
-      throw new IllegalArgumentException("a window is too long: " + window, tooLong);
+      throw BfstoreException.invalid("a window is too long: " + window);
     }
   }
 
   /** Refuses a number of threads that the library would refuse, since its 0 is "not given". */
   static int checkedThreads(int threads) {
     if (threads < 1 || threads > MOST_THREADS) {
-      throw new IllegalArgumentException("a filter uses 1 to 64 threads, not " + threads);
+      throw BfstoreException.invalid("a filter uses 1 to 64 threads, not " + threads);
     }
     return threads;
   }
@@ -495,7 +495,7 @@ public final class CreateOptions {
       bits |= 0400 >> one.ordinal(); // the enum has the order of the bits
     }
     if (bits == 0) {
-      throw new IllegalArgumentException("a file needs a permission");
+      throw BfstoreException.invalid("a file needs a permission");
     }
     return bits;
   }

@@ -26,8 +26,8 @@ import java.util.stream.Stream;
  * }
  * }</pre>
  *
- * <p>Keys are bytes. A String is its UTF-8, without normalization (a lone surrogate is an IllegalArgumentException). A
- * long is 8 bytes, little-endian. {@link Key} has other kinds.
+ * <p>Keys are bytes. A String is its UTF-8, without normalization (a lone surrogate is an
+ * {@link BfstoreException.InvalidException}). A long is 8 bytes, little-endian. {@link Key} has other kinds.
  *
  * <p>Numbers of 64 bits (digests, seeds, owners, marks, epochs) are unsigned: Long.toUnsignedString shows them, and
  * Long.compareUnsigned compares them.
@@ -341,7 +341,7 @@ public final class Filter implements AutoCloseable {
 
   private static long addressIn(ByteBuffer buffer, boolean writes) {
     if (!buffer.isDirect()) {
-      throw new IllegalArgumentException("a filter in a buffer needs a direct one; load() takes bytes from anywhere");
+      throw BfstoreException.invalid("a filter in a buffer needs a direct one; load() takes bytes from anywhere");
     }
     if (writes && buffer.isReadOnly()) {
       throw new ReadOnlyBufferException();
@@ -471,7 +471,7 @@ public final class Filter implements AutoCloseable {
   }
 
   private BfstoreException refused(int code) {
-    return BfstoreException.of(code, 0, handle.name + ": " + strerror(code));
+    return BfstoreException.of(code, 0, handle.name + ": " + Words.inJava(strerror(code)));
   }
 
   /**
@@ -516,7 +516,7 @@ public final class Filter implements AutoCloseable {
    * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public boolean contains(char key) {
     throw Keys.noChars();
@@ -591,7 +591,7 @@ public final class Filter implements AutoCloseable {
    * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public boolean add(char key) {
     throw Keys.noChars();
@@ -669,7 +669,7 @@ public final class Filter implements AutoCloseable {
    * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public boolean remove(char key) {
     throw Keys.noChars();
@@ -730,7 +730,7 @@ public final class Filter implements AutoCloseable {
    * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public int count(char key) {
     throw Keys.noChars();
@@ -797,7 +797,7 @@ public final class Filter implements AutoCloseable {
    * Refuses a char: it may mean its text or its number.
    *
    * @param key cast it to long, or make a String of it
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public long digest(char key) {
     throw Keys.noChars();
@@ -903,7 +903,7 @@ public final class Filter implements AutoCloseable {
 
   private static int lengthFor(Keys keys) {
     if (keys.count() > Integer.MAX_VALUE - 8) {
-      throw new IllegalArgumentException("no array has " + keys.count() + " answers: ask in parts");
+      throw BfstoreException.invalid("no array has " + keys.count() + " answers: ask in parts");
     }
     return (int) keys.count();
   }
@@ -968,7 +968,7 @@ public final class Filter implements AutoCloseable {
     try {
       int count = lengthFor(keys);
       if (count > answers.remaining()) {
-        throw new IllegalArgumentException(count + " answers do not fit into " + answers.remaining() + " bytes");
+        throw BfstoreException.invalid(count + " answers do not fit into " + answers.remaining() + " bytes");
       }
       long found = keys.isInPlace() && answers.isDirect()
           ? askInPlace(keys, addressIn(answers, true)) : askInParts(keys, answers);
@@ -1293,7 +1293,7 @@ public final class Filter implements AutoCloseable {
     for (int tries = 0; tries < TRIES_TO_WRITE; tries++) {
       long room = call((filter, error) -> writing.with(filter, 0, 0, error));
       if (room > Integer.MAX_VALUE - 8) {
-        throw new IllegalArgumentException(
+        throw BfstoreException.invalid(
             handle.name + ": " + room + " bytes do not fit into an array: " + otherwise);
       }
       ByteBuffer memory = Scratch.direct((int) room);
@@ -1487,7 +1487,7 @@ public final class Filter implements AutoCloseable {
   public byte[] exportBits(BitOrder order) {
     long bytes = (stats().numBits() + 7) / 8;
     if (bytes > Integer.MAX_VALUE - 8) {
-      throw new IllegalArgumentException(handle.name + ": " + bytes + " bytes do not fit into an array");
+      throw BfstoreException.invalid(handle.name + ": " + bytes + " bytes do not fit into an array");
     }
     ByteBuffer memory = Scratch.direct((int) bytes);
     call((filter, error) -> LIBRARY.bfs_export_bits(filter, LIBRARY.address(memory), bytes, order.number, error));

@@ -70,7 +70,7 @@ public final class ForeignForm {
    */
   public ForeignForm member(int member) {
     if (member < 1) {
-      throw new IllegalArgumentException("the filters of a file have numbers from 1 on, not " + member);
+      throw BfstoreException.invalid("the filters of a file have numbers from 1 on, not " + member);
     }
     this.member = member;
     return this;

@@ -13,7 +13,7 @@ public final class Key {
    * Returns the UTF-8 of a text, without normalization.
    *
    * @param text without a lone surrogate
-   * @throws IllegalArgumentException if the text is not valid Unicode
+   * @throws BfstoreException.InvalidException if the text is not valid Unicode
    */
   public static byte[] of(String text) {
     return Text.utf8(text);
@@ -29,7 +29,7 @@ public final class Key {
    *
    * @param number from -2^63 to 2^64 - 1
    * @return the key: 8 bytes, little-endian
-   * @throws IllegalArgumentException if it has more than 64 bits
+   * @throws BfstoreException.InvalidException if it has more than 64 bits
    */
   public static byte[] of(BigInteger number) {
     return Text.integer(number);

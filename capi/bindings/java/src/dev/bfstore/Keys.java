@@ -74,14 +74,14 @@ public abstract class Keys {
    * Refuses a char: it may mean its text or its number.
    *
    * @param keys cast them to long, or make Strings of them
-   * @throws IllegalArgumentException always
+   * @throws BfstoreException.InvalidException always
    */
   public static Keys of(char... keys) {
     throw noChars();
   }
 
-  static IllegalArgumentException noChars() {
-    return new IllegalArgumentException("a char is no key: cast it to long, or make a String of it");
+  static BfstoreException noChars() {
+    return BfstoreException.invalid("a char is no key: cast it to long, or make a String of it");
   }
 
   /**
@@ -101,7 +101,7 @@ public abstract class Keys {
    */
   public static Keys digests(ByteBuffer digests) {
     if (digests.order() != ByteOrder.nativeOrder()) {
-      throw new IllegalArgumentException("digests are in the machine's byte order: call order(ByteOrder.nativeOrder()) first");
+      throw BfstoreException.invalid("digests are in the machine's byte order: call order(ByteOrder.nativeOrder()) first");
     }
     return InPlace.fixed(Abi.KEYS_DIGESTS, direct(digests), 8, 8);
   }
@@ -217,12 +217,12 @@ public abstract class Keys {
 
     static Keys fixed(int kind, Memory data, long keyBytes, long stride) {
       if (keyBytes <= 0 || stride < keyBytes) {
-        throw new IllegalArgumentException("keys of " + keyBytes + " bytes, one every " + stride + " bytes");
+        throw BfstoreException.invalid("keys of " + keyBytes + " bytes, one every " + stride + " bytes");
       }
       long whole = data.bytes / stride;
       long rest = data.bytes - whole * stride;
       if (rest != 0 && rest < keyBytes || kind == Abi.KEYS_DIGESTS && data.address % 8 != 0) {
-        throw new IllegalArgumentException(data.bytes + " bytes at this place are no keys of " + keyBytes + " bytes");
+        throw BfstoreException.invalid(data.bytes + " bytes at this place are no keys of " + keyBytes + " bytes");
       }
       return new InPlace(kind, rest == 0 ? whole : whole + 1, data, null, 0, keyBytes, stride);
     }
@@ -230,7 +230,7 @@ public abstract class Keys {
     static Keys column(int kind, Memory data, Memory offsets, long offsetBytes) {
       long count = offsets.bytes / offsetBytes - 1;
       if (count < 0 || offsets.bytes % offsetBytes != 0 || offsets.address % offsetBytes != 0) {
-        throw new IllegalArgumentException(offsets.bytes + " bytes at this place are no offsets of " + offsetBytes
+        throw BfstoreException.invalid(offsets.bytes + " bytes at this place are no offsets of " + offsetBytes
             + " bytes, one more than there are keys");
       }
       return new InPlace(kind, count, data, offsets, offsetBytes, 0, 0);
@@ -352,7 +352,7 @@ public abstract class Keys {
 
     Rows(byte[] data, int keyBytes) {
       if (keyBytes <= 0 || data.length % keyBytes != 0) {
-        throw new IllegalArgumentException(data.length + " bytes are no keys of " + keyBytes + " bytes");
+        throw BfstoreException.invalid(data.length + " bytes are no keys of " + keyBytes + " bytes");
       }
       this.data = data;
       this.keyBytes = keyBytes;
@@ -386,11 +386,11 @@ public abstract class Keys {
 
     Column(byte[] data, int[] offsets) {
       if (offsets.length == 0 || offsets[0] < 0 || offsets[offsets.length - 1] > data.length) {
-        throw new IllegalArgumentException("offsets are one more than the keys, from 0 to at most " + data.length);
+        throw BfstoreException.invalid("offsets are one more than the keys, from 0 to at most " + data.length);
       }
       for (int i = 1; i < offsets.length; i++) {
         if (offsets[i] < offsets[i - 1]) {
-          throw new IllegalArgumentException("offset " + i + " is below the one before it");
+          throw BfstoreException.invalid("offset " + i + " is below the one before it");
         }
       }
       this.data = data;
@@ -439,7 +439,7 @@ public abstract class Keys {
 
     Valid(Keys keys, Memory bitmap, long firstBit) {
       if (firstBit < 0 || firstBit > bitmap.bytes * 8 || bitmap.bytes * 8 - firstBit < keys.count()) {
-        throw new IllegalArgumentException("the bitmap has too few bits for " + keys.count() + " keys");
+        throw BfstoreException.invalid("the bitmap has too few bits for " + keys.count() + " keys");
       }
       this.keys = keys;
       this.bitmap = bitmap;

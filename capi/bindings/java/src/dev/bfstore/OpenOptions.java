@@ -155,7 +155,7 @@ public final class OpenOptions {
    * @param time zero: do not wait
    */
   public OpenOptions lockTimeout(Duration time) {
-    lockTimeout = OpenOptions.milliseconds(time, Abi.LOCK_NO_WAIT);
+    lockTimeout = OpenOptions.milliseconds("lockTimeout", time, Abi.LOCK_NO_WAIT);
     return this;
   }
 
@@ -171,7 +171,7 @@ public final class OpenOptions {
    * @param time zero: at each add that changes a bit
    */
   public OpenOptions writebackCheck(Duration time) {
-    writebackCheck = OpenOptions.milliseconds(time, Abi.WRITEBACK_CHECK_EACH_ADD);
+    writebackCheck = OpenOptions.milliseconds("writebackCheck", time, Abi.WRITEBACK_CHECK_EACH_ADD);
     return this;
   }
 
@@ -222,9 +222,9 @@ public final class OpenOptions {
    * Converts a time of the options. 0 becomes `zero`, since the library's 0 is the default; less than a millisecond
    * becomes one.
    */
-  static int milliseconds(Duration time, int zero) {
+  static int milliseconds(String option, Duration time, int zero) {
     if (time.isNegative() || time.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
-      throw new IllegalArgumentException("a time is 0 to 4,000,000 seconds, not " + time);
+      throw BfstoreException.invalid(option + " is 0 to 4,000,000 seconds, not " + time);
     }
     return time.isZero() ? zero : (int) Math.max(1, time.toMillis());
   }

@@ -125,7 +125,7 @@ final class Scratch implements AutoCloseable {
     /** Makes room for at least this number of bytes, and keeps the present ones. */
     ByteBuffer grow(long wanted) {
       if (wanted > Integer.MAX_VALUE - 8) {
-        throw new IllegalArgumentException("more than 2 GiB of keys in one part of a batch");
+        throw BfstoreException.invalid("more than 2 GiB of keys in one part of a batch");
       }
       if (wanted > memory.capacity()) {
         ByteBuffer larger = direct((int) Math.min(Integer.MAX_VALUE - 8, Math.max(wanted, memory.capacity() * 2L)));

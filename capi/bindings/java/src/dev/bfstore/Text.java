@@ -36,7 +36,7 @@ final class Text {
         continue;
       }
       if (i + 1 == text.length() || !Character.isSurrogatePair(text.charAt(i), text.charAt(i + 1))) {
-        throw new IllegalArgumentException("the key is not valid Unicode: a lone surrogate at " + i);
+        throw BfstoreException.invalid("the key is not valid Unicode: a lone surrogate at " + i);
       }
       i++;
     }
@@ -48,7 +48,7 @@ final class Text {
 
   static byte[] integer(BigInteger number) {
     if (number.bitLength() > 64 || number.compareTo(LEAST) < 0) {
-      throw new IllegalArgumentException("the key is an integer of more than 64 bits");
+      throw BfstoreException.invalid("the key is an integer of more than 64 bits");
     }
     return integer(number.longValue());
   }
@@ -89,7 +89,7 @@ final class Text {
   static RuntimeException noKey(Object key) {
     return key == null
         ? new NullPointerException("a key is null")
-        : new IllegalArgumentException("a key is a byte[], String, integer, UUID or ByteBuffer, not a "
+        : BfstoreException.invalid("a key is a byte[], String, integer, UUID or ByteBuffer, not a "
             + key.getClass().getName());
   }
 
@@ -113,7 +113,7 @@ final class Text {
    */
   static byte[] path(Path path) {
     if (path.getFileSystem() != FileSystems.getDefault()) {
-      throw new IllegalArgumentException("a filter is a file of the default file system, not " + path.toUri());
+      throw BfstoreException.invalid("a filter is a file of the default file system, not " + path.toUri());
     }
     String text = path.toString();
     byte[] bytes = isAscii(text) ? text.getBytes(StandardCharsets.US_ASCII) : decoded(path.toUri().getRawPath());
@@ -123,7 +123,7 @@ final class Text {
   /** Returns the text with a NUL. A part that is not valid Unicode becomes a question mark. */
   static byte[] ended(String what, String text) {
     if (text.indexOf(0) >= 0) {
-      throw new IllegalArgumentException("a " + what + " with a NUL");
+      throw BfstoreException.invalid("a " + what + " with a NUL");
     }
     return ended(text.getBytes(StandardCharsets.UTF_8));
   }

@@ -53,7 +53,7 @@ public final class Segments {
 
   private static Keys.Memory memory(MemorySegment segment) {
     if (!segment.isNative()) {
-      throw new IllegalArgumentException("the segment is on the heap: Keys.fixed and Keys.column take arrays");
+      throw BfstoreException.invalid("the segment is on the heap: Keys.fixed and Keys.column take arrays");
     }
     return new Keys.Memory(segment.address(), segment.byteSize(), segment);
   }

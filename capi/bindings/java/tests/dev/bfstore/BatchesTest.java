@@ -247,7 +247,7 @@ class BatchesTest extends Case {
     keys.add(large);
     keys.add(large); // in another part than the first
     keys.add("\ud800");
-    assertThrows(IllegalArgumentException.class, () -> filter.addMany(keys));
+    assertThrows(BfstoreException.InvalidException.class, () -> filter.addMany(keys));
     assertEquals(0, filter.statsWithFill().fill().get().setBits());
     keys.set(2, "good");
     filter.addMany(keys);
@@ -259,7 +259,7 @@ class BatchesTest extends Case {
   void columnsThatAreNoneAreRefused() {
     Filter filter = create();
     byte[] data = new byte[8];
-    Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
+    Class<BfstoreException.InvalidException> wrong = BfstoreException.InvalidException.class;
     assertThrows(wrong, () -> Keys.fixed(data, 3));
     assertThrows(wrong, () -> Keys.fixed(data, 0));
     assertThrows(wrong, () -> Keys.fixed(direct(data), 3));

@@ -13,7 +13,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
-import java.lang.reflect.Field;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.AccessDeniedException;
@@ -207,8 +206,9 @@ class ErrorsTest extends Case {
     check(BfstoreException.InvalidException.class, "BFS_EINVAL", 22, () -> create(unseeded().hash(Hash.SIPHASH).secret(new byte[15])),
         "the secret has 15 bytes, and not 16");
     check(BfstoreException.InvalidException.class, "BFS_ESIZING", 0, () -> create(options().fpr(1e-12)));
-    Class<IllegalArgumentException> wrong = IllegalArgumentException.class;
-    assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1)));
+    Class<BfstoreException.InvalidException> wrong = BfstoreException.InvalidException.class;
+    assertEquals("lockTimeout is 0 to 4,000,000 seconds, not PT-0.001S",
+        assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofMillis(-1))).getMessage());
     assertThrows(wrong, () -> new OpenOptions().lockTimeout(Duration.ofDays(1000)));
     assertThrows(wrong, () -> new CreateOptions().fileId(new byte[15]));
     assertEquals("capacity is negative: -1", assertThrows(wrong, () -> new CreateOptions().capacity(-1)).getMessage());
@@ -220,9 +220,9 @@ class ErrorsTest extends Case {
     assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
     assertThrows(InvalidPathException.class, () -> Filter.open(Path.of("a\0b")));
     assertThrows(NullPointerException.class, () -> Filter.open(null));
-    assertEquals(1, OpenOptions.milliseconds(Duration.ofNanos(1), 7));
-    assertEquals(7, OpenOptions.milliseconds(Duration.ZERO, 7));
-    assertEquals(1500, OpenOptions.milliseconds(Duration.ofMillis(1500), 7));
+    assertEquals(1, OpenOptions.milliseconds("x", Duration.ofNanos(1), 7));
+    assertEquals(7, OpenOptions.milliseconds("x", Duration.ZERO, 7));
+    assertEquals(1500, OpenOptions.milliseconds("x", Duration.ofMillis(1500), 7));
     assertFalse(Files.exists(path));
   }
 
@@ -254,27 +254,68 @@ class ErrorsTest extends Case {
     Set<String> methods = Stream.of(OpenOptions.class, CreateOptions.class, CopyOptions.class)
         .flatMap(options -> Stream.of(options.getDeclaredMethods())).map(method -> method.getName() + "()")
         .collect(Collectors.toSet());
-    Set<String> others = Set.of("CREATE", "STATS_FILL", "STATS_MEMORY", "IF_DUE"); // the last one is a number
-    int flags = 0;
-    for (Field flag : Abi.class.getDeclaredFields()) {
-      if (flag.getType() == long.class && !others.contains(flag.getName())) {
-        assertTrue(methods.contains(Words.option(flag.getName())), flag.getName());
-        flags++;
+    Set<String> others = // in no message
+        Set.of("BFS_STATS_FILL", "BFS_STATS_MEMORY", "BFS_IF_DUE", "bfs_options.fd", "bfs_options.num_parts");
+    int options = 0;
+    for (String[] pair : WordPairs.QUALIFIED) {
+      if (pair[1].endsWith("()") && !others.contains(pair[0])) {
+        assertTrue(methods.contains(pair[1]), pair[0]);
+        options++;
       }
     }
-    assertTrue(flags > 20, "" + flags);
-    for (String field : List.of("mode", "capacity", "like", "secret", "lock_timeout_ms", "writeback_check_ms", "threads",
-        "num_probes", "part", "bits_per_key", "max_bytes", "num_bits", "seeds", "seed", "note", "file_id", "range", "fpr",
-        "window_ms")) {
-      assertTrue(methods.contains(Words.option(field)), field);
+    assertTrue(options > 40, "" + options);
+  }
+
+  /** fpr(1) and capacity(-1) were exceptions of two families. */
+  @Test
+  void anArgumentIsRefusedByOneFamily() {
+    Filter filter = create();
+    List<Executable> calls = List.of(() -> create(options().fpr(1)), () -> new CreateOptions().capacity(-1),
+        () -> new PlanRequest().numProbes(-1), () -> new PlanRequest().plan(), () -> filter.add("\ud800"), () -> filter.addMany(List.of(1.5)),
+        () -> filter.contains('a'), () -> new OpenOptions().threads(0), () -> open(new OpenOptions().limit()),
+        () -> new CreateOptions().window(Duration.ZERO), () -> Keys.fixed(new byte[3], 2), () -> Filter.load(new byte[0],
+            new OpenOptions().follow()), () -> new ForeignForm("raw").member(0));
+    for (int i = 0; i < calls.size(); i++) {
+      BfstoreException error = assertThrows(BfstoreException.class, calls.get(i), "call " + i);
+      assertEquals("BFS_EINVAL 22", error.codeName() + " " + error.errno(), i + ": " + error.getMessage());
+      assertInstanceOf(BfstoreException.InvalidException.class, error);
     }
+  }
+
+  /** Each refusal names what a program in Java can write: no name of C, and no command of bf. */
+  @Test
+  void theWayOutHasNamesOfJava() throws IOException {
+    Filter filter = create();
+    filter.add("a");
+    Path inUse = Files.copy(path, folder.resolve("in use")); // a copy of an open file is unclean
+    Filter reader = open();
+    create("secret", unseeded().hash(Hash.SIPHASH).secret(new byte[16]));
+    Filter filling = create("filling", options().filling());
+    Filter other = create("seed", options().seed(8));
+    Map<String, Executable> calls = Map.of(
+        "only one of numBits and numProbes was given", () -> create("x", new CreateOptions().numBits(5)),
+        "two of capacity, fpr, bitsPerKey, numProbes, and one of numBits and maxBytes.",
+        () -> new PlanRequest().numProbes(5).plan(),
+        "replace it (replace()), or open it to add (Filter.openOrCreate).", this::create,
+        "open it for writing (new OpenOptions().write())", () -> reader.add("b"),
+        "(new OpenOptions().write().recover()) with the keys after the marks, accept the loss (acceptLoss())", () -> Filter.open(inUse),
+        "make it with layout(Layout.COUNTING)", () -> reader.count("a"),
+        "made with (secret())", () -> Filter.open(folder.resolve("secret")),
+        "(finishFilling())", filling::dump,
+        "(copyTo with new CopyOptions().sealed())", () -> Filter.verify(path),
+        "(like())", () -> other.merge(filter));
+    calls.forEach((words, call) -> {
+      String said = assertThrows(BfstoreException.class, call, words).getMessage();
+      assertTrue(said.contains(words), said + ": " + words);
+      assertFalse(said.matches(".*(bfs_|BFS_|\\(bf |[a-z]_[a-z]).*"), said);
+    });
   }
 
   @Test
   void aPathInAnotherFileSystemIsRefused() throws IOException {
     Path zip = folder.resolve("a.zip");
     try (var inside = FileSystems.newFileSystem(URI.create("jar:" + zip.toUri()), Map.of("create", "true"))) {
-      assertThrows(IllegalArgumentException.class, () -> Filter.open(inside.getPath("/filter.bf")));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.open(inside.getPath("/filter.bf")));
     }
   }
 

@@ -261,9 +261,9 @@ class FilesTest extends Case {
   void aBuildThatFailsLeavesNothing() throws Exception {
     Path no = folder.resolve("no");
     for (CreateOptions options : List.of(options(), options().limit())) {
-      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, Keys.of("a", "\ud800"), options));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, Keys.of("a", "\ud800"), options));
       assertThrows(NullPointerException.class, () -> Filter.build(no, Arrays.asList("a", null), options));
-      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, Stream.of("a", 'b'), options));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, Stream.of("a", 'b'), options));
     }
     Stream<Integer> broken = Stream.of(1, 2).map(key -> key / (key - 2));
     assertThrows(ArithmeticException.class, () -> Filter.build(no, broken, options()));
@@ -273,7 +273,7 @@ class FilesTest extends Case {
     assertThrows(BfstoreException.FullException.class,
         () -> Filter.build(no, IntStream.range(0, 1000).boxed().collect(Collectors.toList()), small));
     for (List<String> keys : List.of(List.of("a"), List.<String>of())) {
-      assertThrows(IllegalArgumentException.class, () -> Filter.build(no, keys, options().unpublished()));
+      assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, keys, options().unpublished()));
       assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, keys, options().filling()));
       assertThrows(BfstoreException.InvalidException.class, () -> Filter.build(no, keys.stream(), options().filling()));
     }
@@ -386,7 +386,7 @@ class FilesTest extends Case {
     }
     assertThrows(ReadOnlyBufferException.class, () -> Filter.wrap(memory.asReadOnlyBuffer(), new OpenOptions().write()));
     assertThrows(ReadOnlyBufferException.class, () -> Filter.format(memory.asReadOnlyBuffer(), options));
-    assertThrows(IllegalArgumentException.class, () -> Filter.wrap(ByteBuffer.allocate(bytes), new OpenOptions()));
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.wrap(ByteBuffer.allocate(bytes), new OpenOptions()));
     ByteBuffer odd = memory.duplicate().position(8);
     assertThrows(BfstoreException.InvalidException.class, () -> Filter.wrap(odd, new OpenOptions()));
     ByteBuffer zeros = ByteBuffer.allocateDirect(8192 + 64).alignedSlice(64);
@@ -562,7 +562,7 @@ class FilesTest extends Case {
     for (ForeignForm wrong : List.of(new ForeignForm("raw"), new ForeignForm("pickle").order(BitOrder.BIG))) {
       assertThrows(BfstoreException.InvalidException.class, () -> Filter.importForeign(path, bits, wrong, arrayOf124()));
     }
-    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("raw\0").inspect(bits));
+    assertThrows(BfstoreException.InvalidException.class, () -> new ForeignForm("raw\0").inspect(bits));
     assertEquals(Set.of(), names());
   }
 
@@ -687,8 +687,8 @@ class FilesTest extends Case {
       BfstoreException error = assertThrows(BfstoreException.InvalidException.class, call);
       assertTrue(error.getMessage().contains("no number 2"), error.getMessage());
     }
-    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("jaybird").member(0));
-    assertThrows(IllegalArgumentException.class, () -> new ForeignForm("jaybird").column("a\0b").inspect(JAYBIRD));
+    assertThrows(BfstoreException.InvalidException.class, () -> new ForeignForm("jaybird").member(0));
+    assertThrows(BfstoreException.InvalidException.class, () -> new ForeignForm("jaybird").column("a\0b").inspect(JAYBIRD));
     checkAnswers("1", kept(Filter.openForeign(file, new ForeignForm("jaybird").member(1), none)), "alice");
   }
 
@@ -721,7 +721,7 @@ class FilesTest extends Case {
     assertThrows(BfstoreException.ClosedException.class, () -> Filter.which(List.of(first, closed), "absent"));
     assertThrows(NullPointerException.class, () -> Filter.containsAny(Arrays.asList(first, null), "absent"));
     assertThrows(NullPointerException.class, () -> Filter.which(List.of(first), null));
-    assertThrows(IllegalArgumentException.class, () -> Filter.containsAny(List.of(first), 'a'));
+    assertThrows(BfstoreException.InvalidException.class, () -> Filter.containsAny(List.of(first), 'a'));
     Filter digests = create("digests", unseeded().hash(Hash.EXTERNAL));
     BfstoreException error = assertThrows(BfstoreException.KindOfKeyException.class, () -> Filter.which(List.of(first, digests), "absent"));
     assertFalse(error.getMessage().equals(Filter.strerror(error.code())));

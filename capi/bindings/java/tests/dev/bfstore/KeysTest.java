@@ -59,8 +59,8 @@ class KeysTest extends Case {
       Object key = said(row);
       if (row.has("error")) {
         String words = row.get("error").getAsString();
-        for (Exception error : List.of(assertThrows(IllegalArgumentException.class, () -> digest(filter, key)),
-            assertThrows(IllegalArgumentException.class, () -> filter.digestMany(Keys.of(List.of(key)))))) {
+        for (Exception error : List.of(assertThrows(BfstoreException.InvalidException.class, () -> digest(filter, key)),
+            assertThrows(BfstoreException.InvalidException.class, () -> filter.digestMany(Keys.of(List.of(key)))))) {
           assertTrue(error.getMessage().contains(words), error.getMessage());
         }
       } else {
@@ -219,16 +219,16 @@ class KeysTest extends Case {
   void whatIsNoKeyIsRefusedAndNothingIsAdded() {
     Filter filter = create();
     for (Object wrong : new Object[] {1.5, 'c', true, new int[1], new Object()}) {
-      assertThrows(IllegalArgumentException.class, () -> filter.addMany(Arrays.asList("before", wrong)));
+      assertThrows(BfstoreException.InvalidException.class, () -> filter.addMany(Arrays.asList("before", wrong)));
     }
     for (Executable wrong : List.<Executable>of(() -> filter.add('c'), () -> filter.contains('c'), () -> filter.remove('c'),
         () -> filter.count('c'), () -> filter.digest('c'), () -> Keys.of('c', 'd'))) {
-      assertThrows(IllegalArgumentException.class, wrong);
+      assertThrows(BfstoreException.InvalidException.class, wrong);
     }
     assertThrows(NullPointerException.class, () -> filter.addMany(Arrays.asList("before", null)));
     assertThrows(NullPointerException.class, () -> filter.contains((String) null));
     assertThrows(NullPointerException.class, () -> filter.add((byte[]) null));
-    assertThrows(IllegalArgumentException.class, () -> filter.add("a\udfff?"));
+    assertThrows(BfstoreException.InvalidException.class, () -> filter.add("a\udfff?"));
     assertEquals(0, filter.statsWithFill().fill().get().setBits());
   }
 }

@@ -99,7 +99,7 @@ class WindowsTest extends Case {
   void windowsThatAreRefused() {
     for (Duration wrong : List.of(Duration.ZERO, Duration.ofMillis(-1), Duration.ofMillis(Long.MAX_VALUE).plusNanos(1),
         Duration.ofSeconds(Long.MAX_VALUE, 999_999_999))) {
-      assertTrue(assertThrows(IllegalArgumentException.class, () -> options().window(wrong)).getMessage().contains("a window is"));
+      assertTrue(assertThrows(BfstoreException.InvalidException.class, () -> options().window(wrong)).getMessage().contains("a window is"));
     }
     Class<BfstoreException.InvalidException> invalid = BfstoreException.InvalidException.class;
     BfstoreException missing = assertThrows(invalid, () -> create(options().layout(Layout.WINDOW_4)));
@@ -129,7 +129,7 @@ class WindowsTest extends Case {
     checkRefused(BfstoreException.UnsupportedException.class, create("blocked", options()));
     checkRefused(BfstoreException.ReadOnlyException.class, open());
     checkRefused(BfstoreException.InvalidException.class, create("unpublished", options().window(LONG).unpublished()));
-    assertThrows(IllegalArgumentException.class, () -> filter.turnFrom(-1)); // not turn()
+    assertThrows(BfstoreException.InvalidException.class, () -> filter.turnFrom(-1)); // not turn()
     assertEquals(0, filter.stats().epoch());
     filter.close();
     checkRefused(BfstoreException.ClosedException.class, filter);

@@ -30,6 +30,6 @@ class SegmentsTest extends Case {
       assertArrayEquals(new int[] {1}, filter.select(Segments.digests(digests)));
       assertEquals(3, filter.addMany(Segments.fixed(segment, 4)));
     }
-    assertThrows(IllegalArgumentException.class, () -> Segments.fixed(MemorySegment.ofArray(data), 4));
+    assertThrows(BfstoreException.InvalidException.class, () -> Segments.fixed(MemorySegment.ofArray(data), 4));
   }
 }
