@@ -311,6 +311,36 @@ class Seen(Opens):
         other.close("finished")
         self.assertTrue(self.opened().request_seen(page(1)))
 
+    def test_a_page_is_fetched_again_after_the_window_although_it_was_asked_for_all_the_time(self):
+        one, other = self.opened(BLOOM_WINDOW=3600), self.opened()
+        self.assertEqual(other.window, 3600, "the file's window holds for every crawler")
+        self.assertFalse(one.request_seen(page(1)))
+        for turn in range(8):
+            for crawler in (one, other):
+                self.assertTrue(crawler.request_seen(page(1)), f"forgotten after {turn} turns")
+            self.assertTrue(one.filter.turn(one.filter.stats().epoch))
+            self.assertFalse(other.request_seen(page(100 + turn)))
+        self.assertFalse(other.request_seen(page(1)))
+        self.assertTrue(one.request_seen(page(1)))
+
+    def test_an_epoch_that_is_over_is_ended_by_the_first_crawler_that_looks(self):
+        seen = self.opened(BLOOM_WINDOW=0.007)  # an epoch of a millisecond
+        self.assertFalse(seen.request_seen(page(1)))
+        while not seen.filter.stats().turn_due:
+            time.sleep(0.001)  # clock: an epoch takes so long
+        epoch, seen._next_look = seen.filter.stats().epoch, 0.0
+        seen.request_seen(page(2))
+        self.assertGreater(seen.filter.stats().epoch, epoch)
+        self.assertGreater(seen._next_look, 0.0, "it would look at each request")
+
+    def test_with_a_window_no_page_is_skipped_in_doubt(self):
+        seen = self.opened(BLOOM_WINDOW=3600)
+        self.assertFalse(seen.request_seen(page(1)))
+        bfstore.create(self.folder / "seen.bf", capacity=1000, window=3600, replace=True).close()
+        self.assertIn(b"any key", seen.filter)  # everything is "maybe" now
+        self.assertFalse(seen.request_seen(page(2)))
+        self.assertTrue(seen.request_seen(page(2)))
+
     def race(self, first, count, crawlers):
         """Returns how many crawlers got "new" for each page, and how many crawlers got it for any page."""
         won = [multiprocessing.Array("B", count, lock=False) for _ in range(crawlers)]

@@ -6,6 +6,8 @@ SPIDER_MIDDLEWARES = {"bloom_dupefilter.Unfinished": 50}   # with a journal
 BLOOM_PATH      the file; it is made if it is missing
 BLOOM_CAPACITY  the requests of the whole crawl, 10 million by default: what comes after that is in this process's memory
 BLOOM_FPR       1e-4 by default: a wrong "seen" skips a page for ever
+BLOOM_WINDOW    in seconds: a page that was seen so long ago is fetched again, a seventh of that time later at the latest; then
+                BLOOM_CAPACITY counts the requests of that time. Without it a page is seen for ever
 BLOOM_JOURNAL   a file of this crawler alone, with the requests that a killed crawler had not finished
 """
 
@@ -16,6 +18,7 @@ import mmap
 import os
 import pickle
 import struct
+import time
 import weakref
 import zlib
 
@@ -34,11 +37,12 @@ logger = logging.getLogger(__name__)
 NAME = "bloom_journal"  # in Request.meta: the name of the request's record in the journal
 
 
-def _opened(path, capacity, fpr):
+def _opened(path, capacity, fpr, window):
     """Opens the filter, or creates it. accept_loss: keys that a power cut took are fetched again, a page each. limit: a
     filter that is too full would skip more pages than promised. guard: a file that is truncated does not end the
     crawler."""
-    return bfstore.open(path, "a", capacity=capacity, fpr=fpr, limit=True, accept_loss=True, guard=True)
+    return bfstore.open(path, "a", capacity=capacity, fpr=fpr, limit=True, accept_loss=True, guard=True,
+                        **({"window": window} if window else {}))
 
 
 class Records:
@@ -172,7 +176,8 @@ class BloomDupeFilter(RFPDupeFilter):
         self.crawler = crawler
         self.journal = Journal(settings["BLOOM_JOURNAL"]) if settings["BLOOM_JOURNAL"] else None
         self.filter = _opened(settings["BLOOM_PATH"], settings.getint("BLOOM_CAPACITY", 10_000_000),
-                              settings.getfloat("BLOOM_FPR", 1e-4))
+                              settings.getfloat("BLOOM_FPR", 1e-4), settings.getfloat("BLOOM_WINDOW"))
+        self.window, self._next_look = self.filter.stats().window, 0.0  # the file's, whatever this crawler was told
         self.warned = self.sent_again = False
         self._handled = []  # records of pages that finish when the current request is in the journal
         self.failures = 0  # the number of requests that the journal could not take
@@ -190,6 +195,7 @@ class BloomDupeFilter(RFPDupeFilter):
         """Logs, adds, schedules: a request that is killed between two of these steps is in the journal, and is sent
         again."""
         key = self.fingerprinter.fingerprint(request)
+        self._turn()
         failures = self.failures
         logged = key not in self.filter and self.record(request)
         if self.failures != failures:  # not in the journal: so this process remembers it, and not the filter
@@ -205,9 +211,11 @@ class BloomDupeFilter(RFPDupeFilter):
 
     def _add(self, key, request):
         """Returns True if the request was certainly not seen. In doubt this process remembers requests itself: no page
-        is skipped."""
+        is skipped. To add a key again would keep it for another window: a page that many others link to would never be
+        fetched again."""
         try:
-            return self.filter.add(key)
+            found = self.window and key in self.filter and self.filter.health == "ok"  # in this order: a doubt is true, too
+            return not found and self.filter.add(key)
         except bfstore.FullError as error:
             self._warn(error)
             in_filter = key in self.filter and self.filter.health == "ok"  # in this order: a doubt is true, too
@@ -215,6 +223,15 @@ class BloomDupeFilter(RFPDupeFilter):
         except bfstore.Error as error:
             self._warn(error)
             return not super().request_seen(request)
+
+    def _turn(self):
+        """Forgets the pages of an epoch that is over. Every crawler looks from time to time, and one does it."""
+        if self.window and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + self.window / 100
+            try:
+                self.filter.turn()
+            except bfstore.Error as error:
+                logger.warning("No page is forgotten now: %s", error)
 
     def _warn(self, error):
         if not self.warned:
