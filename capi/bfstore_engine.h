@@ -128,10 +128,14 @@ extern "C" {
  *                                it, has all of its bits set, or a counter is at 15
  *   estimated_fpr                the mean over lines of fill^k
  *   epochs, window_ms            of a layout whose keys expire, otherwise 0, as all of this: its number of epochs, and
- * its window in milliseconds epoch, turned_at             the current epoch, from 0, and when it began: nanoseconds
- * since 1970 turn_due                     1 if that epoch has lasted for its time (bfs_turn) keys_of_epochs with the
- * flag of the fill: the estimated keys of the current epoch, of the one before it, and so on.  A key counts once for
- * each epoch in which it was added counters_at_15               counting: counters that no remove lowers any more
+ *                                its window in milliseconds
+ *   epoch, turned_at             the current epoch, from 0, and when it began: nanoseconds since 1970.  A key of now is
+ *                                found for the window at least, and at most until turned_at + window_ms * epochs /
+ *                                (epochs - 1), if each turn comes in time (bfs_turn)
+ *   turn_due                     1 if that epoch has lasted for its time
+ *   keys_of_epochs               with the flag of the fill: the estimated keys of the current epoch, of the one before
+ *                                it, and so on.  A key counts once for each epoch in which it was added
+ *   counters_at_15               counting: counters that no remove lowers any more
  *   huge_page_bytes              of the mapping: those in huge pages now
  *   resident_bytes               of the mapped file: those in memory now.  UINT64_MAX if the kernel does not tell: it
  *                                tells only the file's owner, and a process that may write to the file

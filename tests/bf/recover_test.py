@@ -31,9 +31,9 @@ class Recover(BfCase):
             struct.pack_into("<Q", data, at + 4088, xxhash.xxh3_64_intdigest(bytes(slot), seed))
         self.write(name, data)
 
-    def unclean(self, *owners, epoch=0):
+    def unclean(self, *owners, epoch=0, shape=SURE):
         """Makes a filter with the keys a and b and marks of these owners, as a machine that went down leaves it."""
-        self.good("create", "f", "-q", *SURE)
+        self.good("create", "f", "-q", *shape)
         self.good("add", "f", "-q", "a", "b")
 
         def go_down(slot):
@@ -78,6 +78,10 @@ class Recover(BfCase):
                 done = self.run_bf("recover", "f", *args)
                 self.assertEqual((done.returncode, words in done.stderr), (0, warned), done.stderr)
                 os.unlink(self.path("f"))
+
+    def test_a_window_counts_keys_that_it_has_forgotten_so_no_list_is_too_short(self):
+        self.unclean(shape=("-n", "1000", "--window", "24h"))
+        self.assertEqual(self.run_bf("recover", "f", "c").stderr, b"")
 
     def test_no_keys_at_all_are_an_error_and_nothing_changes(self):
         self.write("empty", b"")

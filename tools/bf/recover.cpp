@@ -51,9 +51,9 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
           "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
           "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
           "marks\n"
-          "give every key that was ever added; a list with fewer keys than the filter counted is refused. (A filter "
-          "that\n"
-          "was merged may have counted keys twice: --all-keys.) With\n"
+          "give every key that was added since the filter was last closed well, or simply every key: bf warns of a "
+          "list\n"
+          "that has fewer keys than the filter counted, and recovers all the same. With\n"
           "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys "
           "that\n"
           "were removed since, and remove none of them again.\n") +
@@ -116,11 +116,11 @@ void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& o
 
 // Without marks nothing says which keys the file has for certain: those of the last close that ended well. A list that
 // is shorter than what the file counted may be all that came later, or the wrong list. A counting filter counts a key
-// each time.
+// each time, and a window also those that it has forgotten.
 void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, const Loader& loader) {
   if (!before.marks.empty() || !before.identity) return;
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
-  if (!layout || layout->can.remove || loader.keys_read() >= before.keys_added.value_or(0)) return;
+  if (!layout || layout->can.remove || layout->can.expire || loader.keys_read() >= before.keys_added.value_or(0)) return;
   complain(
       arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
       key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +

@@ -126,6 +126,10 @@ void put_epoch(Sheet& sheet, const Report& report) {
   const std::string began = ", since " + moment_text(static_cast<std::time_t>(turning.turned_at / kSecond));
   sheet.row("epoch", grouped(turning.epoch) + began + (turning.due ? ". It is over: bf turn" : ""),
             turning.due ? Colour::kWarning : Colour::kNone);
+  const std::uint64_t most_ms = turning.window_ms / (turning.epochs - 1) * turning.epochs;
+  sheet.row("a key of now", "stays for " + time_text(turning.window_ms) + " at least, and until " +
+                                moment_text(static_cast<std::time_t>(turning.turned_at / kSecond + most_ms / 1000)) +
+                                " at most, if each turn comes in time");
 }
 
 // The header of a bad file may still say that it is clean.
