@@ -135,6 +135,7 @@ class Arena {
   void start(unsigned number);
   void stop_at_any_moment(unsigned number, std::uint64_t turns);
   bool stop_at_a_look(unsigned number, std::uint64_t turns);
+  void stop_now(unsigned number);
   void kill_at_any_moment(unsigned number);
   void settle_in_trouble(unsigned number);
   void let_continue(unsigned number);
@@ -143,6 +144,7 @@ class Arena {
   void kill_now(unsigned number);
   bool has_settled(unsigned number);
   void look_at_all();
+  void learn(unsigned number, int status);
   void wait_until(const std::function<bool()>& met);
   void await_acts(const std::array<std::uint64_t, kSeats>& before);
   void recover();
@@ -332,8 +334,7 @@ void Arena::start(unsigned number) {
 // A process that may have a lock is not stopped for turns: no turn would be made.
 void Arena::stop_at_any_moment(unsigned number, std::uint64_t turns) {
   Seat& seat = seats_[number];
-  ::kill(seat.pid, SIGSTOP);
-  wait_until([&] { return seat.stopped || seat.pid < 0; });
+  stop_now(number);
   const Call call = board_->calls[number].load();
   seat.until = turn_ + turns;
   if (seat.stopped && (call == Call::kTurn || call == Call::kOther)) settle_in_trouble(number);
@@ -347,10 +348,15 @@ bool Arena::stop_at_a_look(unsigned number, std::uint64_t turns) {
   return seats_[number].stopped;
 }
 
+void Arena::stop_now(unsigned number) {
+  int status = 0;
+  ::kill(seats_[number].pid, SIGSTOP);
+  if (waitpid(seats_[number].pid, &status, WUNTRACED) == seats_[number].pid) learn(number, status);
+}
+
 void Arena::kill_at_any_moment(unsigned number) {
   Seat& seat = seats_[number];
-  ::kill(seat.pid, SIGSTOP);
-  wait_until([&] { return seat.stopped || seat.pid < 0; });
+  stop_now(number);
   if (!seat.stopped) return;
   const Call call = board_->calls[number].load();
   const bool may_sync = is_writer(number) && (call == Call::kTurn || call == Call::kOther);
@@ -422,22 +428,25 @@ bool Arena::has_settled(unsigned number) { return seats_[number].stopped || boar
 
 void Arena::look_at_all() {
   for (unsigned number = 0; number < kProcesses; ++number) {
-    Seat& seat = seats_[number];
+    const pid_t pid = seats_[number].pid;
     int status = 0;
-    if (seat.pid < 0 || waitpid(seat.pid, &status, WNOHANG | WUNTRACED) != seat.pid) continue;
-    if (WIFSTOPPED(status)) {
-      seat.stopped = true;
-      seat.since = turn_;
-    } else if (seat.dies && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-      ++(live_->is_syncing() ? tally_.kills_in_syncs : tally_.kills_in_clearings);
-      bury(number);
-    } else if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && board_->stop.load() != 0) {
-      seat = {};
-    } else {
-      std::printf("process %u ended with status %#x\n", number, static_cast<unsigned>(status));
-      ++tally_.crashes;
-      seat = {};
-    }
+    if (pid >= 0 && waitpid(pid, &status, WNOHANG | WUNTRACED) == pid) learn(number, status);
+  }
+}
+
+void Arena::learn(unsigned number, int status) {
+  Seat& seat = seats_[number];
+  if (WIFSTOPPED(status)) {
+    seat.stopped = true;
+    seat.since = turn_;
+  } else if (seat.dies && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+    ++(live_->is_syncing() ? tally_.kills_in_syncs : tally_.kills_in_clearings);
+    bury(number);
+  } else {
+    const bool well = WIFEXITED(status) && WEXITSTATUS(status) == 0 && board_->stop.load() != 0;
+    if (!well) std::printf("process %u ended with status %#x\n", number, static_cast<unsigned>(status));
+    tally_.crashes += well ? 0 : 1;
+    seat = {};
   }
 }
 
