@@ -94,7 +94,9 @@ class Arena {
   Arena& operator=(const Arena&) = delete;
   ~Arena() {
     for (Seat& seat : seats_) {
-      if (seat.pid >= 0) kill_and_wait(seat.pid);
+      if (seat.pid < 0) continue;
+      ::kill(seat.pid, SIGKILL);
+      waitpid(seat.pid, nullptr, 0);
     }
     munmap(board_, sizeof(Board));
   }
@@ -466,9 +468,13 @@ void Arena::wait_until(const std::function<bool()>& met) {
   }
 }
 
-// Some process has added meanwhile, and another one has asked.
+// Some process has added meanwhile, and another one has asked. One that opens, syncs or closes may wait for the lock of
+// a process that is stopped: no other one waits for it then.
 void Arena::await_acts(const std::array<std::uint64_t, kSeats>& before) {
-  const auto acted = [&](unsigned number) { return board_->acts[number].load() > before[number]; };
+  const auto acted = [&](unsigned number) {
+    return board_->acts[number].load() > before[number] ||
+           (runs(number) && board_->calls[number].load() == Call::kOther);
+  };
   wait_until([&] { return (acted(kAdder) || acted(kBatchAdder)) && (acted(kReader) || acted(kBatchReader)); });
 }
 
@@ -572,12 +578,14 @@ void Arena::print() const {
                   board_->refusals[i].load());
   }
   std::printf("  %lu wrong noes, %lu crashes, %lu hangs\n", of(Event::kWrongNo), tally_.crashes, tally_.hangs);
+  std::fflush(stdout);
 }
 
 void Arena::check() {
   CHECK(board_->count(Event::kWrongNo) == 0);
   CHECK(tally_.crashes == 0);
-  REQUIRE(tally_.hangs == 0);
+  CHECK(tally_.hangs == 0);
+  if (!fine()) return;
   CHECK(not_met() == "");
   CHECK(board_->count(Event::kNeverMaybe) <= board_->count(Event::kAskedNever) / 20);
   CHECK(board_->count(Event::kOldMaybe) <= board_->count(Event::kAskedOld) / 4);
