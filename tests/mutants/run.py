@@ -35,7 +35,7 @@ PROGRAM = re.compile(r"store_\w+_test|region_lock_test|format_state_test|filter_
 # Those that take longest; before them come the others, those of a room below the store first.
 LONG = ["store_races_test", "store_waits_test", "store_guard_test", "store_live_word_test", "store_header_bits_test",
         "store_damage_test", "store_kill_test", "store_kill_recovery_test", "store_cut_race_test", "store_power_cut_test",
-        "store_real_power_cut_test", "store_every_call_test", "store_storm_test"]
+        "store_real_power_cut_test", "store_every_call_test", "store_storm_test", "store_window_storm_test"]
 WORKER = "BFSTORE_WORKER"  # names the program that some tests start
 SKIPPED = 77
 MEMORY = "/dev/shm"  # the tests' files, where that is: what a disk would lose is a model there anyway (disk.hpp)
