@@ -120,7 +120,8 @@ Process::Process(const World& world, unsigned number, std::uint64_t seed)
       mappings_of_others_(mappings_of(world.path)) {}
 
 void Process::run() {
-  if (one_in(2)) setenv("BFSTORE_FORCE_ISA", "scalar", 1);  // it takes the words of a line one by one
+  // It takes the words of a line one by one: most readers can be stopped between two of them.
+  if (is_reader(number_) ? !one_in(4) : one_in(2)) setenv("BFSTORE_FORCE_ISA", "scalar", 1);
   const OpenMode mode = is_reader(number_) ? OpenMode::kRead : OpenMode::kWrite;
   const bool reopens = number_ == kReopener || number_ == kOtherReader;
   while (!stopped()) {

@@ -87,7 +87,7 @@ class Arena {
     board_ = new (shared) Board;
     REQUIRE(created(dir_.file(), window_options(layout)).close().ok());
     live_ = std::make_unique<LiveEpoch>(dir_.file());
-    const std::uint64_t new_keys = std::min(kNewKeysOfAnEpoch, kLogLength / (kMostLengths * turns) + 1);
+    const std::uint64_t new_keys = std::min(kNewKeysOfAnEpoch, kLogLength / (2 * turns) + 1);
     world_ = std::make_unique<World>(World{*board_, *live_, Rules(epochs_), dir_.file(), new_keys});
   }
   Arena(const Arena&) = delete;
@@ -263,7 +263,9 @@ void Arena::end_epoch(Plan plan) {
   if (plan != Plan::kPlain) order_turner(plan);
   board_->first_turner.store(kAnyTurner);
   wait_until([this] { return live_->load() >= 2 * (turn_ + 1); });
-  if (fine()) CHECK(live_->load() == 2 * (turn_ + 1));
+  if (live_->load() <= 2 * (turn_ + 1)) return;
+  std::printf("two epochs were ended instead of epoch %lu\n", turn_);
+  ++tally_.crashes;
 }
 
 void Arena::order_turner(Plan plan) {
