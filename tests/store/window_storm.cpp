@@ -121,7 +121,7 @@ Process::Process(const World& world, unsigned number, std::uint64_t seed)
 
 void Process::run() {
   // It takes the words of a line one by one: most readers can be stopped between two of them.
-  if (is_reader(number_) ? !one_in(4) : one_in(2)) setenv("BFSTORE_FORCE_ISA", "scalar", 1);
+  if (number_ < kReader ? one_in(2) : !one_in(4)) setenv("BFSTORE_FORCE_ISA", "scalar", 1);
   const OpenMode mode = is_reader(number_) ? OpenMode::kRead : OpenMode::kWrite;
   const bool reopens = number_ == kReopener || number_ == kOtherReader;
   while (!stopped()) {
@@ -150,7 +150,7 @@ void Process::act(Filter& filter) {
     if (number_ == kReopener) turn(filter);
     add_something(filter, at_once);
     if (number_ == kReopener ? one_in(8) : one_in(500)) sync(filter);
-    if (one_in(4)) ask_something(filter, at_once);
+    if (one_in(4) || order().first == Order::kStopInLookup) ask_something(filter, at_once);
   } else if (is_reader(number_)) {
     ask_something(filter, at_once);
   } else {
@@ -165,7 +165,7 @@ void Process::act(Filter& filter) {
 
 bool Process::add_something(Filter& filter, bool at_once) {
   if (std::exchange(counted_epoch_, epoch()) != epoch()) new_keys_ = 0;
-  const bool may_stop = order().first == Order::kStopAtALook;
+  const bool may_stop = order().first == Order::kStopInAdd;
   const std::uint64_t refresh = board_.refresh.load();
   if (refresh != refreshed_ && refresh == epoch() + 1 && !may_stop) {
     if (!add_hot(filter, at_once)) return false;
@@ -268,7 +268,7 @@ KeyList Process::some_keys() {
 }
 
 void Process::ask_something(const Filter& filter, bool at_once) {
-  if (order().first != Order::kStopAtALook || !is_reader(number_)) {
+  if (order().first != Order::kStopInLookup) {
     ask(filter, some_keys(), at_once);
     return;
   }
@@ -362,7 +362,7 @@ void Process::turn(Filter& filter) {
     turned = filter.turn(from);
   }
   board_.calls[number_].store(Call::kNone);
-  if (what > Order::kStopAtALook) order_is_done();
+  if (what > Order::kStopInLookup) order_is_done();
   if (content(turned.ok() ? Code::kOk : turned.error().code)) count(*turned ? Event::kTurn : Event::kTurnOfOthers);
 }
 
@@ -402,7 +402,8 @@ bool Process::recover(std::uint64_t last_sync) {
 
 void Process::stoppable(Call kind, std::uint64_t keys, const std::function<void()>& call) {
   board_.calls[number_].store(kind);
-  if (order().first == Order::kStopAtALook) {
+  const Order wanted = kind == Call::kAdd ? Order::kStopInAdd : Order::kStopInLookup;
+  if (order().first == wanted) {
     const std::uint64_t at = 1 + below(looks_of_a_key_ * keys);
     const auto stop = [at](unsigned look) {
       if (look == at) kill(getpid(), SIGSTOP);

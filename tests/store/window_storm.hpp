@@ -92,7 +92,8 @@ enum class Call : std::uint32_t { kNone, kAdd, kAsk, kTurn, kOther };
 // What a process is to do with its next call.
 enum class Order : std::uint64_t {
   kNone,
-  kStopAtALook,     // an adder or a reader stops in an add or a lookup
+  kStopInAdd,       // an adder stops at a look in an add
+  kStopInLookup,    // a process stops at a look in a lookup of keys that this epoch adds again
   kStopBeforeLock,  // a turner stops before it has the lock
   kStopInTurn,      // and with the lock, at its n-th step
   kDieInClearing,   // at the n-th step of it

@@ -120,7 +120,7 @@ class Arena {
   // --- One turn
   void one_turn();
   void do_deeds();
-  void stop_readers_in_lookups();
+  void stop_in_lookups();
   void refresh();
   void end_epoch(Plan plan);
   void order_turner(Plan plan);
@@ -136,7 +136,7 @@ class Arena {
   // --- Processes
   void start(unsigned number);
   void stop_at_any_moment(unsigned number, std::uint64_t turns);
-  bool stop_at_a_look(unsigned number, std::uint64_t turns);
+  bool stop_at_a_look(unsigned number, Order where, std::uint64_t turns);
   void stop_now(unsigned number);
   void kill_at_any_moment(unsigned number);
   void settle_in_trouble(unsigned number);
@@ -169,6 +169,8 @@ class Arena {
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
   bool one_in(std::uint64_t times) { return below(times) == 0; }
   std::uint64_t some_turns() { return 1 + below(one_in(8) ? kLongestStop : one_in(3) ? 40 : 10); }
+  // Readers are needed for stops in lookups.
+  std::uint64_t some_turns(unsigned number) { return is_writer(number) || one_in(3) ? some_turns() : 1 + below(3); }
   void order(unsigned number, Order what, std::uint64_t n) {
     board_->orders[number].store(static_cast<std::uint64_t>(what) + 256 * n);
   }
@@ -197,7 +199,7 @@ void Arena::one_turn() {
   const auto before = acts();
   continue_those_due();
   do_deeds();
-  stop_readers_in_lookups();
+  stop_in_lookups();
   refresh();
   end_epoch(plan());
   if (!fine()) return;
@@ -214,19 +216,20 @@ void Arena::do_deeds() {
     if (one_in(4)) {
       kill_at_any_moment(number);
     } else if (one_in(2) || number >= kTurner) {
-      stop_at_any_moment(number, some_turns());
+      stop_at_any_moment(number, some_turns(number));
     } else {
-      stop_at_a_look(number, some_turns());
+      stop_at_a_look(number, number < kOwners ? Order::kStopInAdd : Order::kStopInLookup, some_turns(number));
     }
   }
   const auto adder = static_cast<unsigned>(below(kOwners));
-  if (one_in(2) && may_rest(adder)) stop_at_a_look(adder, one_in(2) ? 1 + below(2 * epochs_) : some_turns());
+  if (one_in(2) && may_rest(adder))
+    stop_at_a_look(adder, Order::kStopInAdd, one_in(2) ? 1 + below(2 * epochs_) : some_turns());
 }
 
 // They ask for keys that this epoch adds again, and that the turn at its end would clear.
-void Arena::stop_readers_in_lookups() {
-  for (const unsigned number : {kReader, kBatchReader, kOtherReader}) {
-    if (may_rest(number)) stop_at_a_look(number, one_in(8) ? some_turns() : 1);
+void Arena::stop_in_lookups() {
+  for (const unsigned number : {kReader, kBatchReader, kOtherReader, kTurner, kOtherTurner, kReopener}) {
+    if (may_rest(number)) stop_at_a_look(number, Order::kStopInLookup, one_in(16) ? some_turns() : 1);
   }
 }
 
@@ -345,8 +348,8 @@ void Arena::stop_at_any_moment(unsigned number, std::uint64_t turns) {
 }
 
 // Returns whether it has stopped.
-bool Arena::stop_at_a_look(unsigned number, std::uint64_t turns) {
-  order(number, Order::kStopAtALook, 0);
+bool Arena::stop_at_a_look(unsigned number, Order where, std::uint64_t turns) {
+  order(number, where, 0);
   wait_until([&] { return has_settled(number); });
   seats_[number].until = turn_ + turns;
   return seats_[number].stopped;
@@ -409,7 +412,8 @@ void Arena::continue_those_due() {
   // One that was stopped in a lookup ends it before the next turn.
   wait_until([this] {
     for (unsigned number = 0; number < kProcesses; ++number) {
-      if (runs(number) && static_cast<Order>(board_->orders[number].load() % 256) == Order::kStopAtALook) return false;
+      const auto what = static_cast<Order>(board_->orders[number].load() % 256);
+      if (runs(number) && (what == Order::kStopInAdd || what == Order::kStopInLookup)) return false;
     }
     return true;
   });
