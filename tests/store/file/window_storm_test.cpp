@@ -411,11 +411,10 @@ void Arena::continue_those_due() {
   for (unsigned number = 0; number < kProcesses; ++number) {
     if (seats_[number].stopped && seats_[number].until <= turn_) let_continue(number);
   }
-  // One that was stopped in a lookup ends it before the next turn.
+  // They end their calls before the next turn.
   wait_until([this] {
     for (unsigned number = 0; number < kProcesses; ++number) {
-      const auto what = static_cast<Order>(board_->orders[number].load() % 256);
-      if (runs(number) && (what == Order::kStopInAdd || what == Order::kStopInLookup)) return false;
+      if (runs(number) && board_->orders[number].load() != 0) return false;
     }
     return true;
   });
