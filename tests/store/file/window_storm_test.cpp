@@ -171,8 +171,8 @@ class Arena {
   std::uint64_t below(std::uint64_t limit) { return random_() % limit; }
   bool one_in(std::uint64_t times) { return below(times) == 0; }
   std::uint64_t some_turns() { return 1 + below(one_in(8) ? kLongestStop : one_in(3) ? 40 : 10); }
-  // Readers are needed for stops in lookups.
-  std::uint64_t some_turns(unsigned number) { return is_writer(number) || one_in(3) ? some_turns() : 1 + below(3); }
+  // Readers and turners are needed for stops in lookups.
+  std::uint64_t some_turns(unsigned number) { return number < kOwners || one_in(3) ? some_turns() : 1 + below(3); }
   void order(unsigned number, Order what, std::uint64_t n) {
     board_->orders[number].store(static_cast<std::uint64_t>(what) + 256 * n);
   }
@@ -224,7 +224,7 @@ void Arena::do_deeds() {
     }
   }
   const auto adder = static_cast<unsigned>(below(kOwners));
-  if (one_in(2) && may_rest(adder))
+  if ((one_in(2) || !may_need_recovery()) && may_rest(adder))
     stop_at_a_look(adder, Order::kStopInAdd, one_in(2) ? 1 + below(2 * epochs_) : some_turns());
 }
 
@@ -275,7 +275,8 @@ void Arena::end_epoch(Plan plan) {
 
 void Arena::order_turner(Plan plan) {
   const unsigned number = runs(kTurner) ? kTurner : kOtherTurner;
-  if (plan == Plan::kStoppedBeforeLock && !may_rest(number)) return;
+  const unsigned other = kTurner + kOtherTurner - number;
+  if (plan == Plan::kStoppedBeforeLock && seats_[other].stopped) let_continue(other);  // it makes the turn
   seats_[number].dies = plan == Plan::kDiesInClearing || plan == Plan::kDiesInSync;
   if (plan == Plan::kDiesInClearing) order(number, Order::kDieInClearing, 1 + below(4));
   if (plan == Plan::kDiesInSync) order(number, Order::kDieInSync, 1 + below(3));
