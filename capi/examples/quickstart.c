@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     return 1;
   }
   for (i = 0; i < sizeof keys / sizeof *keys; ++i) {
-    const int32_t added = bfs_add(filter, keys[i], strlen(keys[i])); /* 1: new; 0: was there; < 0: an error */
+    const int32_t added = bfs_add(filter, keys[i], strlen(keys[i])); /* 1: new; 0: perhaps added before; < 0: error */
     if (added < 0) {
       fprintf(stderr, "quickstart: %s: %s\n", path, bfs_strerror(added));
       return 1;

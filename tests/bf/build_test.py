@@ -280,7 +280,9 @@ class Build(BfCase):
         self.good("build", "built", "--from", "-", "--capacity", "3", "--seed", "1", input=b"a\nb\nc\n")
         done = self.run_bf("build", "built", "--from", "-", "--capacity", "3", "--seed", "1", "--force", input=b"a\nb\nc\nd\n")
         self.assertEqual((done.returncode, done.stdout.startswith(b"built: built from 4 keys")), (0, True))
-        self.assert_complaint(done.stderr, says="built: has 4 keys, and was made for 3. It keeps its promised")
+        replaced, said = done.stderr.splitlines(True)
+        self.assert_complaint(replaced, says="built: replaced a filter of about 3 keys. ")
+        self.assert_complaint(said, says="built: has 4 keys, and was made for 3. It keeps its promised")
         self.good("create", "f", "-q", "--capacity", "3", "--seed", "1")
         self.good("add", "f", "a", "b", "c")
         for _ in ("a new key", "a key that is there"):

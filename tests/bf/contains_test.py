@@ -30,7 +30,7 @@ class Contains(BfCase):
             self.good("contains", "f", choice, "three", "one", "four", code=0)
             self.good("contains", "f", choice, "three", "four", code=1)
         self.assertEqual(self.good("contains", "f", "three", code=1), b"absent\tthree\n")
-        self.assertEqual(self.run_bf("contains", "f", input=b"").returncode, 1)
+        self.assertEqual(self.run_bf("contains", "f", input=b"").returncode, 2)  # it was 1, as if all were absent
 
     def test_maybe_and_absent_print_only_those_keys(self):
         keys = b"one\nthree\ntwo\nfour\n"
@@ -270,13 +270,25 @@ class Doubt(BfCase):
         self.good("create", "c", "-q", "--filling", *SURE, "--layout", "counting")
         self.refused("count", "c", "1", says="bf finish-filling c.")
 
-    def test_an_empty_list_is_named_and_nothing_is_absent(self):
+    # The exit code was 1, all are absent, so a script took the failure of the program before the pipe for a no.
+    def test_an_empty_list_is_an_error_and_nothing_is_absent(self):
         self.good("create", "f", "-q", *SURE)
         self.write("empty", b"")
-        for command in (["--from", "empty"], []):
-            done = self.run_bf("contains", "f", *command)
-            self.assertEqual((done.returncode, done.stdout), (1, b""))
-            self.assert_complaint(done.stderr, says=(command[-1] if command else "standard input") + ": has no keys, so nothing was asked.")
+        for command in (["--from", "empty"], [], ["-q"], ["--absent"]):
+            self.refused("contains", "f", *command, says=("empty" if "--from" in command else "standard input") + ": has no keys, so nothing was asked.")
+        done = self.run_bf("contains", "f", "--count")
+        self.assertEqual((done.returncode, done.stdout), (2, b"maybe\t0\nabsent\t0\n"))
+
+    def test_a_key_that_is_also_a_file_is_named(self):
+        self.write("keys.txt", b"one\ntwo\n")
+        self.good("create", "f", "-q", "--layout", "counting", *SURE)
+        said = "'keys.txt' is also a file, and was taken for a key. For the keys in it: --from keys.txt"
+        for command in (["add", "f"], ["contains", "f"], ["contains", "f", "-q"], ["count", "f"], ["dedup", "f"]):
+            done = self.run_bf(*command, "keys.txt", "keys.txt")
+            self.assertEqual(done.returncode, 0, done)
+            self.assert_complaint(done.stderr, says=said)
+        self.good("add", "f", "-q", "keys.txt")
+        self.good("add", "f", "no-such-file", ".")
 
 
 if __name__ == "__main__":

@@ -177,12 +177,16 @@ class Numbers(BfCase):
                              ("2Mi", 2**21), ("1.5k", 1500), ("1.50k", 1500), ("0.5Ki", 512),
                              ("1.234567M", 1234567), ("4.0", 4), ("1e6", 10**6), ("1E6", 10**6), ("1e+06", 10**6),
                              ("1.5e6", 1500000), ("1.2345e2k", 123450), ("1_000", 1000), ("1_234_567", 1234567),
-                             ("1.234_5M", 1234500)]:
+                             ("1.234_5M", 1234500), ("1,000", 1000), ("12,345,678", 12345678), ("1,500.5k", 1500500), ("2,000k", 2 * 10**6)]:
             self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
     def test_a_rate_that_is_lost_in_the_percent_is_refused(self):
         self.refused("create", "f", "--capacity", "9", "--fpr", "1e-323%", says="too close to 0")
+
+    def test_a_rate_that_is_a_percentage_without_its_sign_is_explained(self):
+        self.refused("create", "f", "--capacity", "9", "--fpr", "5", says="such as 0.01 or 1%. 5 percent is 5%")
+        self.assertNotIn(b"percent is", self.refused("create", "f", "--capacity", "9", "--fpr", "500", says="--fpr: '500'"))
 
     def test_large_numbers_are_exact_too(self):
         for text, number in [("1.5G", 1500000000), ("9E", 9 * 10**18), ("7Ei", 7 * 2**60), ("5T", 5 * 10**12),
@@ -193,7 +197,7 @@ class Numbers(BfCase):
 
     def test_rubbish_is_refused_with_the_name_of_the_option(self):
         for text in ["", "x", "10Q", "10m", "1e", "1e-3", "1e6e6", "1e6q", "e6", "_1", "1_", "1__0", "1_k", "1_.5k",
-                     "1,000", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
+                     "1,00", "1,0000", "1000,000", ",000", "1,,000", "1,000,00", "1,000,", " 1", "1 ", "+1", "0x10", ".5k", "5.", "1.k",
                      "10kk", "10iB", "10Mib", "10Mb", "M", "1..5k", "\u0661"]:
             self.refused("create", "f", "--capacity", text, says=["--capacity: '", "is not a number of keys"])
         for text in ["0", "0k", "0.0M"]:
@@ -302,8 +306,28 @@ class Refusals(BfCase):
             size = "512" if command[0] == "import" else "100"
             done = self.run_bf(*command, *(["--force"] if "f" in command else []), "--bits", size, "--probes", "3", "--capacity", "10k")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assert_complaint(done.stderr, says="has so few bits that with 10,000 keys nearly every absent key is maybe")
+            said = [line for line in done.stderr.splitlines(True) if b": replaced a " not in line]
+            self.assert_complaint(b"".join(said), says="has so few bits that with 10,000 keys nearly every absent key is maybe")
         self.good("create", "g", "-n", "10k", "-m", "100k", "-k", "3")
+
+    # It said nothing, and the old keys were absent.
+    def test_what_is_replaced_by_other_keys_is_named(self):
+        self.write("list", b"a\n")
+        for command in (["create", "f", "-n", "10", "--force"], ["build", "f", "--from", "list", "--force"]):
+            self.good("create", "f", "-q", "--force", *SURE)
+            self.good(*command)  # it had no keys
+            self.good("add", "f", "-q", "one", "two")
+            held = "3" if command[0] == "build" else "2"
+            said = f"f: replaced a filter of about {held} keys. Its keys were not compared with those of the new file"
+            writer = self.spawn("add", "f")
+            self.wait_until_it_reads(writer)
+            self.assert_complaint(self.run_bf(*command).stderr, says=said + ", and a writer had it open, which gets an error.")
+            writer.communicate()
+            self.good("add", "f", "-q", "three")
+            self.assert_complaint(self.run_bf(*command).stderr, says="f: replaced a filter of about ")
+            self.good("add", "f", "-q", "three")
+            self.good(*command, "-q")
+        self.assert_complaint(self.run_bf("create", "list", "-n", "10", "--force").stderr, says="list: replaced a file that is no filter. ")
 
     def test_what_is_no_file_is_never_replaced(self):
         os.mkdir(self.path("d"))
@@ -318,14 +342,15 @@ class Refusals(BfCase):
     def test_a_symbolic_link_is_not_followed(self):
         self.good("create", "real", "-q", *SURE)
         before = header(self.path("real"))
+        self.write("list", b"a\n")
         os.symlink("real", self.path("link"))
         os.symlink("nowhere", self.path("dangling"))
         for force in [[], ["--force"]]:
             self.refused("create", "link", "--capacity", "9", *force, says=["link: ", "symbolic link"])
             self.refused("create", "dangling", "--capacity", "9", *force, says=["dangling: ", "symbolic link"])
             self.refused("create", "dangling", "--capacity", "9", *force, says=["dangling: a symbolic link to ", ", which does not exist. Make that file"])
-            self.refused("build", "link", "--from", "real", *force, says=["link: ", "symbolic link"])
-        self.assertEqual((header(self.path("real")), self.files()), (before, ["dangling", "link", "real"]))
+            self.refused("build", "link", "--from", "list", *force, says=["link: ", "symbolic link"])
+        self.assertEqual((header(self.path("real")), self.files()), (before, ["dangling", "link", "list", "real"]))
 
     def test_a_missing_directory_is_named(self):
         self.refused("create", "no/f", "--capacity", "9", says="no/f")

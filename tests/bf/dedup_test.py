@@ -6,7 +6,8 @@ import unittest
 
 from bf_case import STEPS_APART, SURE, BfCase, preloaded
 
-WINDOW = [*SURE, "--window", "24h"]
+# All keys come in one epoch, which has an eighth of the bits: so the rate keeps its promise.
+WINDOW = ["--capacity", "20000", "--fpr", "0.0000001", "--seed", "7", "--window", "24h"]
 EPOCHS = 8
 LINES = b"".join(b"line %d\n" % i for i in range(1000))
 
@@ -77,13 +78,56 @@ class Dedup(BfCase):
         if self.run_bf("contains", "f", "x").returncode == 2:
             self.good("recover", "f", "--no-keys", "-q")
 
+    # Nothing was said, and most of the new lines were taken for old ones.
+    def test_an_overfull_filter_is_named_once_and_a_window_by_its_rate_of_now(self):
+        for making in (["--seed", "7"], ["--seed", "7", "--window", "24h"]):
+            for how in ([], ["--at-least-once"]):
+                with self.subTest(making=making, how=how):
+                    self.good("dedup", "f", "--create", "-n", "100", *making, *how, "a")
+                    done = self.run_bf("dedup", "f", *how, input=LINES)
+                    self.assertEqual(done.returncode, 0)
+                    if not how:
+                        self.assertLess(len(done.stdout.splitlines()), 900)
+                    self.assert_complaint(done.stderr, says=["f: ", "its false-positive rate is about" if "--window" in making else "holds more than the ",
+                                                             "More and more new lines are taken for lines that were seen, and are not printed. "])
+                    self.assert_complaint(self.run_bf("dedup", "f", *how, "x").stderr, says="More and more new lines")
+                    if "--window" in making:
+                        for _ in range(EPOCHS):
+                            self.good("turn", "f", "--now", "-q")
+                        self.good("dedup", "f", *how, "x")
+                    os.unlink(self.path("f"))
+
+    def test_an_add_of_keys_to_a_window_whose_keys_expired_is_no_complaint(self):
+        self.good("create", "f", "-q", "-n", "100", "--window", "24h", "--seed", "7")
+        for epoch in range(4 * EPOCHS):
+            self.good("add", "f", "-q", *[f"{epoch} {i}" for i in range(13)])
+            self.good("turn", "f", "--now", "-q")
+        self.assertIn('"overfull": false', self.good("inspect", "--json", "f").decode())
+        done = self.run_bf("add", "f", *map(str, range(1000)))
+        self.assert_complaint(done.stderr, says="its false-positive rate is about ")
+        self.assertIn('"overfull": true', self.run_bf("inspect", "--json", "f").stdout.decode())
+
+    def test_lines_that_a_failed_output_loses_are_counted(self):
+        self.good("create", "f", "-q", *SURE)
+        self.good("create", "g", "-q", *SURE)
+        for name, how, says in (("f", [], "1,000 lines were added to f and not printed, and will not come again."),
+                                ("g", ["--at-least-once"], "No line is lost: give the list again")):
+            with open("/dev/full", "wb") as full:
+                done = self.spawn("dedup", name, *how, stdout=full)
+                said = done.communicate(LINES)[1]
+            self.assertEqual(done.returncode, 2)
+            self.assert_complaint(said, says=["standard output: cannot write: ", says])
+        self.assertEqual(self.good("dedup", "f", input=LINES), b"")
+        self.assertEqual(self.good("dedup", "g", input=LINES), LINES)
+
     def test_a_filter_in_doubt_swallows_no_line(self):
         self.good("create", "f", "-q", "--filling", *WINDOW)
         done = self.run_bf("dedup", "f", input=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assert_complaint(done.stderr, says=["f: ", "after 0 lines"])
         self.refused("dedup", "none", "a", says="none: no such file")
-        self.refused("dedup", "f", "--from", "f", says="is the filter itself")
+        self.refused("dedup", "f", "--from", "f", says="f: is a bfstore filter, and not a list of keys")
+        self.refused("dedup", "f", "--from", "f", "--binary", says="is the filter itself")
 
 
 if __name__ == "__main__":

@@ -332,8 +332,8 @@ class Derived(BfCase):
         self.good(command, "both", "silent", "silent", "-q", "--force", "--accept-loss", "--key-form", "upper")
         self.assertEqual(self.note("both"), "key-form: upper")
         self.good("merge", "upper", "silent", "-q", "--into", "--key-form", "upper")
-        self.good("contains", "upper", "silent")
-        self.good("contains", "silent", "--any", "upper", "--key-form", "upper", "silent")
+        self.good("contains", "upper", "Silent")
+        self.good("contains", "silent", "--any", "upper", "--key-form", "upper", "Silent")
         self.refused("merge", "both", "silent", "upper", "--force", "--key-form", "lower", says="upper: its keys have the form upper, so the form lower")
 
     def test_the_parts_of_a_set_and_of_a_join_have_one_form(self):

@@ -248,6 +248,25 @@ class Lists(BfCase):
                 for source, options in ((["--from", "list"], {}), (["--from", "-"], {"input": data})):
                     self.refused("build", "f", *source, **options, says="is a tar archive, and not a list of keys. Take the keys out")
 
+    # The advice was of NULs and of UTF-16.
+    def test_a_filter_an_image_and_a_program_are_named(self):
+        self.good("create", "f", "-q", "-n", "10")
+        self.good("create", "other", "-q", "-n", "10")
+        self.write("image", b"\x89PNG\r\n\x1a\n" + bytes(100))
+        self.write("photo", b"\xff\xd8\xff\xe0" + bytes(100))
+        self.write("program", b"\x7fELF" + bytes(100))
+        for name, what in (("other", "a bfstore filter"), ("image", "a PNG image"), ("photo", "a JPEG image"), ("program", "a program or a library (ELF)")):
+            for command in ("add", "contains", "dedup"):
+                self.refused(command, "f", "--from", name, says=f"{name}: is {what}, and not a list of keys. ")
+
+    def test_a_list_in_the_place_of_the_filter_is_named(self):
+        self.write("names.txt", b"one\ntwo\n" * 20)
+        self.write("short", b"one\n")
+        for name in ("names.txt", "short"):
+            self.refused("add", name, "x", says=f"{name}: is no bfstore filter, and looks like a list of keys. The filter comes first: bf add FILTER --from {name}.")
+        self.write("zeros", bytes(100))
+        self.assertNotIn(b"looks like a list", self.refused("add", "zeros", "x", says="zeros: "))
+
     def test_a_list_that_has_the_word_of_tar_in_its_place_is_a_list(self):
         for word in (b"ustar", b"ustar  "):
             keys = [b"k" * 256, word, b"zoe"]
@@ -350,11 +369,11 @@ class Lists(BfCase):
             self.assertNotIn(b"ends the last key", done)
 
     def test_a_list_whose_keys_are_not_there_ends_a_remove_before_it_changes_anything(self):
-        self.fill("c", [b"a", b"b", b"c"], *COUNTING)
-        self.refused("remove", "c", input=b"a\nb\nx\n", says=["the key 'x' (number 3) is certainly absent", "Nothing was removed.", "--skip-absent"])
-        self.assertEqual(self.good("count", "c", "a", "b", "c"), b"1\ta\n1\tb\n1\tc\n")
-        self.assertEqual(self.good("remove", "c", "--skip-absent", input=b"a\nb\nx\n"),
-                         b"c: 2 keys removed, 1 certainly absent; 1 key left\n")
+        self.fill("counts", [b"a", b"b", b"c"], *COUNTING)
+        self.refused("remove", "counts", input=b"a\nb\nx\n", says=["the key 'x' (number 3) is certainly absent", "Nothing was removed.", "--skip-absent"])
+        self.assertEqual(self.good("count", "counts", "a", "b", "c"), b"1\ta\n1\tb\n1\tc\n")
+        self.assertEqual(self.good("remove", "counts", "--skip-absent", input=b"a\nb\nx\n"),
+                         b"counts: 2 keys removed, 1 certainly absent; 1 key left\n")
 
     def test_a_dash_is_standard_input_and_a_key_after_two_dashes(self):
         self.good("create", "f", "-q", *SURE)

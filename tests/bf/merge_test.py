@@ -53,6 +53,8 @@ class Merge(BfCase):
         writer.stdin.flush()
         for _ in range(2):
             self.good("merge", "into", "from", "--into", "-q")
+            self.assertRegex(self.good("merge", "into", "from", "--into"), rb"^into: has the keys of from, too, about [0-9,]+ keys in all; room for ")
+            self.assertRegex(self.good("merge", "into", "from", "from", "--into"), rb"^into: has the keys of 2 more filters, about ")
             self.assertEqual(self.maybe("into"), COUNT)
         writer.communicate(b"later\n", timeout=PATIENCE)
         self.assertEqual(self.maybe("into", KEYS + [b"late", b"later"]), COUNT + 2)

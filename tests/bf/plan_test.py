@@ -45,7 +45,7 @@ class Plan(BfCase):
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
-                      "Each layout adds keys, merges and folds.\nNo layout grows or expires keys.\n", text)
+                      "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --layout window expires them.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
         self.assertNotIn("Smallest", alone)
@@ -57,7 +57,8 @@ class Plan(BfCase):
         self.assertRegex(self.good("plan", "-n", "1M").decode(), r"\nSmallest file: blocked and classic\.\n")
 
     def test_the_space_before_the_bits_of_a_long_file_is_told(self):
-        self.assertIn("A file's first 2 MiB are nearly all a hole", self.good("plan", "-n", "10M").decode())
+        self.assertIn("The first 2 MiB of a file are nearly all a hole", self.good("plan", "-n", "10M").decode())
+        self.assertIn("Files of 2 MiB of bits or more begin with a hole", self.good("plan", "-n", "1M").decode())  # counting alone has it
         self.assertNotIn("2 MiB", self.good("plan", "-n", "3").decode())
 
     def test_the_table_and_one_curve_fit_on_a_screen(self):

@@ -56,7 +56,8 @@ class Remove(BfCase):
         self.refused("remove", "blocked", "alice", says=["blocked", "--layout counting"])
         self.refused("count", "blocked", "alice", says=["blocked", "--layout counting"])
         self.refused("remove", "none", "alice", says="no such file")
-        self.refused("remove", "f", "--from", "f", says="is the filter itself")
+        self.refused("remove", "f", "--from", "f", says="f: is a bfstore filter, and not a list of keys")
+        self.refused("remove", "f", "--from", "f", "--binary", says="is the filter itself")
 
     def test_nothing_is_removed_while_a_filter_is_being_filled(self):
         self.good("create", "filling", "-q", "--filling", *COUNTING)

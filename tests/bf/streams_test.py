@@ -197,11 +197,11 @@ class Terminal(BfCase):
             os.close(stdin)
             self.assertEqual(read_all(terminal, until=b"\n"), b"bf: reading keys from the terminal, until Ctrl-D\r\n")
             os.write(keyboard, b"\x04")
-            self.assertEqual(process.wait(timeout=PATIENCE), 1)
-            self.assertEqual(read_all(terminal), b"")
+            self.assertEqual(process.wait(timeout=PATIENCE), 2)
+            self.assertEqual(read_all(terminal), b"bf: standard input: has no keys, so nothing was asked.\r\n")
         process, terminal = self.spawn_at_a_terminal("contains", "f", stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         said = b"bf: standard input: has no keys, so nothing was asked.\r\n"
-        self.assertEqual((read_all(terminal), process.wait(timeout=PATIENCE)), (said, 1))
+        self.assertEqual((read_all(terminal), process.wait(timeout=PATIENCE)), (said, 2))
 
     def test_progress_through_a_file_has_a_percentage_a_rate_and_the_time_that_is_left(self):
         self.good("create", "f", "-q", *SURE)

@@ -174,6 +174,9 @@ class Usage(BfCase):
                                       ("contains", "--capactiy", "--capacity"), ("verify", "--capacity", None)):
             said = self.refused(command, *([] if command == "plan" else ["f"]), typed, says=f"'{typed}' is not expected here.").decode()
             self.assertEqual(re.findall(r" Did you mean (\S+)\?", said), [meant] if meant else [], said)
+        for command in ("add", "contains", "dedup", "count"):
+            self.refused(command, "f", "-x", says="'-x' is not expected here. If it is a key: put -- before it.")
+        self.refused("create", "f", "-x", says="'-x' is not expected here. See bf create --help.")
         self.refused("--hlep", says="'--hlep' is not expected here. Did you mean --help? See bf --help.")
         for early in ("--color", "--capacity=5"):
             self.refused(early, "never", "create", "f", says=f"'{early}' is not expected here. Give it after the command. See bf --help.")

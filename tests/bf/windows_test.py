@@ -19,6 +19,12 @@ class Windows(BfCase):
                     line, _, output = part.partition("\n")
                     yield line, output
 
+    # It said that no other command ends an epoch, and spoke of the layout window alone.
+    def test_help_says_which_commands_end_epochs_and_how_long_they_are(self):
+        said = " ".join(self.good("help", "turn").decode().split())
+        self.assertIn("Of the other commands only bf dedup does so", said)
+        self.assertIn("window-4: 4 epochs, a third each; window-2: 2 epochs, the whole window each", said)
+
     def test_what_the_page_types_prints_what_it_says(self):
         path = os.path.dirname(os.path.abspath(BF)) + os.pathsep + os.environ["PATH"]
         typed = list(self.consoles())

@@ -75,6 +75,12 @@ class Files(HtmlCase):
                 self.assertEqual("Bits set" in page.text(), found["set_bits"] is not None)
                 self.assertEqual(len(page.texts("polyline")), 1 if found["set_bits"] is not None and found["foreign_filters"] == 1 else 0)
 
+    # Its rows had no words about what they mean.
+    def test_the_rows_of_a_window_say_what_they_mean(self):
+        found, page = self.says_what_json_says(self.make("--capacity", "1000", "--window", "24h"))
+        self.assertEqual(found["epochs"], 8)
+        self.assertLessEqual({"window", "epoch", "keys of epochs"}, {label for label, _, _ in page.rows()})
+
     def test_what_is_no_filter_is_named(self):
         for content, likeness in ((b"", "an empty file"), (b"SQLite format 3\0" + bytes(20000), "an SQLite database"), (b"<b>bold</b>\n" * 3000, "text")):
             with open(self.path("stranger"), "wb") as file:

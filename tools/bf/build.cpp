@@ -5,6 +5,7 @@
 #include "key_count.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
+#include "replaced.hpp"
 #include "secret.hpp"
 #include "sorted_digests.hpp"
 #include "terminal.hpp"
@@ -266,7 +267,9 @@ int build(const Arguments& arguments) {
   if (is_part) refuse_unfinished(arguments.from);
   loader.finish();
   const bfstore::Stats stats = filter.stats();
+  const Displaced displaced(arguments);
   publish(filter, arguments.file);
+  displaced.report();
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);

@@ -66,7 +66,9 @@ void declare_contains(CLI::App& app, Arguments& arguments) {
   add_texts(
       app,
       std::string(
-          "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order.\n"
+          "Prints maybe<TAB>KEY or absent<TAB>KEY for each key, in order. A list without keys is an error: the "
+          "program\n"
+          "that should have written it may have failed, and no key would be absent.\n"
           "\nWith --any, maybe<TAB>KEY is followed by <TAB>FILE for each filter that may have the key. Filters with "
           "one "
           "hash\n"
@@ -213,9 +215,6 @@ void ask_all(Asker& asker, KeySource& source) {
     if (reader.drained()) asker.flush();
     progress.show(asker.keys_asked(), reader.bytes_read());
   }
-  // The program that should have written the list may have failed, and the exit code alone would say "all absent".
-  if (asker.keys_asked() == 0 && !source.is_terminal())
-    complain(source.name() + ": has no keys, so nothing was asked.");
 }
 
 void ask_list(Asker& asker, KeySource& source) {
@@ -307,9 +306,12 @@ int contains(const Arguments& arguments) {
   if (source) {
     ask_list(asker, *source);
   } else {
+    tell_of_files(arguments);
     asker.ask(std::vector<std::string_view>(arguments.keys.begin(), arguments.keys.end()));
   }
   asker.finish();
+  // The program that should have written the list may have failed, and the exit code 1 would say "all absent".
+  if (asker.keys_asked() == 0) throw Failure(source->name() + ": has no keys, so nothing was asked.");
   return asker.any_maybe() ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
+#include "replaced.hpp"
 
 namespace bf {
 namespace {
@@ -31,9 +32,11 @@ int create(const Arguments& arguments) {
   refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   bfstore::Options options = arguments.options;
   options.note = note_of_new(arguments);
+  const Displaced displaced(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
+  displaced.report();
   interrupt::obey();
   const std::uint64_t asked = arguments.options.num_bits;
   const std::string rounded =

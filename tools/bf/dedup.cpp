@@ -38,28 +38,29 @@ void declare_dedup(CLI::App& app, Arguments& arguments) {
   add_any_filesystem(app, arguments);
   add_small_pages(app, arguments);
   add_create(app, arguments);
-  add_texts(app,
-            std::string(
-                "Prints each line that the filter calls absent, and adds it. So each line is printed once; of a "
-                "filter with a\n"
-                "--window once in that time, or a little more: epochs that are over are ended as bf turn does. Any "
-                "number of\n"
-                "processes may share the file. A line that two have at the same moment is printed by one of them if "
-                "the layout "
-                "is\n"
-                "window, whose bits of a line are set in one step, and by one or both while an epoch ends, or in other "
-                "layouts.\n"
-                "A filter takes some new lines for old ones: that many, at its false-positive rate, are not printed.\n"
-                "\nA line is added before it is printed: after a kill the lines that were just read may never be "
-                "printed.\n"
-                "With --at-least-once it is printed before: after a kill, or if two processes have a line at "
-                "once, it "
-                "may\n"
-                "be printed twice. After a power cut the file may be unclean, and is refused until bf recover: lines "
-                "that were\n"
-                "added since its last sync can come again.\n") +
-                "\n" + kAboutKeys,
-            "  bf dedup seen.bf --create --capacity 10M --window 24h < events.log");
+  add_texts(
+      app,
+      std::string(
+          "Prints each line that the filter calls absent, and adds it. So each line is printed once; of a "
+          "filter with a\n"
+          "--window once in that time, or a little more: epochs that are over are ended as bf turn does. Any "
+          "number of\n"
+          "processes may share the file. A line that two have at the same moment is printed by one of them if "
+          "the layout "
+          "is\n"
+          "window, whose bits of a line are set in one step, and by one or both while an epoch ends, or in other "
+          "layouts.\n"
+          "A filter takes some new lines for old ones: that many, at its false-positive rate, are not printed.\n"
+          "\nA line is added before it is printed: after a kill, or if the output fails or is closed (a full disk, "
+          "head),\n"
+          "lines that were just read may never be printed. With --at-least-once a line is printed before it is "
+          "added:\n"
+          "then, or if two processes have a line at once, it may be printed twice. After a power cut the file may be "
+          "unclean, and is refused until bf recover: lines "
+          "that were\n"
+          "added since its last sync can come again.\n") +
+          "\n" + kAboutKeys,
+      "  bf dedup seen.bf --create --capacity 10M --window 24h < events.log");
 }
 
 // Prints lines that are new.
@@ -73,15 +74,20 @@ class Deduplicator {
       const std::size_t count = std::min(kAtOnce, lines.size() - first);
       take_some(lines.subspan(first, count), keys.subspan(first, count));
     }
-    if (reader == nullptr || reader->drained()) output_.flush();
+    warn_if_overfull();
+    if (reader == nullptr || reader->drained()) flush();
   }
 
-  void finish() { output_.flush(); }
+  void finish() {
+    flush();
+    warn_if_overfull(true);
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kAtOnce = KeyReader::kMaxBatch;
   static constexpr std::chrono::seconds kBetweenLooks{1};
+  static constexpr std::uint64_t kBytesEach = 4096;
 
   void take_some(Batch lines, Batch keys) {
     answers_.resize(lines.size());
@@ -113,20 +119,55 @@ class Deduplicator {
       print(lines[i]);
       added.push_back(keys[i]);
     }
-    output_.flush();
+    flush();
     check(filter_.add_keys(bfstore::Keys::views(added)));
   }
 
+  // Each line is printed whole, or its separator is among the bytes that could not be written.
   void print(std::string_view line) {
-    output_.append(line);
-    output_.append({&arguments_.list.separator, 1});
+    output_.keep(line);
+    output_.keep({&arguments_.list.separator, 1});
+    if (output_.is_large()) flush();
+  }
+
+  void flush() {
+    try {
+      output_.flush();
+    } catch (const Failure& failure) {
+      throw Failure(std::string(failure.what()) + ". " + lost_words());
+    }
+  }
+
+  // What a failed write means for the lines that were not printed.
+  [[nodiscard]] std::string lost_words() const {
+    if (arguments_.at_least_once)
+      return "No line is lost: give the list again, and the lines that were not added come.";
+    const auto lost = static_cast<std::uint64_t>(
+        std::count(output_.unwritten().begin(), output_.unwritten().end(), arguments_.list.separator));
+    return grouped(lost) + (lost == 1 ? " line was" : " lines were") + " added to " + arguments_.file +
+           " and not printed, and will not come again. --at-least-once loses none.";
+  }
+
+  // Of an overfull filter more and more new lines are not printed. Where keys expire, a look reads all bits: it is
+  // taken after so many lines that it costs a page for each, and at the end if it takes no time that a user notices.
+  void warn_if_overfull(bool at_end = false) {
+    constexpr std::uint64_t kSmall = std::uint64_t{64} << 20;
+    if (warned_) return;
+    if (turning_ && done_ < next_look_ && !(at_end && body_bytes_ <= kSmall)) return;
+    next_look_ = done_ + body_bytes_ / kBytesEach + 1;
+    const std::string words = overfull_words(filter_, arguments_.file, most_keys_);
+    if (words.empty()) return;
+    warned_ = true;
+    complain(words +
+             ". More and more new lines are taken for lines that were seen, and are not printed. Begin a new file with "
+             "a larger --capacity, or build one of all lines so far (bf build).");
   }
 
   // A filter in doubt calls every line seen, and none would be printed.
   void check(const bfstore::Count& count) {
     const bfstore::Code code = count.ok() ? filter_.health() : count.code();
     if (code == bfstore::Code::kOk) return;
-    output_.flush();
+    flush();
     throw Failure(arguments_.file + ": stopped after " + grouped(done_) + (done_ == 1 ? " line" : " lines") + ": " +
                   doubt_words(code, arguments_.file) + ". Give the rest again; some of its first lines may be added.");
   }
@@ -144,6 +185,10 @@ class Deduplicator {
   Output output_;
   std::vector<std::uint8_t> answers_;
   std::uint64_t done_ = 0;
+  std::uint64_t most_keys_ = keys_within_promise(filter_.shape());
+  std::uint64_t body_bytes_ = filter_.stats().body_bytes;
+  std::uint64_t next_look_ = body_bytes_ / kBytesEach + 1;  // lines
+  bool warned_ = false;
 };
 
 int dedup(const Arguments& arguments) {

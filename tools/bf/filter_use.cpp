@@ -228,12 +228,22 @@ void read_digests(const KeySource& source, const std::function<bool(std::span<co
   }
 }
 
+namespace {
+
+std::string past_promise_words(const bfstore::Shape& shape, const std::string& file, std::uint64_t most_keys) {
+  return file + ": holds more than the " + key_words(most_keys) +
+         " with which it keeps its promised false-positive rate of " + short_number(shape.fpr);
+}
+
+}  // namespace
+
 Loader::Loader(bfstore::Filter& filter, std::string file, const std::optional<KeyForm>& form)
     : filter_(filter),
       file_(std::move(file)),
       form_(form_of_keys(filter.note(), form, file_)),
       keys_before_(keys_left(filter.stats())),
       most_keys_(keys_within_promise(filter.shape())),
+      expires_(filter.stats().turning.has_value()),
       counts_(bfstore::layout_of(filter.shape().layout)->can.remove) {}
 
 void Loader::add(std::span<const std::string_view> lines) { add_keys(KeyMaker(form_, "KEY").keys_of(lines)); }
@@ -246,7 +256,7 @@ void Loader::take(bfstore::Count count, std::size_t keys) {
   if (!count.ok()) fail(count.code());
   keys_read_ += keys;
   keys_new_ += count.keys();
-  warn_if_overfull(keys_held());
+  if (!expires_ && keys_held() > most_keys_) warn(past_promise_words(filter_.shape(), file_, most_keys_));
 }
 
 void Loader::fail(bfstore::Code code) const {
@@ -328,20 +338,33 @@ void Loader::add_part(KeySource& source, std::optional<Range> part, Progress* pr
   add_own(digests);
 }
 
-void Loader::finish() { warn_if_overfull(keys_left(filter_.stats())); }
+// Where keys expire, all bits are read, so not after a few keys.
+void Loader::finish() {
+  constexpr std::uint64_t kFew = 8;  // of a filter full of keys
+  if (expires_ && keys_new_ < most_keys_ / kFew) return;
+  const std::string words = overfull_words(filter_, file_, most_keys_);
+  if (!words.empty()) warn(words);
+}
 
-void Loader::warn_if_overfull(std::uint64_t keys_held) {
-  if (keys_held <= most_keys_ || warned_.exchange(true)) return;
-  complain(file_ + ": holds more than the " + key_words(most_keys_) +
-           " with which it keeps its promised false-positive rate of " + short_number(filter_.shape().fpr) +
-           ". Make a larger one with bf build.");
+void Loader::warn(const std::string& words) {
+  if (!warned_.exchange(true)) complain(words + ". Make a larger one with bf build.");
+}
+
+std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys) {
+  constexpr double kBeyondChance = 1.5;
+  const bfstore::Stats stats = filter.stats();
+  if (!stats.turning) return keys_left(stats) <= most_keys ? "" : past_promise_words(stats.shape, file, most_keys);
+  const auto fill = filter.stats({.fill = true}).fill;
+  if (!fill || fill->estimated_fpr <= kBeyondChance * stats.shape.fpr) return "";
+  return file + ": its false-positive rate is about " + short_number(fill->estimated_fpr, 2) +
+         " now, and it was made for " + short_number(stats.shape.fpr);
 }
 
 void advise_if_past_capacity(const bfstore::Stats& stats, const std::string& file) {
   const bfstore::Shape& shape = stats.shape;
   const std::uint64_t held = keys_left(stats);
   const std::uint64_t most = keys_within_promise(shape);
-  if (held <= shape.capacity || held > most) return;
+  if (held <= shape.capacity || held > most || stats.turning) return;  // the count of a window has keys that expired
   complain(file + ": has " + key_words(held) + ", and was made for " + grouped(shape.capacity) +
            ". It keeps its promised false-positive rate of " + short_number(shape.fpr) + " up to " + key_words(most) +
            ". Make a larger one before that, of all keys (bf build --force).");
@@ -392,6 +415,15 @@ std::string unended_words(const KeySource& source) {
   if (!source.ended_without_separator()) return "";
   return std::string("; no ") + (source.format().separator == '\0' ? "NUL" : "newline") +
          " ends the last key, which may be cut";
+}
+
+void tell_of_files(const Arguments& arguments) {
+  if (arguments.quiet) return;
+  for (const std::string& key : arguments.keys) {
+    struct stat facts {};
+    if (key.size() != std::strlen(key.c_str()) || ::stat(key.c_str(), &facts) != 0 || S_ISDIR(facts.st_mode)) continue;
+    return complain("'" + key + "' is also a file, and was taken for a key. For the keys in it: --from " + key);
+  }
 }
 
 void report(const std::string& line) {

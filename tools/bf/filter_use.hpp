@@ -6,6 +6,7 @@
 #include "kept_digests.hpp"
 #include "key_reader.hpp"
 #include "key_source.hpp"
+#include "list_kind.hpp"
 #include "secret.hpp"
 #include "terminal.hpp"
 
@@ -155,7 +156,7 @@ class Loader {
   void add_digests(std::span<const std::uint64_t> digests);
   // Adds those of this part, and empties the vector. It keeps its memory: for each new one the kernel clears pages.
   void add_own(std::vector<std::uint64_t>& digests);
-  void warn_if_overfull(std::uint64_t keys_held);
+  void warn(const std::string& words);
 
   bfstore::Filter& filter_;
   std::string file_;
@@ -163,6 +164,7 @@ class Loader {
   std::uint64_t keys_before_;
   bool leaves_out_ = false;
   std::uint64_t most_keys_;  // within the promise
+  bool expires_;             // keys expire
   bool counts_;              // every add counts, also of a key that was present
   std::atomic<std::uint64_t> keys_read_{0};
   std::atomic<std::uint64_t> keys_left_out_{0};
@@ -173,13 +175,12 @@ class Loader {
   std::atomic<bool> failed_{false};  // set by a thread that failed, so that the others stop
 };
 
-// The first bytes of every filter file (FORMAT.md).
-inline constexpr std::string_view kFilterMagic =
-    "\x89"
-    "BFS\r\n\x1A\n";
-
 // See promise.hpp.
 std::uint64_t keys_within_promise(const bfstore::Shape& shape);
+
+// "f: holds more than the 1,024 keys with which it keeps its promised false-positive rate of 0.01", or nothing if it
+// keeps it. Where keys expire, the count has keys that are gone: all bits are read, and give the rate of now.
+std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys);
 
 // Says that the filter has more keys than it was made for, if it keeps its promise all the same, because its last line
 // has room. So this is advice, and no warning of Loader's, which comes when the promise is broken.
@@ -202,6 +203,9 @@ std::string new_words(const Loader& loader);
 
 // What a success says of a list whose last key no separator ends, or nothing.
 std::string unended_words(const KeySource& source);
+
+// Says once that a key of the command line is also the name of a file, of whose lines the user may have thought.
+void tell_of_files(const Arguments& arguments);
 
 // Writes one line about success to standard output.
 void report(const std::string& line);

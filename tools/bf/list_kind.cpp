@@ -14,6 +14,9 @@ constexpr std::string_view kToUtf8 = "Convert it first: iconv -f UTF-16 -t UTF-8
 constexpr std::string_view kFromUtf32 = "Convert it first: iconv -f UTF-32 -t UTF-8";
 constexpr std::string_view kFromGb18030 = "Convert it first: iconv -f GB18030 -t UTF-8";
 constexpr std::string_view kLookAtIt = "Look at it: servers send such a page instead of a list that they do not have";
+constexpr std::string_view kAFilterHasNone =
+    "A filter does not give its keys back: give the list of which it was made. Filters are merged by bf merge";
+constexpr std::string_view kGiveAnother = "Give the path of a list";
 constexpr std::string_view kTakeOut = "Take the keys out of it first, one a line";
 
 struct Magic {
@@ -38,6 +41,12 @@ constexpr std::array kMagics{
     Magic{"\x04\x22\x4D\x18"sv, {"compressed with lz4", "lz4", {}}},
     Magic{"LZIP\x01"sv, {"compressed with lzip", "lzip", {}, 0, "-dca"}},
     Magic{"\x89LZO\0\r\n\x1A\n"sv, {"compressed with lzop", "lzop", {}}},
+    Magic{kFilterMagic, {"a bfstore filter", {}, kAFilterHasNone}},
+    Magic{"\x89PNG\r\n\x1A\n"sv, {"a PNG image", {}, kGiveAnother}},
+    Magic{"\xFF\xD8\xFF"sv, {"a JPEG image", {}, kGiveAnother}},
+    Magic{"\x7F"
+          "ELF"sv,
+          {"a program or a library (ELF)", {}, kGiveAnother}},
     Magic{"PK\x03\x04"sv, {"a zip archive", {}, kTakeOut}},
     Magic{"7z\xBC\xAF\x27\x1C"sv, {"a 7z archive", {}, kTakeOut}},
     Magic{"Rar!\x1A\x07"sv, {"a rar archive", {}, kTakeOut}},

@@ -15,6 +15,11 @@ struct ListKind {
   std::string_view options = "-dc";  // of the program
 };
 
+// The first bytes of every filter file (FORMAT.md).
+inline constexpr std::string_view kFilterMagic =
+    "\x89"
+    "BFS\r\n\x1A\n";
+
 // Enough bytes to recognize every kind: a tar archive has its sign at byte 257.
 inline constexpr std::size_t kHeadBytes = 265;
 

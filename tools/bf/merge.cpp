@@ -93,6 +93,13 @@ bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const
   return error;
 }
 
+// "3 filters"; of --into, whose OUT had keys, too: "b.bf, too" or "2 more filters".
+std::string sources_words(const Arguments& arguments) {
+  const std::size_t count = arguments.sources.size();
+  if (arguments.into && count == 1) return arguments.sources.front() + ", too";
+  return std::to_string(count) + (arguments.into ? " more" : "") + (count == 1 ? " filter" : " filters");
+}
+
 int merge(const Arguments& arguments) {
   interrupt::defer();
   if (!arguments.into) refuse_taken(arguments.file, arguments.options.replace, "Merge into it (--into)");
@@ -124,9 +131,8 @@ int merge(const Arguments& arguments) {
              " with which it keeps its promise. More absent keys than promised are maybe.");
   }
   if (!arguments.quiet) {
-    report(arguments.file + ": has the keys of " + std::to_string(arguments.sources.size()) +
-           (arguments.sources.size() == 1 ? " filter, " : " filters, ") + "about " + key_words(keys_left(stats)) +
-           "; " + shape_words(stats, arguments.file));
+    report(arguments.file + ": has the keys of " + sources_words(arguments) + ", about " + key_words(keys_left(stats)) +
+           (arguments.into ? " in all; " : "; ") + shape_words(stats, arguments.file));
   }
   return 0;
 }

@@ -21,6 +21,30 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Returns the digits at the beginning of `rest`, without commas, if they group them by three as in 1,000,000: so bf
+// prints numbers. Otherwise returns nothing.
+std::string take_grouped(std::string_view& rest) {
+  constexpr std::size_t kGroup = 3;
+  const std::size_t length = std::min(rest.find_first_not_of("0123456789,"), rest.size());
+  std::string digits;
+  std::size_t in_group = 0;
+  bool first = true;
+  for (const char c : rest.substr(0, length)) {
+    if (is_digit(c)) {
+      digits += c;
+      ++in_group;
+    } else if (in_group == kGroup || (first && in_group != 0 && in_group < kGroup)) {
+      in_group = 0;
+      first = false;
+    } else {
+      return {};
+    }
+  }
+  if (first || in_group != kGroup) return {};
+  rest.remove_prefix(length);
+  return digits;
+}
+
 // Returns the digits at the beginning of `rest`, without the single _ that may be between two of them.
 std::string take_digits(std::string_view& rest) {
   const auto is_digit_at = [&](std::size_t i) { return i < rest.size() && is_digit(rest[i]); };
@@ -93,7 +117,8 @@ Quantity scale(std::string_view digits, std::size_t decimals, std::uint64_t mult
 }
 
 Quantity read_quantity(std::string_view text, Unit unit) {
-  std::string whole = take_digits(text);
+  std::string whole = take_grouped(text);
+  if (whole.empty()) whole = take_digits(text);
   std::string fraction;
   if (whole.empty()) return {Flaw::kNotANumber};
   if (!text.empty() && text[0] == '.') {
@@ -191,7 +216,7 @@ std::string time_words(std::uint64_t milliseconds) {
   return grouped(milliseconds) + " ms";
 }
 
-double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example) {
+double parse_fraction(const std::string& option, std::string_view text, double limit, const std::string& example) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
@@ -202,7 +227,13 @@ double parse_fraction(const std::string& option, std::string_view text, double l
 }
 
 double parse_rate(const std::string& option, std::string_view text) {
-  if (!text.ends_with('%')) return parse_fraction(option, text, 1, "0.01 or 1%");
+  if (!text.ends_with('%')) {
+    const auto percent = parse_integer<std::uint32_t>(text, 10);
+    const bool is_percent = percent && *percent >= 1 && *percent < 100;
+    return parse_fraction(
+        option, text, 1,
+        is_percent ? "0.01 or 1%. " + std::string(text) + " percent is " + std::string(text) + "%" : "0.01 or 1%");
+  }
   const double rate = parse_fraction(option, text.substr(0, text.size() - 1), 100, "1 (percent)") / 100;
   if (rate == 0) refuse(option, text, "is too close to 0");
   return rate;

@@ -26,7 +26,7 @@ std::uint32_t parse_small(const std::string& option, std::string_view text, std:
                           const std::string& others = "");
 
 // A number above 0 and below `limit`. `example` is one for the message.
-double parse_fraction(const std::string& option, std::string_view text, double limit, const char* example);
+double parse_fraction(const std::string& option, std::string_view text, double limit, const std::string& example);
 
 // A false-positive rate: a number above 0 and below 1, or a percentage such as 1%.
 double parse_rate(const std::string& option, std::string_view text);

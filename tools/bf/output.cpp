@@ -38,8 +38,13 @@ std::size_t write_some(std::string_view text) {
 }  // namespace
 
 void Output::flush() {
-  std::string_view rest = buffer_;
-  while (!rest.empty()) rest.remove_prefix(write_some(rest));
+  std::size_t written = 0;
+  try {
+    while (written < buffer_.size()) written += write_some(std::string_view(buffer_).substr(written));
+  } catch (const Failure&) {
+    buffer_.erase(0, written);
+    throw;
+  }
   buffer_.clear();
 }
 

@@ -9,12 +9,18 @@ namespace bf {
 class Output {
  public:
   void append(std::string_view text) {
-    buffer_ += text;
-    if (buffer_.size() >= kFlushBytes) flush();
+    keep(text);
+    if (is_large()) flush();
   }
 
-  // Throws Failure (no space, ...). If the reader of a pipe is gone, ends the process as SIGPIPE does.
+  // Keeps `text` until flush() is called.
+  void keep(std::string_view text) { buffer_ += text; }
+  [[nodiscard]] bool is_large() const noexcept { return buffer_.size() >= kFlushBytes; }
+
+  // Throws Failure (no space, ...), and keeps what was not written. If the reader of a pipe is gone, ends the process
+  // as SIGPIPE does.
   void flush();
+  [[nodiscard]] std::string_view unwritten() const noexcept { return buffer_; }
 
  private:
   static constexpr std::size_t kFlushBytes = std::size_t{64} << 10;  // as much as a pipe takes at once

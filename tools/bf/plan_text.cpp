@@ -209,12 +209,15 @@ std::string listed(const std::vector<std::string>& names, const std::string& joi
 }
 
 // "Each layout adds keys, merges and folds.", or nothing.
-std::string abilities(const Forecasts& all, const std::string& who, bool wanted) {
+// `more` is said, too, if keys do not expire.
+std::string abilities(const Forecasts& all, const std::string& who, bool wanted, const std::string& more = "") {
   std::vector<std::string> names;
   for (const Ability& ability : kAbilities) {
     if (all_can(all, ability, wanted)) names.emplace_back(ability.name);
   }
-  return names.empty() ? "" : who + " " + listed(names, wanted ? "and" : "or") + ".\n";
+  const bool expire = std::any_of(all.possible.begin(), all.possible.end(),
+                                  [](const Forecast& one) { return one.plan.layout.can.expire; });
+  return names.empty() ? "" : who + " " + listed(names, wanted ? "and" : "or") + (expire ? "" : more) + ".\n";
 }
 
 // "Smallest file: classic.", or nothing if the table shows the same number for all layouts.
@@ -238,8 +241,11 @@ std::string least_of(const Forecasts& all, const char* what, Number bfstore::Pla
 // The length of a file is more than its bits take on the disk, and all short files have the same length.
 std::string about_space(const Forecasts& all) {
   const auto has_hole = [](const Forecast& one) { return one.plan.file_bytes - one.plan.body_bytes > kHole; };
-  if (std::any_of(all.possible.begin(), all.possible.end(), has_hole))
-    return "A file's first 2 MiB are nearly all a hole, which takes no space on the disk.\n";
+  if (std::any_of(all.possible.begin(), all.possible.end(), has_hole)) {
+    const bool each_has = std::all_of(all.possible.begin(), all.possible.end(), has_hole);
+    return each_has ? "The first 2 MiB of a file are nearly all a hole, taking no space on the disk.\n"
+                    : "Files of 2 MiB of bits or more begin with a hole of nearly 2 MiB: no disk space.\n";
+  }
   const auto is_short = [](const Forecast& one) { return one.plan.file_bytes > 2 * one.plan.body_bytes; };
   if (!std::any_of(all.possible.begin(), all.possible.end(), is_short)) return "";
   return "A short file has 16 KiB before its bits, and ends with a whole page.\n";
@@ -254,7 +260,8 @@ std::string notes(const Forecasts& all) {
       all, "Fewest cache lines", &bfstore::Plan::cache_lines, [](double lines) { return short_number(lines); },
       " (bf create makes " + usual + " by default)");
   text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
-  text += abilities(all, several ? "No layout" : "It never", false);
+  text +=
+      abilities(all, several ? "None of these" : "It never", false, several ? "; --layout window expires them" : "");
   text += about_space(all);
   text +=
       "Each filter will have the first rate of its column. Indented: Bloom's formulas,\nto compare. Hash set: keys "

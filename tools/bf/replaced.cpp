@@ -64,6 +64,12 @@ bool has_bits_of(const std::string& part_path, const ReportedIdentity& part, con
   return true;
 }
 
+// " of about 5 keys". The count of a window has keys that expired.
+std::string about_keys(const bfstore::Report& report) {
+  if (!report.keys_added || !report.keys_removed || report.turning) return "";
+  return " of about " + key_words(*report.keys_added - std::min(*report.keys_removed, *report.keys_added));
+}
+
 }  // namespace
 
 Replaced::Replaced(const Arguments& arguments, std::string path) : arguments_(arguments), path_(std::move(path)) {
@@ -137,6 +143,22 @@ void Replaced::refuse_loss_of_parts(std::span<const bfstore::Filter> parts) {
 void Replaced::report() const {
   if (!not_compared_.empty() && !arguments_.quiet)
     complain(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
+}
+
+Displaced::Displaced(const Arguments& arguments) : arguments_(arguments) {
+  if (!arguments.options.replace) return;
+  const auto found = bfstore::inspect(arguments.file, false);
+  if (!found.ok()) return;  // there is none
+  const bool is_in_use = found->state == bfstore::FileState::kInUse;
+  if (found->identity && found->keys_added == 0 && !is_in_use) return;  // it has none to lose
+  what_ = found->identity ? "a filter" + about_keys(*found) : "a file that is no filter";
+  in_use_ = is_in_use;
+}
+
+void Displaced::report() const {
+  if (what_.empty() || arguments_.quiet) return;
+  complain(arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
+           (in_use_ ? ", and a writer had it open, which gets an error." : "."));
 }
 
 }  // namespace bf

@@ -45,4 +45,19 @@ class Replaced {
   std::string not_compared_;                           // the reason, or empty
 };
 
+// The file that a command replaces by one whose keys are a list, or none (bf build, bf create): no bits are compared.
+class Displaced {
+ public:
+  // Looks at the file of the command line, if --force would replace it.
+  explicit Displaced(const Arguments& arguments);
+
+  // Says what was replaced, now that it is.
+  void report() const;
+
+ private:
+  const Arguments& arguments_;
+  std::string what_;  // "a filter of about 5 keys", or empty
+  bool in_use_ = false;
+};
+
 }  // namespace bf

@@ -17,11 +17,13 @@ void declare_turn(CLI::App& app, Arguments& arguments) {
   add_quiet(app, arguments);
   add_texts(
       app,
-      "A filter with a window of 24h keeps the keys of 8 epochs, each of which lasts a seventh of the window. This\n"
-      "command ends the current epoch if it is over, and removes the keys of the oldest one. No other command does,\n"
-      "so run it more often than epochs end: every few minutes, by cron. It may run while others add and ask, and\n"
-      "several of them at once end one epoch. Without it keys are kept for longer, and the false-positive rate "
-      "rises.\n",
+      "A filter of the layout window keeps the keys of 8 epochs, each of which lasts a seventh of the window\n"
+      "(window-4: 4 epochs, a third each; window-2: 2 epochs, the whole window each). This command ends the current\n"
+      "epoch if it is over, and removes the keys of the oldest one. Of the other commands only bf dedup does so, "
+      "while\n"
+      "it runs. So run it more often than epochs end: every few minutes, by cron. It may run while others add and\n"
+      "ask, and several of them at once end one epoch. Without it keys are kept for longer, and the false-positive\n"
+      "rate rises.\n",
       "  bf create seen.bf --capacity 10M --window 24h\n  bf turn seen.bf");
 }
 

@@ -53,6 +53,13 @@ std::optional<std::uint64_t> keys_counted(const Report& report) {
   return *report.keys_added - std::min(*report.keys_removed, *report.keys_added);
 }
 
+// The count of a window has keys that expired, so the rate of now decides. It varies by chance, too.
+static std::optional<bool> overfull_window(const Report& report) {
+  constexpr double kBeyondChance = 1.5;
+  if (!report.fill) return std::nullopt;
+  return report.fill->estimated_fpr > kBeyondChance * report.identity->fpr;
+}
+
 // The count is exact, and the estimate from the bits is not: with a filter that was filled exactly to its limit it must
 // be above by four standard deviations (one filter in 30,000 by chance), and the rate above the promised one. The rate
 // alone is not enough: for a blocked filter it varies more by chance than the number of keys does. A count of counters
@@ -63,6 +70,7 @@ std::optional<bool> is_overfull(const Report& report) {
   const std::uint64_t most = keys_within_promise(id);
   const auto counted = keys_counted(report);
   const auto too_many = counted ? std::optional(*counted > most) : std::nullopt;
+  if (report.turning) return overfull_window(report);
   if (!report.fill) return too_many;
   if (too_many == true && !has_counters(id)) return true;
   bfstore::PlanRequest full = numbers_of(id);

@@ -31,7 +31,9 @@ std::string unexpected(const CLI::App& command, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
   if (command.get_option_no_throw(name) == nullptr && a_subcommand_has(command, name))
     return refused + " Give it after the command.";
-  return refused + did_you_mean(name, names_of_options(command));
+  const std::string meant = did_you_mean(name, names_of_options(command));
+  const bool takes_keys = command.get_option_no_throw("KEY") != nullptr;
+  return refused + meant + (meant.empty() && takes_keys ? " If it is a key: put -- before it." : "");
 }
 
 }  // namespace tools
