@@ -57,7 +57,7 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 /** @typedef {{replace?: boolean}} ReplaceFlags  replaces an existing file, whose users learn of it */
 /** @typedef {object} AddingFlags
  * @property {boolean} [exclusive]  the only writer: several times as fast
- * @property {boolean} [limit]  BFS_EFULL at the capacity
+ * @property {boolean} [limit]  BFS_EFULL at the capacity, asked at every 64th key
  * @property {boolean} [filling]  a new file answers "maybe" until finishFilling()
  */
 /** @typedef {{unpublished?: boolean}} PublishFlags  no name until publish() */
@@ -80,9 +80,10 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  * @property {boolean} [acceptLoss]  "r+": such a file as it is
  * @property {boolean} [strict]  a file whose writer was killed is unclean, too
  * @property {boolean} [anyFilesystem]  also a network filesystem or a read-only overlay
- * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
+ * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity, asked at every 64th key
  * @property {boolean} [noWrite]  "r": writes nothing at all
- * @property {boolean} [follow]  "r": continues with the file that replaces this one
+ * @property {boolean} [follow]  "r": continues with the file that replaces this one, if that has the same hash and seed (make
+ *   it with {like: path}); otherwise every answer stays true, and `health` is "superseded"
  * @property {boolean} [verify]  "r": compares a sealed file with its checksums first
  * @property {boolean} [tolerateDamage]  "r": also compares, and answers "maybe" where the file is damaged
  */

@@ -748,9 +748,12 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     offset, length: reads an embedded filter in a file of any other format.
 
     Flags, all False: populate, random, private, guard (how the file gets into memory; private: a copy of it in memory,
-    for hostile files); recover, accept_loss, strict, any_filesystem, limit, no_write (what is allowed); follow (continue
-    with a file that replaces this one); verify, tolerate_damage (for a sealed file).  follow_symlinks=False refuses a
-    symbolic link.  bfstore_engine.h says what each costs.
+    for hostile files); recover, accept_loss, strict, any_filesystem, limit (FullError at the capacity, asked at
+    every 64th key), no_write (what is allowed); follow; verify, tolerate_damage (for a sealed file).
+    follow_symlinks=False refuses a symbolic link.  bfstore_engine.h says what each costs.
+
+    follow: continues with a file that replaces this one, if that has the same hash and seed: make it with like=PATH.
+    Otherwise every answer stays True, and health is "superseded".
 
     A list of parts begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the list's
     folder.  A part that is not listed, or is in doubt, answers True for its keys.

@@ -236,7 +236,7 @@ public final class CreateOptions {
     return this;
   }
 
-  /** Makes adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity, which is asked at every 64th key. */
   public CreateOptions limit() {
     flags |= Abi.LIMIT;
     return this;

@@ -86,7 +86,7 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Makes adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity, which is asked at every 64th key. */
   public OpenOptions limit() {
     flags |= Abi.LIMIT;
     return this;
@@ -104,7 +104,10 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Makes the reader follow its path to a file that replaces this one. */
+  /**
+   * Makes the reader continue with a file that replaces this one, if that has the same hash and seed: make it with
+   * {@link CreateOptions#like}. Otherwise every answer stays "maybe", and the health is {@link Health#SUPERSEDED}.
+   */
   public OpenOptions follow() {
     flags |= Abi.FOLLOW;
     return this;
@@ -116,7 +119,7 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Also compares, and answers "maybe" for every key if the file is damaged. */
+  /** Also compares, and answers "maybe" for the keys in damaged places. */
   public OpenOptions tolerateDamage() {
     flags |= Abi.TOLERATE_DAMAGE;
     return this;
