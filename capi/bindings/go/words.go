@@ -163,6 +163,7 @@ var wordsOfPhrases = [][2]string{
 	{"Give siphash a secret instead.", "Give siphash a secret instead (the option Secret)."},
 	{"a file to be like.", "a file to be like (Options.Like)."},
 	{"bfs_options: one of seeds and num_seeds is given without the other", "the list of seeds is empty; leave it out"},
+	{"the handle was shut", "the filter was closed"},
 	{"; remove it from the flags", "; leave it out"},
 	{"; leave it 0", "; leave it out"},
 }

@@ -161,6 +161,7 @@ final class WordPairs {
     {"Give siphash a secret instead.", "Give siphash a secret instead (secret())."},
     {"a file to be like.", "a file to be like (like())."},
     {"bfs_options: one of seeds and num_seeds is given without the other", "the list of seeds is empty; leave it out"},
+    {"the handle was shut", "the filter was closed"},
     {"; remove it from the flags", "; leave it out"},
     {"; leave it 0", "; leave it out"},
   };
