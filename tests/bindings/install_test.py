@@ -171,7 +171,6 @@ class Install(Stranger):
             modules = self.fetched("go-modules", "fetch_go_packages")
             more.update(GOPROXY="off", GOSUMDB="off", GOMODCACHE=str(modules), GOCACHE=str(TREE.out.parent / "go" / "cache"))
         environment = self.environment(go, **more)
-        self.run_lines("go mod init program.example/program", environment)
         self.install("go", environment)
         one, plain = re.findall("^```go\n(.*?)^```", readme("go"), re.MULTILINE | re.DOTALL)
         self.write("main.go", one)
