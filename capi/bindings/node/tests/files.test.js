@@ -368,6 +368,19 @@ test("a key is forgotten when its epoch is the oldest", async (t) => {
   }
 });
 
+test("the loop of the guide turns", (t) => {
+  const {folder} = caseOf(t);
+  const done = run(`
+    import * as bfstore from "bfstore";
+    process.chdir(process.argv[1]);
+    const seen = bfstore.open("seen.bf", "a", {capacity: 10_000_000, window: 24 * 3_600_000});
+    const turns = setInterval(() => seen.turnAsync().catch(console.error), 60_000);
+    clearInterval(turns);
+    console.log(await seen.turnAsync());
+    seen.close();`, [folder]);
+  assert.equal(done.stdout, "false\n", done.stderr);
+});
+
 test("an epoch that has lasted for its time ends", async (t) => {
   const made = caseOf(t).create({layout: "window-2", window: 0.1}); // which is a millisecond
   assert.equal(made.stats().window, 1);
