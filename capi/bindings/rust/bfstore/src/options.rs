@@ -150,9 +150,17 @@ macro_rules! fields {
 /// ```
 /// # let path = std::env::temp_dir().join(format!("bfstore-open_options-{}.bf", std::process::id()));
 /// # bfstore::Filter::options_to_create().capacity(1000).create(&path)?.close()?;
-/// let users = bfstore::Filter::options().write(true).guard(true).open(&path)?;
+/// use bfstore::Filter;
+/// let users = Filter::options().write(true).guard(true).open(&path)?;
 /// users.add("alice")?;
 /// users.close()?;
+///
+/// let mut options = Filter::options(); // to choose step by step: the methods borrow it
+/// options.write(true);
+/// if cfg!(debug_assertions) {
+///     options.guard(true);
+/// }
+/// options.open(&path)?.close()?;
 /// # std::fs::remove_file(&path).unwrap();
 /// # Ok::<(), bfstore::Error>(())
 /// ```
