@@ -43,7 +43,7 @@ SETTINGS = re.compile("BFSTORE|CGO|GO|CARGO|RUST|npm|PIP_(?!CERT)|PYTHON|JAVA|MA
 SOURCES = {"python": (("py", "pyi", "c"), "."), "rust": (("rs", "toml"), "."), "java": (("java",), "."), "go": (("go",), "."),
            "node": (("js",), "lib")}
 OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev",
-                "npmrc", "vendor"}
+                "npmrc", "vendor", "repositories", "mavenLocal", "dependencies", "implementation"}  # the last four: Gradle's
 
 
 def readme(language):

@@ -11,7 +11,7 @@ import * as bfstore from "bfstore";
 import {BFS, BFS_LARGE} from "../lib/abi.js";
 import {batches} from "../lib/keys.js";
 import {TAKEN, given} from "../lib/options.js";
-import {caseOf, numbers} from "./case.js";
+import {caseOf, numbers, run} from "./case.js";
 
 const SECRET = Buffer.from("sixteen bytes...");
 const asked = (filter, ...keys) => keys.map((key) => filter.contains(key));
