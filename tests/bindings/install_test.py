@@ -43,7 +43,7 @@ SETTINGS = re.compile("BFSTORE|CGO|GO|CARGO|RUST|npm|PIP_(?!CERT)|PYTHON|JAVA|MA
 SOURCES = {"python": (("py", "pyi", "c"), "."), "rust": (("rs", "toml"), "."), "java": (("java",), "."), "go": (("go",), "."),
            "node": (("js",), "lib")}
 OTHERS_NAMES = {"help", "mjs", "MAVEN_OPTS", "no_std", "PATH", "OpenJDK", "require", "terminate", "TypeScript", "BFSTORE", "dev",
-                "npmrc", "vendor"}
+                "npmrc", "vendor", "repositories", "mavenLocal", "dependencies", "implementation"}  # the last four: Gradle's
 
 
 def readme(language):
@@ -171,7 +171,6 @@ class Install(Stranger):
             modules = self.fetched("go-modules", "fetch_go_packages")
             more.update(GOPROXY="off", GOSUMDB="off", GOMODCACHE=str(modules), GOCACHE=str(TREE.out.parent / "go" / "cache"))
         environment = self.environment(go, **more)
-        self.run_lines("go mod init program.example/program", environment)
         self.install("go", environment)
         one, plain = re.findall("^```go\n(.*?)^```", readme("go"), re.MULTILINE | re.DOTALL)
         self.write("main.go", one)

@@ -1,5 +1,6 @@
 """The page "Start" of the guide: the README of that language's binding has the lines of each snippet, in the same
-order, perhaps with more between them. The tests of the binding run that README.
+order, perhaps with more between them. The tests of the binding run that README. The page "Time windows" has a loop in each
+language, and the tests of the binding have its lines.
 
 Argument: the root of the repository.
 """
@@ -39,6 +40,24 @@ class InYourLanguage(unittest.TestCase):
                 text = (ROOT / "capi" / "bindings" / language / "README.md").read_text("utf-8")
                 rest = iter(lines(BLOCK.search(text)[2]))
                 self.assertEqual([line for line in snippet if line not in rest], [])  # `in` continues where the last line was found
+
+
+class Windows(unittest.TestCase):
+    """capi/guide/windows.md"""
+
+    TESTS = {"python": "tests/test_files.py", "rust": "bfstore/tests/windows.rs", "java": "tests/dev/bfstore/WindowsTest.java",
+             "go": "windows_test.go", "node": "tests/files.test.js"}
+
+    def test_each_loop_is_in_the_tests_of_that_language(self):
+        section = (ROOT / "capi/guide/windows.md").read_text("utf-8").split("\n## In a program\n")[1]
+        loops = {FENCES[fence]: lines(block) for fence, block in BLOCK.findall(section) if fence in FENCES}
+        self.assertEqual(set(loops), set(self.TESTS))
+        for language, loop in loops.items():
+            with self.subTest(language):
+                text = re.sub(r"\s", "", (ROOT / "capi/bindings" / language / self.TESTS[language]).read_text("utf-8"))
+                for line in loop:
+                    self.assertIn(re.sub(r"\s", "", line), text)
+                    text = text.split(re.sub(r"\s", "", line), 1)[1]
 
 
 if __name__ == "__main__":

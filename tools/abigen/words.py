@@ -41,6 +41,11 @@ PHRASES = (
     ("Give siphash a secret instead.", "Give siphash a secret instead ({secret})."),
     ("a file to be like.", "a file to be like ({like})."),
     ("bfs_options: one of seeds and num_seeds is given without the other", "the list of seeds is empty; leave it out"),
+    ("the handle was shut", "the filter was closed"),
+    (" of 0 does not exist. Give one from 0 to the number of parts less 1.", " of 0 does not exist. Give the number of parts, too."),
+    ("the mode has bits outside 0777. Give one such as 0640.", "{mode} has bits outside {octal}777. Give one such as {octal}640."),
+    ("the filter's hash is external: it takes digests, not keys", "the filter's hash is external: it takes digests, not keys ({digests})"),
+    ("another window than the one that was given. Leave it out,", "another window than the one that was given, or none. Leave it out,"),
     ("; remove it from the flags", "; leave it out"),
     ("; leave it 0", "; leave it out"),
 )
@@ -80,7 +85,8 @@ MODES = {"BFS_READ": 'mode "r"', "BFS_WRITE": 'mode "r+"', "BFS_CREATE": 'mode "
 LANGUAGES = {
     "python": Language(
         str, "{}=", "{}=True",
-        {"replace": "replace=True", "open_or_create": 'open() with mode "a"', "write": 'mode "r+"',
+        {"mode": "permissions=", "octal": "0o", "digests": "add_digest(), contains_digest() and the like",
+         "replace": "replace=True", "open_or_create": 'open() with mode "a"', "write": 'mode "r+"',
          "recover": 'open() with mode "r+" and recover=True', "accept_loss": "accept_loss=True", "finish_filling": "finish_filling()",
          "seal": "seal()", "like": "like=", "merge": "merge()", "join": "join()", "turn": "turn()", "import_foreign": "import_foreign()",
          "any_filesystem": "any_filesystem=True", "secret": "secret=", "hash": "hash=",
@@ -88,7 +94,8 @@ LANGUAGES = {
         {**MODES, "mode": "permissions", "range": "offset", "BFS_NOFOLLOW": "follow_symlinks=False"}, {"open_memory": "wrap and load"}),
     "node": Language(
         camel, "{}", "{}: true",
-        {"replace": "replace: true", "open_or_create": 'mode "a"', "write": 'mode "r+"', "recover": 'mode "r+" with recover: true',
+        {"mode": "mode", "octal": "0o", "digests": "addDigest(), containsDigest() and the like",
+         "replace": "replace: true", "open_or_create": 'mode "a"', "write": 'mode "r+"', "recover": 'mode "r+" with recover: true',
          "accept_loss": "acceptLoss: true", "finish_filling": "finishFilling()", "seal": "copy() with sealed: true", "like": "like",
          "merge": "merge()", "join": "join()", "turn": "turn()", "import_foreign": "importForeign()",
          "any_filesystem": "anyFilesystem: true", "secret": "the option secret", "hash": "the option hash",
@@ -96,7 +103,8 @@ LANGUAGES = {
         {**MODES, "BFS_NOFOLLOW": "followSymlinks: false"}, {"open_memory": "wrap and load"}),
     "java": Language(
         camel, "{}()", "{}()",
-        {"replace": "replace()", "open_or_create": "Filter.openOrCreate", "write": "new OpenOptions().write()",
+        {"mode": "permissions()", "octal": "0", "digests": "addDigest(), containsDigest() and the like",
+         "replace": "replace()", "open_or_create": "Filter.openOrCreate", "write": "new OpenOptions().write()",
          "recover": "new OpenOptions().write().recover()", "accept_loss": "acceptLoss()", "finish_filling": "finishFilling()",
          "seal": "copyTo with new CopyOptions().sealed()", "like": "like()", "merge": "merge()", "join": "Filter.join", "turn": "turn()",
          "import_foreign": "Filter.importForeign", "any_filesystem": "anyFilesystem()", "secret": "secret()", "hash": "hash()",
@@ -106,7 +114,8 @@ LANGUAGES = {
          "open with BFS_CREATE": "openOrCreate"}),
     "go": Language(
         pascal, "{}", "{}",
-        {"replace": "Replace: true", "open_or_create": "OpenOrCreate", "write": "OpenOptions{Write: true}",
+        {"mode": "Mode", "octal": "0o", "digests": "AddDigest, ContainsDigest and the like",
+         "replace": "Replace: true", "open_or_create": "OpenOrCreate", "write": "OpenOptions{Write: true}",
          "recover": "OpenOptions{Write: true, Recover: true}", "accept_loss": "AcceptLoss: true", "finish_filling": "FinishFilling",
          "seal": "Copy with CopyOptions{Sealed: true}", "like": "Options.Like", "merge": "Merge", "join": "Join", "turn": "Turn",
          "import_foreign": "ImportForeign", "any_filesystem": "AnyFilesystem: true", "secret": "the option Secret",
@@ -116,7 +125,8 @@ LANGUAGES = {
         {"open_memory": "Wrap and Load", "open with BFS_CREATE": "OpenOrCreate"}),
     "rust": Language(
         str, "{}()", "{}(true)",
-        {"replace": "replace(true)", "open_or_create": "open_or_create()", "write": "options().write(true)",
+        {"mode": "mode()", "octal": "0o", "digests": "add_digest(), contains_digest() and the like",
+         "replace": "replace(true)", "open_or_create": "open_or_create()", "write": "options().write(true)",
          "recover": "options().write(true).recover(true)", "accept_loss": "accept_loss(true)", "finish_filling": "finish_filling()",
          "seal": "seal()", "like": "like()", "merge": "merge()", "join": "join()", "turn": "turn()", "import_foreign": "import_foreign()",
          "any_filesystem": "any_filesystem(true)", "secret": "secret()", "hash": "hash()",

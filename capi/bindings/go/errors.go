@@ -96,6 +96,25 @@ func refusal(code Code, message string) error { return &Error{Code: code, Messag
 
 func invalid(message string) error { return refusal(EINVAL, message) }
 
+// layoutNames are the library's names of layouts in a message, and then the constants.
+var layoutNames = [2]string{"Give blocked or classic or counting or window or window-4 or window-2.",
+	"Give Blocked or Classic or Counting or Window or Window4 or Window2."}
+
+// takers are the functions that take an option which others refuse.
+var takers = map[string]string{"NoFollow": "Open, OpenOrCreate, OpenForeign and Verify", "Strict": "Open and OpenOrCreate",
+	"Private": "Open and OpenForeign", "Bare": "Format, RequiredBytes, Wrap and Load", "Unpublished": "Create and ImportForeign",
+	"Replace": "Create, Build and copies"}
+
+// withTakers returns a refusal of an option with the functions that take it.
+func withTakers(message string) string {
+	for option, functions := range takers {
+		if strings.HasSuffix(message, "does not take "+option+"; leave it out") {
+			return message + " (" + functions + " take it)"
+		}
+	}
+	return message
+}
+
 // inGo returns the library's words with what options and calls are called here. A path stays as it is.
 func inGo(message string) string {
 	names := wordsOfNames
@@ -121,5 +140,5 @@ func inGo(message string) string {
 			}
 		}
 	}
-	return strings.Join(words, " ")
+	return withTakers(strings.Replace(strings.Join(words, " "), layoutNames[0], layoutNames[1], 1))
 }

@@ -255,6 +255,8 @@ func TestArgumentsOutOfRange(t *testing.T) {
 		"LockTimeout is longer than 49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "Mode has more than permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
 		"Threads is 1 to 64, and not -1": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
 		"does not take Strict; leave it out": {Capacity: 5, Strict: true}, "does not take Bare; leave it out": {Capacity: 5, Bare: true},
+		"does not take NoFollow; leave it out (Open, OpenOrCreate, OpenForeign and Verify take it)": {Capacity: 5, NoFollow: true},
+		"unknown layout 99. Give Blocked or Classic or Counting or Window or Window4 or Window2.":   {Capacity: 5, Layout: 99},
 		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
 	} {
 		made, err := bfstore.Create(path, options)
@@ -276,6 +278,37 @@ func TestArgumentsOutOfRange(t *testing.T) {
 	refused(t, err, bfstore.EINVAL, "RequiredBytes")
 	_, err = os.Lstat(path)
 	equal(t, errors.Is(err, fs.ErrNotExist), true)
+}
+
+func TestAFilterThatWasNotOpenedSaysSo(t *testing.T) {
+	var zero bfstore.Filter
+	other := create(t, bfstore.Options{})
+	maybe, err := zero.ContainsString("a")
+	equal(t, maybe, true)
+	refused(t, err, bfstore.EINVAL, "a Filter was not opened: Open, ")
+	_, err = zero.AddString("a")
+	refused(t, err, bfstore.EINVAL, "a Filter was not opened: Open, ")
+	_, err = zero.AddKeys(bfstore.Strings([]string{"a"}))
+	refused(t, err, bfstore.EINVAL, "a Filter was not opened: Open, ")
+	for _, err := range []error{zero.Close(), zero.Sync(), zero.Health(), zero.Publish(), other.Merge(&zero)} {
+		refused(t, err, bfstore.EINVAL, "a Filter was not opened: Open, ")
+	}
+}
+
+func TestMessagesNameTheWayOutInGo(t *testing.T) {
+	digests := create(t, bfstore.Options{Hash: bfstore.External})
+	_, err := digests.AddString("a")
+	refused(t, err, bfstore.EDIGESTONLY, "(AddDigest, ContainsDigest and the like)")
+	_, err = bfstore.Create(somewhere(t), bfstore.Options{Capacity: 5, Part: 1})
+	refused(t, err, bfstore.EINVAL, "part 1 of 0 does not exist. Give the number of parts, too.")
+	_, _, err = bfstore.OpenOrCreate(digests.Name(), bfstore.Options{Capacity: 5, Window: time.Hour})
+	refused(t, err, bfstore.EMISMATCH, "another window than the one that was given, or none.")
+}
+
+func TestCapacityAndRate(t *testing.T) {
+	filter := create(t, bfstore.Options{Capacity: 1000, FPR: 0.02})
+	equal(t, must[uint64](t)(filter.Capacity()), uint64(1000))
+	equal(t, must[float64](t)(filter.FPR()), 0.02)
 }
 
 func TestWhatAHandleMayNot(t *testing.T) {

@@ -74,6 +74,18 @@ type Statistics struct {
 	KeysOfEpochs []float64     // with StatsOptions.Fill: estimated keys that were added in each, the current one first
 }
 
+// Capacity returns the number of distinct keys that the filter is sized for.
+func (f *Filter) Capacity() (uint64, error) {
+	facts, err := f.Stats(StatsOptions{})
+	return facts.Capacity, err
+}
+
+// FPR returns the false-positive rate that is promised at Capacity keys.
+func (f *Filter) FPR() (float64, error) {
+	facts, err := f.Stats(StatsOptions{})
+	return facts.FPR, err
+}
+
 // Stats returns facts about the filter.
 func (f *Filter) Stats(options StatsOptions) (Statistics, error) {
 	flags := bit(options.Fill, C.BFS_STATS_FILL) | bit(options.Memory, C.BFS_STATS_MEMORY)

@@ -229,7 +229,7 @@ func inMemory(name string, data, memory []byte, more C.uint64_t, options []OpenO
 // Close waits for running calls, and ends the filter. The last writer of a file syncs it and marks it clean; if that
 // fails, Close returns the reason, and so does the next Open. A second Close is an error: errors.Is(err, fs.ErrClosed).
 func (f *Filter) Close() error {
-	if f == nil || !f.gate.Close() {
+	if f == nil || f.isZero() || !f.gate.Close() {
 		return f.closed()
 	}
 	runtime.SetFinalizer(f, nil)
@@ -267,7 +267,7 @@ func (f *Filter) Shut() error {
 // only reads. Publish waits for running calls.
 func (f *Filter) Publish() error {
 	words, code := wordsFor(), C.int32_t(0)
-	if f == nil || !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
+	if f == nil || f.isZero() || !f.gate.Alone(func() { code = C.bfs_publish(f.handle, words) }) {
 		return f.closed()
 	}
 	if code != C.BFS_OK {
@@ -306,8 +306,14 @@ func (f *Filter) closed() error {
 	if f == nil {
 		return invalid("a filter is nil: the call that should have made it returned an error")
 	}
+	if f.isZero() {
+		return invalid("a Filter was not opened: Open, OpenOrCreate, Create and others return a *Filter, and a variable of type Filter is none")
+	}
 	return refusal(ESHUT, f.name+": the filter was closed")
 }
+
+// isZero reports a Filter that no function of this package has made. Its name says so, which no call changes.
+func (f *Filter) isZero() bool { return f.name == "" }
 
 // lane begins a call; nil: the filter is closed, or nil itself. A program may ask a filter whose Open failed: as after
 // every failure the answer is true.
@@ -320,6 +326,9 @@ func (f *Filter) lane() *gate.Lane {
 
 // enter begins a call. Its lane is in the filter, so the filter is alive until Leave.
 func (f *Filter) enter() (*gate.Lane, error) {
+	if f != nil && f.isZero() {
+		return nil, f.closed()
+	}
 	lane := f.lane()
 	if lane == nil {
 		return nil, f.closed()
@@ -331,7 +340,7 @@ func (f *Filter) enter() (*gate.Lane, error) {
 // Publish waits for the held ones, so both would wait forever.
 func enterAll(filters ...*Filter) (leave func(), err error) {
 	for _, filter := range filters {
-		if filter == nil {
+		if filter == nil || filter.isZero() {
 			return nil, filter.closed()
 		}
 	}
@@ -387,6 +396,9 @@ func (f *Filter) ask(work func(*C.bfs_filter, *C.bfs_error) C.int64_t) (int64, e
 
 // failed returns the error of a call without words.
 func (f *Filter) failed(code C.int64_t) error {
+	if f.isZero() {
+		return f.closed()
+	}
 	made := &Error{Code: Code(code)}
 	made.Message = f.name + ": " + inGo(made.Code.Error())
 	return made

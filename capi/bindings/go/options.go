@@ -62,7 +62,7 @@ type Options struct {
 	Random         bool // small pages, no read-ahead: larger than memory, or synced often
 	Guard          bool // a page that cannot be read is doubt, not SIGBUS
 	AnyFilesystem  bool // also a network filesystem or a read-only overlay, which may show an older file
-	Limit          bool // EFULL at the capacity
+	Limit          bool // EFULL at the capacity, asked at every 64th key
 	Replace        bool // replace an existing file, whose users learn of it
 	Unpublished    bool // no name in the file system until Publish
 	Private        bool // OpenForeign: a copy in memory of this process, which no change of the file reaches
@@ -94,13 +94,16 @@ type OpenOptions struct {
 	AcceptLoss     bool // such a file as it is: it may lack keys after the marks
 	Strict         bool // a file whose writer was killed is unclean, too
 	AnyFilesystem  bool // also a network filesystem or a read-only overlay, which may show an older file
-	Limit          bool // EFULL at the capacity
+	Limit          bool // EFULL at the capacity, asked at every 64th key
 	NoFollow       bool // ESYMLINK if the last part of the path is a symbolic link
 	NoWrite        bool // write nothing at all, for audits and sandboxes
-	Follow         bool // follow the path to the file that replaces this one
+	Follow         bool // follow the path to a file that replaces this one: see below
 	Verify         bool // compare a sealed file with its checksums first
 	TolerateDamage bool // also compare, and answer maybe for the damaged places
 	Bare           bool // Wrap and Load: the bare form
+
+	// Follow: the filter continues with a file that replaces its own, if that has the same hash and seed: make it with
+	// Options.Like. Otherwise every answer stays true, and Health is ESUPERSEDED.
 
 	// The bytes of an embedded filter in a file of any form. Offset is a multiple of 64; Bytes may be more than the
 	// filter has, and 0 is up to the end of the file.

@@ -41,6 +41,18 @@ func TestAKeyIsFoundThroughAllEpochsAndForgottenAfterThem(t *testing.T) {
 	equal(t, fmt.Sprint(bfstore.Window, bfstore.Window4, bfstore.Window2), "window window-4 window-2")
 }
 
+// loopOfTheGuide has the lines of capi/guide/windows.md.
+func loopOfTheGuide(t *testing.T) {
+	seen, _, err := bfstore.OpenOrCreate("seen.bf", bfstore.Options{Capacity: 10_000_000, Window: 24 * time.Hour})
+	ok(t, err)
+	for range time.Tick(time.Minute) {
+		_, err = seen.Turn()
+		ok(t, err)
+	}
+}
+
+var _ = loopOfTheGuide // compiled alone: it never ends
+
 func TestTurnEndsAnEpochThatHasLastedForItsTime(t *testing.T) {
 	filter := create(t, bfstore.Options{Layout: bfstore.Window2, Window: time.Millisecond})
 	for !statistics(t, filter).TurnDue {

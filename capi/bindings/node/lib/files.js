@@ -50,9 +50,10 @@ const nothing = () => {};
 function making(fn, words, {flags, options}, subject, created, memory, batch) {
   const out = new BigUint64Array(1);
   const keys = batch === undefined ? [] : [batch.keys.bytes];
+  const reads = (flags & BFS.READ) !== 0 || fn === "bfs_build" || fn === "bfs_foreign_open";
   return {
     fn, uses: [], args: () => [...words, flags, options.bytes, ...keys, out], kept: [options, memory, batch], ...subject,
-    finish: (result) => filterOf(pointerOf(out[0]), subject, created(result), memory),
+    finish: (result) => filterOf(pointerOf(out[0]), subject, created(result), memory, reads),
   };
 }
 
@@ -386,10 +387,16 @@ export async function verifyAsync(path, options = NONE) {
   return stepsLater(verifying(path, options));
 }
 
+/** @param {Iterable<Filter>} filters @returns {Filter[]} */
+function listOfFilters(filters) {
+  if (!isIterable(filters)) throw wrongType(`filters are a list of them, such as [a, b], not ${shown(filters)}`);
+  return [...filters];
+}
+
 /** @param {string} fn @param {Iterable<Filter>} filters @param {Path} path @param {DeriveOptions} options @returns {Call<void>} */
 function ofFilters(fn, filters, path, options) {
   const {flags, options: how} = given(options, TAKEN.derive);
-  const uses = Array.from(filters);
+  const uses = listOfFilters(filters);
   const to = pathBytes(path);
   return {
     fn, uses, kept: how, ...subjectOf(path), finish: nothing,
@@ -426,7 +433,7 @@ export async function joinAsync(parts, path, options = NONE) {
 /** Returns how many filters may have the key; without answers at most 1.
  * @param {Iterable<Filter>} filters @param {Key} key @param {(count: number) => Uint8Array | null} answersOf  makes room for the answers */
 function askAny(filters, key, answersOf) {
-  const lives = [...filters].map(lifeOf); // not Array.from, which makes an empty list of what is no list
+  const lives = listOfFilters(filters).map(lifeOf);
   const answers = answersOf(lives.length);
   place(key);
   const handles = BigUint64Array.from(lives, (life) => BigInt(handleOf(life)));

@@ -61,10 +61,10 @@ export class Filter {
   #created;
 
   /** @private @param {symbol} token @param {number} handle @param {import("./errors.js").Subject} subject @param {boolean} created
-   * @param {unknown} memory */
-  constructor(token, handle, subject, created, memory) {
+   * @param {unknown} memory @param {boolean} reads */
+  constructor(token, handle, subject, created, memory, reads) {
     if (token !== MAKING) throw wrongValue("a filter is made by open(), create(), build(), format(), wrap() or load()");
-    this.#life = new Life(handle, subject, memory);
+    this.#life = new Life(handle, subject, memory, reads);
     this.#created = created;
     born(this, this.#life);
   }
@@ -579,17 +579,22 @@ export class Filter {
     return stepsLater(this.#exportForeign(format, options));
   }
 
+  /** The name of the filter, and whether it is closed, for logs. @returns {string} */
+  toString() {
+    return `Filter { ${JSON.stringify(this.name)}${this.closed ? ", closed" : ""} }`;
+  }
+
   /** @returns {string} */
   [Symbol.for("nodejs.util.inspect.custom")]() {
-    return `Filter { ${JSON.stringify(this.name)}${this.closed ? ", closed" : ""} }`;
+    return this.toString();
   }
 }
 
 /** Makes a filter, for the functions of files.js. @param {number} handle @param {import("./errors.js").Subject} subject
- * @param {boolean} created @param {unknown} memory  that it is in, if any
+ * @param {boolean} created @param {unknown} memory  that it is in, if any @param {boolean} reads  takes no keys
  * @returns {Filter} */
 // @ts-ignore: to users the constructor is private
-export const filterOf = (handle, subject, created, memory) => new Filter(MAKING, handle, subject, created, memory);
+export const filterOf = (handle, subject, created, memory, reads) => new Filter(MAKING, handle, subject, created, memory, reads);
 
 /** Returns the structs that a call fills in, at most `most`.
  * @template T @param {string} name @param {number} most @param {(room: Buffer) => number} fill

@@ -252,6 +252,18 @@ function larger(from, used, bytes) {
   return to;
 }
 
+/** The number of the first key of a list that follows others, for messages. @type {WeakMap<readonly Key[], number>} */
+const firsts = new WeakMap();
+
+/** Returns an error that says which key of the list it is about. @param {unknown} error @param {readonly Key[]} list @param {number} i */
+function ofKey(error, list, i) {
+  if (error instanceof Error && "code" in error) {
+    error.message = `key ${(firsts.get(list) ?? 0) + i}: ${error.message}`;
+    Error.captureStackTrace(error, listOf); // the stack begins with the message
+  }
+  return error;
+}
+
 /** @param {readonly Key[]} list */
 function listOf(list) {
   const count = list.length;
@@ -266,7 +278,11 @@ function listOf(list) {
       data = larger(data, end, most);
       numbers = new DataView(data.buffer);
     }
-    end += write(data, numbers, end, key);
+    try {
+      end += write(data, numbers, end, key);
+    } catch (error) {
+      throw ofKey(error, list, i);
+    }
     if (end > 0x7fffffff) throw outOfRange("more than 2 GiB of keys in one list: say them in parts, or as a column");
     offsets[i + 1] = end;
   }
@@ -327,13 +343,20 @@ class Part {
   }
 }
 
+/** Returns a part for the keys after those of another one. @param {Part} before */
+function partAfter(before) {
+  const part = new Part();
+  firsts.set(part.keys, (firsts.get(before.keys) ?? 0) + before.keys.length);
+  return part;
+}
+
 /** Yields the keys in lists. @param {Iterable<Key>} keys @returns {Generator<Key[], void>} */
 export function* batches(keys) {
   let part = new Part();
   for (const key of keys) {
     if (!part.push(key)) continue;
     yield part.keys;
-    part = new Part();
+    part = partAfter(part);
   }
   yield part.keys;
 }
@@ -344,7 +367,7 @@ export async function* batchesAsync(keys) {
   for await (const key of keys) {
     if (!part.push(key)) continue;
     yield part.keys;
-    part = new Part();
+    part = partAfter(part);
   }
   yield part.keys;
 }
@@ -389,7 +412,11 @@ export function digestsOf(digests) {
     return digests;
   }
   if (!isIterable(digests)) throw wrongType(`many digests are a BigUint64Array or a list of bigints, not ${shown(digests)}`);
-  return BigUint64Array.from(Array.from(digests, digestOf));
+  const list = Array.from(digests);
+  return BigUint64Array.from(list, (digest, i) => {
+    if (typeof digest !== "bigint") throw wrongType(`digest ${i} is a bigint, not ${shown(digest)}`);
+    return u64(`digest ${i}`, digest);
+  });
 }
 
 /** @param {Digests} digests @returns {Batch} */

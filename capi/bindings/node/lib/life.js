@@ -9,8 +9,10 @@ import {wrongState, wrongType} from "./wrong.js";
 
 /** The state of a handle, which a finalizer gets when the filter is gone. All users of the handle ask it. */
 export class Life {
-  /** @param {number} handle @param {import("./errors.js").Subject} subject @param {unknown} memory  the memory of the handle, or null */
-  constructor(handle, {name, path}, memory) {
+  /** @param {number} handle @param {import("./errors.js").Subject} subject @param {unknown} memory  the memory of the handle, or null
+   * @param {boolean} reads  takes no keys */
+  constructor(handle, {name, path}, memory, reads) {
+    this.reads = reads;
     this.handle = handle; // 0: closed, or being published
     this.name = name;
     this.path = path; // undefined: no file has that name
@@ -29,7 +31,7 @@ const open = new Set();
 const collected = new FinalizationRegistry((/** @type {Life} */ life) => {
   if (life.handle === 0) return;
   process.emitWarning(
-    `${life.name}: a filter was collected that was not closed; what was added is not synced`,
+    `${life.name}: a filter was collected that was not closed${life.reads ? "" : "; what was added is not synced"}`,
     {type: "BfstoreWarning", code: "BFSTORE_UNCLOSED", detail: "Call close(), or declare the filter with `using`."});
   abandonHandle(life);
 });

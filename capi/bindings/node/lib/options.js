@@ -57,7 +57,7 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
 /** @typedef {{replace?: boolean}} ReplaceFlags  replaces an existing file, whose users learn of it */
 /** @typedef {object} AddingFlags
  * @property {boolean} [exclusive]  the only writer: several times as fast
- * @property {boolean} [limit]  BFS_EFULL at the capacity
+ * @property {boolean} [limit]  BFS_EFULL at the capacity, asked at every 64th key
  * @property {boolean} [filling]  a new file answers "maybe" until finishFilling()
  */
 /** @typedef {{unpublished?: boolean}} PublishFlags  no name until publish() */
@@ -80,9 +80,10 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  * @property {boolean} [acceptLoss]  "r+": such a file as it is
  * @property {boolean} [strict]  a file whose writer was killed is unclean, too
  * @property {boolean} [anyFilesystem]  also a network filesystem or a read-only overlay
- * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity
+ * @property {boolean} [limit]  "r+": BFS_EFULL at the capacity, asked at every 64th key
  * @property {boolean} [noWrite]  "r": writes nothing at all
- * @property {boolean} [follow]  "r": continues with the file that replaces this one
+ * @property {boolean} [follow]  "r": continues with the file that replaces this one, if that has the same hash and seed (make
+ *   it with {like: path}); otherwise every answer stays true, and `health` is "superseded"
  * @property {boolean} [verify]  "r": compares a sealed file with its checksums first
  * @property {boolean} [tolerateDamage]  "r": also compares, and answers "maybe" where the file is damaged
  */
@@ -301,8 +302,15 @@ const PLAIN = {
   numProbes: "num_probes", part: "part", numParts: "num_parts",
 };
 
+/** Sizes of which the library takes 0 for "not given". */
+const SIZES_ABOVE_0 = ["capacity", "maxBytes", "numBits", "numProbes"];
+
 /** @param {Struct} struct @param {string} name @param {unknown} value */
 function setOption(struct, name, value) {
+  if (SIZES_ABOVE_0.includes(name) && (typeof value === "bigint" || Number.isInteger(value)) && Number(value) < 1)
+    throw outOfRange(`${name} is at least 1, not ${value}`);
+  if (name === "mode" && typeof value === "string" && /^[0-7]{3,4}$/.test(value))
+    throw wrongType(`mode is an integer, not ${shown(value)}; say 0o${value.replace(/^0/, "")}`);
   if (name in SETTERS) SETTERS[name](struct, value);
   else struct.set(PLAIN[name], value, name);
 }
@@ -323,6 +331,19 @@ export function plain(options) {
   return options;
 }
 
+/** Returns whether two names differ by one or two letters: a letter too many, too few, or another one.
+ * @param {string} a @param {string} b */
+function isNear(a, b) {
+  let row = Array.from({length: b.length + 1}, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const above = row;
+    row = [i];
+    for (let j = 1; j <= b.length; j++)
+      row[j] = Math.min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1));
+  }
+  return row[b.length] <= Math.min(2, a.length / 3);
+}
+
 /** Returns the end of a refusal: where the option is taken, if open() takes it with another mode, or create().
  * @param {string} name @param {Taken} taken @returns {string} */
 function elsewhere(name, taken) {
@@ -336,7 +357,8 @@ function elsewhere(name, taken) {
     if (takes(TAKEN.create)) return ": it is for create(), which makes a new file";
   }
   if (taken === TAKEN.create && takes(TAKEN.openOrCreate)) return ': it is for open() with mode "a"';
-  return "";
+  const near = [...taken.fields, ...taken.flags].find((own) => isNear(own.toLowerCase(), name.toLowerCase()));
+  return near === undefined ? "" : `. Did you mean ${near}?`;
 }
 
 /** Fills in the fields, and returns the flags. undefined means "not given".
@@ -377,6 +399,7 @@ export function modeFlags(mode, exclusive) {
   if (mode === "r") return BFS.READ;
   if (typeof mode === "string" && Object.hasOwn(WRITING, mode))
     return WRITING[/** @type {keyof WRITING} */ (mode)] | (exclusive ? BFS.EXCLUSIVE : BFS.WRITE);
+  if (typeof mode === "object" && mode !== null) throw wrongValue('options are the third argument, after the mode: open(path, "a", {capacity: 1000})');
   throw wrongValue(
     `mode is "r" (asks), "r+" (also adds) or "a" (also makes the file if there is none), not ${shown(mode)}. ` +
     "To replace a file, create() it with replace: true");

@@ -167,8 +167,39 @@ test("an option of another mode says which", (t) => {
     [() => bfstore.open(path, "a", {capacity: 5, follow: true}), 'there is no option "follow" here: it is for the modes "r" and "r+"'],
     [() => bfstore.open(path, "a", {capacity: 5, unpublished: true}), 'there is no option "unpublished" here: it is for create(), which makes a new file'],
     [() => bfstore.create(path, {capacity: 5, recover: true}), 'there is no option "recover" here: it is for open() with mode "a"'],
-    [() => bfstore.open(path, "r", {capcity: 5}), 'there is no option "capcity" here'],
+    [() => bfstore.open(path, "a", {capcity: 5}), 'there is no option "capcity" here. Did you mean capacity?'],
+    [() => bfstore.create(path, {locktimeout: 5}), 'there is no option "locktimeout" here. Did you mean lockTimeout?'],
+    [() => bfstore.create(path, {qqq: 5}), 'there is no option "qqq" here'],
+    [() => bfstore.open(path, {capacity: 5}), 'options are the third argument, after the mode: open(path, "a", {capacity: 1000})'],
+    [() => bfstore.create(path, {capacity: 5, note: "hi"}), 'note is a Uint8Array or Buffer, not "hi"; say Buffer.from("hi")'],
+    [() => bfstore.create(path, {capacity: 5, mode: "0644"}), 'mode is an integer, not "0644"; say 0o644'],
+    [() => bfstore.containsAny(caseOf(t).create(), "a"), "filters are a list of them, such as [a, b], not Filter"],
+    [() => bfstore.intersect(5, path), "filters are a list of them, such as [a, b], not 5"],
   ]) assert.throws(call, {name: "TypeError", message: words});
+  for (const name of ["capacity", "maxBytes", "numBits", "numProbes"])
+    for (const wrong of [0, 0n, -1]) assert.throws(() => bfstore.create(path, {[name]: wrong}), {name: "RangeError", message: `${name} is at least 1, not ${wrong}`});
+});
+
+test("an error of many keys says which key", async (t) => {
+  const {create, file} = caseOf(t);
+  const filter = create();
+  const keys = [...numbers(500), null, "a"];
+  for (const call of [() => filter.addMany(keys), () => filter.containsMany(new Set(keys)), () => bfstore.build(file("x"), keys)])
+    assert.throws(call, {name: "TypeError", code: "ERR_INVALID_ARG_TYPE", message: /^key 500: a key is a Uint8Array/, stack: /^TypeError: key 500: /});
+  function* many() {
+    for (let i = 0; i < 300_000; i++) yield i === 270_000 ? 1.5 : i;
+  }
+  assert.throws(() => bfstore.build(file("x"), many(), {capacity: 1000}), {message: /^key 270000: 1.5 is no key/});
+  await assert.rejects(bfstore.buildAsync(file("x"), many(), {capacity: 1000}), {message: /^key 270000: 1.5 is no key/});
+  assert.throws(() => filter.addMany(["a", 2n ** 64n]), {name: "RangeError", message: /^key 1: an integer of more than 64 bits/});
+  assert.throws(() => filter.addDigests([1n, 5]), {name: "TypeError", message: "digest 1 is a bigint, not 5"});
+});
+
+test("a filter as text", (t) => {
+  const filter = caseOf(t).create();
+  assert.equal(String(filter), `Filter { ${JSON.stringify(filter.name)} }`);
+  filter.close();
+  assert.equal(`${filter}`, util.inspect(filter));
 });
 
 test("the way out has the names of this package", (t) => {
@@ -179,6 +210,10 @@ test("the way out has the names of this package", (t) => {
   const reader = open();
   create({hash: "siphash", secret: new Uint8Array(16)}, "secret");
   for (const [call, words] of [
+    [() => create({hash: "external"}, "external").add("a"), "(addDigest(), containsDigest() and the like)"],
+    [() => bfstore.create(file("x"), {capacity: 5, mode: 0o1777}), "mode has bits outside 0o777. Give one such as 0o640."],
+    [() => bfstore.create(file("x"), {capacity: 5, part: 1}), "part 1 of 0 does not exist. Give the number of parts, too."],
+    [() => bfstore.open(path, "a", {capacity: 5, window: 5}), "another window than the one that was given, or none."],
     [() => bfstore.create(path, {capacity: 5}), 'replace it (replace: true), or open it to add (mode "a")'],
     [() => bfstore.open(file("in use")), 'Recover it (mode "r+" with recover: true)'], [() => bfstore.open(file("in use")), "accept the loss (acceptLoss: true)"],
     [() => bfstore.open(file("none")), 'create it first (mode "a")'], [() => reader.count("a"), 'make it with layout: "counting"'],

@@ -11,7 +11,7 @@ import * as bfstore from "bfstore";
 import {BFS, BFS_LARGE} from "../lib/abi.js";
 import {batches} from "../lib/keys.js";
 import {TAKEN, given} from "../lib/options.js";
-import {caseOf, numbers} from "./case.js";
+import {caseOf, numbers, run} from "./case.js";
 
 const SECRET = Buffer.from("sixteen bytes...");
 const asked = (filter, ...keys) => keys.map((key) => filter.contains(key));
@@ -366,6 +366,19 @@ test("a key is forgotten when its epoch is the oldest", async (t) => {
     }
     assert.equal(made.contains("a"), false);
   }
+});
+
+test("the loop of the guide turns", (t) => {
+  const {folder} = caseOf(t);
+  const done = run(`
+    import * as bfstore from "bfstore";
+    process.chdir(process.argv[1]);
+    const seen = bfstore.open("seen.bf", "a", {capacity: 10_000_000, window: 24 * 3_600_000});
+    const turns = setInterval(() => seen.turnAsync().catch(console.error), 60_000);
+    clearInterval(turns);
+    console.log(await seen.turnAsync());
+    seen.close();`, [folder]);
+  assert.equal(done.stdout, "false\n", done.stderr);
 });
 
 test("an epoch that has lasted for its time ends", async (t) => {

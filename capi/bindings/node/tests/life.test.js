@@ -27,7 +27,7 @@ test("every method of a closed filter throws", async (t) => {
   made.abandon();
   assert.equal(made.closed, true);
   assert.equal(made.health, "shut");
-  const safe = ["constructor", "close", "closeAsync", "abandon", "closed", "created", "name", "health"];
+  const safe = ["constructor", "close", "closeAsync", "abandon", "closed", "created", "name", "health", "toString"];
   const words = {
     copy: [file("x")], merge: [other], compare: [other], importBits: [Buffer.alloc(1), "big"], exportBits: ["big"], getMark: [1, 1],
     exportForeign: ["raw", {order: "big"}],
@@ -154,6 +154,21 @@ test("a filter that is not closed warns when it is collected, and loses nothing"
     again.close();`, [path], {flags: ["--expose-gc"]});
   assert.equal(done.stdout, "BfstoreWarning BFSTORE_UNCLOSED true true\ntrue\n", done.stderr);
   assert.equal(open().contains("a"), true);
+});
+
+test("only the warning of a filter that takes keys speaks of them", (t) => {
+  const {path, create} = caseOf(t);
+  create().close();
+  const done = run(`
+    import * as bfstore from "bfstore";
+    const soon = setInterval(gc, 10);
+    for (const mode of ["r", "r+"]) {
+      const warned = new Promise((resolve) => process.once("warning", resolve));
+      bfstore.open(process.argv[1], mode);
+      console.log(mode, (await warned).message.includes("not synced"));
+    }
+    clearInterval(soon);`, [path], {flags: ["--expose-gc"]});
+  assert.equal(done.stdout, "r false\nr+ true\n", done.stderr);
 });
 
 test("memory of a filter in a buffer lasts as long as the filter", () => {

@@ -14,7 +14,7 @@ export function structsOf<T>(name: string, most: number, fill: (room: Buffer) =>
  * The functions ...Async do the same on another thread, for calls that wait for a lock or the disk. */
 export class Filter {
     /** @private @param {symbol} token @param {number} handle @param {import("./errors.js").Subject} subject @param {boolean} created
-     * @param {unknown} memory */
+     * @param {unknown} memory @param {boolean} reads */
     private constructor();
     /** The path as given; for a buffer, a description. @returns {string} */
     get name(): string;
@@ -182,13 +182,15 @@ export class Filter {
     exportForeignAsync(format: string, options?: {
         order?: BitOrder;
     }): Promise<Uint8Array>;
+    /** The name of the filter, and whether it is closed, for logs. @returns {string} */
+    toString(): string;
     /** close(), for `using`. */
     [Symbol.dispose](): void;
     /** closeAsync(), for `await using`. @returns {Promise<void>} */
     [Symbol.asyncDispose](): Promise<void>;
     #private;
 }
-export function filterOf(handle: number, subject: import("./errors.js").Subject, created: boolean, memory: unknown): Filter;
+export function filterOf(handle: number, subject: import("./errors.js").Subject, created: boolean, memory: unknown, reads: boolean): Filter;
 export type Key = import("./keys.js").Key;
 export type Keys = import("./keys.js").Keys;
 export type Digests = import("./keys.js").Digests;

@@ -28,8 +28,10 @@ export function beginPublish(life: Life): number;
 export function endPublish(life: Life, handle: number): void;
 /** The state of a handle, which a finalizer gets when the filter is gone. All users of the handle ask it. */
 export class Life {
-    /** @param {number} handle @param {import("./errors.js").Subject} subject @param {unknown} memory  the memory of the handle, or null */
-    constructor(handle: number, { name, path }: import("./errors.js").Subject, memory: unknown);
+    /** @param {number} handle @param {import("./errors.js").Subject} subject @param {unknown} memory  the memory of the handle, or null
+     * @param {boolean} reads  takes no keys */
+    constructor(handle: number, { name, path }: import("./errors.js").Subject, memory: unknown, reads: boolean);
+    reads: boolean;
     handle: number;
     name: string;
     path: string | undefined;

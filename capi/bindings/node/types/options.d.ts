@@ -178,7 +178,7 @@ export type AddingFlags = {
      */
     exclusive?: boolean | undefined;
     /**
-     * BFS_EFULL at the capacity
+     * BFS_EFULL at the capacity, asked at every 64th key
      */
     limit?: boolean | undefined;
     /**
@@ -255,7 +255,7 @@ export type OpenFlags = {
      */
     anyFilesystem?: boolean | undefined;
     /**
-     * "r+": BFS_EFULL at the capacity
+     * "r+": BFS_EFULL at the capacity, asked at every 64th key
      */
     limit?: boolean | undefined;
     /**
@@ -263,7 +263,8 @@ export type OpenFlags = {
      */
     noWrite?: boolean | undefined;
     /**
-     * "r": continues with the file that replaces this one
+     * "r": continues with the file that replaces this one, if that has the same hash and seed (make
+     * it with {like: path}); otherwise every answer stays true, and `health` is "superseded"
      */
     follow?: boolean | undefined;
     /**

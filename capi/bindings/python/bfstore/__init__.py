@@ -409,11 +409,44 @@ _OPEN_OR_CREATE = _OPEN_ALL | _SHAPE | {"part", "permissions", "filling"}
 _COPY = _LOCKS | {"permissions", "replace", "filling"}
 
 
+def _check_seconds(what, seconds, kind):
+    """Python's own errors do not say which argument they are about."""
+    try:
+        math.isnan(seconds)
+    except TypeError:
+        raise TypeError(f"{what} is not {kind}: {seconds!r}") from None
+
+
+def _integer(what, number, end, kind="an integer"):
+    try:
+        found = operator.index(None if isinstance(number, bool) else number)
+    except TypeError:
+        raise TypeError(f"{what} is not {kind}: {number!r}") from None
+    if not 0 <= found < end:
+        raise OverflowError(f"{what} is negative or too large: {number!r}")
+    return found
+
+
+def _bytes(what, value):
+    try:
+        return bytes(memoryview(value))  # bytes(16) would be 16 zeros
+    except TypeError:
+        raise TypeError(f"{what} is not bytes: {value!r}") from None
+
+
+def _path(what, path):
+    try:
+        return os.fsencode(path)
+    except TypeError:
+        raise TypeError(f"{what} is not a path: {path!r}") from None
+
+
 def _milliseconds(seconds, zero, infinite, what):
     """Returns a time for bfs_options.  `zero` and `infinite` are the field's numbers for these times, since 0 is the
     default."""
+    _check_seconds(what, seconds, "a number of seconds")
     if math.isnan(seconds) or seconds < 0:
-        raise ValueError(f"{what} is a number of seconds, 0 or more")
+        raise ValueError(f"{what} is a number of seconds, 0 or more, not {seconds!r}")
     if seconds == 0:
         return zero
     if math.isinf(seconds) and infinite is not None:
@@ -428,6 +461,7 @@ def _window_ms(window):
     if isinstance(window, datetime.timedelta):
         milliseconds = -(-window // datetime.timedelta(milliseconds=1))
     else:
+        _check_seconds("window", window, "a timedelta or a number of seconds")
         milliseconds = window * 1000 if math.isfinite(window) else math.nan
     if not 0 < milliseconds < 2**63:
         raise ValueError(f"window is a timedelta or a number of seconds, greater than 0, not {window!r}")
@@ -435,22 +469,22 @@ def _window_ms(window):
 
 
 def _seeds(seeds):
-    return b"".join(seed.to_bytes(4, sys.byteorder) for seed in seeds)
+    return b"".join(_integer("seeds", seed, 2**32).to_bytes(4, sys.byteorder) for seed in seeds)
 
 
-def _number(number):
+def _number(what, number):
     """The 8 bytes of a field that the library is given the address of."""
-    return operator.index(number).to_bytes(8, sys.byteorder)
+    return _integer(what, number, 2**64).to_bytes(8, sys.byteorder)
 
 
 # Conversion of an option's value: (name of the field, function).
 _CONVERTED = {
-    "permissions": ("mode", operator.index),
+    "permissions": ("mode", lambda bits: _integer("permissions", bits, 2**31, "an integer such as 0o644")),
     "layout": ("layout", lambda name: _number_in(_LAYOUTS, name, "layout")),
     "hash": ("hash", lambda name: _number_in(_HASHES, name, "hash")),
-    "like": ("like", os.fsencode),
-    "seed": ("seed", _number),
-    "secret": ("secret", lambda secret: bytes(memoryview(secret))),  # bytes(16) would be 16 zeros
+    "like": ("like", lambda path: _path("like", path)),
+    "seed": ("seed", lambda seed: _number("seed", seed)),
+    "secret": ("secret", lambda secret: _bytes("secret", secret)),
     "seeds": ("seeds", _seeds),
     "lock_timeout": ("lock_timeout_ms", lambda seconds: _milliseconds(
         seconds, _bfstore.LOCK_NO_WAIT, _bfstore.LOCK_FOREVER, "lock_timeout")),
@@ -461,7 +495,10 @@ _CONVERTED = {
 
 
 def _part_of(part):
-    number, parts = part
+    try:
+        number, parts = map(operator.index, part)
+    except (TypeError, ValueError):
+        raise TypeError(f"part= is (i, n), two integers, not {part!r}") from None
     if not 0 <= number < parts < 2**32:
         raise ValueError(f"part= is (i, n) with i from 0 to n - 1, not {part!r}")
     return {"part": number, "num_parts": parts}
@@ -483,11 +520,31 @@ def _given(function, taken, options, flags=0):
     """Returns the flags and the fields of a call of the library.  None means "not given"."""
     for name in options:
         if name not in taken:
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
+            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}{_way_out(name, taken)}")
     said = {name: value for name, value in options.items() if value is not None}
-    for name in _FLAGS.keys() & said.keys():
-        flags |= _FLAGS[name] if said.pop(name) else 0
+    for name in sorted(_FLAGS.keys() & said.keys()):
+        flags |= _FLAGS[name] if _flag(name, said.pop(name)) else 0
     return flags, _fields(said)
+
+
+def _flag(name, value):
+    """Refuses what is true by chance, such as "no"."""
+    if value not in (False, True):
+        raise TypeError(f"{name} is not True or False: {value!r}")
+    return value
+
+
+def _way_out(name, taken):
+    """Returns the end of a refusal: where the option belongs, or what it is called."""
+    import difflib  # for this error alone
+
+    places = [place for place, theirs in (("create()", _CREATE), ('open() with mode "a"', _OPEN_OR_CREATE), ("open()", _OPEN)) if name in theirs]
+    if places:
+        return f": it is for {places[0]}"
+    if name in ("mode", "permission") and "permissions" in taken:
+        return ". Did you mean permissions=0o644?"
+    close = difflib.get_close_matches(name, sorted(taken), 1)
+    return f". Did you mean {close[0]}=?" if close else ""
 
 
 def _mode_flags(mode, modes):
@@ -595,7 +652,7 @@ class Filter(_bfstore.Handle):
         to time, in any number of processes: several that call it at once end one epoch.  With from_epoch, from stats(),
         it ends that epoch now, if it is the current one.  Returns whether it ended an epoch.  It writes the whole file.
         """
-        return self._turn(from_epoch)
+        return self._turn(from_epoch if from_epoch is None else _integer("from_epoch", from_epoch, 2**64))
 
     @property
     def health(self):
@@ -748,9 +805,12 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     offset, length: reads an embedded filter in a file of any other format.
 
     Flags, all False: populate, random, private, guard (how the file gets into memory; private: a copy of it in memory,
-    for hostile files); recover, accept_loss, strict, any_filesystem, limit, no_write (what is allowed); follow (continue
-    with a file that replaces this one); verify, tolerate_damage (for a sealed file).  follow_symlinks=False refuses a
-    symbolic link.  bfstore_engine.h says what each costs.
+    for hostile files); recover, accept_loss, strict, any_filesystem, limit (FullError at the capacity, asked at
+    every 64th key), no_write (what is allowed); follow; verify, tolerate_damage (for a sealed file).
+    follow_symlinks=False refuses a symbolic link.  bfstore_engine.h says what each costs.
+
+    follow: continues with a file that replaces this one, if that has the same hash and seed: make it with like=PATH.
+    Otherwise every answer stays True, and health is "superseded".
 
     A list of parts begins with the line "bfstore-set 1"; then each line is the path of a part, relative to the list's
     folder.  A part that is not listed, or is in doubt, answers True for its keys.
@@ -765,14 +825,16 @@ def open(path, mode="r", *, follow_symlinks=True, **options):
     flags, fields = _given("open", _OPEN_OR_CREATE if mode == "a" else _OPEN, options, flags)
     offset, length = fields.pop("offset", None), fields.pop("length", None)
     if offset is not None or length is not None:
-        fields["range"] = _number(offset or 0) + _number(length or 0)
-    if isinstance(path, int) and mode == "a":
+        fields["range"] = _number("offset", offset or 0) + _number("length", length or 0)
+    if isinstance(path, int) and not isinstance(path, bool) and mode == "a":
         raise ValueError('a descriptor is of a file that is there: mode "r" or "r+"')
     return _bfstore.open(Filter, *_file_of(path, flags, fields))
 
 
 def _file_of(path, flags, fields):
     """Returns the arguments of the extension for a path, or for a descriptor."""
+    if isinstance(path, bool):
+        raise TypeError(f"a path is text or bytes, or an int, the number of a descriptor, not {path!r}")
     if isinstance(path, int):
         return f"descriptor {path}", None, flags, {**fields, "fd": struct.pack("=i", path)}
     return _name_of(path), path, flags, fields

@@ -141,7 +141,7 @@ static PyObject* module_build(PyObject* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "O!On", &PyTuple_Type, &first, &keys, &width)) return NULL;
   if (making_begin(&making, first) < 0) return NULL;
   int32_t code = BFS_EINVAL;
-  if (source_open(&source, keys, width, 0) == 0) {
+  if (source_open(&source, keys, width, 0, 0) == 0) {
     WITHOUT_GIL(code = build_of(&making, &source, &making.handle->filter, &error));
     source_close(&source);
   }
@@ -510,7 +510,7 @@ static PyObject* module_bare_build(PyObject* self, PyObject* arguments) {
     PyErr_SetString(PyExc_ValueError, "a bare filter has no negative size");
     return NULL;
   }
-  if (source_open(&source, keys, width, hash != 0) < 0) return NULL;
+  if (source_open(&source, keys, width, hash != 0, 0) < 0) return NULL;
   PyObject* built = PyBytes_FromStringAndSize(NULL, size);
   if (built != NULL && source.num_parts > 1) {
     PyErr_SetString(PyExc_ValueError, "a bare filter is built of one array: combine the chunks of the column");
@@ -602,7 +602,7 @@ static PyMethodDef module_methods[] = {
 
 static int module_exec(PyObject* module) {
   PyObject* type = handle_type_new(module);
-  const int done = type == NULL ? -1 : PyModule_AddType(module, (PyTypeObject*)type);
+  const int done = type == NULL ? -1 : PyModule_AddObjectRef(module, "Handle", type);
   Py_XDECREF(type);
   return done < 0 ? done : add_numbers(module);
 }

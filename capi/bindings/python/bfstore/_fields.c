@@ -52,15 +52,15 @@ int add_numbers(PyObject* module) {
 
 /* --- From dicts --------------------------------------------------------------------------------------------------- */
 
-/* Python's own errors do not say which option they are about. */
-static int refuse_value(const Field* field, const char* number, PyObject* value) {
+/* Python's own errors do not say which option they are about.  `kind`: "an integer". */
+static int refuse_value(const Field* field, const char* kind, PyObject* value) {
   const int is_range = PyErr_ExceptionMatches(PyExc_OverflowError);
   if (!is_range && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
   PyErr_Clear();
   if (is_range) {
     PyErr_Format(PyExc_OverflowError, "%s is negative or too large: %R", field->name, value);
   } else {
-    PyErr_Format(PyExc_TypeError, "%s is not %s: %R", field->name, number, value);
+    PyErr_Format(PyExc_TypeError, "%s is not %s: %R", field->name, kind, value);
   }
   return -1;
 }
@@ -95,7 +95,8 @@ static int fill_double(char* record, const Field* field, PyObject* value) {
 static int fill_bytes(char* record, const Field* field, PyObject* value) {
   char* data = NULL;
   Py_ssize_t bytes = 0;
-  if (PyBytes_AsStringAndSize(value, &data, field->kind == PATH ? NULL : &bytes) < 0) return -1;
+  if (PyBytes_AsStringAndSize(value, &data, field->kind == PATH ? NULL : &bytes) < 0)
+    return refuse_value(field, "bytes", value);
   memcpy(record + field->offset, &data, sizeof data);
   if (field->kind == PATH) return 0;
   if (field->kind == AT) {

@@ -125,6 +125,7 @@ typedef struct Source {
   PyObject* kept;
   Py_buffer view;
   int digests;
+  uint64_t first;
 } Source;
 
 void source_close(Source* source);
@@ -134,8 +135,8 @@ int source_add(Source* source, const bfs_keys* part);
 void* source_memory(Source* source, size_t count, size_t item_bytes);
 /* Returns 1 if the object had an Arrow column, and adds its parts; 0 if it has none; -1 with an exception. */
 int source_add_arrow(Source* source, PyObject* keys);
-/* Returns -1 with an exception; then there is nothing to close. */
-int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests);
+/* Returns -1 with an exception; then there is nothing to close.  `first`: the number of the first key, for messages. */
+int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests, uint64_t first);
 
 /* Returns whether the keys come one after the other, and not as a buffer or a column (_lookups.c). */
 int is_stream(PyObject* keys);

@@ -206,12 +206,17 @@ static PyObject* batch_of(Handle* handle, enum verb verb, Source* source) {
   return answers;
 }
 
-static PyObject* batch(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_t width, int digests) {
+static PyObject* batch_from(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_t width, int digests,
+                            uint64_t first) {
   Source source;
-  if (source_open(&source, keys, width, digests) < 0) return NULL;
+  if (source_open(&source, keys, width, digests, first) < 0) return NULL;
   PyObject* answers = batch_of((Handle*)self, verb, &source);
   source_close(&source);
   return answers;
+}
+
+static PyObject* batch(PyObject* self, enum verb verb, PyObject* keys, Py_ssize_t width, int digests) {
+  return batch_from(self, verb, keys, width, digests, 0);
 }
 
 int is_stream(PyObject* keys) {
@@ -235,11 +240,12 @@ static PyObject* next_keys(PyObject* iterator, Py_ssize_t most) {
 static PyObject* add_stream(PyObject* self, PyObject* iterator, int digests) {
   enum { PIECE = 1 << 16 };
   long long sum = 0;
-  for (Py_ssize_t got = PIECE; got == PIECE;) {
+  uint64_t first = 0;
+  for (Py_ssize_t got = PIECE; got == PIECE; first += PIECE) {
     PyObject* keys = next_keys(iterator, PIECE);
     if (keys == NULL) return NULL;
     got = PyList_Size(keys);
-    PyObject* added = batch(self, ADD, keys, 0, digests);
+    PyObject* added = batch_from(self, ADD, keys, 0, digests, first);
     Py_DECREF(keys);
     if (added == NULL) return NULL;
     sum += PyLong_AsLongLong(added);

@@ -28,6 +28,28 @@ static int add_pair(Source* source, PyObject* object, bfs_key* pair, unsigned ch
   return done;
 }
 
+/* Says which key of a list an error is about.  The text of a UnicodeEncodeError is made of its fields, so it gets a
+ * note. */
+static int name_key(const Source* source, size_t i) {
+  PyObject *kind, *error, *trace;
+  const unsigned long long number = source->first + i;
+  PyErr_Fetch(&kind, &error, &trace);
+  PyErr_NormalizeException(&kind, &error, &trace);
+  if (kind == PyExc_TypeError || kind == PyExc_OverflowError) {
+    PyErr_Format(kind, "key %llu: %S", number, error);
+    Py_DECREF(kind);
+    Py_DECREF(error);
+    Py_XDECREF(trace);
+    return -1;
+  }
+  PyObject* note = PyUnicode_FromFormat("key %llu", number);
+  PyObject* done = note == NULL ? NULL : PyObject_CallMethod(error, "add_note", "O", note);
+  Py_XDECREF(note);
+  Py_XDECREF(done);
+  PyErr_Restore(kind, error, trace);
+  return -1;
+}
+
 /* Adds the keys of a list.  One block of numbers holds all ints of the list; a list without an int needs none. */
 static int add_keys_of(Source* source, PyObject* tuple, size_t count) {
   bfs_key* pairs = source_memory(source, count, sizeof *pairs);
@@ -38,7 +60,7 @@ static int add_keys_of(Source* source, PyObject* tuple, size_t count) {
     PyObject* object = PyTuple_GetItem(tuple, (Py_ssize_t)i);
     int exact = PyBytes_CheckExact(object) || PyUnicode_CheckExact(object);
     if (!exact && numbers == NULL && (numbers = source_memory(source, count, 8)) == NULL) return -1;
-    if (add_pair(source, object, &pairs[i], exact ? none : numbers + 8 * i) < 0) return -1;
+    if (add_pair(source, object, &pairs[i], exact ? none : numbers + 8 * i) < 0) return name_key(source, i);
   }
   bfs_keys part = bfs_keys_pairs(pairs, count);
   return source_add(source, &part);
@@ -48,7 +70,7 @@ static int add_digests_of(Source* source, PyObject* tuple, size_t count) {
   uint64_t* digests = source_memory(source, count, sizeof *digests);
   if (digests == NULL) return -1;
   for (size_t i = 0; i < count; i++)
-    if (digest_of(PyTuple_GetItem(tuple, (Py_ssize_t)i), &digests[i]) < 0) return -1;
+    if (digest_of(PyTuple_GetItem(tuple, (Py_ssize_t)i), &digests[i]) < 0) return name_key(source, i);
   bfs_keys part = bfs_keys_digests(digests, count);
   return source_add(source, &part);
 }
@@ -174,11 +196,17 @@ static int add_any(Source* source, PyObject* keys, Py_ssize_t width) {
     if (done != 0) return done < 0 ? -1 : 0;
   }
   if (width != 0) return refuse(PyExc_TypeError, "width= is for buffers");
+  if (PyType_GetSlot(Py_TYPE(keys), Py_tp_iter) == NULL && !PySequence_Check(keys)) {
+    PyErr_Format(PyExc_TypeError, "keys are a list or another iterable of keys, a buffer or a column, not %R",
+                 (PyObject*)Py_TYPE(keys));
+    return -1;
+  }
   return add_iterable(source, keys);
 }
 
-int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests) {
+int source_open(Source* source, PyObject* keys, Py_ssize_t width, int digests, uint64_t first) {
   memset(source, 0, sizeof *source);
+  source->first = first;
   source->digests = digests;
   source->kept = PyList_New(0);
   if (source->kept == NULL) return -1;

@@ -19,7 +19,8 @@ static PyType_Slot handle_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec handle_spec = {"bfstore._bfstore.Handle", sizeof(Handle), 0,
+/* Its name is that of the subclass that users see, since Python's errors about arguments show it. */
+static PyType_Spec handle_spec = {"bfstore._bfstore.Filter", sizeof(Handle), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   handle_slots};
 

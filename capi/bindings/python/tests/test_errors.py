@@ -38,9 +38,35 @@ class Classes(unittest.TestCase):
     def test_a_wrong_option_is_named(self):
         for options, error, words in (({"capacity": -1}, OverflowError, "capacity is negative or too large: -1"),
                                       ({"capacity": "10M"}, TypeError, "capacity is not an integer: '10M'"),
-                                      ({"capacity": 9, "fpr": "1%"}, TypeError, "fpr is not a number: '1%'")):
+                                      ({"capacity": 9, "fpr": "1%"}, TypeError, "fpr is not a number: '1%'"),
+                                      ({"window": "24h"}, TypeError, "window is not a timedelta or a number of seconds: '24h'"),
+                                      ({"lock_timeout": "5"}, TypeError, "lock_timeout is not a number of seconds: '5'"),
+                                      ({"lock_timeout": -1}, ValueError, "lock_timeout is a number of seconds, 0 or more, not -1"),
+                                      ({"part": 4}, TypeError, "part= is (i, n), two integers, not 4"),
+                                      ({"part": ("0", 4)}, TypeError, "part= is (i, n), two integers, not ('0', 4)"),
+                                      ({"note": "hi"}, TypeError, "note is not bytes: 'hi'"),
+                                      ({"secret": "hi"}, TypeError, "secret is not bytes: 'hi'"),
+                                      ({"file_id": "hi"}, TypeError, "file_id is not bytes: 'hi'"),
+                                      ({"like": 5}, TypeError, "like is not a path: 5"),
+                                      ({"permissions": "644"}, TypeError, "permissions is not an integer such as 0o644: '644'"),
+                                      ({"seed": -1}, OverflowError, "seed is negative or too large: -1"),
+                                      ({"seeds": ["1"]}, TypeError, "seeds is not an integer: '1'"),
+                                      ({"populate": "yes"}, TypeError, "populate is not True or False: 'yes'")):
             with self.subTest(options), self.assertRaises(error) as caught:
-                bfstore.create("nothing", **options)
+                bfstore.create("nothing", **{"capacity": 9, **options})
+            self.assertEqual(str(caught.exception), words)
+
+    def test_an_option_that_is_not_taken_says_where_it_belongs(self):
+        got = "got an unexpected keyword argument"
+        for call, words in ((lambda: bfstore.open("no", "a", capacity=5, replace=True), f"open() {got} 'replace': it is for create()"),
+                            (lambda: bfstore.open("no", unpublished=True), f"open() {got} 'unpublished': it is for create()"),
+                            (lambda: bfstore.create("no", 5, strict=True), f"create() {got} 'strict': it is for open() with mode \"a\""),
+                            (lambda: bfstore.create("no", 5, offset=64), f"create() {got} 'offset': it is for open()"),
+                            (lambda: bfstore.create("no", 5, mode=0o644), f"create() {got} 'mode'. Did you mean permissions=0o644?"),
+                            (lambda: bfstore.create("no", capcity=5), f"create() {got} 'capcity'. Did you mean capacity=?"),
+                            (lambda: bfstore.create("no", 5, qqq=5), f"create() {got} 'qqq'")):
+            with self.subTest(words), self.assertRaises(TypeError) as caught:
+                call()
             self.assertEqual(str(caught.exception), words)
 
     def test_a_code_of_a_later_release_is_treated_as_its_range(self):
@@ -117,6 +143,36 @@ class Raised(Case):
             self.check(io.UnsupportedOperation, call, code="BFS_EREADONLY")
         self.check(bfstore.ReadOnlyError, lambda: reader.add("a"), str(self.path))
 
+    def test_words_about_arguments_of_a_filter(self):
+        made = self.create()
+        for call, error, words in ((lambda: made.turn("0"), TypeError, "from_epoch is not an integer: '0'"),
+                                   (lambda: made.turn(-1), OverflowError, "from_epoch is negative or too large: -1"),
+                                   (lambda: made.update(None), TypeError, "keys are a list or another iterable of keys, a buffer or a column, not <class 'NoneType'>"),
+                                   (lambda: made.add(), TypeError, "Filter.add() takes exactly one argument (0 given)"),
+                                   (lambda: bfstore.open(True), TypeError, "a path is text or bytes, or an int, the number of a descriptor, not True"),
+                                   (lambda: bfstore.open(True, "a", capacity=5), TypeError, "a path is text or bytes, or an int, the number of a descriptor, not True")):
+            with self.subTest(words), self.assertRaises(error) as caught:
+                call()
+            self.assertTrue(str(caught.exception).endswith(words), str(caught.exception))
+        made.close()
+        self.check(bfstore.ClosedError, lambda: made.add("a"), "the filter was closed; open the path again")
+
+    def test_an_error_of_many_keys_says_which_key(self):
+        made = self.create()
+        keys = [*map(str, range(500)), None, "a"]
+        for call in (made.add_many, made.contains_many, made.digest_many, made.update):
+            with self.assertRaisesRegex(TypeError, "^key 500: a key is bytes, str"):
+                call(keys)
+        with self.assertRaisesRegex(TypeError, "^key 70000: a key is"):  # read in pieces
+            made.add_many(1.5 if i == 70_000 else i for i in range(80_000))
+        with self.assertRaisesRegex(OverflowError, "^key 1: an int that is a key has 64 bits"):
+            made.add_many([1, 2**64])
+        with self.assertRaisesRegex(TypeError, "^key 2: a digest is"):
+            made.add_digests([1, 2, True])
+        with self.assertRaises(UnicodeEncodeError) as caught:
+            made.add_many(["a", "\ud800"])
+        self.assertEqual(caught.exception.__notes__, ["key 1"])
+
     def test_a_full_filter(self):
         full = self.create(capacity=100, limit=True)
         self.check(bfstore.FullError, lambda: [full.add(i) for i in range(10_000)], code="BFS_EFULL")
@@ -154,6 +210,9 @@ class Raised(Case):
                 (bfstore.SealedError, lambda: bfstore.verify(self.path), "seal()"),
                 (FileNotFoundError, lambda: bfstore.open(self.folder / "no"), 'create it first (open() with mode "a")'),
                 (bfstore.UnsupportedError, lambda: reader.count("a"), 'layout="counting"'),
+                (bfstore.KindOfKeyError, lambda: self.create(self.folder / "external", hash="external").add("a"), "(add_digest(), contains_digest() and the like)"),
+                (ValueError, lambda: bfstore.create(self.folder / "no", 5, permissions=0o1777), "permissions= has bits outside 0o777. Give one such as 0o640."),
+                (bfstore.MismatchError, lambda: bfstore.open(self.path, "a", capacity=5, window=60), "another window than the one that was given, or none."),
                 (bfstore.FillingError, lambda: self.create(self.folder / "filling", filling=True).dump(), "(finish_filling())"),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, 'mode "r+" and recover=True'),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, "accept_loss=True"),

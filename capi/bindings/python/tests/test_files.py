@@ -322,7 +322,27 @@ class Marks(Case):
         self.assertEqual([made.health, "a" in made, "anything" in made], ["ok", True, False])
 
 
+class Stop:
+    """A threading.Event that is set at the second question."""
+
+    asked = 0
+
+    def wait(self, _):
+        self.asked += 1
+        return self.asked > 1
+
+
 class Windows(Case):
+    def test_the_loop_of_the_guide(self):
+        stop, timedelta = Stop(), datetime.timedelta
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+        with bfstore.open("seen.bf", "a", capacity=10_000_000, window=timedelta(hours=24)) as seen:
+            while not stop.wait(60):
+                seen.turn()
+        self.assertEqual((stop.asked, seen.closed, os.listdir(self.folder)), (2, True, ["seen.bf"]))
+
     def test_a_key_is_forgotten_when_its_epoch_is_the_oldest(self):
         for layout, epochs in (("window", 8), ("window-4", 4), ("window-2", 2)):
             made = self.create(self.folder / layout, layout=layout, window=datetime.timedelta(days=1))
@@ -370,7 +390,7 @@ class Windows(Case):
         for wrong in (0, -1, math.nan, math.inf, 1e30, datetime.timedelta(0), datetime.timedelta(days=-1)):
             with self.subTest(wrong), self.assertRaisesRegex(ValueError, "window is a timedelta"):
                 bfstore.create(self.path, 10, window=wrong)
-        with self.assertRaisesRegex(TypeError, "real number"):
+        with self.assertRaisesRegex(TypeError, "^window is not a timedelta or a number of seconds: '24h'$"):
             bfstore.create(self.path, 10, window="24h")
 
     def test_the_window_is_that_of_the_file(self):

@@ -127,6 +127,13 @@ errors! {
     Other: ;
 }
 
+/// The sentence, as that of the [`Error`].
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)
+    }
+}
+
 /// What a `main` prints that returns the error: the sentence first.
 impl fmt::Debug for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -205,7 +212,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.failure().message)
+        fmt::Display::fmt(self.failure(), formatter)
     }
 }
 

@@ -75,7 +75,8 @@ numbers! {
         Classic = BFS_LAYOUT_CLASSIC,
         /// Counters in one line of 64 bytes a key: keys can be removed, at about four times the size.
         Counting = BFS_LAYOUT_COUNTING,
-        /// Keys expire, in 8 epochs: kept for a seventh of the [`window`](crate::CreateOptions::window) longer, at most.
+        /// Keys expire, in 8 epochs: kept for a seventh of the [`window`](crate::CreateOptions::window) longer at most, plus
+        /// the lateness of 8 turns.
         Window = BFS_LAYOUT_WINDOW,
         /// Keys expire, in 4 epochs: for a third longer.  The smallest one for a rate of 1 %.
         Window4 = BFS_LAYOUT_WINDOW_4,

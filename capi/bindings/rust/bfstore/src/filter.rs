@@ -197,6 +197,7 @@ impl fmt::Debug for Filter {
 impl Filter {
     /// Returns `false` if the key is certainly absent.  Returns `true` if it may be present, or if the filter is in
     /// doubt ([`health`](Filter::health)), or takes only digests ([`try_contains`](Filter::try_contains) reports that).
+    #[must_use = "the answer is all that a lookup does"]
     #[inline]
     pub fn contains(&self, key: impl AsKey) -> bool {
         // SAFETY: the key lives until the call returns.
@@ -215,6 +216,7 @@ impl Filter {
     }
 
     /// Looks up a key's digest: see [`contains`](Filter::contains).
+    #[must_use = "the answer is all that a lookup does"]
     #[inline]
     pub fn contains_digest(&self, digest: u64) -> bool {
         // SAFETY: a handle and a number.
@@ -626,6 +628,22 @@ impl Filter {
     pub fn is_current(&self) -> Result<bool> {
         // SAFETY: any thread may call it.
         call(|error| unsafe { sys::bfs_is_current(self.raw(), error) }).map(|current| current != 0)
+    }
+
+    /// Returns the number of distinct keys that the filter is sized for.
+    ///
+    /// # Errors
+    /// As [`stats`](Filter::stats).
+    pub fn capacity(&self) -> Result<u64> {
+        self.stats().map(|facts| facts.capacity)
+    }
+
+    /// Returns the false-positive rate that is promised at [`capacity`](Filter::capacity) keys.
+    ///
+    /// # Errors
+    /// As [`stats`](Filter::stats).
+    pub fn fpr(&self) -> Result<f64> {
+        self.stats().map(|facts| facts.fpr)
     }
 
     /// Returns the facts that are in memory.

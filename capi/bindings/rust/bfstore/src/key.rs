@@ -12,8 +12,9 @@ use crate::Keys;
 /// - Bytes (`[u8]`, `[u8; N]`, `Vec<u8>`) are themselves.
 /// - Text (`str`, `String`) is its UTF-8, without a terminator and without normalization.
 /// - An integer of 16, 32 or 64 bits is 8 bytes, little-endian; a negative one its two's complement.  `5u16`, `5i32`
-///   and `5u64` are one key.  A single byte (`u8`) is not a key: an iteration over `b"abc"` would make three integers
-///   of it.
+///   and `5u64` are one key.  A single `u8` is not a key: what yields bytes, such as `b"abc".iter()`, is nearly always one
+///   key and not many, and `add_iter` would take each byte for an integer.  Where a byte is meant as an integer, cast it
+///   (`u64::from(byte)`); where it is a key of one byte, pass `[byte]`.
 /// - No floats, no `bool`, no integers of more than 64 bits, no `char`:
 ///
 /// ```compile_fail

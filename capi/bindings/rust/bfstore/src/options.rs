@@ -150,9 +150,17 @@ macro_rules! fields {
 /// ```
 /// # let path = std::env::temp_dir().join(format!("bfstore-open_options-{}.bf", std::process::id()));
 /// # bfstore::Filter::options_to_create().capacity(1000).create(&path)?.close()?;
-/// let users = bfstore::Filter::options().write(true).guard(true).open(&path)?;
+/// use bfstore::Filter;
+/// let users = Filter::options().write(true).guard(true).open(&path)?;
 /// users.add("alice")?;
 /// users.close()?;
+///
+/// let mut options = Filter::options(); // to choose step by step: the methods borrow it
+/// options.write(true);
+/// if cfg!(debug_assertions) {
+///     options.guard(true);
+/// }
+/// options.open(&path)?.close()?;
 /// # std::fs::remove_file(&path).unwrap();
 /// # Ok::<(), bfstore::Error>(())
 /// ```
@@ -194,15 +202,17 @@ impl<'a> OpenOptions<'a> {
         strict = BFS_STRICT;
         /// Allows a network filesystem or a read-only overlay, which may show readers an older file.
         any_filesystem = BFS_ANY_FILESYSTEM;
-        /// Makes an add fail with [`Error::Full`] at the capacity.  For writing.
+        /// Makes an add fail with [`Error::Full`] at the capacity, which is asked at every 64th key.  For writing.
         limit = BFS_LIMIT;
         /// Writes nothing at all, for audits and sandboxes.  For reading.
         no_write = BFS_NO_WRITE;
-        /// Follows the path: when another file replaces this one, a lookup opens it.  For reading.
+        /// Follows the path: when another file replaces this one, a lookup opens it, if it has the same hash and seed: make
+        /// it with [`like`](CreateOptions::like).  Otherwise every answer stays "maybe", and
+        /// [`health`](crate::Filter::health) is superseded.  For reading.
         follow = BFS_FOLLOW;
         /// Compares a sealed file with its checksums first.
         verify = BFS_VERIFY;
-        /// Also compares, and answers "maybe" for every key if the file is damaged.
+        /// Also compares, and answers "maybe" for the keys in damaged places.
         tolerate_damage = BFS_TOLERATE_DAMAGE;
         /// Opens the bare form, a body and a trailer of 8 bytes: for [`wrap`](OpenOptions::wrap) and
         /// [`load`](OpenOptions::load).

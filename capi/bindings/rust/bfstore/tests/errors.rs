@@ -21,6 +21,10 @@ fn files_that_are_there_or_not() {
     assert!(error.to_string().contains(folder.filter().to_str().unwrap()), "{error}");
     assert_eq!((error.os_errno(), error.kind(), error.code()), (2, io::ErrorKind::NotFound, bfstore::sys::BFS_ENOENT));
     assert_eq!(format!("{error:?}"), format!("NotFound({:?}, BFS_ENOENT, errno 2)", error.to_string()));
+    match &error {
+        Error::NotFound(failure) => assert_eq!(failure.to_string(), error.to_string()),
+        _ => panic!("{error:?}"),
+    }
     drop(folder.create());
     let error = failed_with(small().create(folder.filter()), "BFS_EEXIST");
     assert!(matches!(error, Error::Exists(_)));

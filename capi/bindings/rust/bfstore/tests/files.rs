@@ -870,3 +870,10 @@ fn a_kernel_that_this_machine_lacks_is_an_error() {
 fn child_with_a_foreign_kernel() {
     failed_with(Filter::open(env::var_os("BFSTORE_TEST_PATH").unwrap()), "BFS_EINVAL");
 }
+
+#[test]
+fn capacity_and_rate_of_a_filter() {
+    let folder = Folder::new();
+    let filter = Filter::options_to_create().capacity(1000).fpr(0.02).create(folder.filter()).unwrap();
+    assert_eq!((filter.capacity(), filter.fpr()), (Ok(1000), Ok(0.02)));
+}

@@ -1,5 +1,6 @@
 //! Keys that expire: epochs that end, and what the statistics say of them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -44,6 +45,20 @@ fn a_key_is_found_through_all_epochs_and_forgotten_after_them() {
     assert_eq!(names, ["window", "window-4", "window-2"]);
     assert_eq!("window-4".parse(), Ok(Layout::Window4));
 }
+
+/// The lines of capi/guide/windows.md: compiled alone.
+fn loop_of_the_guide(stop: &AtomicBool) -> bfstore::Result<()> {
+    let seen = Filter::options_to_create()
+        .capacity(10_000_000)
+        .window(Duration::from_secs(86_400))
+        .open_or_create("seen.bf")?;
+    while !stop.load(Ordering::Relaxed) {
+        seen.turn()?;
+        thread::sleep(Duration::from_secs(60));
+    }
+    Ok(())
+}
+const _: fn(&AtomicBool) -> bfstore::Result<()> = loop_of_the_guide;
 
 #[test]
 fn a_turn_ends_an_epoch_that_has_lasted_for_its_time() {

@@ -17,6 +17,9 @@ import java.nio.file.NoSuchFileException;
  * text that is not valid Unicode, an object that is no key. It makes no difference whether this package or the library finds
  * it. Only these are other exceptions, those of Java itself: null is a NullPointerException, a path of Java that cannot be made
  * an InvalidPathException, and a call that publish() excludes an IllegalStateException.
+ *
+ * <p>The nested classes are coarser than codes. A program that handles one code in particular compares {@link #codeName()} with
+ * a name of capi/bfstore_codes.h, such as "BFS_EUNCLEAN" or "BFS_EPOISONED".
  */
 public class BfstoreException extends RuntimeException {
   private static final long serialVersionUID = 1;

@@ -3,6 +3,7 @@ package dev.bfstore;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -106,7 +107,7 @@ public final class CreateOptions {
    * @param layout default: blocked, or with {@link #window} the layout window
    */
   public CreateOptions layout(Layout layout) {
-    this.layout = layout;
+    this.layout = Objects.requireNonNull(layout, "layout");
     return this;
   }
 
@@ -116,13 +117,13 @@ public final class CreateOptions {
    * @param hash default: XXH3
    */
   public CreateOptions hash(Hash hash) {
-    this.hash = hash;
+    this.hash = Objects.requireNonNull(hash, "hash");
     return this;
   }
 
   /** Takes the shape, hash and seed of this filter file. */
   public CreateOptions like(Path like) {
-    this.like = like;
+    this.like = Objects.requireNonNull(like, "like");
     return this;
   }
 
@@ -142,7 +143,7 @@ public final class CreateOptions {
    * @param seeds one for each of the k bits; all 32 bits count
    */
   public CreateOptions seeds(int... seeds) {
-    this.seeds = seeds.clone();
+    this.seeds = Objects.requireNonNull(seeds, "seeds").clone();
     return this;
   }
 
@@ -152,7 +153,7 @@ public final class CreateOptions {
    * @param note at most 1,024 bytes
    */
   public CreateOptions note(byte[] note) {
-    this.note = note.clone();
+    this.note = Objects.requireNonNull(note, "note").clone();
     return this;
   }
 
@@ -162,7 +163,7 @@ public final class CreateOptions {
    * @param secret 16 bytes
    */
   public CreateOptions secret(byte[] secret) {
-    this.secret = secret.clone();
+    this.secret = Objects.requireNonNull(secret, "secret").clone();
     return this;
   }
 
@@ -172,7 +173,7 @@ public final class CreateOptions {
    * @param fileId 16 bytes
    */
   public CreateOptions fileId(byte[] fileId) {
-    if (fileId.length != 16) {
+    if (Objects.requireNonNull(fileId, "fileId").length != 16) {
       throw BfstoreException.invalid("a file id has 16 bytes, not " + fileId.length);
     }
     this.fileId = fileId.clone();
@@ -236,7 +237,7 @@ public final class CreateOptions {
     return this;
   }
 
-  /** Makes adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity, which is asked at every 64th key. */
   public CreateOptions limit() {
     flags |= Abi.LIMIT;
     return this;
@@ -470,7 +471,7 @@ public final class CreateOptions {
 
   /** Converts a window, which never becomes shorter. The library's 0 is "not given". */
   private static long milliseconds(Duration window) {
-    if (window.isZero() || window.isNegative()) {
+    if (Objects.requireNonNull(window, "window").isZero() || window.isNegative()) {
       throw BfstoreException.invalid("a window is longer than zero, not " + window);
     }
     try {
@@ -491,7 +492,7 @@ public final class CreateOptions {
   /** Returns the permission bits of the options. */
   static int mode(Set<PosixFilePermission> permissions) {
     int bits = 0;
-    for (PosixFilePermission one : permissions) {
+    for (PosixFilePermission one : Objects.requireNonNull(permissions, "permissions")) {
       bits |= 0400 >> one.ordinal(); // the enum has the order of the bits
     }
     if (bits == 0) {

@@ -12,6 +12,7 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -29,8 +30,9 @@ import java.util.stream.Stream;
  * <p>Keys are bytes. A String is its UTF-8, without normalization (a lone surrogate is an
  * {@link BfstoreException.InvalidException}). A long is 8 bytes, little-endian. {@link Key} has other kinds.
  *
- * <p>Numbers of 64 bits (digests, seeds, owners, marks, epochs) are unsigned: Long.toUnsignedString shows them, and
- * Long.compareUnsigned compares them.
+ * <p>Numbers of 64 bits (digests, seeds, owners, and the epochs of logs) are unsigned: Long.toUnsignedString shows them,
+ * and Long.compareUnsigned compares them. A capacity, a mark and the epoch of {@link #turnFrom} count from 0, and a negative
+ * one is refused.
  *
  * <p>Threads: any number may use one filter. close() is safe while others use it: each of their calls gets the right
  * answer, "maybe", or ClosedException. A filter that is not closed is not synced. When it is collected, its memory and
@@ -216,11 +218,13 @@ public final class Filter implements AutoCloseable {
   public static Filter build(Path path, Stream<?> keys, CreateOptions options) {
     return built(path, options.forBuilding(), 0, made -> {
       long added = 0;
+      long first = 0;
       List<Object> taken = new ArrayList<>();
       for (Iterator<?> rest = keys.iterator(); rest.hasNext();) {
         taken.add(rest.next());
         if (taken.size() == TAKEN_AT_ONCE || !rest.hasNext()) {
-          added += made.addMany(taken);
+          added += made.addMany(Keys.from(first, taken));
+          first += taken.size();
           taken.clear();
         }
       }
@@ -254,7 +258,8 @@ public final class Filter implements AutoCloseable {
 
   /** Opens a file. A list of parts, as {@link #open(Path)} takes it, opens only for reading. */
   public static Filter open(Path path, OpenOptions options) {
-    return open(path.toString(), Struct.copyOf(Text.path(path)), options, options.struct(LIBRARY));
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    return open(path.toString(), bytes, options, options.struct(LIBRARY));
   }
 
   /**
@@ -1100,10 +1105,11 @@ public final class Filter implements AutoCloseable {
    *
    * @param owner a number of the caller's choice
    * @param epoch the log: a new number whenever positions begin anew
-   * @param mark a position in the log
+   * @param mark a position in the log, not negative: read as unsigned, -1 would say that every key is durable
    */
   public void sync(long owner, long epoch, long mark) {
-    Struct.Value struct = Structs.OWNER_MARK.make(LIBRARY).put64("owner", owner).put64("epoch", epoch).put64("mark", mark);
+    Struct.Value struct = Structs.OWNER_MARK.make(LIBRARY).put64("owner", owner).put64("epoch", epoch)
+        .put64("mark", CreateOptions.notNegative("mark", mark));
     try {
       call((filter, error) -> LIBRARY.bfs_sync(filter, struct.address(), error));
     } finally {
@@ -1184,7 +1190,7 @@ public final class Filter implements AutoCloseable {
    * Ends the epoch with this number, whatever the time is: for a caller that knows the time itself. If the filter is in
    * another epoch, it changes nothing.
    *
-   * @param epoch {@link Statistics#epoch()}, as the caller has read it
+   * @param epoch {@link Statistics#epoch()}, as the caller has read it; not negative
    * @return whether it ended the epoch
    */
   public boolean turnFrom(long epoch) {
@@ -1223,6 +1229,16 @@ public final class Filter implements AutoCloseable {
    */
   public boolean isCurrent() {
     return call(LIBRARY::bfs_is_current) != 0;
+  }
+
+  /** Returns the number of distinct keys that the filter is sized for. */
+  public long capacity() {
+    return stats().capacity();
+  }
+
+  /** Returns the false-positive rate that is promised at {@link #capacity()} keys. */
+  public double fpr() {
+    return stats().fpr();
   }
 
   /** Returns the facts that cost nothing. */
@@ -1387,6 +1403,9 @@ public final class Filter implements AutoCloseable {
 
     /** Refuses a null among the filters. */
     Several(List<Filter> filters) {
+      for (int i = 0; i < Objects.requireNonNull(filters, "filters").size(); i++) {
+        Objects.requireNonNull(filters.get(i), "filters.get(" + i + ")");
+      }
       this.filters = List.copyOf(filters);
       lanes = new int[count()];
     }
@@ -1511,7 +1530,8 @@ public final class Filter implements AutoCloseable {
    * @return the filter
    */
   public static Filter openForeign(Path path, ForeignForm form, CreateOptions options) {
-    return openForeign(path.toString(), Struct.copyOf(Text.path(path)), form, options, options.struct(LIBRARY));
+    ByteBuffer bytes = Struct.copyOf(Text.path(path));
+    return openForeign(path.toString(), bytes, form, options, options.struct(LIBRARY));
   }
 
   /**

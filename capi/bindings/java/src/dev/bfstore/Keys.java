@@ -65,6 +65,11 @@ public abstract class Keys {
     return new Listed(keys);
   }
 
+  /** Makes keys of a list that follows others, so that messages count from the first one of all. */
+  static Keys from(long first, List<?> keys) {
+    return new Listed(keys.toArray(), first);
+  }
+
   /** Makes a key of each integer: 8 bytes, little-endian. */
   public static Keys of(long... keys) {
     return new Longs(Abi.KEYS_FIXED, keys, ByteOrder.LITTLE_ENDIAN);
@@ -222,16 +227,22 @@ public abstract class Keys {
       long whole = data.bytes / stride;
       long rest = data.bytes - whole * stride;
       if (rest != 0 && rest < keyBytes || kind == Abi.KEYS_DIGESTS && data.address % 8 != 0) {
-        throw BfstoreException.invalid(data.bytes + " bytes at this place are no keys of " + keyBytes + " bytes");
+        throw BfstoreException.invalid("data of " + data.bytes + " bytes" + at(data, kind == Abi.KEYS_DIGESTS ? 8 : 1)
+            + " are no " + (kind == Abi.KEYS_DIGESTS ? "digests" : "keys") + " of " + keyBytes + " bytes");
       }
       return new InPlace(kind, rest == 0 ? whole : whole + 1, data, null, 0, keyBytes, stride);
+    }
+
+    /** Returns what is wrong with the place of numbers in memory, if it is. */
+    private static String at(Memory memory, long aligned) {
+      return memory.address % aligned == 0 ? "" : ", not at a multiple of " + aligned + " in memory,";
     }
 
     static Keys column(int kind, Memory data, Memory offsets, long offsetBytes) {
       long count = offsets.bytes / offsetBytes - 1;
       if (count < 0 || offsets.bytes % offsetBytes != 0 || offsets.address % offsetBytes != 0) {
-        throw BfstoreException.invalid(offsets.bytes + " bytes at this place are no offsets of " + offsetBytes
-            + " bytes, one more than there are keys");
+        throw BfstoreException.invalid("offsets of " + offsets.bytes + " bytes" + at(offsets, offsetBytes)
+            + " are no numbers of " + offsetBytes + " bytes, one more than there are keys");
       }
       return new InPlace(kind, count, data, offsets, offsetBytes, 0, 0);
     }
@@ -264,9 +275,25 @@ public abstract class Keys {
   /** Objects, each copied into a column. */
   private static final class Listed extends Keys {
     private final Object[] keys;
+    private final long first; // the number of the first key, for messages
 
     Listed(Object[] keys) {
+      this(keys, 0);
+    }
+
+    Listed(Object[] keys, long first) {
       this.keys = keys;
+      this.first = first;
+    }
+
+    private byte[] key(int i) {
+      try {
+        return Text.key(keys[i]);
+      } catch (BfstoreException.InvalidException refused) {
+        throw BfstoreException.invalid("key " + (first + i) + ": " + refused.getMessage());
+      } catch (NullPointerException refused) {
+        throw new NullPointerException("key " + (first + i) + ": " + refused.getMessage());
+      }
     }
 
     @Override
@@ -283,7 +310,7 @@ public abstract class Keys {
     void check(long from) {
       for (int i = (int) from; i < keys.length; i++) {
         if (!(keys[i] instanceof byte[])) {
-          Text.key(keys[i]);
+          key(i);
         }
       }
     }
@@ -296,7 +323,7 @@ public abstract class Keys {
       offsets.putInt(0, 0);
       int used = 0;
       for (int i = 0; i < count; i++) {
-        byte[] key = Text.key(keys[(int) from + i]);
+        byte[] key = key((int) from + i);
         if (i > 0 && (long) used + key.length > PART_BYTES) {
           count = i;
           break;

@@ -8,7 +8,10 @@ public enum Layout {
   CLASSIC(Abi.LAYOUT_CLASSIC),
   /** Counters, so that keys can be removed, at about four times the size. */
   COUNTING(Abi.LAYOUT_COUNTING),
-  /** Keys expire, in 8 epochs: kept for a seventh of the {@link CreateOptions#window} longer, at most. */
+  /**
+   * Keys expire, in 8 epochs: kept for a seventh of the {@link CreateOptions#window} longer at most, plus the lateness of
+   * 8 turns.
+   */
   WINDOW(Abi.LAYOUT_WINDOW),
   /** Keys expire, in 4 epochs: for a third longer. The smallest one for a rate of 1 %. */
   WINDOW_4(Abi.LAYOUT_WINDOW_4),

@@ -1,6 +1,9 @@
 package dev.bfstore;
 
 import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 
 /**
  * Options to open a file or a buffer: {@code new OpenOptions().write().guard()}. capi/bfstore_engine.h says what each
@@ -8,6 +11,14 @@ import java.time.Duration;
  */
 public final class OpenOptions {
   private static final long MODES = Abi.READ | Abi.WRITE | Abi.EXCLUSIVE;
+
+  private static final Map<Long, String> NAMES = new TreeMap<>(Map.ofEntries(Map.entry(Abi.READ, "read"),
+      Map.entry(Abi.WRITE, "write"), Map.entry(Abi.EXCLUSIVE, "exclusive"), Map.entry(Abi.POPULATE, "populate"),
+      Map.entry(Abi.RANDOM, "random"), Map.entry(Abi.PRIVATE, "privateCopy"), Map.entry(Abi.GUARD, "guard"),
+      Map.entry(Abi.RECOVER, "recover"), Map.entry(Abi.ACCEPT_LOSS, "acceptLoss"), Map.entry(Abi.STRICT, "strict"),
+      Map.entry(Abi.ANY_FILESYSTEM, "anyFilesystem"), Map.entry(Abi.LIMIT, "limit"), Map.entry(Abi.NOFOLLOW, "noFollow"),
+      Map.entry(Abi.NO_WRITE, "noWrite"), Map.entry(Abi.FOLLOW, "follow"), Map.entry(Abi.VERIFY, "verify"),
+      Map.entry(Abi.TOLERATE_DAMAGE, "tolerateDamage"), Map.entry(Abi.BARE, "bare")));
 
   private long flags = Abi.READ;
   private byte[] secret;
@@ -86,7 +97,7 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Makes adds fail with FullException at the capacity. */
+  /** Makes adds fail with FullException at the capacity, which is asked at every 64th key. */
   public OpenOptions limit() {
     flags |= Abi.LIMIT;
     return this;
@@ -104,7 +115,10 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Makes the reader follow its path to a file that replaces this one. */
+  /**
+   * Makes the reader continue with a file that replaces this one, if that has the same hash and seed: make it with
+   * {@link CreateOptions#like}. Otherwise every answer stays "maybe", and the health is {@link Health#SUPERSEDED}.
+   */
   public OpenOptions follow() {
     flags |= Abi.FOLLOW;
     return this;
@@ -116,7 +130,7 @@ public final class OpenOptions {
     return this;
   }
 
-  /** Also compares, and answers "maybe" for every key if the file is damaged. */
+  /** Also compares, and answers "maybe" for the keys in damaged places. */
   public OpenOptions tolerateDamage() {
     flags |= Abi.TOLERATE_DAMAGE;
     return this;
@@ -134,7 +148,7 @@ public final class OpenOptions {
    * @param secret 16 bytes
    */
   public OpenOptions secret(byte[] secret) {
-    this.secret = secret.clone();
+    this.secret = Objects.requireNonNull(secret, "secret").clone();
     return this;
   }
 
@@ -195,6 +209,35 @@ public final class OpenOptions {
     return this;
   }
 
+  /**
+   * Returns the methods that were called, for logs: "OpenOptions.write().guard()". It has no secret.
+   *
+   * @return text that a later release may change
+   */
+  @Override
+  public String toString() {
+    StringBuilder text = new StringBuilder("OpenOptions");
+    NAMES.forEach((flag, name) -> text.append((flags & flag) == 0 ? "" : "." + name + "()"));
+    append(text, "secret", secret == null ? null : "...");
+    append(text, "range", range == null ? null : range[0] + ", " + range[1]);
+    append(text, "lockTimeout", lockTimeout == 0 ? null : shown(lockTimeout));
+    append(text, "writebackCheck", writebackCheck == 0 ? null : shown(writebackCheck));
+    append(text, "threads", threads == 0 ? null : threads);
+    append(text, "mayBlock", mayBlock ? "" : null);
+    return text.toString();
+  }
+
+  private static void append(StringBuilder text, String name, Object value) {
+    if (value != null) {
+      text.append('.').append(name).append('(').append(value).append(')');
+    }
+  }
+
+  private static String shown(int milliseconds) {
+    boolean special = milliseconds == Abi.LOCK_NO_WAIT || milliseconds == Abi.WRITEBACK_CHECK_EACH_ADD;
+    return milliseconds == Abi.LOCK_FOREVER ? "forever" : special ? "0 ms" : Integer.toUnsignedLong(milliseconds) + " ms";
+  }
+
   boolean reads() {
     return (flags & Abi.READ) != 0;
   }
@@ -223,7 +266,7 @@ public final class OpenOptions {
    * becomes one.
    */
   static int milliseconds(String option, Duration time, int zero) {
-    if (time.isNegative() || time.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
+    if (Objects.requireNonNull(time, option).isNegative() || time.compareTo(Duration.ofMillis(MOST_MILLISECONDS)) > 0) {
       throw BfstoreException.invalid(option + " is 0 to 4,000,000 seconds, not " + time);
     }
     return time.isZero() ? zero : (int) Math.max(1, time.toMillis());

@@ -1,5 +1,7 @@
 package dev.bfstore;
 
+import java.util.Objects;
+
 /**
  * The known numbers of a planned filter: {@code new PlanRequest().capacity(1_000_000).fpr(0.01).plan()}. Give two or
  * more numbers, but at most two of capacity, bitsPerKey, and one of numBits and maxBytes.
@@ -22,7 +24,7 @@ public final class PlanRequest {
    * @param layout default: blocked
    */
   public PlanRequest layout(Layout layout) {
-    this.layout = layout;
+    this.layout = Objects.requireNonNull(layout, "layout");
     return this;
   }
 

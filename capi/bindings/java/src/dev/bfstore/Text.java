@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.UUID;
 
 /** Bytes of keys and of paths. */
@@ -112,7 +113,7 @@ final class Text {
    * the locale, and only toUri() shows them: so a name that is not text in this locale is also found.
    */
   static byte[] path(Path path) {
-    if (path.getFileSystem() != FileSystems.getDefault()) {
+    if (Objects.requireNonNull(path, "path").getFileSystem() != FileSystems.getDefault()) {
       throw BfstoreException.invalid("a filter is a file of the default file system, not " + path.toUri());
     }
     String text = path.toString();

@@ -220,10 +220,66 @@ class ErrorsTest extends Case {
     assertThrows(wrong, () -> new CreateOptions().permissions(Set.of()));
     assertThrows(InvalidPathException.class, () -> Filter.open(Path.of("a\0b")));
     assertThrows(NullPointerException.class, () -> Filter.open(null));
+    assertThrows(wrong, () -> create().sync(0, 0, -1)); // unsigned, it would say that every key is durable
+    assertTrue(path.toFile().delete());
     assertEquals(1, OpenOptions.milliseconds("x", Duration.ofNanos(1), 7));
     assertEquals(7, OpenOptions.milliseconds("x", Duration.ZERO, 7));
     assertEquals(1500, OpenOptions.milliseconds("x", Duration.ofMillis(1500), 7));
     assertFalse(Files.exists(path));
+  }
+
+  /** layout(null) was the default layout. */
+  @Test
+  void nullIsRefusedByTheNameOfTheParameter() {
+    CreateOptions options = new CreateOptions();
+    Map<String, Executable> calls = Map.ofEntries(Map.entry("layout", () -> options.layout(null)),
+        Map.entry("hash", () -> options.hash(null)), Map.entry("like", () -> options.like(null)),
+        Map.entry("note", () -> options.note(null)), Map.entry("secret", () -> options.secret(null)),
+        Map.entry("fileId", () -> options.fileId(null)), Map.entry("seeds", () -> options.seeds((int[]) null)),
+        Map.entry("window", () -> options.window(null)), Map.entry("permissions", () -> options.permissions(null)),
+        Map.entry("lockTimeout", () -> options.lockTimeout(null)), Map.entry("path", () -> Filter.open(null)),
+        Map.entry("filters", () -> Filter.containsAny(null, "a")));
+    calls.forEach((name, call) -> assertEquals(name, assertThrows(NullPointerException.class, call, name).getMessage()));
+    for (Executable call : List.<Executable>of(() -> Filter.create(null, options()), () -> Filter.openOrCreate(null, options()),
+        () -> Filter.build(null, List.of("a"), options()), () -> Filter.verify(null), () -> create("x", options()).copyTo(null, new CopyOptions()))) {
+      assertEquals("path", assertThrows(NullPointerException.class, call).getMessage());
+    }
+    assertEquals("layout", assertThrows(NullPointerException.class, () -> new PlanRequest().layout(null)).getMessage());
+    assertEquals("secret", assertThrows(NullPointerException.class, () -> new OpenOptions().secret(null)).getMessage());
+    Filter filter = create();
+    assertEquals("filters.get(1)", assertThrows(NullPointerException.class,
+        () -> Filter.which(java.util.Arrays.asList(filter, null), "a")).getMessage());
+  }
+
+  @Test
+  void anErrorOfManyKeysSaysWhichKey() {
+    Filter filter = create();
+    List<Object> keys = new java.util.ArrayList<>(java.util.Collections.nCopies(5000, "a"));
+    keys.set(4500, 1.5);
+    for (Executable call : List.<Executable>of(() -> filter.addMany(keys), () -> filter.containsMany(keys),
+        () -> Filter.build(folder.resolve("x"), keys, options()))) {
+      String said = assertThrows(BfstoreException.InvalidException.class, call).getMessage();
+      assertTrue(said.startsWith("key 4500: a key is a byte[], String"), said);
+    }
+    Stream<Object> many = Stream.iterate(0, i -> i + 1).limit(80_000).map(i -> i == 70_000 ? (Object) 'x' : i);
+    String said = assertThrows(BfstoreException.InvalidException.class,
+        () -> Filter.build(folder.resolve("x"), many, options())).getMessage();
+    assertTrue(said.startsWith("key 70000: "), said);
+    assertEquals("key 1: a key is null", assertThrows(NullPointerException.class,
+        () -> filter.addMany(java.util.Arrays.asList("a", null))).getMessage());
+    assertEquals("data of 5 bytes are no keys of 2 bytes",
+        assertThrows(BfstoreException.InvalidException.class, () -> Keys.fixed(ByteBuffer.allocateDirect(5), 2)).getMessage());
+  }
+
+  @Test
+  void optionsAreShown() {
+    assertEquals("OpenOptions.read()", new OpenOptions().toString());
+    assertEquals("OpenOptions.write().guard().secret(...).lockTimeout(forever).mayBlock()",
+        new OpenOptions().guard().write().secret(new byte[16]).lockForever().mayBlock().toString());
+    assertEquals("OpenOptions.exclusive().range(64, 0).lockTimeout(0 ms).writebackCheck(7 ms).threads(2)", new OpenOptions().exclusive()
+        .range(64, 0).lockTimeout(Duration.ZERO).writebackCheck(Duration.ofMillis(7)).threads(2).toString());
+    Filter filter = create(options().capacity(1000).fpr(0.02));
+    assertEquals("1000 0.02", filter.capacity() + " " + filter.fpr());
   }
 
   @Test

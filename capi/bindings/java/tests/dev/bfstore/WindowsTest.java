@@ -12,6 +12,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +23,8 @@ class WindowsTest extends Case {
 
   private void checkEpochs(Layout layout, int epochs) {
     String name = "of " + layout;
-    Filter filter = create(name, options().layout(layout).window(LONG));
+    CreateOptions options = options().window(LONG);
+    Filter filter = create(name, layout == null ? options : options.layout(layout));
     Filter reader = kept(Filter.open(folder.resolve(name)));
     assertTrue(filter.add("once"));
     for (long epoch = 0; epoch < epochs; epoch++) {
@@ -36,6 +38,19 @@ class WindowsTest extends Case {
     Statistics facts = reader.stats();
     assertEquals(epochs + " " + epochs, facts.epochs() + " " + facts.epoch());
     assertEquals(layout == null ? Layout.WINDOW : layout, facts.layout());
+  }
+
+  /** The lines of capi/guide/windows.md. */
+  @Test
+  void theLoopOfTheGuideEndsWhenItsThreadIsInterrupted() throws InterruptedException {
+    Thread.currentThread().interrupt();
+    try (Filter seen = Filter.openOrCreate(path, new CreateOptions().capacity(10_000_000).window(Duration.ofHours(24)))) {
+      while (!Thread.interrupted()) {
+        seen.turn();
+        TimeUnit.MINUTES.sleep(1);
+      }
+    }
+    assertEquals(Layout.WINDOW, open().stats().layout());
   }
 
   @Test
