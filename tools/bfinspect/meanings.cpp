@@ -40,6 +40,7 @@ constexpr Meaning kMeanings[] = {
     {"state", "Whether the file was closed well, is being written, or waits for a repair."},
     {"window", "How long a key is found after its last add. That time is divided into epochs."},
     {"epoch", "The current one, to which keys are added. When it is over, a turn begins the next one."},
+    {"a key of now", "How long a key that is added now is found: at least, and at most."},
     {"keys of epochs", "The keys that each epoch has, estimated from its bits, the current one first."},
     {"sync", "A writer is bringing its keys to the disk now."},
     {"filling", "The keys are not complete yet."},
