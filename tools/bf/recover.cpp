@@ -120,7 +120,8 @@ void check_epoch(const Arguments& arguments, const std::vector<std::uint64_t>& o
 void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, const Loader& loader) {
   if (!before.marks.empty() || !before.identity) return;
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(before.identity->layout));
-  if (!layout || layout->can.remove || layout->can.expire || loader.keys_read() >= before.keys_added.value_or(0)) return;
+  if (!layout || layout->can.remove || layout->can.expire || loader.keys_read() >= before.keys_added.value_or(0))
+    return;
   complain(
       arguments.file + ": has no mark. It counted " + key_words(*before.keys_added) + ", and " +
       key_words(loader.keys_read()) + (loader.keys_read() == 1 ? " was" : " were") +
