@@ -300,7 +300,7 @@ func TestMessagesNameTheWayOutInGo(t *testing.T) {
 	_, err := digests.AddString("a")
 	refused(t, err, bfstore.EDIGESTONLY, "(AddDigest, ContainsDigest and the like)")
 	_, err = bfstore.Create(somewhere(t), bfstore.Options{Capacity: 5, Part: 1})
-	refused(t, err, bfstore.EINVAL, "part 1 of 0 does not exist. Give the number of parts, too.")
+	refused(t, err, bfstore.EINVAL, "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts.")
 	_, _, err = bfstore.OpenOrCreate(digests.Name(), bfstore.Options{Capacity: 5, Window: time.Hour})
 	refused(t, err, bfstore.EMISMATCH, "another window than the one that was given, or none.")
 }

@@ -160,7 +160,7 @@ export const PHRASES = [
   ["a file to be like.", "a file to be like (like)."],
   ["bfs_options: one of seeds and num_seeds is given without the other", "the list of seeds is empty; leave it out"],
   ["the handle was shut", "the filter was closed"],
-  [" of 0 does not exist. Give one from 0 to the number of parts less 1.", " of 0 does not exist. Give the number of parts, too."],
+  ["Give one from 0 to the number of parts less 1.", "Give one from 0 to the number of parts less 1, and the number of parts."],
   ["the mode has bits outside 0777. Give one such as 0640.", "mode has bits outside 0o777. Give one such as 0o640."],
   ["the filter's hash is external: it takes digests, not keys", "the filter's hash is external: it takes digests, not keys (addDigest(), containsDigest() and the like)"],
   ["another window than the one that was given. Leave it out,", "another window than the one that was given, or none. Leave it out,"],

@@ -47,6 +47,7 @@ fn a_key_is_found_through_all_epochs_and_forgotten_after_them() {
 }
 
 /// The lines of capi/guide/windows.md: compiled alone.
+#[allow(dead_code)] // rustc 1.63 does not count the use below
 fn loop_of_the_guide(stop: &AtomicBool) -> bfstore::Result<()> {
     let seen = Filter::options_to_create()
         .capacity(10_000_000)
