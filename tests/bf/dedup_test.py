@@ -131,4 +131,4 @@ class Dedup(BfCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(verbosity=2)

@@ -167,7 +167,6 @@ var wordsOfPhrases = [][2]string{
 	{"Give one from 0 to the number of parts less 1.", "Give one from 0 to the number of parts less 1, and the number of parts."},
 	{"the mode has bits outside 0777. Give one such as 0640.", "Mode has bits outside 0o777. Give one such as 0o640."},
 	{"the filter's hash is external: it takes digests, not keys", "the filter's hash is external: it takes digests, not keys (AddDigest, ContainsDigest and the like)"},
-	{"another window than the one that was given. Leave it out,", "another window than the one that was given, or none. Leave it out,"},
 	{"; remove it from the flags", "; leave it out"},
 	{"; leave it 0", "; leave it out"},
 }

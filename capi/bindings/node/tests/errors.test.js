@@ -213,7 +213,7 @@ test("the way out has the names of this package", (t) => {
     [() => create({hash: "external"}, "external").add("a"), "(addDigest(), containsDigest() and the like)"],
     [() => bfstore.create(file("x"), {capacity: 5, mode: 0o1777}), "mode has bits outside 0o777. Give one such as 0o640."],
     [() => bfstore.create(file("x"), {capacity: 5, part: 1}), "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts."],
-    [() => bfstore.open(path, "a", {capacity: 5, window: 5}), "another window than the one that was given, or none."],
+    [() => bfstore.open(path, "a", {capacity: 5, window: 5}), "another window than the one that was given."],
     [() => bfstore.create(path, {capacity: 5}), 'replace it (replace: true), or open it to add (mode "a")'],
     [() => bfstore.open(file("in use")), 'Recover it (mode "r+" with recover: true)'], [() => bfstore.open(file("in use")), "accept the loss (acceptLoss: true)"],
     [() => bfstore.open(file("none")), 'create it first (mode "a")'], [() => reader.count("a"), 'make it with layout: "counting"'],

@@ -212,7 +212,7 @@ class Raised(Case):
                 (bfstore.UnsupportedError, lambda: reader.count("a"), 'layout="counting"'),
                 (bfstore.KindOfKeyError, lambda: self.create(self.folder / "external", hash="external").add("a"), "(add_digest(), contains_digest() and the like)"),
                 (ValueError, lambda: bfstore.create(self.folder / "no", 5, permissions=0o1777), "permissions= has bits outside 0o777. Give one such as 0o640."),
-                (bfstore.MismatchError, lambda: bfstore.open(self.path, "a", capacity=5, window=60), "another window than the one that was given, or none."),
+                (bfstore.MismatchError, lambda: bfstore.open(self.path, "a", capacity=5, window=60), "another window than the one that was given."),
                 (bfstore.FillingError, lambda: self.create(self.folder / "filling", filling=True).dump(), "(finish_filling())"),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, 'mode "r+" and recover=True'),
                 (bfstore.RecoveryError, self.open_a_copy_of_a_file_in_use, "accept_loss=True"),

@@ -171,10 +171,6 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
         "the filter's hash is external: it takes digests, not keys",
         "the filter's hash is external: it takes digests, not keys (add_digest(), contains_digest() and the like)",
     ),
-    (
-        "another window than the one that was given. Leave it out,",
-        "another window than the one that was given, or none. Leave it out,",
-    ),
     ("; remove it from the flags", "; leave it out"),
     ("; leave it 0", "; leave it out"),
 ];
