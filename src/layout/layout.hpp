@@ -112,6 +112,7 @@ struct Tally {
   std::uint64_t bits_taken = 0;
   std::array<std::uint64_t, kLineBits + 1> lines_with{};  // [i]: the number of lines with i bits set
   double block_rates = 0;                                 // split blocks: the sum of their rates
+  std::uint64_t keys = 0;                                 // if the body has their number
   std::array<std::uint64_t, 16> counters_at{};            // [i]: the number of counters that are i; for i above 0
   // Where keys expire: for each word of a line, the number of lines in which it has i bits set, for i up to its length.
   std::array<std::uint64_t, kLineBits + kMaxEpochs> epoch_words_with{};
@@ -131,6 +132,12 @@ struct Guess {
 
 // Sets the estimated number of keys, and its interval.
 void set_estimate(Fill& fill, double keys, double variance) noexcept;
+
+// A part of a body.
+struct ByteRange {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
 
 struct Row {
   LayoutInfo info;  // number, name, capabilities
@@ -159,9 +166,16 @@ struct Row {
   // Where keys expire: clears the bits of all keys that were added in this epoch, or whole turns of the epochs' words
   // before it, in some whole lines. Writes no word that has none. nullptr: keys do not expire.
   void (*clear)(std::uint64_t* words, std::uint64_t num_words, std::uint64_t epoch) noexcept = nullptr;
-  // For a layout that is built once from all of its keys: writes a body whose words are 0. The digests ascend without
-  // duplicates. nullptr: keys are added to the layout one by one.
-  Error (*build)(std::uint64_t* words, const Geometry& geometry, std::span<const std::uint64_t> digests) = nullptr;
+  // For a layout that is built once from all of its keys: the number of a digest's highest bits that say in which part
+  // of the body it is ...
+  unsigned (*part_bits)(const Geometry& geometry) noexcept = nullptr;
+  // ... and a function that writes a part. `words` is the whole body, and the part's words are 0. The digests are all
+  // of the part's, and ascend without duplicates. nullptr: keys are added to the layout one by one.
+  Error (*build)(std::uint64_t* words, const Geometry& geometry, std::uint64_t part,
+                 std::span<const std::uint64_t> digests) = nullptr;
+  // The range that must be ones so that every key whose bits are in a damaged range is "maybe". Both begin at pages.
+  // nullptr: the damaged range itself.
+  ByteRange (*range_of_ones)(const Geometry& geometry, const ByteRange& damaged) noexcept = nullptr;
   // Counts the next piece of the body, in order. A piece is a whole number of lines, except for the last one.
   void (*take)(Tally& tally, const Geometry& geometry, const std::uint64_t* words, std::uint64_t num_words) noexcept;
   Fill (*fill)(const Tally& tally, const Geometry& geometry) noexcept;

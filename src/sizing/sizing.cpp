@@ -148,6 +148,7 @@ Bits fewest_bits(const Row& row, double keys, double fpr) noexcept {
   const double most = std::max(1024 * keys, static_cast<double>(row.fewest_bits));
   const double classic = std::log2(1 / fpr);  // Bloom's k; and the bits, times 1 / ln 2
   auto probes = static_cast<std::uint32_t>(std::clamp(std::round(classic), 1.0, static_cast<double>(kMaxProbes)));
+  if (Descent(row, keys, fpr, probes).excess(most) > 0) ++probes;  // where k alone decides the rate
   if (Descent(row, keys, fpr, probes).excess(most) > 0) probes = best_probes_of(row, keys, most);
   if (Descent(row, keys, fpr, probes).excess(most) > 0) return {};
   double bits = Descent(row, keys, fpr, probes).least_bits(keys * classic / std::log(2.0), most);

@@ -11,6 +11,13 @@
 
 namespace bfstore::layout {
 
+// The static layout's body is divided into shards of one size.
+struct Shards {
+  std::uint32_t bits = 0;       // of a digest, its highest, that number its shard
+  std::uint32_t bytes = 0;      // of a shard
+  std::uint32_t slots[3] = {};  // of its layers; 0: a shard is too small for any key
+};
+
 // A filter's values for its layout.
 struct Geometry {
   std::uint64_t num_bits = 0;  // m
@@ -21,6 +28,7 @@ struct Geometry {
   // Where keys expire: the epoch word of the file's live page (words.hpp). Functions of such a layout need it; a body
   // without one has no functions.
   const std::uint64_t* epoch = nullptr;
+  Shards shards{};  // of the static layout
 };
 
 // A filter's values for lookups.

@@ -9,6 +9,7 @@
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
 #include "store/derive/derive.hpp"
+#include "store/file/sealed.hpp"
 #include "store/plan/new_identity.hpp"
 
 namespace bfstore {
@@ -27,26 +28,49 @@ std::size_t number_found(const layout::Row& row, const std::uint64_t* words, con
   return found;
 }
 
+// Makes a sealed file: its body never changes again.
 class Build final : public store::Transform {
  public:
-  Build(const format::Identity& identity, std::span<const std::uint64_t> digests) noexcept
-      : identity_(identity), digests_(digests) {}
+  Build(const format::Identity& identity, std::span<const std::uint64_t> ascending) noexcept
+      : identity_(identity), ascending_(ascending) {}
 
   Result<format::Identity> identity(const store::Sources&) override { return identity_; }
 
   Result<store::Facts> fill(const store::Sources&, store::OpenFile& made) override {
-    const layout::Row& row = layout::row_of(identity_.shape.layout);
-    const layout::Geometry geometry = row.geometry(identity_.shape.num_bits, identity_.shape.num_probes);
     auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
-    if (Error error = row.build(words, geometry, digests_); !error.ok()) return error;
-    if (number_found(row, words, geometry, digests_) != digests_.size())
-      return fail(Code::kInternal, made.file().path() + ": not made, for a key that was built in is not found.");
-    return store::Facts{digests_.size()};
+    const unsigned bits = row_.part_bits(geometry_);
+    for (std::uint64_t part = 0; part >> bits == 0; ++part) {
+      if (Error error = fill_part(words, part, bits, made); !error.ok()) return error;
+    }
+    if (!rest_.empty()) return fail(Code::kInternal, made.file().path() + ": not made, for keys are of no part.");
+    if (Error error = seal(made); !error.ok()) return error;
+    return store::Facts{ascending_.size()};
   }
 
  private:
+  Error fill_part(std::uint64_t* words, std::uint64_t part, unsigned bits, const store::OpenFile& made) {
+    const auto of_part = [&](std::uint64_t digest) { return digest >> 1 >> (63 - bits) == part; };
+    const auto end = std::partition_point(rest_.begin(), rest_.end(), of_part);
+    const auto digests = rest_.first(static_cast<std::size_t>(end - rest_.begin()));
+    rest_ = rest_.subspan(digests.size());
+    if (Error error = row_.build(words, geometry_, part, digests); !error.ok())
+      return fail(error.code, made.file().path() + ": not made: " + error.message);
+    if (number_found(row_, words, geometry_, digests) == digests.size()) return {};
+    return fail(Code::kInternal, made.file().path() + ": not made, for a key that was built in is not found.");
+  }
+
+  [[nodiscard]] Error seal(store::OpenFile& made) const {
+    store::Sealing sealing(made, ascending_.size());
+    if (Error error = sealing.make_room(); !error.ok()) return error;
+    if (Error error = sealing.put(0, {made.body(), identity_.body_bytes}); !error.ok()) return error;
+    return sealing.finish();
+  }
+
   const format::Identity& identity_;
-  std::span<const std::uint64_t> digests_;
+  const layout::Row& row_ = layout::row_of(identity_.shape.layout);
+  const layout::Geometry geometry_ = row_.geometry(identity_.shape.num_bits, identity_.shape.num_probes);
+  std::span<const std::uint64_t> ascending_;
+  std::span<const std::uint64_t> rest_ = ascending_;
 };
 
 // A list that could not be read has no keys, and the filter that had its keys would go.

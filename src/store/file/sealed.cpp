@@ -186,19 +186,34 @@ Error not_sealed(const std::string& path) {
   return fail(Code::kNotSealed, path + ": not sealed, so it has no checksums. Make a sealed copy (bf seal).");
 }
 
+// The range of the file that must be ones so that keys of a damaged range of the body are "maybe".
+DamagedRange range_of_ones(const layout::Row& row, const format::Identity& identity, const DamagedRange& damaged) {
+  if (row.range_of_ones == nullptr) return damaged;
+  const layout::Geometry geometry = row.geometry(identity.shape.num_bits, identity.shape.num_probes);
+  const auto ones = row.range_of_ones(geometry, {damaged.offset - identity.body_offset, damaged.bytes});
+  return {identity.body_offset + ones.offset, ones.bytes};
+}
+
+// True if a copy may have ones in the place of a damaged chunk: if they answer "maybe" there.
+bool may_have_ones(const format::Identity& identity) noexcept {
+  const layout::Row& row = layout::row_of(identity.shape.layout);
+  return row.info.can.ones_are_maybe && row.range_of_ones == nullptr;
+}
+
 Error check_seal(const OpenFile& opened, const Opening& options) {
   if (!options.verify && !options.tolerate_damage) return {};
   if (!opened.identity().seal) return not_sealed(opened.file().path());
   if (!options.tolerate_damage) return check_whole(opened);
   std::vector<DamagedRange> damaged;
   each_damaged_chunk(sealed_bytes(opened), [&](const format::Section& chunk) { append(damaged, chunk); });
-  const LayoutInfo& layout = layout::row_of(opened.identity().shape.layout).info;
-  if (!damaged.empty() && !layout.can.ones_are_maybe) {
-    return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + layout.name +
+  const layout::Row& row = layout::row_of(opened.identity().shape.layout);
+  if (!damaged.empty() && !row.info.can.ones_are_maybe) {
+    return fail(Code::kUnsupported, opened.file().path() + ": damaged, and no part of a " + row.info.name +
                                         " filter can be made to answer maybe." + base::kRestoreSealed + ".");
   }
   for (const DamagedRange& range : damaged) {
-    if (Error error = opened.mapping().cover_with_ones(range.offset, range.bytes); !error.ok()) return error;
+    const DamagedRange ones = range_of_ones(row, opened.identity(), range);
+    if (Error error = opened.mapping().cover_with_ones(ones.offset, ones.bytes); !error.ok()) return error;
   }
   return {};
 }
@@ -207,7 +222,7 @@ struct SealedPieces::Walk {
   explicit Walk(const OpenFile& file)
       : opened(file),
         sealed(sealed_bytes(file)),
-        tolerates(file.tolerates_damage() && layout::row_of(sealed.identity.shape.layout).info.can.ones_are_maybe),
+        tolerates(file.tolerates_damage() && may_have_ones(sealed.identity)),
         ones(kChunkBytes, std::byte{0xff}),
         chunks(sealed),
         checksums(sealed) {}
