@@ -9,6 +9,7 @@
 #include <bfstore/bfstore.hpp>
 
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace bf {
@@ -164,19 +165,32 @@ std::vector<tools::Entry> answer_codes() {
 }
 
 void add_texts(CLI::App& app, const std::string& about, const std::string& examples,
-               const std::vector<tools::Entry>& codes) {
-  tools::set_texts(app, {about, examples, codes});
+               const std::vector<tools::Entry>& codes, const std::vector<tools::Entry>& topics) {
+  tools::set_texts(app, {about, examples, codes, topics});
+}
+
+// In a command that asks a file where it is, all options for a filter's size and hash are of another program's filter.
+static std::vector<tools::Group> groups_of_asked(const CLI::App& app) {
+  if (app.get_option_no_throw("--format") == nullptr || app.get_option_no_throw("--tolerate-damage") == nullptr)
+    return {};
+  return {{"Filters of other programs", {"--format", "--column", "--member", "--order"}},
+          {"What the bytes of such a filter may not say",
+           {"--hash", "--seed", "--seeds", "--like", "--layout", "--window", "--capacity", "--fpr", "--bits-per-key",
+            "--max-bytes", "--bits", "--probes", "--tutorial-sizing"}}};
 }
 
 void add_groups(CLI::App& app) {
-  tools::set_groups(
-      app, {{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}},
-            {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
-            {"The new filter",
-             {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
-              "--note", "--mode", "--force", "--accept-loss"}},
-            {"The file, and other processes", {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}},
-            {"General", {"--quiet", "--json", "--colour", "--help", "--version"}}});
+  std::vector<tools::Group> groups = groups_of_asked(app);
+  for (const tools::Group& group : std::vector<tools::Group>{
+           {"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}},
+           {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
+           {"The new filter",
+            {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
+             "--note", "--mode", "--force", "--accept-loss"}},
+           {"The file, and other processes", {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}},
+           {"General", {"--quiet", "--json", "--colour", "--help", "--version"}}})
+    groups.push_back(group);
+  tools::set_groups(app, std::move(groups));
 }
 
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
