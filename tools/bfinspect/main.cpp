@@ -85,6 +85,7 @@ struct Arguments {
   bool json = false;
   bool prometheus = false;
   bool quick = false;
+  bool verbose = false;
 };
 
 int complain(const std::string& message) {
@@ -172,8 +173,9 @@ int show(const Arguments& arguments, const Facts& facts, const std::string& befo
                                  : write_file(arguments.html, arguments.force, text, facts.verdict);
   }
   const bool on_one_line = arguments.paths.size() > 1;
-  return finish(arguments.json ? json_of(facts, on_one_line) : before + page_of(facts, style_of_output()),
-                facts.verdict);
+  Style style = style_of_output();
+  style.details = arguments.verbose;
+  return finish(arguments.json ? json_of(facts, on_one_line) : before + page_of(facts, style), facts.verdict);
 }
 
 int inspect_file(const Arguments& arguments, const std::string& path, const std::string& before) {
@@ -263,6 +265,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       app.add_option("--output", arguments.output, "with --prometheus: make or replace this file, whole or not at all"))
       ->type_name("PATH");
   app.add_flag("--quick", arguments.quick, "do not read the bits (for huge files)");
+  app.add_flag("-v,--verbose", arguments.verbose, "the slots that hold the state, too");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
   app.add_option_function<std::string>(
@@ -270,7 +273,7 @@ void declare(CLI::App& app, Arguments& arguments) {
          tools::kAboutColour)
       ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
-                              "bfinspect [--json] [--quick] [--format F [--column C]] FILE...\n"
+                              "bfinspect [--json | -v] [--quick] [--format F [--column C]] FILE...\n"
                               "bfinspect --html PATH [--force] [--quick] [--format F [--column C]] FILE\n"
                               "bfinspect --prometheus [--output PATH] [--quick] FILE...");
   tools::set_texts(app, {kAbout, kExamples, exit_codes()});
