@@ -127,8 +127,8 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   };
   CLI::Option* const layout =
       add_layout(app, options,
-                 "blocked (default: one cache line), classic (fewest false positives), counting (removes), window, "
-                 "window-4, window-2");
+                 "blocked (default, one cache line), classic (fewest false positives), counting (removes), window (8 "
+                 "epochs), window-4 (4 epochs), window-2 (2 epochs)");
   CLI::Option* const window =
       add_text(app, "--window", "keep keys for this long after their last add, such as 24h or 7d; see bf turn", "TIME",
                [&](const std::string& name, const std::string& text) { options.window_ms = parse_time(name, text); });
