@@ -163,6 +163,9 @@ class Plan(BfCase):
         self.good(*text.splitlines()[-1].split()[1:])
         self.assertEqual(self.rows("-m", "1M", "--layout", "window")[""], ["window"])
         self.refused("plan", "--max-bytes", "10", says="too few for a header")
+        self.refused("plan", "-n", "100", "-p", "0.01", "--max-bytes", "1",
+                     says="1 bytes (--max-bytes) are too few for a header and a filter, whatever the other numbers are. The smallest file has 20,488 bytes.")
+        self.good("plan", "-n", "1", "--max-bytes", "20_488")
 
     def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):
         layouts, whole = self.planned("-n", "1000", "-p", "1e-9")
@@ -269,7 +272,7 @@ class Plan(BfCase):
         with open(self.path("mine"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
         self.good("plan", "-n", "1M", "--svg", "mine", "--force")
-        self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: cannot make it")
+        self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: its folder does not exist. Create it first, or correct the path.")
         self.good("create", "filter", "-q", "--capacity", "10")
         self.refused("plan", "-n", "1M", "--svg", "filter", "--force", says=["filter: is a filter", "another name"])
         self.good("contains", "filter", "x", code=1)

@@ -275,7 +275,7 @@ class Unreadable(InspectorCase):
     def test_a_missing_file_is_named(self):
         message = self.failed(self.path("no\nsuch\x1b.bf"), "BFS_ENOENT")
         self.assertIn("no\\nsuch\\x1b.bf", message)
-        self.assertTrue(message.endswith(": no such file. Correct the path, or create it first (bf create).\n"), message)
+        self.assertTrue(message.endswith(": no such file. Give the path of a filter.\n"), message)
 
     def test_an_empty_name_is_a_missing_file(self):
         self.failed("", "BFS_ENOENT")

@@ -322,7 +322,7 @@ class Written(HtmlCase):
         with open(self.path("mine"), "rb") as file:
             self.assertIn(b"</html>", file.read())
         self.assertIn("is a filter", self.written("good", "--html", "good", "--force", code=3))
-        self.assertIn("cannot make it", self.written("good", "--html", "none/page.html", code=3))
+        self.assertIn("none/page.html: its folder does not exist. Create it first, or correct the path.", self.written("good", "--html", "none/page.html", code=3))
         self.assertEqual(self.json(self.path("good"))["state"], "clean")
         self.assertEqual(sorted(os.listdir(self.folder)), ["good", "mine"])
 

@@ -111,15 +111,15 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
-// The library's callers create a file in many ways, a user of this program in one.
+// A program that only reads has no use for a new file.
 std::string with_way_out(const bfstore::Error& error, const std::string& path) {
   if (error.code == bfstore::Code::kNotFound) {
     if (const std::string refused = tools::refused_link(path); !refused.empty()) return refused;
   }
-  constexpr std::string_view kCreate = "no such file. Correct the path, or create it first";
+  constexpr std::string_view kCreate = "Correct the path, or create it first.";
   std::string text = error.message;
   const std::size_t at = text.rfind(kCreate);
-  return at == std::string::npos ? text : text.insert(at + kCreate.size(), " (bf create)");
+  return at == std::string::npos ? text : text.replace(at, kCreate.size(), "Give the path of a filter.");
 }
 
 std::vector<std::string> format_names() {
