@@ -42,9 +42,9 @@ CASES = (
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
     ("bfinspect --prom", "--prometheus"), ("bfinspect --prometheus a.bf filt", "filters.bf"), ("bfinspect filters.bf --html filt", "filters.bf"),
     ("bfinspect --prometheus a.bf --output filt", "filters.bf"),
-    # Filters come before other files, of which kept.txt is one.
+    # Filters come before other files, of which keps.txt is one.
     ("bf contains kep", "kept.bf"), ("bf merge kep", "kept.bf"), ("bf create new.bf --like kep", "kept.bf"), ("bfinspect kep", "kept.bf"),
-    ("bf contains note", "notes.txt"), ("bf contains f.bf --from kept.t", "kept.txt"), ("bf contains fol", "folder"),
+    ("bf contains note", "notes.txt"), ("bf contains f.bf --from keps", "keps.txt"), ("bf contains fol", "folder"),
 )
 
 
@@ -106,7 +106,7 @@ class Shell:
         self.folder = folder.name
         os.mkdir(os.path.join(self.folder, "files"))
         os.mkdir(os.path.join(self.folder, "files", "folder"))
-        for name in ("filters.bf", "kept.bf", "kept.txt", "notes.txt"):
+        for name in ("filters.bf", "kept.bf", "keps.txt", "notes.txt"):
             with open(os.path.join(self.folder, "files", name), "w", encoding="utf-8"):
                 pass
 

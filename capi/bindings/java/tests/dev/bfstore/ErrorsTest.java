@@ -360,6 +360,10 @@ class ErrorsTest extends Case {
         "(finishFilling())", filling::dump,
         "(copyTo with new CopyOptions().sealed())", () -> Filter.verify(path),
         "(like())", () -> other.merge(filter));
+    String emptyPath = assertThrows(BfstoreException.class, () -> Filter.open(Path.of(""))).getMessage();
+    assertTrue(emptyPath.contains("a directory, not a filter file"), emptyPath); // Java's empty path is the working folder
+    String noCapacity = assertThrows(RuntimeException.class, () -> create("x", new CreateOptions().capacity(0))).getMessage();
+    assertTrue(noCapacity.contains("capacity"), noCapacity);
     calls.forEach((words, call) -> {
       String said = assertThrows(BfstoreException.class, call, words).getMessage();
       assertTrue(said.contains(words), said + ": " + words);
