@@ -28,7 +28,8 @@ class Usage(BfCase):
 
     def test_the_sections_of_each_help_come_in_one_order_and_the_exit_codes_are_a_table_at_the_end(self):
         # Exit codes were sentences in the middle of paragraphs, and 35 options one list.
-        order = ["Arguments", "Options", "Filters of other programs", "What the bytes of such a filter may not say", "Output", "Keys", "Size", "The new filter", "The file, and other processes", "General", "Examples", "Exit codes"]
+        order = ["Arguments", "Options", "Output", "Keys", "Size", "The new filter", "The file, and other processes", "Filters of other programs",
+                 "What the bytes of such a filter may not say", "General", "Examples", "Exit codes"]
         for command in HELPFUL:
             sections = self.sections(command)
             titles = [title for title, _ in sections]

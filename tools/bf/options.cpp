@@ -9,7 +9,6 @@
 #include <bfstore/bfstore.hpp>
 
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace bf {
@@ -169,28 +168,34 @@ void add_texts(CLI::App& app, const std::string& about, const std::string& examp
   tools::set_texts(app, {about, examples, codes, topics});
 }
 
-// In a command that asks a file where it is, all options for a filter's size and hash are of another program's filter.
-static std::vector<tools::Group> groups_of_asked(const CLI::App& app) {
-  if (app.get_option_no_throw("--format") == nullptr || app.get_option_no_throw("--tolerate-damage") == nullptr)
-    return {};
-  return {{"Filters of other programs", {"--format", "--column", "--member", "--order"}},
-          {"What the bytes of such a filter may not say",
-           {"--hash", "--seed", "--seeds", "--like", "--layout", "--window", "--capacity", "--fpr", "--bits-per-key",
-            "--max-bytes", "--bits", "--probes", "--tutorial-sizing"}}};
+// True for a command that asks a file where it is: all its options for size and hash are of another program's filter.
+static bool asks_in_place(const CLI::App& app) {
+  return app.get_option_no_throw("--format") != nullptr && app.get_option_no_throw("--tolerate-damage") != nullptr;
 }
 
 void add_groups(CLI::App& app) {
-  std::vector<tools::Group> groups = groups_of_asked(app);
-  for (const tools::Group& group : std::vector<tools::Group>{
-           {"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}},
-           {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
-           {"The new filter",
-            {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
-             "--note", "--mode", "--force", "--accept-loss"}},
-           {"The file, and other processes", {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}},
-           {"General", {"--quiet", "--json", "--colour", "--help", "--version"}}})
-    groups.push_back(group);
-  tools::set_groups(app, std::move(groups));
+  const tools::Group keys{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}};
+  const tools::Group file{"The file, and other processes",
+                          {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}};
+  const tools::Group general{"General", {"--quiet", "--json", "--colour", "--help", "--version"}};
+  if (asks_in_place(app)) {
+    return tools::set_groups(app,
+                             {keys,
+                              file,
+                              {"Filters of other programs", {"--format", "--column", "--member", "--order"}},
+                              {"What the bytes of such a filter may not say",
+                               {"--hash", "--seed", "--seeds", "--like", "--layout", "--window", "--capacity", "--fpr",
+                                "--bits-per-key", "--max-bytes", "--bits", "--probes", "--tutorial-sizing"}},
+                              general});
+  }
+  tools::set_groups(
+      app, {keys,
+            {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
+            {"The new filter",
+             {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
+              "--note", "--mode", "--force", "--accept-loss"}},
+            file,
+            general});
 }
 
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
@@ -319,8 +324,7 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_layout_hash_and_seed(app, arguments.options, counted);
   add_secret_file(app, arguments);
   add_note_and_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace,
-               "replace an existing file; its writers then get an error, and its readers get maybe");
+  app.add_flag("--force", arguments.options.replace, "replace an existing filter; its writers get an error");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

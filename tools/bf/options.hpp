@@ -28,8 +28,9 @@ inline constexpr const char* kAboutNumbers =
 inline constexpr const char* kAboutForce =
     "\n--force keeps the hash, its seed and its secret of the filter that it replaces, unless --hash, --seed or --like "
     "say\n"
-    "otherwise: so readers that follow the path (BFS_FOLLOW) continue with the new file. --hash xxh3 takes a new "
-    "seed.\n";
+    "otherwise: so readers that follow the path (BFS_FOLLOW) continue with the new file. Other readers get maybe until "
+    "they\n"
+    "open the path again. --hash xxh3 takes a new seed. A file that is no filter is not replaced.\n";
 inline constexpr const char* kAboutKeys =
     "Keys are bytes, one on each line of a list. Put -- before a key that begins with a dash. Without KEY and --from,\n"
     "and for -, they are read from standard input. How lists are read, and which are refused: bf help keys.\n";
