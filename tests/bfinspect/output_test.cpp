@@ -95,7 +95,8 @@ TEST_CASE("the page of a file without a writer does not count the processes that
 TEST_CASE("the report does not say no process if processes may be hidden") {
   const Facts facts = filter_in_use(Openers{{}, 0, {}, true});
   CHECK_FALSE(page_says(facts, "\n  no process\n"));
-  CHECK(page_says(facts, "no process that can be seen from here. Not seen: any outside this container or hidden in /proc\n"));
+  CHECK(page_says(facts,
+                  "no process that can be seen from here. Not seen: any outside this container or hidden in /proc\n"));
   CHECK(json_says(facts)["open_by"].is_null());
 }
 

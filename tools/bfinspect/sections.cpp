@@ -278,9 +278,9 @@ std::vector<std::string> unseen(const Facts& facts, bool ascii) {
                   (geteuid() == 0 ? " (the system forbids to look)" : " (root may see more)"));
   if (!openers.forbidden.empty()) {
     const Opener& first = openers.forbidden.front();
-    all.push_back(grouped(openers.forbidden.size()) + " of this user (the system forbids to look: " +
-                  std::to_string(first.process) + " " + escaped(first.command, ascii) +
-                  (openers.forbidden.size() == 1 ? ")" : ", ...)"));
+    all.push_back(grouped(openers.forbidden.size()) +
+                  " of this user (the system forbids to look: " + std::to_string(first.process) + " " +
+                  escaped(first.command, ascii) + (openers.forbidden.size() == 1 ? ")" : ", ...)"));
   }
   if (openers.others_are_hidden) all.emplace_back("any outside this container or hidden in /proc");
   if (facts.report.state == FileState::kInUse && openers.complete()) all.emplace_back("the writer that holds its lock");

@@ -21,7 +21,8 @@ static bool is_all_well(const Facts& facts) {
 
 std::string page_of(const Facts& facts, const Style& style) {
   Page page(style);
-  page.title(escaped(facts.report.path, page.ascii()), headline(facts) + (is_all_well(facts) ? ": nothing to do" : ""), colour_of(facts.verdict));
+  page.title(escaped(facts.report.path, page.ascii()), headline(facts) + (is_all_well(facts) ? ": nothing to do" : ""),
+             colour_of(facts.verdict));
   put_facts(page, facts);
   return page.text();
 }
