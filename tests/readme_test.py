@@ -206,6 +206,12 @@ class FirstScreen(unittest.TestCase):
         statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
         self.assertLessEqual(len(statements), 10)
 
+    def test_the_demo_ends_with_the_commands_that_compile_c_and_cpp(self) -> None:
+        demo = (README.parent / "tools" / "demo").read_text("utf-8")
+        for command in ("cc x.c $(pkg-config --cflags --libs bfstore)", "c++ -std=c++20 x.cpp $(pkg-config --cflags --libs bfstore-cpp)"):
+            self.assertIn(command, README.read_text("utf-8"))
+            self.assertIn(f"say '  {command} -o x", demo)
+
     def test_readme_is_read_in_some_minutes(self) -> None:
         self.assertLessEqual(len(README.read_text("utf-8").splitlines()), 150)
 

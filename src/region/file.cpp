@@ -191,6 +191,7 @@ Result<File> File::open_in(std::shared_ptr<const Folder> folder, const std::stri
     return base::fail(Code::kNotRegular, path + ": a directory, not a filter file. Give the path of a file.");
   if (failed == ENXIO)
     return base::fail(Code::kNotRegular, path + ": not a regular file. Give the path of a filter file.");
+  if (failed == ENOENT && path.empty()) return Error{Code::kNotFound, failed, "the path is empty. Give one."};
   if (failed == ENOENT)
     return Error{Code::kNotFound, failed, path + ": no such file. Correct the path, or create it first."};
   Error error = fail_errno(failed, path, "opening");

@@ -425,7 +425,8 @@ Result<Size> solve(const Row& row, const Options& options, std::uint64_t max_bod
   if (options.tutorial_sizing && program == Program::kTutorials) return solve_as_tutorials_do(row, options);
   if (options.num_bits != 0) return solve_for_shape(row, options);
   if (options.capacity == 0) {
-    return out_of_range("no size was given. Give a capacity, or num_bits and num_probes, or a file to be like.");
+    return out_of_range(
+        "no size was given, or a capacity of 0. Give a capacity, or num_bits and num_probes, or a file to be like.");
   }
   if (options.bits_per_key != 0) return solve_for_bits_per_key(row, options, only_probes);
   if (options.max_bytes != 0) return solve_for_budget(row, options, max_body_bytes, only_probes);

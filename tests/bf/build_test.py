@@ -203,9 +203,10 @@ class Build(BfCase):
         self.write("keys", LINES)
         for how in [[], ["--seed", "0"], ["--hash", "siphash", "--secret-file", "secret"], ["--layout", "classic"]]:
             secret = how[2:] if "siphash" in how else []
-            self.good("build", "f", "--force", "--from", "-", "-q", *how, input=LINES)
+            self.good("build", "f", "--from", "-", "-q", *how, input=LINES)
             self.assertEqual(self.good("contains", "f", "--count", "--from", "keys", *secret),
                              b"maybe\t30000\nabsent\t0\n")
+            os.unlink(self.path("f"))
 
     def test_standard_input_is_read_from_where_it_stands(self):
         self.write("keys", b"first\nsecond\nthird\n")

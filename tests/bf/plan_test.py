@@ -20,11 +20,11 @@ class Plan(BfCase):
 
     def rows(self, *args, **options):
         """Returns {name of a row: its cells}."""
-        text = self.good("plan", *args, **options).decode().split("\n\n")[0]
+        text = self.good("plan", *args, **options).decode().split("\n\n")[1]
         return {line[:30].strip(): line[30:].split() for line in text.splitlines()}
 
     def test_every_layout_is_a_column_and_every_fact_a_row(self):
-        rows = self.rows("-n", "100M", "-p", "1%")
+        rows = self.rows("-n", "100M", "-p", "1%", "--formulas")
         for layout in LAYOUTS:
             self.assertIn(layout, rows[""])
         at = rows[""].index("blocked")
@@ -41,6 +41,22 @@ class Plan(BfCase):
         self.assertEqual([rows[name][at] for name in ("removes keys", "intersects")], ["no", "yes"])
         self.assertEqual([rows[name][counting] for name in ("removes keys", "intersects")], ["yes", "no"])
         self.assertNotIn("grows", rows)
+
+    def test_the_first_line_is_the_answer(self):
+        def first(*args):
+            return self.good("plan", *args).decode().splitlines()[0]
+        self.assertEqual(first("-n", "100M", "-p", "1%"), "100,000,000 keys at 1 %: 120.2 MiB, blocked")
+        self.assertEqual(first("-n", "100M", "-p", "1e-6", "--layout", "classic"), "100,000,000 keys at a rate of 1e-06: 344.8 MiB, classic")
+        self.assertEqual(first("-n", "2M", "-p", "2.5%", "--layout", "counting"), "2,000,000 keys at 2.5 %: 9.9 MiB, counting")
+        self.assertRegex(first("-n", "1"), r"^1 key at a rate of [0-9.e-]+: 20\.0 KiB, blocked$")
+        rows = self.rows("-m", "8MiB")
+        self.assertEqual(first("-m", "8MiB"), f"{rows['keys at a rate of 0.01'][0]} keys at 1 %: {' '.join(rows['file'][:2])}, blocked")
+
+    def test_formulas_are_in_the_table_only_where_they_are_asked_for(self):
+        for given, there in (([], False), (["--formulas"], True)):
+            text = self.good("plan", "-n", "1M", *given).decode()
+            self.assertEqual([words in text for words in ("(m/n) ln 2", "-n ln p", "(1 - e^", "Bloom's")], [there] * 4)
+        self.refused("plan", "-n", "1M", "--json", "--formulas", says="--formulas")
 
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
@@ -68,7 +84,7 @@ class Plan(BfCase):
             self.assertLess(len(text.splitlines()), 45)
 
     def test_the_textbooks_m_is_that_of_the_rate_that_was_asked_for(self):
-        self.assertEqual(self.rows("-n", "50M", "-p", "0.001")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
+        self.assertEqual(self.rows("-n", "50M", "-p", "0.001", "--formulas")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
 
     def test_the_hash_set_follows_the_length_of_the_keys(self):
         self.assertEqual(self.rows("-n", "100M")["a hash set of the keys"][:2], ["11.2", "GiB"])
@@ -147,6 +163,9 @@ class Plan(BfCase):
         self.good(*text.splitlines()[-1].split()[1:])
         self.assertEqual(self.rows("-m", "1M", "--layout", "window")[""], ["window"])
         self.refused("plan", "--max-bytes", "10", says="too few for a header")
+        self.refused("plan", "-n", "100", "-p", "0.01", "--max-bytes", "1",
+                     says="1 bytes (--max-bytes) are too few for a header and a filter, whatever the other numbers are. The smallest file has 20,488 bytes.")
+        self.good("plan", "-n", "1", "--max-bytes", "20_488")
 
     def test_a_layout_that_cannot_says_why_and_the_others_are_planned(self):
         layouts, whole = self.planned("-n", "1000", "-p", "1e-9")
@@ -253,7 +272,7 @@ class Plan(BfCase):
         with open(self.path("mine"), "rb") as file:
             self.assertEqual(file.read(), b"mine")
         self.good("plan", "-n", "1M", "--svg", "mine", "--force")
-        self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: cannot make it")
+        self.refused("plan", "-n", "1M", "--svg", "none/picture.svg", says="none/picture.svg: its folder does not exist. Create it first, or correct the path.")
         self.good("create", "filter", "-q", "--capacity", "10")
         self.refused("plan", "-n", "1M", "--svg", "filter", "--force", says=["filter: is a filter", "another name"])
         self.good("contains", "filter", "x", code=1)
@@ -284,7 +303,7 @@ class Plan(BfCase):
         self.assertEqual(len(rows["m"]), len(rows[""]))
 
     def test_a_rate_is_that_of_digests_of_64_bits_however_many_bits_there_are(self):
-        rows = self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic")
+        rows = self.rows("-n", "1M", "-m", "10Ti", "-p", "50%", "--layout", "classic", "--formulas")
         self.assertEqual(rows["-n ln p / (ln 2)^2"], ["62,134,611"])
 
     def test_where_no_layout_can_the_nearest_says_why_and_what_all_say_is_said_once(self):

@@ -91,8 +91,8 @@ class Arrays(BfCase):
         for order in ORDERS:
             raw = bits_of(numbers, 124, order)
             self.write("raw", raw)
-            self.good("import", "raw", "f", "--force", "--order", order, *SEEDS_0_TO_3)
-            self.good("import", "-", "g", "--force", "--order", order, *SEEDS_0_TO_3, input=raw)
+            self.good("import", "raw", "f", "--force", "-q", "--order", order, *SEEDS_0_TO_3)
+            self.good("import", "-", "g", "--force", "-q", "--order", order, *SEEDS_0_TO_3, input=raw)
             self.good("compare", "f", "g", "-q")
             for out in ORDERS:
                 self.assertEqual(numbers_of(self.good("export", "f", "-", "--order", out), out), numbers)

@@ -51,6 +51,14 @@ class Recover(BfCase):
             page = file.read(16384)
         return max(struct.unpack_from("<QI", page, at) for at in SLOTS)[1]
 
+    def test_a_file_without_marks_names_the_command_that_recovers_it(self):
+        # It said "with the keys after the marks", and there were none.
+        self.unclean()
+        self.refused("contains", "f", "a", says="No mark was stored, so any key may be missing. Recover it (bf recover f --from ALL-KEYS), accept the loss")
+        os.unlink(self.path("f"))
+        self.unclean(7)
+        self.refused("contains", "f", "a", says="Recover it (bf recover) with the keys after the marks, accept the loss")
+
     def test_keys_are_added_again_and_the_filter_answers(self):
         self.unclean()
         self.assertEqual(self.good("recover", "f", "c", "d"), b"f: 2 keys added again; recovered\n")

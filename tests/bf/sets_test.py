@@ -113,7 +113,8 @@ class Compare(SetsCase):
         self.assertEqual(self.good("compare", "a", "part", "-q", code=1), b"")
         self.assertIn(b"bits: every bit of part is in a\n", self.good("compare", "a", "part", code=1))
         self.assertIn(b"bits: every bit of part is in a\n", self.good("compare", "part", "a", code=1))
-        self.refused("compare", "a", "none", says="none: no such file")
+        self.refused("compare", "a", "none", says="none: no such file. Give the path of a filter.")
+        self.refused("compare", "a", ".", says=".: a directory. Give the path of a filter file.")
         self.refused("compare", "a", says="B")
         self.refused("compare", "a", "same", "-q", "--json", says="--json")
 

@@ -28,7 +28,8 @@ class Usage(BfCase):
 
     def test_the_sections_of_each_help_come_in_one_order_and_the_exit_codes_are_a_table_at_the_end(self):
         # Exit codes were sentences in the middle of paragraphs, and 35 options one list.
-        order = ["Arguments", "Options", "Output", "Keys", "Size", "The new filter", "The file, and other processes", "General", "Examples", "Exit codes"]
+        order = ["Arguments", "Options", "Output", "Keys", "Size", "The new filter", "The file, and other processes", "Filters of other programs",
+                 "What the bytes of such a filter may not say", "General", "Examples", "Exit codes"]
         for command in HELPFUL:
             sections = self.sections(command)
             titles = [title for title, _ in sections]
@@ -48,14 +49,36 @@ class Usage(BfCase):
         groups = {}
         for command in COMMANDS:
             for title, lines in self.sections(command):
+                if title in ("Filters of other programs", "What the bytes of such a filter may not say"):
+                    continue
                 for option in re.findall(r"(?m)^  (?:-\w, |--color, )?(--[\w-]+)", lines):
                     groups.setdefault(option, set()).add(title)
         self.assertEqual({option: titles for option, titles in groups.items() if len(titles) > 1}, {})
         self.assertEqual(groups["--capacity"], {"Size"})
 
+    def test_contains_has_the_options_for_another_programs_filter_apart(self):
+        # Fourteen options that only --format takes were among those of bf's own filters.
+        sections = dict(self.sections("contains"))
+        names = {title: re.findall(r"(?m)^  (?:-\w, )?(--[\w-]+)", lines) for title, lines in sections.items()}
+        self.assertEqual(names["Filters of other programs"], ["--format", "--order", "--column", "--member"])
+        self.assertEqual(len(names["What the bytes of such a filter may not say"]), 13)
+        self.assertEqual(names["Options"], ["--maybe", "--absent", "--count", "--any", "--set", "--copy", "--tolerate-damage", "--verify"])
+        self.assertEqual(names.keys() & {"Size", "The new filter"}, set())
+
+    def test_topics_are_a_group_of_the_main_help_and_of_bf_help_topics(self):
+        listed = re.search(r"(?m)^Topics:\n((?:  .*\n)+)", self.good("--help").decode()).group(1)
+        names = re.findall(r"(?m)^  ([a-z-]+) ", listed)
+        self.assertEqual(names, ["keys", "formats", "key-forms"])
+        for name in names:
+            self.good("help", name)
+        self.assertIn(listed, self.good("help", "topics").decode())
+
+    def test_a_key_of_dedup_has_one_name(self):
+        self.assertNotIn("LINE", self.good("dedup", "--help").decode())
+
     def test_the_main_help_lists_the_commands_in_groups(self):
         groups = re.findall(r"(?m)^([A-Z].*):\n((?:  .*\n)+)", self.good("--help").decode())
-        titles = [title for title, _ in groups if title not in ("Options", "Examples", "Exit codes")]
+        titles = [title for title, _ in groups if title not in ("Topics", "Options", "Examples", "Exit codes")]
         self.assertEqual(len(titles), 5, titles)
         listed = [name for title, lines in groups if title in titles for name in re.findall(r"(?m)^  ([a-z-]+) ", lines)]
         self.assertEqual(sorted(listed), sorted(HELPFUL))

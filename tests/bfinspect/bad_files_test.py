@@ -194,6 +194,16 @@ class Strangers(InspectorCase):
             self.assertIn("bf create", " ".join(page.split()))
             self.assertNotIn("Use a", page)
 
+    def test_a_tar_archive_is_recognized_as_bf_does(self):
+        for sign in (b"ustar\x0000", b"ustar  \0"):
+            path = self.stranger(b"users.bf".ljust(257, b"\0") + sign + bytes(9000))
+            self.assertIn("a tar archive", self.json(path, code=2)["looks_like"])
+        self.assertNotIn("tar", self.json(self.stranger(b"users.bf".ljust(258, b"\0") + b"ustar  \0" + bytes(9000)), code=2)["looks_like"])
+
+    def test_the_advice_is_given_once(self):
+        page = " ".join(self.text(self.stranger(b"hello\n" * 9), code=2).split())
+        self.assertEqual((page.count("Give the path of a filter"), page.count("Give the")), (1, 1))
+
     def test_a_list_of_keys_is_what_a_filter_may_be_built_of(self):
         for content, list_of_keys in ((b"alice\nbob\n", None), (b"\x01\x02\x03\xff" * 5000, "KEYS")):
             path = self.stranger(content)
@@ -265,7 +275,7 @@ class Unreadable(InspectorCase):
     def test_a_missing_file_is_named(self):
         message = self.failed(self.path("no\nsuch\x1b.bf"), "BFS_ENOENT")
         self.assertIn("no\\nsuch\\x1b.bf", message)
-        self.assertTrue(message.endswith(": no such file. Correct the path, or create it first (bf create).\n"), message)
+        self.assertTrue(message.endswith(": no such file. Give the path of a filter.\n"), message)
 
     def test_an_empty_name_is_a_missing_file(self):
         self.failed("", "BFS_ENOENT")

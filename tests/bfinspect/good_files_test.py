@@ -106,7 +106,7 @@ class GoodFiles(InspectorCase):
         path = self.with_hole()
         self.bf("seal", "-q", self.make(name="plain"), self.path("sealed"))
         for name, arguments, code, words in ((path, (), 1, "clean, bits may be missing"), (path, ("--quick",), 0, "clean, bits not looked at"),
-                                             (self.path("sealed"), (), 0, "sealed"), (self.path("sealed"), ("--quick",), 0, "sealed, not verified")):
+                                             (self.path("sealed"), (), 0, "sealed: nothing to do"), (self.path("sealed"), ("--quick",), 0, "sealed, not verified")):
             self.assertEqual(self.text(name, *arguments, code=code).splitlines()[0], f"{name}  * {words}")
             self.assertEqual(self.json(name, *arguments, code=code)["state"], "clean")
 
@@ -141,7 +141,7 @@ class GoodFiles(InspectorCase):
     def test_the_page_shows_the_rate_now_against_the_one_promised_and_how_many_fit(self):
         page = self.text(self.make("--capacity", "1000", keys=range(900)))
         self.assertRegex(page, r"false positives +0\.\d+ % now, 1\.00 % promised")
-        self.assertRegex(page, r"room for +about \d+ more keys")
+        self.assertRegex(page, r"room for +about \d+ more to its capacity, \d+ until the promised rate is\s+exceeded")
         self.assertRegex(page, r"keys now +about (8|9)\d\d of 1,000")
 
     def test_a_filter_that_was_built_full_has_the_room_that_its_whole_lines_leave(self):
@@ -209,17 +209,31 @@ class GoodFiles(InspectorCase):
 
     def test_the_room_names_the_capacity_if_whole_lines_have_more(self):
         self.assertRegex(self.text(self.make("--capacity", "1000", keys=range(4))),
-                         r"room for +about 1,0\d\d more keys, 996 of them to its\s+capacity")
+                         r"room for +about 996 more to its capacity, 1,0\d\d until the promised rate\s+is\s+exceeded")
 
     def test_an_interval_whose_ends_are_the_same_is_one_number(self):
-        self.assertRegex(self.text(self.make("--capacity", "1000", keys=range(4))), r"95 of 100 times +4\n")
+        self.assertRegex(self.text(self.make("--capacity", "1000", keys=range(4))), r"95 % interval +4\n")
 
     def test_while_it_is_filled_every_absent_key_gets_maybe(self):
         path = self.make("--capacity", "1000", "--filling", keys=range(500))
         self.assertRegex(self.text(path, code=1), r"false positives +every absent key now, 0\.\d+ % by the bits, 1\.00 % promised")
 
+    def test_the_first_line_says_that_nothing_is_to_do_where_that_is_so(self):
+        # A person who saw "clean" had to read the page to learn that.
+        def first(path, *more, code=0):
+            return self.text(path, *more, code=code).splitlines()[0]
+        clean = self.make("--capacity", "1000", "--seed", "4", keys=range(4))
+        self.assertRegex(first(clean), r"clean: nothing to do$")
+        self.assertRegex(first(clean, "--quick"), r"clean, bits not looked at$")
+        self.assertRegex(first(self.make("--capacity", "1000", "--filling", name="g"), code=1), "filling$")
+        self.assertRegex(first(self.make("--capacity", "30k", "--seed", "4", keys=range(30000), name="h")), "clean$")
+        window = self.make("--capacity", "100", "--window", "7d", name="w")
+        self.assertRegex(first(window), r"clean(: nothing to do)?$")
+
     def test_a_slot_that_counts_no_more_is_the_state_before(self):
-        page = self.text(self.make(keys=range(4)))
+        path = self.make(keys=range(4))
+        self.assertNotRegex(self.text(path), "slot|sequence")
+        page = self.text(path, "-v")
         self.assertEqual(len(re.findall(r"slot [AB] +before: dirty, ", page)), 1, page)
         self.assertEqual(len(re.findall(r"slot [AB] +clean, ", page)), 1, page)
 

@@ -42,7 +42,7 @@ class HtmlCase(InspectorCase):
             if found[key] is not None:
                 self.assertIn(str(found[key]), text, key)
         for problem in found["problems"]:
-            self.assertIn(" ".join(problem["text"].split(" Rebuild it, or put a copy back")[0].split()), text)
+            self.assertIn(" ".join(problem["text"].split(" Rebuild it, or put a copy back")[0].split(" Give the path of a filter")[0].split()), text)
             self.assertIn(problem["code"], page.texts("dt"))
         for label, value, meaning in page.rows():
             self.assertTrue(value, label)
@@ -174,7 +174,7 @@ class Pictures(HtmlCase):
         self.assertNotIn("you are here", page.text())
         rows = {label: value for label, value, _ in page.rows()}
         self.assertEqual((rows["keys now"], rows["room for"]), ("unknown, since bits may be missing",) * 2)
-        self.assertNotIn("95 of 100 times", rows)
+        self.assertNotIn("95 % interval", rows)
         self.assertIn("you are here", self.page(self.make("--capacity", "30k", name="whole", keys=range(20000))).text())
 
     def test_the_damage_of_a_sealed_file_is_drawn_where_it_is(self):
@@ -322,7 +322,7 @@ class Written(HtmlCase):
         with open(self.path("mine"), "rb") as file:
             self.assertIn(b"</html>", file.read())
         self.assertIn("is a filter", self.written("good", "--html", "good", "--force", code=3))
-        self.assertIn("cannot make it", self.written("good", "--html", "none/page.html", code=3))
+        self.assertIn("none/page.html: its folder does not exist. Create it first, or correct the path.", self.written("good", "--html", "none/page.html", code=3))
         self.assertEqual(self.json(self.path("good"))["state"], "clean")
         self.assertEqual(sorted(os.listdir(self.folder)), ["good", "mine"])
 

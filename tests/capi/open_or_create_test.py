@@ -103,6 +103,20 @@ class OpenOrCreate(Case):
         self.close(self.create())
         self.refused("BFS_EINVAL", bfs.READ, capacity=COUNT)
 
+    def test_a_window_is_refused_where_the_file_has_none(self):
+        # "is there, and has another window": a user looked for the window of the file.
+        self.close(self.create())
+        said = self.refused("BFS_EMISMATCH", capacity=COUNT, layout=None, window_ms=86_400_000)
+        self.assertIn(b": is there, and has no window: its keys do not expire. Leave the window out, or name another file.", said)
+
+    def test_an_empty_path_and_a_capacity_of_0_are_named(self):
+        for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE, bfs.READ | bfs.FOLLOW):
+            said = self.fails("BFS_ENOENT", LIBRARY.bfs_open, b"", flags, None)
+            self.assertEqual(said, b"the path is empty. Give one.")
+        said = self.fails("BFS_EINVAL", LIBRARY.bfs_open, b"", bfs.WRITE | bfs.CREATE, bfs.options(capacity=COUNT))
+        self.assertEqual(said, b"the path is empty. Give one.")
+        self.assertIn(b"no size was given, or a capacity of 0. Give a capacity", self.refused("BFS_EINVAL", capacity=0))
+
     def test_a_file_that_is_made_needs_a_size_and_one_that_is_there_does_not(self):
         self.refused("BFS_EINVAL")
         self.assertEqual(os.listdir(self.folder), [])

@@ -42,12 +42,15 @@ CASES = (
     ("bfinspect --qu", "--quick"), ("bfinspect filt", "filters.bf"), ("bfinspect --json filt", "filters.bf"),
     ("bfinspect --prom", "--prometheus"), ("bfinspect --prometheus a.bf filt", "filters.bf"), ("bfinspect filters.bf --html filt", "filters.bf"),
     ("bfinspect --prometheus a.bf --output filt", "filters.bf"),
+    # Filters come before other files, of which keps.txt is one.
+    ("bf contains kep", "kept.bf"), ("bf merge kep", "kept.bf"), ("bf create new.bf --like kep", "kept.bf"), ("bfinspect kep", "kept.bf"),
+    ("bf contains note", "notes.txt"), ("bf contains f.bf --from keps", "keps.txt"), ("bf contains fol", "folder"),
 )
 
 
 def commands():
     told = subprocess.run([BF, "--help"], capture_output=True, text=True, check=True, timeout=600).stdout
-    return re.findall(r"^  ([a-z-]+)  ", told.split("\nOptions:")[0], flags=re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+)  ", told.split("\nTopics:")[0], flags=re.MULTILINE)
 
 
 def options_in_help(*command):
@@ -95,21 +98,23 @@ class Terminal:
 
 
 class Shell:
-    """The cases that all shells must pass. `folder` has the file files/filters.bf."""
+    """The cases that all shells must pass. `folder` has the folder files, which has two filters."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="bfstore-completion-")
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
         os.mkdir(os.path.join(self.folder, "files"))
-        with open(os.path.join(self.folder, "files", "filters.bf"), "w", encoding="utf-8"):
-            pass
+        os.mkdir(os.path.join(self.folder, "files", "folder"))
+        for name in ("filters.bf", "kept.bf", "keps.txt", "notes.txt"):
+            with open(os.path.join(self.folder, "files", name), "w", encoding="utf-8"):
+                pass
 
     def check_cases(self, completed):
         for line, word in CASES:
             with self.subTest(line):
                 expected = line if word is None else re.sub(r"[^ =]*$", word, line, count=1)
-                self.assertEqual(completed(line).rstrip(" ="), expected)
+                self.assertEqual(completed(line).rstrip(" =/"), expected)
 
 
 @unittest.skipIf(missing("bash"), missing("bash"))
@@ -180,8 +185,17 @@ class Fish(Shell, unittest.TestCase):
         offered = self.offered([line for line, _ in CASES])
         for line, word in CASES:
             with self.subTest(line):
-                options = {one.rpartition("=")[2] for one in offered[line]}
-                self.assertEqual(options, set() if word is None else {word})
+                # fish offers all files: filters come first.
+                options = [one.rpartition("=")[2].rstrip("/") for one in offered[line]]
+                self.assertEqual(options[:1] if "kep" in line else options, [] if word is None else [word])
+
+    def test_each_layout_has_its_own_description(self):
+        ask = f"source {COMPLETIONS}/bf.fish; complete -C 'bf create f --layout '"
+        told = subprocess.run(["fish", "--no-config", "-c", ask], capture_output=True, text=True, check=True, timeout=600,
+                              env={**os.environ, "HOME": self.folder, "LC_ALL": "C.UTF-8"}).stdout
+        words = dict(line.split("\t") for line in told.splitlines())
+        self.assertEqual(list(words), ["blocked", "classic", "counting", "window", "window-4", "window-2"])
+        self.assertEqual((len(set(words.values())), words["window-2"]), (6, "2 epochs"))
 
     def test_each_command_offers_the_options_of_its_help(self):
         names = commands()

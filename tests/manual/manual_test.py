@@ -18,7 +18,7 @@ import bfstore_header  # found only now
 from programs import missing
 
 COMMANDS = re.findall(r"^  ([a-z-]+)  ", subprocess.run([BF, "--help"], capture_output=True, text=True, check=True).stdout.split(
-    "\nOptions:")[0], flags=re.MULTILINE)
+    "\nTopics:")[0], flags=re.MULTILINE)
 NAMES = ("bf.1", *[f"bf-{command}.1" for command in COMMANDS], "bfinspect.1", "bfstore.3", "bfstore-format.5")
 
 
@@ -90,6 +90,11 @@ class Contents(unittest.TestCase):
     def test_bf_1_has_every_command_in_its_group(self):
         _, commands = text("bf.1").split("\nCOMMANDS\n")
         self.assertEqual(re.findall(r"^       ([a-z-]+)(?:  |\n| [A-Z])", commands.split("\nOPTIONS\n")[0], re.M), COMMANDS)
+
+    def test_bf_1_names_the_page_of_each_command_and_the_topics(self):
+        page = sections(text("bf.1"))
+        self.assertEqual(re.findall(r"bf-([a-z-]+)\(1\)", page["SEE ALSO"]), COMMANDS)
+        self.assertEqual(re.findall(r"(?m)^       ([a-z-]+)(?:  |$| [A-Z])", page["TOPICS"]), ["keys", "formats", "key-forms"])
 
     def test_bfinspect_1_has_every_option(self):
         page = text("bfinspect.1")

@@ -129,8 +129,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
                        {"plan", "create", "build", "add", "contains", "dedup", "inspect", "copy", "recover", "help"});
   add_texts(app,
             "bf COMMAND -h shows the usual options of a command, and bf help COMMAND all of it. bf inspect is the\n"
-            "program bfinspect: what a file is, its state, how full it is, and what to do. bf help keys, key-forms\n"
-            "and formats explain what lists have, and which filters of other programs bf reads.\n\n"
+            "program bfinspect: what a file is, its state, how full it is, and what to do. bf help TOPIC explains\n"
+            "what lists have, and which filters of other programs bf reads.\n\n"
             "Never put an old copy of a filter back with cp or mv: bf would call keys absent that were added after the "
             "copy.\n"
             "Build the filter again (bf build --force), or take the three steps of bf copy --help.",
@@ -139,7 +139,8 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
             {{"0", "it was done"},
              {"1", "contains, count, compare and verify: the answer is no (their help says what that means)"},
              {"2", kErrorCode},
-             {"3", "bf inspect alone, whose codes are others: see bf inspect --help"}});
+             {"3", "bf inspect alone, whose codes are others: see bf inspect --help"}},
+            topics());
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, words_known_in(app));
 
   std::vector<std::string> words = masked_words(argc, argv);

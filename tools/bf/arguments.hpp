@@ -44,6 +44,7 @@ struct Arguments {
   bool into = false;                        // merge: `file` exists
   bool json = false;                        // compare, plan
   bool curve = false;                       // plan: JSON has the curves
+  bool formulas = false;                    // plan: the table has Bloom's formulas
   bool verify = false;                      // contains
   bool tolerate_damage = false;             // contains
   bool any_filesystem = false;

@@ -48,7 +48,8 @@ void declare_build(CLI::App& app, Arguments& arguments) {
           "it\n"
           "keeps 8 bytes of each key of any list: 16 MiB in memory, and the rest in N such files. A list without keys "
           "is\n"
-          "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n",
+          "an error: bf create makes empty filters. Which keys are certainly new: bf help add.\n" +
+          kAboutForce,
       "  bf build words.bf --from words.txt --fpr 0.001");
 }
 
@@ -246,6 +247,8 @@ int build(const Arguments& arguments) {
   options.replace = refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
   if (input.source().is_same_file(arguments.file))
     throw Failure(arguments.file + ": is the list of keys itself. Name another file.");
+  refuse_no_filter(arguments);
+  keep_hash_of_replaced(arguments, options);
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);
   std::uint64_t keys_counted = 0;
@@ -269,7 +272,7 @@ int build(const Arguments& arguments) {
   const bfstore::Stats stats = filter.stats();
   const Displaced displaced(arguments);
   publish(filter, arguments.file);
-  displaced.report();
+  displaced.report(stats.shape);
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);

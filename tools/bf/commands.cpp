@@ -9,12 +9,11 @@ namespace {
 
 void declare_help(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf help [TOPIC]");
-  add_text(
-      app, "TOPIC",
-      "a command of bf, keys (how lists are read), key-forms (what their lines are), or formats (of other programs' "
-      "filters)",
-      "", [&](const std::string&, const std::string& text) { arguments.topic = text; });
-  add_texts(app, "", "  bf help create\n  bf help keys");
+  add_text(app, "TOPIC",
+           "a command of bf, keys (how lists are read), key-forms (what their lines are), formats (of other programs' "
+           "filters), or topics (the list of these)",
+           "", [&](const std::string&, const std::string& text) { arguments.topic = text; });
+  add_texts(app, "", "  bf help create\n  bf help topics");
 }
 
 void declare_inspect(CLI::App& app, Arguments&) { bfinspect::describe_arguments(app); }

@@ -21,7 +21,7 @@ void declare_create(CLI::App& app, Arguments& arguments) {
   add_part(app, arguments.options);
   add_filling(app, arguments.options);
   add_key_form(app, arguments);
-  add_texts(app, std::string(kAboutNumbers),
+  add_texts(app, std::string(kAboutNumbers) + kAboutForce,
             "A filter for ten million users, wrong about one absent key in a hundred.\n"
             "  bf create users.bf --capacity 10M --fpr 0.01\n"
             "  bf create seen-today.bf --capacity 10M --window 24h");
@@ -30,13 +30,15 @@ void declare_create(CLI::App& app, Arguments& arguments) {
 int create(const Arguments& arguments) {
   interrupt::defer();
   refuse_taken(arguments.file, arguments.options.replace, "Add to it (bf add)");
+  refuse_no_filter(arguments);
   bfstore::Options options = arguments.options;
+  keep_hash_of_replaced(arguments, options);
   options.note = note_of_new(arguments);
   const Displaced displaced(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
-  displaced.report();
+  displaced.report(stats.shape);
   interrupt::obey();
   const std::uint64_t asked = arguments.options.num_bits;
   const std::string rounded =

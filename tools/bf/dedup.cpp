@@ -23,8 +23,8 @@ namespace {
 void declare_dedup(CLI::App& app, Arguments& arguments) {
   add_help_and_version(
       app,
-      "bf dedup FILE [LINE... | --from PATH] [-0] [--at-least-once] [--refresh] [--secret-file PATH]\n"
-      "bf dedup FILE [LINE... | --from PATH] --create --capacity N [--window TIME] [options of bf create]",
+      "bf dedup FILE [KEY... | --from PATH] [-0] [--at-least-once] [--refresh] [--secret-file PATH]\n"
+      "bf dedup FILE [KEY... | --from PATH] --create --capacity N [--window TIME] [options of bf create]",
       {"--from", "--at-least-once", "--create", "--capacity", "--window"});
   add_file(app, arguments, "the filter of the lines that were seen");
   add_keys(app, arguments);

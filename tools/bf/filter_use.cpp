@@ -51,6 +51,8 @@ void complete(bfstore::OpenOptions& options, const Arguments& arguments) {
 void check(const bfstore::Error& error, const std::string& file) {
   if (error.ok()) return;
   if (error.code == bfstore::Code::kSecret) throw Failure(error.message + " (Option: --secret-file.)");
+  if (std::error_code ignored; error.code == bfstore::Code::kNotRegular && std::filesystem::is_directory(file, ignored))
+    throw Failure(file + ": a directory. Give the path of a filter file.");
   if (error.code == bfstore::Code::kSymlink || error.code == bfstore::Code::kNotFound) refuse_link(file);
   throw Failure(error.message.empty() ? file + ": " + bfstore::code_text(error.code)
                                       : with_names_of_options(error.message, file));

@@ -30,6 +30,7 @@ struct Forecasts {
   std::optional<double> asked_fpr;  // if m follows from it
   std::uint64_t key_bytes = 0;      // average length of a hash set's keys
   bool has_curves = false;          // JSON has them
+  bool has_formulas = false;        // the table has Bloom's formulas
   std::vector<Forecast> possible;
   std::vector<Refusal> impossible;
 };

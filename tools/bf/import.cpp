@@ -5,6 +5,7 @@
 #include "interrupt.hpp"
 #include "numbers.hpp"
 #include "options.hpp"
+#include "replaced.hpp"
 #include "secret.hpp"
 
 #include <algorithm>
@@ -190,8 +191,11 @@ int import_array(const Arguments& arguments) {
     check_keys(filter, arguments);
     if (interrupt::pending()) return 2;
   }
+  refuse_no_filter(arguments);
   const bfstore::Stats stats = filter.stats();
+  const Displaced displaced(arguments);
   publish(filter, arguments.file);
+  displaced.report(stats.shape);
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {

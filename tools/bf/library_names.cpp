@@ -19,6 +19,8 @@ constexpr std::array kNames{
     Name{" and seeds", " and --seeds"},
     Name{"with the seeds", "with --seeds"},
     Name{"open it with the damage tolerated", "ask it with bf contains --tolerate-damage"},
+    Name{"No mark was stored. Recover it (bf recover) with the keys after the marks,",
+         "No mark was stored, so any key may be missing. Recover it (bf recover FILE --from ALL-KEYS),"},
     Name{"accept the loss, or", "accept the loss (bf recover --accept-loss), or"},
     Name{"Open the path again, and add again the keys that are not in the new file.",
          "The new file may lack the keys that were added here: add them again (bf add)."},
@@ -28,7 +30,11 @@ constexpr std::array kNames{
          "filters with a window do not merge: each has epochs of its own. Ask them together (bf contains --any)."},
     Name{"filters of its layout cannot be compared.",
          "filters with a window cannot be compared: each has epochs of its own."},
-    Name{"Correct the path, or create it first.", "Correct the path, or create it first (bf create)."},
+    Name{"Correct the path, or create it first.", "Give the path of a filter."},
+    Name{
+        " bytes are too few for a header and a filter. Give more.",
+        " bytes (--max-bytes) are too few for a header and a filter, whatever the other numbers are. The smallest file "
+        "has 20,488 bytes."},
     Name{"list of seeds. Give one, such as", "list of seeds. Give --seeds, such as"}};
 
 }  // namespace
@@ -40,6 +46,9 @@ std::string with_names_of_options(const std::string& message, const std::string&
     for (std::size_t at = text.find(name, begin); at != std::string::npos; at = text.find(name, at + option.size()))
       text.replace(at, name.size(), option);
   }
+  constexpr std::string_view kFile = " FILE ";
+  if (const std::size_t at = text.find(kFile, begin); begin != 0 && at != std::string::npos)
+    text.replace(at + 1, kFile.size() - 2, file);
   return text;
 }
 

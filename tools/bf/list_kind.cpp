@@ -70,19 +70,6 @@ constexpr std::string_view kBzip2 = "BZh";
 constexpr std::string_view kPi = "1AY&SY";
 constexpr std::string_view kRoot = "\x17rE8P\x90";
 
-// The sign of a tar archive, POSIX's and GNU's. Each has a NUL, so no list of lines of text has one.
-constexpr std::size_t kTarOffset = 257;
-constexpr std::array kTars{
-    "ustar\0"
-    "00"sv,
-    "ustar  \0"sv};
-
-bool is_tar(std::string_view head) {
-  if (head.size() < kTarOffset) return false;
-  const std::string_view sign = head.substr(kTarOffset);
-  return std::any_of(kTars.begin(), kTars.end(), [&](std::string_view tar) { return sign.starts_with(tar); });
-}
-
 bool is_level(char digit) { return digit >= '1' && digit <= '9'; }
 
 bool is_bzip2(std::string_view head) {
@@ -102,7 +89,7 @@ bool may_become_bzip2(std::string_view head) {
 
 std::optional<ListKind> kind_of(std::string_view head) {
   if (is_bzip2(head)) return ListKind{"compressed with bzip2", "bzip2", {}};
-  if (is_tar(head)) return ListKind{"a tar archive", {}, kTakeOut};
+  if (tools::is_tar(head)) return ListKind{"a tar archive", {}, kTakeOut};
   const auto* const found =
       std::find_if(kMagics.begin(), kMagics.end(), [&](const Magic& magic) { return head.starts_with(magic.bytes); });
   return found == kMagics.end() ? std::nullopt : std::optional(found->kind);

@@ -1,6 +1,8 @@
 // Recognizes, by its first bytes, a list of keys that is something other than lines of text.
 #pragma once
 
+#include "tar.hpp"
+
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -20,8 +22,8 @@ inline constexpr std::string_view kFilterMagic =
     "\x89"
     "BFS\r\n\x1A\n";
 
-// Enough bytes to recognize every kind: a tar archive has its sign at byte 257.
-inline constexpr std::size_t kHeadBytes = 265;
+// Enough bytes to recognize every kind: that of a tar archive is the last one.
+inline constexpr std::size_t kHeadBytes = tools::kTarBytes;
 
 // Returns nothing if it may be lines of text.
 std::optional<ListKind> kind_of(std::string_view head);

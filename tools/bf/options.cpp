@@ -126,8 +126,8 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
   };
   CLI::Option* const layout =
       add_layout(app, options,
-                 "blocked (default: one cache line), classic (fewest false positives), counting (removes), window, "
-                 "window-4, window-2");
+                 "blocked (default, one cache line), classic (fewest false positives), counting (removes), window (8 "
+                 "epochs), window-4 (4 epochs), window-2 (2 epochs)");
   CLI::Option* const window =
       add_text(app, "--window", "keep keys for this long after their last add, such as 24h or 7d; see bf turn", "TIME",
                [&](const std::string& name, const std::string& text) { options.window_ms = parse_time(name, text); });
@@ -164,19 +164,38 @@ std::vector<tools::Entry> answer_codes() {
 }
 
 void add_texts(CLI::App& app, const std::string& about, const std::string& examples,
-               const std::vector<tools::Entry>& codes) {
-  tools::set_texts(app, {about, examples, codes});
+               const std::vector<tools::Entry>& codes, const std::vector<tools::Entry>& topics) {
+  tools::set_texts(app, {about, examples, codes, topics});
+}
+
+// True for a command that asks a file where it is: all its options for size and hash are of another program's filter.
+static bool asks_in_place(const CLI::App& app) {
+  return app.get_option_no_throw("--format") != nullptr && app.get_option_no_throw("--tolerate-damage") != nullptr;
 }
 
 void add_groups(CLI::App& app) {
+  const tools::Group keys{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}};
+  const tools::Group file{"The file, and other processes",
+                          {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}};
+  const tools::Group general{"General", {"--quiet", "--json", "--colour", "--help", "--version"}};
+  if (asks_in_place(app)) {
+    return tools::set_groups(app,
+                             {keys,
+                              file,
+                              {"Filters of other programs", {"--format", "--column", "--member", "--order"}},
+                              {"What the bytes of such a filter may not say",
+                               {"--hash", "--seed", "--seeds", "--like", "--layout", "--window", "--capacity", "--fpr",
+                                "--bits-per-key", "--max-bytes", "--bits", "--probes", "--tutorial-sizing"}},
+                              general});
+  }
   tools::set_groups(
-      app, {{"Keys", {"--from", "--null", "--binary", "--key-form", "--digests"}},
+      app, {keys,
             {"Size", {"--capacity", "--fpr", "--bits-per-key", "--max-bytes", "--bits", "--probes", "--like"}},
             {"The new filter",
              {"--layout", "--window", "--hash", "--seed", "--seeds", "--tutorial-sizing", "--part", "--filling",
               "--note", "--mode", "--force", "--accept-loss"}},
-            {"The file, and other processes", {"--secret-file", "--lock-timeout", "--any-filesystem", "--small-pages"}},
-            {"General", {"--quiet", "--json", "--colour", "--help", "--version"}}});
+            file,
+            general});
 }
 
 CLI::Option* add_capacity(CLI::App& app, bfstore::Options& options, const std::string& help) {
@@ -305,8 +324,7 @@ void add_shape(CLI::App& app, Arguments& arguments, bool counted) {
   add_layout_hash_and_seed(app, arguments.options, counted);
   add_secret_file(app, arguments);
   add_note_and_mode(app, arguments.options);
-  app.add_flag("--force", arguments.options.replace,
-               "replace an existing file; its writers then get an error, and its readers get maybe");
+  app.add_flag("--force", arguments.options.replace, "replace an existing filter; its writers get an error");
   add_lock_timeout(app, arguments);
   add_any_filesystem(app, arguments);
   add_quiet(app, arguments);

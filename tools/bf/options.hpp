@@ -25,6 +25,12 @@ inline constexpr const char* kShapeUsage =
     "[-q]";
 inline constexpr const char* kAboutNumbers =
     "Numbers: 10M, 1.5G (k M G T are powers of 1000), 1e7, 10_000_000, 64MiB (Ki Mi Gi Ti: of 1024).\n";
+inline constexpr const char* kAboutForce =
+    "\n--force keeps the hash, its seed and its secret of the filter that it replaces, unless --hash, --seed or --like "
+    "say\n"
+    "otherwise: so readers that follow the path (BFS_FOLLOW) continue with the new file. Other readers get maybe until "
+    "they\n"
+    "open the path again. --hash xxh3 takes a new seed. A file that is no filter is not replaced.\n";
 inline constexpr const char* kAboutKeys =
     "Keys are bytes, one on each line of a list. Put -- before a key that begins with a dash. Without KEY and --from,\n"
     "and for -, they are read from standard input. How lists are read, and which are refused: bf help keys.\n";
@@ -34,7 +40,7 @@ inline constexpr const char* kErrorCode = "an error: one line on standard error 
 std::vector<tools::Entry> usual_codes();
 std::vector<tools::Entry> answer_codes();  // of a command that asks for keys
 void add_texts(CLI::App& app, const std::string& about, const std::string& examples,
-               const std::vector<tools::Entry>& codes = usual_codes());
+               const std::vector<tools::Entry>& codes = usual_codes(), const std::vector<tools::Entry>& topics = {});
 
 // Divides the options into groups, the same in every command. Call it after all options were added.
 void add_groups(CLI::App& app);

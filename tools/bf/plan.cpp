@@ -26,7 +26,7 @@ constexpr const char* kStandardOutput = "-";  // as the picture's path
 void declare_plan(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app,
                        "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
-                       "               [--key-bytes L] [--json [--curve]] [--svg PATH [--force]]\n"
+                       "               [--key-bytes L] [--formulas | --json [--curve]] [--svg PATH [--force]]\n"
                        "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
                        {"--capacity", "--fpr", "--bits", "--layout", "--svg"});
   bfstore::Options& options = arguments.options;
@@ -45,6 +45,8 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
   CLI::Option* const json = app.add_flag("--json", arguments.json, "one JSON object instead of a table");
   app.add_flag("--curve", arguments.curve, "with --json: the rates of each filter as it fills, in 128 points")
       ->needs(json);
+  app.add_flag("--formulas", arguments.formulas, "Bloom's formulas, too, in indented rows of the table")
+      ->excludes(json);
   add_path(app, "--svg", "also draw the rates as the filters fill, in this file; -: print the picture alone", "PATH",
            arguments.target);
   app.add_flag("--force", options.replace, "replace the picture if it exists");
@@ -61,10 +63,11 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
           "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
           "its\n"
           "hash, the others with xxh3.\n"
-          "\nThe curve is that of the first layout (--layout chooses another, --svg draws all), and the last lines are "
+          "\nThe first line is the layout that bf create makes by default. The curve is that of the first layout "
+          "(--layout chooses another, --svg draws all), and the last lines are "
           "the\n"
           "commands that make such filters.\n"
-          "\nThe indented formulas are Bloom's, for the classic layout with a large m and the best k. "
+          "\nThe formulas of --formulas are Bloom's, for the classic layout with a large m and the best k. "
           "The\n"
           "real rate is above the formula's where m is small (Bose et al. 2008), and where the probes of a key share "
           "a\n"
@@ -177,6 +180,7 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
   Forecasts all;
   all.given = given;
   all.has_curves = arguments.curve;
+  all.has_formulas = arguments.formulas;
   all.asked_fpr = asked_fpr(all.given);
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {

@@ -1,6 +1,8 @@
 // bf plan's table, and the curve of the first layout.
+#include "filter_use.hpp"
 #include "forecast.hpp"
 #include "numbers.hpp"
+#include "options.hpp"
 
 #include <algorithm>
 #include <array>
@@ -93,13 +95,16 @@ std::string facts(const Forecasts& all) {
   table.add("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
   table.add("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
   table.add("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
-  table.add("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
+  const auto add_formula = [&](const char* name, const std::function<std::string(const Forecast&)>& cell) {
+    if (all.has_formulas) table.add(name, cell);
+  };
+  add_formula("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
   table.add("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
   table.add("m", [](const Forecast& one) { return grouped(one.plan.num_bits); });
-  table.add("  -n ln p / (ln 2)^2",
-            [&](const Forecast& one) { return bloom_bits(one.plan, all.asked_fpr.value_or(one.plan.fpr)); });
+  add_formula("  -n ln p / (ln 2)^2",
+              [&](const Forecast& one) { return bloom_bits(one.plan, all.asked_fpr.value_or(one.plan.fpr)); });
   table.add("probes per key (k)", [](const Forecast& one) { return std::to_string(one.plan.num_probes); });
-  table.add("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
+  add_formula("  (m/n) ln 2", [](const Forecast& one) { return short_number(bloom_probes(one.plan)); });
   table.add("file", [](const Forecast& one) { return human_bytes(one.plan.file_bytes); });
   table.add("a hash set of the keys", [](const Forecast& one) { return human_bytes(one.hash_set_bytes); });
   table.add("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
@@ -263,10 +268,9 @@ std::string notes(const Forecasts& all) {
   text +=
       abilities(all, several ? "None of these" : "It never", false, several ? "; --layout window expires them" : "");
   text += about_space(all);
-  text +=
-      "Each filter will have the first rate of its column. Indented: Bloom's formulas,\nto compare. Hash set: keys "
-      "of " +
-      grouped(all.key_bytes) + " bytes. See bf help plan.\n";
+  if (all.has_formulas)
+    text += "Indented: Bloom's formulas, to compare. Each filter will have the first rate of\nits column.\n";
+  text += "Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   return text;
 }
@@ -301,6 +305,15 @@ std::string ways_on(const bfstore::PlanRequest& given) {
 
 }  // namespace
 
+// "100,000,000 keys at 1 %: 118.3 MiB, blocked". A rate of less than 0.01 % is easier to read as a number.
+static std::string answer(const bfstore::Plan& plan) {
+  constexpr double kSmall = 0.0001;
+  const std::string rate =
+      plan.fpr < kSmall ? "a rate of " + short_number(plan.fpr) : short_number(100 * plan.fpr) + " %";
+  return key_words(plan.capacity) + " at " + rate + ": " + human_bytes(plan.file_bytes) + ", " + plan.layout.name +
+         "\n";
+}
+
 std::string holdings_text(const std::vector<Forecasts>& at_rates) {
   const Forecasts& first = at_rates.front();
   Table table(first);
@@ -313,12 +326,16 @@ std::string holdings_text(const std::vector<Forecasts>& at_rates) {
       return one == nullptr ? std::string("none") : grouped(one->plan.capacity);
     });
   }
-  return table.text() + "\nThe rate is that of false positives, with the best number of probes (k).\n" +
+  const Forecasts& usual = *std::find_if(at_rates.begin(), at_rates.end(), [&](const Forecasts& one) {
+    return one.given.fpr == kUsualFpr || &one == &at_rates.back();
+  });
+  const std::string first_line = usual.possible.empty() ? "" : answer(usual.possible.front().plan) + "\n";
+  return first_line + table.text() + "\nThe rate is that of false positives, with the best number of probes (k).\n" +
          ways_on(first.given);
 }
 
 std::string table_text(const Forecasts& all, bool utf8) {
-  std::string text = facts(all);
+  std::string text = answer(all.possible.front().plan) + "\n" + facts(all);
   text += notes(all);
   return text + chart(all.possible.front(), utf8) + commands(all);
 }

@@ -3,11 +3,14 @@
 
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "list_kind.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,6 +71,18 @@ bool has_bits_of(const std::string& part_path, const ReportedIdentity& part, con
 std::string about_keys(const bfstore::Report& report) {
   if (!report.keys_added || !report.keys_removed || report.turning) return "";
   return " of about " + key_words(*report.keys_added - std::min(*report.keys_removed, *report.keys_added));
+}
+
+// A wrong secret would be noticed only by readers.
+void refuse_other_secret(const Arguments& arguments) {
+  const std::string ways =
+      " Give its secret (--secret-file), so that its readers continue. For a new one give --hash siphash, too; for "
+      "none, "
+      "--hash xxh3.";
+  if (!arguments.secret) throw Failure(arguments.file + ": the filter that is replaced has a secret." + ways);
+  const auto old = open_filter_at(arguments.file, arguments, bfstore::OpenMode::kRead);
+  if (!old.ok() && old.error().code == bfstore::Code::kSecret)
+    throw Failure(arguments.file + ": the filter that is replaced has another secret." + ways);
 }
 
 }  // namespace
@@ -145,20 +160,51 @@ void Replaced::report() const {
     complain(path_ + ": replaced " + not_compared_ + ", so its keys were not compared with those of the new file.");
 }
 
+void refuse_no_filter(const Arguments& arguments) {
+  if (!arguments.options.replace) return;
+  std::array<char, 512> first{};
+  std::ifstream file(arguments.file, std::ios::binary);
+  file.read(first.data(), first.size());
+  const std::string_view head(first.data(), static_cast<std::size_t>(file.gcount()));
+  // A power cut may leave zeros.
+  if (kFilterMagic.starts_with(head.substr(0, kFilterMagic.size())) ||
+      head.find_first_not_of('\0') == std::string_view::npos)
+    return;
+  throw Failure(arguments.file +
+                ": is no filter, and --force replaces filters alone. If it may go, remove it first (rm), or choose "
+                "another name.");
+}
+
+void keep_hash_of_replaced(const Arguments& arguments, bfstore::Options& options) {
+  if (!options.replace || !options.like.empty() || options.hash || options.seed) return;
+  const auto found = bfstore::inspect(arguments.file, false);
+  if (!found.ok() || !found->valid()) return;
+  const auto hash = bfstore::hash_of(static_cast<bfstore::Hash>(found->identity->hash));
+  if (!hash || hash->gives_positions || !hash->takes_keys) return;
+  if (hash->takes_secret) refuse_other_secret(arguments);
+  options.hash = hash->hash;
+  if (hash->takes_seed) options.seed = found->identity->seed;
+}
+
 Displaced::Displaced(const Arguments& arguments) : arguments_(arguments) {
   if (!arguments.options.replace) return;
   const auto found = bfstore::inspect(arguments.file, false);
-  if (!found.ok()) return;  // there is none
+  if (!found.ok() || found->file_bytes == 0) return;  // there is none
   const bool is_in_use = found->state == bfstore::FileState::kInUse;
   if (found->identity && found->keys_added == 0 && !is_in_use) return;  // it has none to lose
-  what_ = found->identity ? "a filter" + about_keys(*found) : "a file that is no filter";
+  what_ = found->identity ? "a filter" + about_keys(*found) : "a damaged filter";
+  identity_ = found->identity;
   in_use_ = is_in_use;
 }
 
-void Displaced::report() const {
+void Displaced::report(const bfstore::Shape& made) const {
   if (what_.empty() || arguments_.quiet) return;
-  complain(arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
-           (in_use_ ? ", and a writer had it open, which gets an error." : "."));
+  const bool goes_on = !identity_ || (static_cast<std::uint16_t>(made.hash) == identity_->hash &&
+                                      (made.hash != bfstore::Hash::kXxh3 || made.seed == identity_->seed));
+  complain(
+      arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
+      (in_use_ ? ", and a writer had it open, which gets an error." : ".") +
+      (goes_on ? "" : " Readers that follow the path answer maybe until they open it again: another hash or seed."));
 }
 
 }  // namespace bf

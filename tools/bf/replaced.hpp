@@ -45,18 +45,28 @@ class Replaced {
   std::string not_compared_;                           // the reason, or empty
 };
 
+// Throws Failure if --force would replace a file that is no filter, which is rather a mistyped name. A damaged filter
+// and an empty file may go.
+void refuse_no_filter(const Arguments& arguments);
+
+// Gives `options` the hash and seed of the filter that --force replaces, unless the command line names them: readers
+// that follow the path (BFS_FOLLOW) continue only with the same ones. Throws Failure if that hash has a secret, and it
+// was not given. A hash that other options must fit, or one that takes no keys, is not taken.
+void keep_hash_of_replaced(const Arguments& arguments, bfstore::Options& options);
+
 // The file that a command replaces by one whose keys are a list, or none (bf build, bf create): no bits are compared.
 class Displaced {
  public:
   // Looks at the file of the command line, if --force would replace it.
   explicit Displaced(const Arguments& arguments);
 
-  // Says what was replaced, now that it is.
-  void report() const;
+  // Says what was replaced, now that it is by a filter of this shape.
+  void report(const bfstore::Shape& made) const;
 
  private:
   const Arguments& arguments_;
   std::string what_;  // "a filter of about 5 keys", or empty
+  std::optional<bfstore::ReportedIdentity> identity_;
   bool in_use_ = false;
 };
 

@@ -1,7 +1,6 @@
 // See topics.hpp.
 #include "topics.hpp"
 
-#include "help.hpp"
 #include "key_form.hpp"
 
 #include <bfstore/interop.hpp>
@@ -49,9 +48,18 @@ constexpr Topic kTopics[] = {
      "The guide's page foreign.md says which keys the programs have."},
     {"key-forms", "Forms of keys: what a line of a list is (--key-form)", key_forms,
      "The form is text if none is given and no note names one. Several are applied in order: lower,hex."},
+    {"topics", "What bf help explains besides the commands", topics, "bf help TOPIC shows one of them."},
 };
 
 }  // namespace
+
+std::vector<tools::Entry> topics() {
+  std::vector<tools::Entry> all;
+  for (const Topic& topic : kTopics) {
+    if (topic.entries != topics) all.push_back({topic.name, topic.title});
+  }
+  return all;
+}
 
 std::vector<std::string> names_of_topics() {
   std::vector<std::string> names;

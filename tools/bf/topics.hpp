@@ -2,12 +2,17 @@
 // A new topic is a row in topics.cpp.
 #pragma once
 
+#include "help.hpp"
+
 #include <string>
 #include <vector>
 
 namespace bf {
 
 std::vector<std::string> names_of_topics();
+
+// Each topic, and what it is about.
+std::vector<tools::Entry> topics();
 
 // The text of a topic. Empty if there is none of that name.
 std::string text_of_topic(const std::string& name);

@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <utility>
 
 #include "link.hpp"
+#include "tar.hpp"
 #include "text.hpp"
 
 namespace bfinspect {
@@ -36,6 +39,13 @@ std::string words_for(const std::vector<bfstore::DamagedRange>& ranges) {
   const std::string words = "bytes " + grouped(first.offset) + " to " + grouped(first.offset + first.bytes - 1);
   const std::size_t more = ranges.size() - 1;
   return more == 0 ? words : words + ", and " + grouped(more) + (more == 1 ? " more range" : " more ranges");
+}
+
+bool has_sign_of_tar(const std::string& path) {
+  std::array<char, tools::kTarBytes> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  return tools::is_tar({head.data(), static_cast<std::size_t>(file.gcount())});
 }
 
 bool is_sealed(const Facts& facts) {
@@ -81,6 +91,7 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
     facts.modified_seconds =
         static_cast<double>(status.st_mtim.tv_sec) + static_cast<double>(status.st_mtim.tv_nsec) * 1e-9;
     if (facts.kind == FileKind::kRegular) {
+      facts.is_tar = !facts.report.identity && has_sign_of_tar(facts.report.path);
       facts.openers = find_openers(status.st_dev, status.st_ino);
       facts.foreign = look_at_foreign(facts.report, wanted, counted);
     }

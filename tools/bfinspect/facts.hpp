@@ -21,6 +21,7 @@ struct Facts {
   bfstore::Report report;
   FileKind kind = FileKind::kUnknown;
   std::optional<double> modified_seconds;  // since 1970
+  bool is_tar = false;                     // a tar archive, whose sign is beyond report.first_bytes
   std::string link_target;                 // if the path is a symbolic link, which was followed
   std::optional<Openers> openers;          // of a regular file
   std::optional<Foreign> foreign;          // of a file of another program; then the report is about its filters

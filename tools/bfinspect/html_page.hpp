@@ -22,6 +22,7 @@ class HtmlPage final : public Sheet {
   void fill(double ratio, std::optional<double> at_capacity, bool overfull) override;
   [[nodiscard]] bool is_for_others() const override { return true; }
   [[nodiscard]] bool begins_with_advice() const override { return true; }
+  [[nodiscard]] bool has_details() const override { return true; }
   [[nodiscard]] bool ascii() const override { return false; }
 
   // The sections so far, closed.

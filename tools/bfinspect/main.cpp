@@ -53,7 +53,8 @@ constexpr const char* kAbout =
     "\n"
     "JSON: every key is always present; null means unknown. A fact has the name that it has in bf plan --json and in\n"
     "the C structs (num_bits, capacity, fpr). Text in any encoding survives: path, note and command are null if they\n"
-    "are not UTF-8, and path_bytes, note_bytes and command_bytes have the exact bytes in hex.\n"
+    "are not UTF-8, and path_bytes, note_bytes and command_bytes have the exact bytes in hex. turned_at is text, in\n"
+    "nanoseconds since 1970; window_ms is in milliseconds.\n"
     "\n"
     "HTML: one file that needs no network, for a browser. No text from the filter file becomes HTML. The page has no\n"
     "seed: a person who knows it can choose keys that collide.\n"
@@ -85,6 +86,7 @@ struct Arguments {
   bool json = false;
   bool prometheus = false;
   bool quick = false;
+  bool verbose = false;
 };
 
 int complain(const std::string& message) {
@@ -110,15 +112,15 @@ int finish(const std::string& text, Verdict verdict) {
   return static_cast<int>(verdict);
 }
 
-// The library's callers create a file in many ways, a user of this program in one.
+// A program that only reads has no use for a new file.
 std::string with_way_out(const bfstore::Error& error, const std::string& path) {
   if (error.code == bfstore::Code::kNotFound) {
     if (const std::string refused = tools::refused_link(path); !refused.empty()) return refused;
   }
-  constexpr std::string_view kCreate = "no such file. Correct the path, or create it first";
+  constexpr std::string_view kCreate = "Correct the path, or create it first.";
   std::string text = error.message;
   const std::size_t at = text.rfind(kCreate);
-  return at == std::string::npos ? text : text.insert(at + kCreate.size(), " (bf create)");
+  return at == std::string::npos ? text : text.replace(at, kCreate.size(), "Give the path of a filter.");
 }
 
 std::vector<std::string> format_names() {
@@ -172,8 +174,9 @@ int show(const Arguments& arguments, const Facts& facts, const std::string& befo
                                  : write_file(arguments.html, arguments.force, text, facts.verdict);
   }
   const bool on_one_line = arguments.paths.size() > 1;
-  return finish(arguments.json ? json_of(facts, on_one_line) : before + page_of(facts, style_of_output()),
-                facts.verdict);
+  Style style = style_of_output();
+  style.details = arguments.verbose;
+  return finish(arguments.json ? json_of(facts, on_one_line) : before + page_of(facts, style), facts.verdict);
 }
 
 int inspect_file(const Arguments& arguments, const std::string& path, const std::string& before) {
@@ -263,6 +266,7 @@ void declare(CLI::App& app, Arguments& arguments) {
       app.add_option("--output", arguments.output, "with --prometheus: make or replace this file, whole or not at all"))
       ->type_name("PATH");
   app.add_flag("--quick", arguments.quick, "do not read the bits (for huge files)");
+  app.add_flag("-v,--verbose", arguments.verbose, "the slots that hold the state, too");
   app.add_option("--format", arguments.form.format, "another program's file, in this format")->type_name("F");
   app.add_option("--column", arguments.form.column, "of a format with columns: the one that is meant")->type_name("C");
   app.add_option_function<std::string>(
@@ -270,7 +274,7 @@ void declare(CLI::App& app, Arguments& arguments) {
          tools::kAboutColour)
       ->type_name(tools::kColourWords);
   tools::add_help_and_version(app,
-                              "bfinspect [--json] [--quick] [--format F [--column C]] FILE...\n"
+                              "bfinspect [--json | -v] [--quick] [--format F [--column C]] FILE...\n"
                               "bfinspect --html PATH [--force] [--quick] [--format F [--column C]] FILE\n"
                               "bfinspect --prometheus [--output PATH] [--quick] FILE...");
   tools::set_texts(app, {kAbout, kExamples, exit_codes()});

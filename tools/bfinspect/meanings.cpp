@@ -58,7 +58,7 @@ constexpr Meaning kMeanings[] = {
     {"bits set", "The bits that are 1. This number gives the number of keys."},
     {"counters set", "The counters that are not 0. This number gives the number of keys."},
     {"keys now", "The number of different keys, estimated from the bits."},
-    {"95 of 100 times", "The range in which the real number of keys is, in 95 of 100 filters like this one."},
+    {"95 % interval", "The range in which the real number of keys is, in 95 of 100 filters like this one."},
     {"room for",
      "The number of keys that fit until the promised rate of false positives is reached. Whole lines may have room "
      "beyond "

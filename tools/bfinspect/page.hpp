@@ -29,6 +29,7 @@ class Page final : public Sheet {
   void fill(double ratio, std::optional<double> at_capacity, bool overfull) override;
   [[nodiscard]] bool is_for_others() const override { return false; }
   [[nodiscard]] bool begins_with_advice() const override { return false; }
+  [[nodiscard]] bool has_details() const override { return style_.details; }
   [[nodiscard]] bool ascii() const override { return !style_.utf8; }
 
   // A bar for a ratio from 0 to 1, with a tick at `tick` (none if it is negative), and `caption` after it.

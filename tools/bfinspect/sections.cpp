@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "key_form_line.hpp"
 #include "page.hpp"
@@ -103,6 +105,12 @@ std::string slot_text(const std::optional<bfstore::ReportedSlot>& slot,
   return (is_older ? "before: " : "") + name + ", sequence " + grouped(slot->sequence);
 }
 
+// A slot that is not valid matters to everybody.
+void put_slot(Sheet& sheet, const char* name, const std::optional<bfstore::ReportedSlot>& slot,
+              const std::optional<bfstore::ReportedSlot>& other) {
+  if (sheet.has_details() || !slot || !slot->valid) sheet.row(name, slot_text(slot, other));
+}
+
 // Epoch 0 belongs to an owner whose logs have no epochs.
 std::string mark_text(const bfstore::OwnerMark& mark) {
   return grouped(mark.mark) + " of owner " + grouped(mark.owner) +
@@ -153,8 +161,8 @@ void put_state(Sheet& sheet, const Facts& facts) {
               Colour::kWarning);
   }
   put_epoch(sheet, report);
-  sheet.row("slot A", slot_text(report.slots[0], report.slots[1]));
-  sheet.row("slot B", slot_text(report.slots[1], report.slots[0]));
+  put_slot(sheet, "slot A", report.slots[0], report.slots[1]);
+  put_slot(sheet, "slot B", report.slots[1], report.slots[0]);
   for (const bfstore::OwnerMark& mark : report.marks) {
     sheet.row("mark", mark_text(mark));
   }
@@ -193,7 +201,8 @@ std::string epochs_text(const Report& report) {
 
 constexpr const char* kUnknownForHoles = "unknown, since bits may be missing";
 
-// "about 996 more keys to its capacity, and 1,027 to the promised rate": m may have been rounded up to whole lines.
+// "about 996 more keys to its capacity, 1,027 until the promised rate is exceeded": m may have been rounded up to whole
+// lines.
 std::string room_text(const Facts& facts) {
   if (facts.overfull.value_or(false)) return "none: overfull. Build a larger one from all keys (bf build)";
   if (facts.lacks_bits()) return kUnknownForHoles;
@@ -202,7 +211,8 @@ std::string room_text(const Facts& facts) {
   const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
   const std::string words = "about " + about_text(room) + (room == 1 ? " more key" : " more keys");
   if (to_capacity < 0.5 || about_text(to_capacity) == about_text(room)) return words;
-  return words + ", " + about_text(to_capacity) + " of them to its capacity";
+  return "about " + about_text(to_capacity) + " more to its capacity, " + about_text(room) +
+         " until the promised rate is exceeded";
 }
 
 std::string rates_text(const Report& report) {
@@ -219,7 +229,7 @@ void put_keys_now(Sheet& sheet, const Facts& facts) {
   sheet.row("keys now",
             keys_now_text(facts.report) + (capacity == 0 ? "" : " of " + about_text(static_cast<double>(capacity))));
   if (fill.set_bits != 0 && !is_past_estimate(fill))
-    sheet.row("95 of 100 times", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
+    sheet.row("95 % interval", interval_text(fill.estimated_keys_low, fill.estimated_keys_high));
 }
 
 void put_fill(Sheet& sheet, const Facts& facts) {
@@ -259,18 +269,34 @@ std::string opener_text(const Opener& opener, bool ascii) {
 }
 
 // A root without all capabilities, or in a sandbox, may not look into every process, either.
-void put_not_looked_at(Sheet& sheet, const Openers& openers) {
-  if (openers.of_other_users > 0) {
-    sheet.paragraph(grouped(openers.of_other_users) +
-                    (openers.of_other_users == 1 ? " process of another user" : " processes of other users") +
-                    " could not be looked at" + (geteuid() == 0 ? ": the system forbids it" : "; root may see more"));
+std::vector<std::string> unseen(const Facts& facts, bool ascii) {
+  const Openers& openers = *facts.openers;
+  std::vector<std::string> all;
+  if (openers.of_other_users > 0)
+    all.push_back(grouped(openers.of_other_users) +
+                  (openers.of_other_users == 1 ? " of another user" : " of other users") +
+                  (geteuid() == 0 ? " (the system forbids to look)" : " (root may see more)"));
+  if (!openers.forbidden.empty()) {
+    const Opener& first = openers.forbidden.front();
+    all.push_back(grouped(openers.forbidden.size()) +
+                  " of this user (the system forbids to look: " + std::to_string(first.process) + " " +
+                  escaped(first.command, ascii) + (openers.forbidden.size() == 1 ? ")" : ", ...)"));
   }
-  const std::size_t forbidden = openers.forbidden.size();
-  if (forbidden == 0) return;
-  const Opener& first = openers.forbidden.front();
-  sheet.paragraph(grouped(forbidden) + (forbidden == 1 ? " process" : " processes") +
-                  " of this user could not be looked at: the system forbids it (" + std::to_string(first.process) +
-                  ", " + escaped(first.command, sheet.ascii()) + (forbidden == 1 ? ")" : ", ...)"));
+  if (openers.others_are_hidden) all.emplace_back("any outside this container or hidden in /proc");
+  if (facts.report.state == FileState::kInUse && openers.complete()) all.emplace_back("the writer that holds its lock");
+  return all;
+}
+
+// "no process that can be seen from here. Not seen: 2 of other users (root may see more)": one line where it fits.
+std::string unseen_text(const Facts& facts, bool ascii) {
+  std::string text = facts.openers->seen.empty() ? "no process that can be seen from here. " : "";
+  text += "Not seen:";
+  std::string before = " ";
+  for (const std::string& one : unseen(facts, ascii)) {
+    text += before + one;
+    before = "; ";
+  }
+  return text;
 }
 
 // The lock that a writer holds shows in the state, also if the writer's process cannot be looked at. A reader that is
@@ -289,18 +315,9 @@ void put_openers(Sheet& sheet, const Facts& facts) {
     if (openers.seen.empty()) sheet.paragraph("no process");
     return;
   }
-  if (openers.seen.empty()) sheet.paragraph("no process that can be seen from here");
-  if (has_no_writer(facts.report.state)) {
-    if (!openers.seen.empty()) sheet.paragraph("and perhaps others that cannot be seen from here");
-    return;
-  }
-  put_not_looked_at(sheet, openers);
-  if (openers.others_are_hidden)
-    sheet.paragraph("processes outside this container, or hidden in /proc, cannot be seen");
-  if (facts.report.state == FileState::kInUse && openers.complete()) {
-    sheet.paragraph("a writer holds its lock, but cannot be seen from here");
-  }
-  if (!openers.complete()) sheet.paragraph("So more processes may have it open than are listed here.");
+  if (!has_no_writer(facts.report.state)) return sheet.paragraph(unseen_text(facts, sheet.ascii()));
+  sheet.paragraph(openers.seen.empty() ? "no process that can be seen from here"
+                                       : "and perhaps others that cannot be seen from here");
 }
 
 void put_note(Sheet& sheet, const ReportedIdentity& id) {
@@ -318,7 +335,7 @@ void put_way_out(Sheet& sheet, const Facts& facts) {
 // The library's message says what to do, for programs that show it alone.
 std::string without_advice(const std::string& message) {
   const std::size_t advice = message.find(" Rebuild it, or put a copy back");
-  return message.substr(0, advice);
+  return message.substr(0, std::min(advice, message.find(" Give the path of a filter")));
 }
 
 void put_problems(Sheet& sheet, const Facts& facts) {

@@ -24,6 +24,9 @@ class Sheet {
   // True if it says at its top what to do about the file.
   [[nodiscard]] virtual bool begins_with_advice() const = 0;
 
+  // True if it shows what only a person who looks for a bug reads.
+  [[nodiscard]] virtual bool has_details() const = 0;
+
   // True if it shows ASCII characters only.
   [[nodiscard]] virtual bool ascii() const = 0;
 

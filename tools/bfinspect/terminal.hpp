@@ -9,6 +9,7 @@ struct Style {
   bool colour = false;
   bool utf8 = false;  // the locale's encoding is UTF-8: characters beyond ASCII can be shown
   std::size_t columns = 80;
+  bool details = false;  // what only a person who looks for a bug reads
 };
 
 // True if the locale's encoding is UTF-8. Sets the locale for character types (LC_CTYPE) only.

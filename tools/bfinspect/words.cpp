@@ -283,6 +283,7 @@ std::string likeness(const Facts& facts) {
   if (facts.report.file_bytes == 0) return "an empty file";
   if (is_start_of_filter(facts))
     return "the start of a filter file: perhaps of a copy or a download that did not finish";
+  if (facts.is_tar) return "a tar archive: perhaps with a filter in it; take it out first";
   return content_likeness(facts.report.first_bytes);
 }
 

@@ -41,6 +41,8 @@ class Temporary {
  public:
   explicit Temporary(const std::string& path) : path_(path), name_(path + ".XXXXXX") {
     fd_ = ::mkostemp(name_.data(), O_CLOEXEC);
+    if (fd_ < 0 && errno == ENOENT)
+      throw Failure(path_ + ": its folder does not exist. Create it first, or correct the path.");
     if (fd_ < 0) fail(path_, "cannot make it", errno);
   }
   Temporary(const Temporary&) = delete;

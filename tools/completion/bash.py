@@ -7,7 +7,7 @@ import command_line
 # NAME, VALUED and the two lists of cases are filled in. A word like --layout=cl comes as three words: --layout, =, cl.
 TEMPLATE = r"""# bash completion of @NAME@. Made of what the program says of itself: change that instead.
 
-# What may be at this place: `words`, and `files` that is not empty if a path is.
+# What may be at this place: `words`, and `files` that is not empty if a path is, "filter" if it is a filter's.
 _@NAME@_value() {
   case $1 in
 @VALUES@
@@ -48,7 +48,12 @@ _@NAME@() {
   else
     _@NAME@_place "$command:$place"
   fi
-  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current"; [[ ! $files ]] || compgen -f -- "$current")
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+  if [[ $files == filter ]] && compgen -f -X '!*.bf' -- "$current" >/dev/null; then
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -X '!*.bf' -- "$current"; compgen -d -- "$current")
+  elif [[ $files ]]; then
+    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current")
+  fi
   # Outside of a completion bash has no such option.
   [[ ! $files ]] || compopt -o filenames 2>/dev/null || true
 }
@@ -63,7 +68,7 @@ def case(patterns, action):
 def known(option):
     """Returns the shell's words for an option's values."""
     return "; ".join(([f"words={shlex.quote(' '.join(option.words))}"] if option.words else [])
-                     + (["files=yes"] if option.path else [])) or ":"
+                     + (["files=" + ("filter" if option.filter else "yes")] if option.path else [])) or ":"
 
 
 def values(commands):

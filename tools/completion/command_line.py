@@ -2,8 +2,12 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
+
+
+FILTERS = {"FILE", "A", "B", "IN", "OUT", "SMALLER", "COPY", "SEALED"}
 
 
 class Option:
@@ -12,6 +16,8 @@ class Option:
         self.takes_value = bool(described["value"])
         self.kind = described["value"]  # as in the help: N, PATH
         self.path = described["path"]
+        # A path of a filter: shells prefer *.bf there.
+        self.filter = self.path and (self.names[0] in FILTERS or self.kind == "OTHER")
         self.words = described["words"]
         self.many = described["many"]
         self.help = described["help"]
@@ -37,6 +43,13 @@ def program():
     run = subprocess.run([os.path.abspath(sys.argv[1]), "--describe"], check=True, capture_output=True, text=True)
     described = json.loads(run.stdout)
     return described["name"], Command(described, "")
+
+
+def word_helps(top):
+    """Returns {(name of an option, word): help} of the words that the help of that option explains: "blocked (the default), ..."."""
+    return {(name, word): found[1]
+            for command in top.commands for option in command.options for name in option.names for word in option.words
+            if (found := re.search(rf"(?<![\w-]){re.escape(word)} \(([^()]*)\)", option.help))}
 
 
 def with_values(top):

@@ -38,16 +38,27 @@ def names(option):
     return " ".join(("-l " + name[2:]) if name.startswith("--") else ("-s " + name[1:]) for name in option.names)
 
 
+SUFFIX = ' -k -a "(__fish_complete_suffix .bf)"'  # *.bf first, and then the other files
+
+
 def known(place):
     words = f" -a {quoted(' '.join(place.words))}" if place.words else ""
-    return words + (" -F" if place.path else "")
+    return words + (SUFFIX if place.filter else " -F" if place.path else "")
 
 
-def value(option):
+def explained(option, helps):
+    """Returns the words of an option, those with a help of their own with that."""
+    rows = [f"{word}\t{helps[name, word]}" for word in option.words for name in option.names if (name, word) in helps]
+    if len(rows) < len(option.words):
+        return known(option)
+    return " -k -a " + quoted("(printf '%s\\n' " + " ".join(quoted(row) for row in rows) + ")")
+
+
+def value(option, helps):
     if option.words:
-        return " -x" + known(option)
+        return " -x" + explained(option, helps)
     if option.takes_value:
-        return " -r -F" if option.path else " -x"
+        return " -x" + SUFFIX if option.filter else " -r -F" if option.path else " -x"
     return ""
 
 
@@ -57,9 +68,10 @@ def script(name, top):
             condition.replace("@HAS_COMMANDS@", "yes" if top.commands else "no"), "", f"complete -c {name} -f"]
     for one in top.commands:
         rows.append(f"complete -c {name} -n {quoted(f'__{name}_at {quoted(str())}')} -a {one.name} -d {quoted(one.help)}")
+    helps = command_line.word_helps(top)
     for command in [top, *top.commands]:
         here = f"__{name}_at {quoted(command.name)}"
-        rows += [f"complete -c {name} -n {quoted(here)} {names(option)}{value(option)} -d {quoted(option.help)}"
+        rows += [f"complete -c {name} -n {quoted(here)} {names(option)}{value(option, helps)} -d {quoted(option.help)}"
                  for option in command.options]
         rows += [f"complete -c {name} -n {quoted(here + ('' if place.many else f' {i}'))}{known(place)}"
                  for i, place in enumerate(command.places) if known(place)]

@@ -15,6 +15,8 @@ def said(text):
 def action(option):
     if option.words:
         return "(" + " ".join(option.words) + ")"
+    if option.filter:
+        return '_files -g "*.bf"'  # all files if there are none such
     return "_files" if option.path else " "
 
 

@@ -67,6 +67,8 @@ Json described_tree(const CLI::App& app, const Words& words) {
   }
   Json codes = Json::array();
   for (const Entry& code : texts_of(app).codes) codes.push_back({{"code", code.name}, {"about", code.about}});
+  Json topics = Json::array();
+  for (const Entry& topic : texts_of(app).topics) topics.push_back({{"name", topic.name}, {"about", topic.about}});
   Json commands = Json::array();
   for (const CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(described_tree(*command, words));
@@ -74,7 +76,7 @@ Json described_tree(const CLI::App& app, const Words& words) {
           {"help", app.get_description()}, {"usage", usage_of(app, kManualColumns)},
           {"about", texts_of(app).about},  {"examples", texts_of(app).examples},
           {"exit_codes", codes},           {"options", options},
-          {"commands", commands}};
+          {"commands", commands},          {"topics", topics}};
 }
 
 }  // namespace

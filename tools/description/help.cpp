@@ -246,7 +246,8 @@ class Help : public CLI::Formatter {
   [[nodiscard]] std::string all_of(const CLI::App& app, std::size_t columns) const {
     std::string text = "\n" + usage("Usage: ", kAll, columns);
     if (!texts_.about.empty()) text += "\n" + footer_text(texts_.about, columns);
-    text += commands(app, columns) + options(app, columns);
+    text += commands(app, columns) + section("Topics", texts_.topics, width_of_names(texts_.topics, columns), columns);
+    text += options(app, columns);
     if (!texts_.examples.empty()) text += "\nExamples:\n" + footer_text(texts_.examples, columns);
     return text + section("Exit codes", texts_.codes, width_of_names(texts_.codes, columns), columns);
   }

@@ -23,9 +23,10 @@ struct Entry {
 // What the long help says besides the arguments, and the manual page, too. Sections come in one order: what the command
 // does, its usage, its options in groups, examples, exit codes.
 struct Texts {
-  std::string about;         // paragraphs, with an empty line between two
-  std::string examples;      // lines that can be typed, indented by two; others introduce them
-  std::vector<Entry> codes;  // each exit code, and when the program ends with it
+  std::string about;               // paragraphs, with an empty line between two
+  std::string examples;            // lines that can be typed, indented by two; others introduce them
+  std::vector<Entry> codes;        // each exit code, and when the program ends with it
+  std::vector<Entry> topics = {};  // of a program with commands: what else its help explains
 };
 
 // Call this after add_help_and_version.

@@ -83,6 +83,11 @@ def command_list(commands):
     return rows
 
 
+def topic_rows(program):
+    rows = [row for one in program["topics"] for row in (".TP", rf"\fB{roff.escaped(one['name'])}\fR", roff.line(roff.escaped(one["about"])))]
+    return [".SH TOPICS", rf"\fB{program['name']} help\fR \fITOPIC\fR explains:", *rows] if rows else []
+
+
 def head(name, purpose, version, described, program):
     return [*roff.heading(name.upper(), 1, version, f"what {program} says of itself"),
             ".SH NAME", f"{roff.escaped(name)} \\- {roff.escaped(purpose)}", ".SH SYNOPSIS", *synopsis(described["usage"])]
@@ -98,7 +103,8 @@ def program_page(program):
             ".SH DESCRIPTION", *paragraphs(program["help"])[1:], *paragraphs(program["about"])]
     if program["commands"]:
         rows += [".SH COMMANDS", "Each command has a page of its own:", f".BR {name}\\-\\fICOMMAND\\fR (1).", *command_list(program["commands"])]
-    return rows + last_sections(program) + roff.see_also(("bfinspect" if name == "bf" else "bf", 1), ("bfstore", 3), ("bfstore-format", 5))
+    commands = [(f"{name}-{command['name']}", 1) for command in program["commands"]]
+    return rows + last_sections(program) + topic_rows(program) + roff.see_also(*commands, ("bfinspect" if name == "bf" else "bf", 1), ("bfstore", 3), ("bfstore-format", 5))
 
 
 def command_page(program, command):

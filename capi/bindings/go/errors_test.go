@@ -195,6 +195,8 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 		"(FinishFilling)":                                      func() error { _, err := filling.Dump(bfstore.DumpOptions{}); return err },
 		"(Copy with CopyOptions{Sealed: true})":                func() error { _, err := bfstore.Verify(path, bfstore.VerifyOptions{}); return err },
 		"create it first (OpenOrCreate)":                       opening(filepath.Join(folder, "none"), bfstore.OpenOptions{}),
+		"the path is empty. Give one.":                         opening("", bfstore.OpenOptions{}),
+		"no size was given, or a capacity of 0.":               making(bfstore.Options{Capacity: 0, FPR: 0}),
 		"make it with Layout: Counting":                        func() error { _, err := reader.Count([]byte("a")); return err },
 		"(Options.Like)":                                       func() error { return create(t, bfstore.Options{Seed: bfstore.SeedOf(8)}).Merge(filter) },
 		"Open with a range: does not take Write; leave it out": opening(path, bfstore.OpenOptions{Write: true, Range: &bfstore.Range{Offset: 64}}),
@@ -302,7 +304,7 @@ func TestMessagesNameTheWayOutInGo(t *testing.T) {
 	_, err = bfstore.Create(somewhere(t), bfstore.Options{Capacity: 5, Part: 1})
 	refused(t, err, bfstore.EINVAL, "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts.")
 	_, _, err = bfstore.OpenOrCreate(digests.Name(), bfstore.Options{Capacity: 5, Window: time.Hour})
-	refused(t, err, bfstore.EMISMATCH, "another window than the one that was given.")
+	refused(t, err, bfstore.EMISMATCH, "is there, and has no window: its keys do not expire.")
 }
 
 func TestCapacityAndRate(t *testing.T) {

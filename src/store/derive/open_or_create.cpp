@@ -30,6 +30,10 @@ Error check_fits(const Filter& opened, const std::string& path, const Options& g
   if (!given.seeds.empty() && given.seeds != opened.seeds()) return mismatch(path, "list of seeds");
   if (given.part && !(*given.part == opened.part())) return mismatch(path, "part");
   const auto turning = opened.stats().turning;
+  if (given.window_ms != 0 && !turning)
+    return fail(
+        Code::kMismatch,
+        path + ": is there, and has no window: its keys do not expire. Leave the window out, or name another file.");
   if (given.window_ms != 0 && (!turning || turning->window_ms != given.window_ms)) return mismatch(path, "window");
   if (given.like.empty()) return {};
   const auto like = store::new_identity(given, format::Form::kFile);

@@ -206,6 +206,7 @@ Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenO
   if (Error error = check_options(path, OpenMode::kRead, options); !error.ok()) return error;
   std::error_code failed;
   const std::string absolute = std::filesystem::absolute(path, failed).string();
+  if (path.empty()) return Error{Code::kNotFound, ENOENT, "the path is empty. Give one."};
   if (failed) return base::fail_errno(failed.value(), path, "asking for the working folder");
   const auto born = region::ForkMark::make();
   if (!born) return born.error();

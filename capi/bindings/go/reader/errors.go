@@ -134,5 +134,9 @@ func failed(path, doing string, err error) error {
 	case errors.Is(err, syscall.ELOOP):
 		is = symlink
 	}
-	return &Error{Code: is.code, Name: names[is.code], Message: path + ": " + doing + ": " + err.Error(), Err: err}
+	message := path + ": " + doing + ": " + err.Error()
+	if is == absent || is == symlink { // whose words name a way out
+		message = path + ": " + is.words
+	}
+	return &Error{Code: is.code, Name: names[is.code], Message: message, Err: err}
 }

@@ -462,6 +462,28 @@ func TestAFileThatAWriterHasOpenSaysWhatToDo(t *testing.T) {
 	must[*Filter](t)(Open(copied, Options{})).Close()
 }
 
+// TestRefusalsNameAWayOut: most said only what is wrong.
+func TestRefusalsNameAWayOut(t *testing.T) {
+	for one, way := range map[*kind]string{
+		&absent: "(bf create)", &filesystem: "copy the file to a local disk", &unclean: "(bf recover)", &poisoned: "(bf recover)",
+		&recovering: "(bf recover)", &lost: "open the path again", &superseded: "open the path again", &fault: "open the path again",
+		&notSealed: "(bf seal)", &damaged: "get the file again", &filling: "(bf finish-filling)", &notRegular: "give the path of a filter file",
+		&symlink: "give the path of the file itself", &tooShort: "give the path of one", &badMagic: "give the path of one",
+		&badFeature: "use the package bfstore", &badLayout: "use the package bfstore", &badHash: "use the package bfstore",
+		&badCritical: "use the package bfstore", &aPart: "use the package bfstore", &laterState: "use that version",
+	} {
+		if !strings.HasSuffix(one.words, way) && !strings.Contains(one.words, way+", or") {
+			t.Errorf("%q has no %q", one.words, way)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "none")
+	_, err := Open(path, Options{})
+	refusedAs(t, err, &absent, "no file", path)
+	if err.Error() != path+": "+absent.words || !errors.Is(err, fs.ErrNotExist) { // it was "opening: no such file or directory"
+		t.Error(err)
+	}
+}
+
 // sameRule checks that the library names the same rule of the format.
 func sameRule(t testing.TB, err error, rule uint32, what ...any) {
 	t.Helper()

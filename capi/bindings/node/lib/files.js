@@ -105,7 +105,7 @@ function fileOf(path, how) {
  * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Filter} */
 /** Opens a filter file for adding, or makes it if there is none: Filter.created tells which. Any number of processes may
  * do so at once, and one of them makes the file. No file is ever replaced, and no option changes one that is there.
- * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Filter} */
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Filter} */
 /** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options] @returns {Filter} */
 export function open(path, mode = "r", options = NONE) {
   return now(opening(path, mode, options));
@@ -114,7 +114,7 @@ export function open(path, mode = "r", options = NONE) {
 /** open() on another thread.
  * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
 /** open() with "a" on another thread.
- * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Promise<Filter>} */
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Promise<Filter>} */
 /** @param {Path | number} path @param {Mode} [mode] @param {OpenOptions | OpenOrCreateOptions} [options]
  * @returns {Promise<Filter>} */
 export async function openAsync(path, mode = "r", options = NONE) {

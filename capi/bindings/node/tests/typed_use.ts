@@ -59,8 +59,9 @@ export async function use(path: string): Promise<number> {
   made.addMany("text");
   // @ts-expect-error: no such mode
   bfstore.open(path, "w");
-  // @ts-expect-error: a new file needs its size
-  bfstore.open(path, "a");
+  // A file that is there has a size.
+  bfstore.open(path, "a").close();
+  (await bfstore.openAsync(path, "a")).close();
   // @ts-expect-error: a reader makes no file
   bfstore.open(path, "r", {capacity: 5});
   // @ts-expect-error: keys that have to be awaited

@@ -15,14 +15,14 @@ export function createAsync(path: Path, options: CreateOptions): Promise<Filter>
 export function open(path: Path | number, mode?: "r" | "r+" | undefined, options?: import("./options.js").OpenOptions | undefined): Filter;
 /** Opens a filter file for adding, or makes it if there is none: Filter.created tells which. Any number of processes may
  * do so at once, and one of them makes the file. No file is ever replaced, and no option changes one that is there.
- * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Filter} */
-export function open(path: Path, mode: "a" | "a+", options: OpenOrCreateOptions): Filter;
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Filter} */
+export function open(path: Path, mode: "a" | "a+", options?: import("./options.js").OpenOrCreateOptions | undefined): Filter;
 /** open() on another thread.
  * @overload @param {Path | number} path @param {"r" | "r+"} [mode] @param {OpenOptions} [options] @returns {Promise<Filter>} */
 export function openAsync(path: Path | number, mode?: "r" | "r+" | undefined, options?: import("./options.js").OpenOptions | undefined): Promise<Filter>;
 /** open() with "a" on another thread.
- * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} options @returns {Promise<Filter>} */
-export function openAsync(path: Path, mode: "a" | "a+", options: OpenOrCreateOptions): Promise<Filter>;
+ * @overload @param {Path} path @param {"a" | "a+"} mode @param {OpenOrCreateOptions} [options] @returns {Promise<Filter>} */
+export function openAsync(path: Path, mode: "a" | "a+", options?: import("./options.js").OpenOrCreateOptions | undefined): Promise<Filter>;
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
  * memory at once.

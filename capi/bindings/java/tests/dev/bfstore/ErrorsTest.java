@@ -360,6 +360,10 @@ class ErrorsTest extends Case {
         "(finishFilling())", filling::dump,
         "(copyTo with new CopyOptions().sealed())", () -> Filter.verify(path),
         "(like())", () -> other.merge(filter));
+    String emptyPath = assertThrows(BfstoreException.class, () -> Filter.open(Path.of(""))).getMessage();
+    assertEquals("the path is empty. Give one.", emptyPath);
+    String noCapacity = assertThrows(RuntimeException.class, () -> create("x", new CreateOptions().capacity(0))).getMessage();
+    assertTrue(noCapacity.contains("capacity"), noCapacity);
     calls.forEach((words, call) -> {
       String said = assertThrows(BfstoreException.class, call, words).getMessage();
       assertTrue(said.contains(words), said + ": " + words);

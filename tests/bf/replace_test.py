@@ -1,0 +1,123 @@
+"""bf build and bf create with --force: readers that follow the path continue with the new file, and no other file is lost."""
+import ctypes
+import os
+import pathlib
+
+from bf_case import SURE, BfCase, header, main
+
+READ, FOLLOW = 0x1, 0x8000
+XXH3, SIPHASH, EXTERNAL = 1, 3, 2
+SUPERSEDED = -104
+KEYED = ["--hash", "siphash", "--secret-file", "secret"]
+
+
+class Follower:
+    """A handle with BFS_FOLLOW."""
+
+    def __init__(self, case, path):
+        self.library = ctypes.CDLL(os.environ["BFSTORE_LIBRARY"])
+        self.handle = ctypes.c_void_p()
+        code = self.library.bfs_open(path.encode(), ctypes.c_uint64(READ | FOLLOW), None, ctypes.byref(self.handle), None)
+        case.assertEqual(code, 0)
+        case.addCleanup(self.library.bfs_close, self.handle, None)
+
+    def has(self, key):
+        return self.library.bfs_contains(self.handle, key, ctypes.c_size_t(len(key)))
+
+    def health(self):
+        return self.library.bfs_health(self.handle)
+
+
+class Replace(BfCase):
+    def setUp(self):
+        super().setUp()
+        self.write("keys", b"new\n")
+        for name, byte in (("secret", b"s"), ("other", b"o")):
+            os.chmod(self.write(name, 16 * byte), 0o600)
+        self.size = ["-n", "2000", "-p", "0.0000001"]
+
+    def make(self, *options):
+        self.good("create", "f", "-q", "--force", *self.size, *options)
+
+    # Each build had a random seed, and every answer of such a reader was "maybe" from then on.
+    def test_a_reader_that_follows_the_path_is_answered_from_the_new_file(self):
+        self.make()
+        seed = header(self.path("f"))["seed"]
+        self.good("add", "f", "-q", "old")
+        reader = Follower(self, self.path("f"))
+        self.assertEqual((reader.has(b"old"), reader.has(b"new")), (1, 0))
+        for more in ([], ["--parts", "2"]):
+            self.good("build", "f", "-q", "--force", "--from", "keys", *self.size, *more)
+            self.assertEqual(header(self.path("f"))["seed"], seed)
+            self.wait_until(lambda: (reader.has(b"old"), reader.has(b"new")) == (0, 1))
+        self.good("build", "f", "-q", "--force", *self.size, "--from", "-", input=b"old\n")
+        self.wait_until(lambda: (reader.has(b"old"), reader.has(b"new")) == (1, 0))
+        self.make()
+        self.assertEqual(header(self.path("f"))["seed"], seed)
+        self.wait_until(lambda: (reader.has(b"old"), reader.has(b"new")) == (0, 0))
+
+    def test_another_seed_or_hash_is_said(self):
+        for options in (["--seed", "9"], ["--hash", "xxh3"]):
+            self.good("create", "f", "-q", "--force", *SURE)
+            self.good("add", "f", "-q", "old")
+            reader = Follower(self, self.path("f"))
+            self.assert_complaint(self.run_bf("build", "f", "--force", "--from", "keys", *options).stderr,
+                                  says="Readers that follow the path answer maybe until they open it again: another hash or seed.")
+            self.assertNotEqual(header(self.path("f"))["seed"], 7)
+            self.wait_until(lambda: reader.health() == SUPERSEDED)
+            self.assertEqual(reader.has(b"old"), 1)
+        self.good("create", "f", "-q", "--force", *SURE)
+        self.good("add", "f", "-q", "old")
+        self.assertNotIn(b"Readers", self.run_bf("build", "f", "--force", "--from", "keys").stderr)
+        self.assertEqual(header(self.path("f"))["seed"], 7)
+
+    def test_a_part_is_built_anew_with_the_seed_of_the_other_parts(self):
+        self.good("create", "f", "-q", *SURE, "--part", "0/2")
+        self.run_bf("build", "f", "--force", "-q", "--from", "-", "-n", "2000", "--part", "0/2", input=b"1\n2\n3\n4\n5\n6\n7\n8\n")
+        self.assertEqual(header(self.path("f"))["seed"], 7)
+
+    def test_a_filter_with_a_secret_is_replaced_by_one_with_that_secret(self):
+        for command in (["build", "f", "--from", "keys"], ["create", "f", *self.size]):
+            self.make(*KEYED)
+            self.good(*command, "-q", "--force", "--secret-file", "secret")
+            self.assertEqual(header(self.path("f"))["hash"], SIPHASH)
+            self.good("contains", "f", "-q", "new", "--secret-file", "secret", code=0 if "build" in command else 1)
+            self.refused(*command, "--force", says="f: the filter that is replaced has a secret. Give its secret (--secret-file)")
+            self.refused(*command, "--force", "--secret-file", "other",
+                         says=["f: the filter that is replaced has another secret.", "For a new one give --hash siphash, too; for none, --hash xxh3."])
+            self.good(*command, "-q", "--force", "--secret-file", "other", "--hash", "siphash")
+            self.good("add", "f", "-q", "new", "--secret-file", "other")
+            self.good(*command, "-q", "--force", "--hash", "xxh3")
+            self.assertEqual(header(self.path("f"))["hash"], XXH3)
+
+    def test_a_hash_that_other_options_must_fit_is_not_kept(self):
+        for options in (["--hash", "external"], ["--hash", "murmur3", "--layout", "classic"]):
+            self.good("create", "f", "-q", "--force", *self.size, *options)
+            self.good("build", "f", "-q", "--force", "--from", "keys")
+            self.assertEqual(header(self.path("f"))["hash"], XXH3)
+
+    # bf build keys.txt --from old.bf --force: the list was gone.
+    def test_a_file_that_is_no_filter_is_not_replaced(self):
+        self.write("bits", bytes(64))
+        commands = (["build", "list", "--from", "keys"], ["create", "list", *self.size],
+                    ["import", "bits", "list", "--order", "little", "--hash", "murmur3", "--bits", "512", "--probes", "3"])
+        for command in commands:
+            for text in (b"precious\n", b"x", b"\x89BFX", b"\0" * 300 + b"x"):
+                self.write("list", text)
+                self.refused(*command, "--force", says="list: is no filter, and --force replaces filters alone. If it may go, remove it first (rm)")
+                self.assertEqual(pathlib.Path(self.path("list")).read_bytes()[:9], text[:9])
+            for left in (b"", bytes(4096), b"\x89BFS", b"\x89BFS\r\n\x1a\nbroken"):
+                self.write("list", left)
+                done = self.run_bf(*command, "--force")
+                self.assertEqual(done.returncode, 0)
+                self.assertEqual(b"list: replaced a damaged filter." in done.stderr, left != b"", (left, done.stderr))
+
+    def test_an_import_says_what_it_replaced(self):
+        self.write("bits", bytes(64))
+        self.good("create", "f", "-q", *SURE)
+        self.good("add", "f", "-q", "old")
+        done = self.run_bf("import", "bits", "f", "--force", "--order", "little", "--hash", "murmur3", "--bits", "512", "--probes", "3")
+        self.assert_complaint(done.stderr, says="f: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Readers that follow")
+
+
+main()
