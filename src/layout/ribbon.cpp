@@ -80,19 +80,24 @@ class Ribbon {
     return left;
   }
 
+  [[nodiscard]] std::uint32_t start_of(std::uint64_t digest, std::size_t layer) const noexcept {
+    return RibbonHash::start_in(RibbonHash::starts_of(digest, seed_), layer, shards_.slots[layer]);
+  }
+
   // Sorts by counting: bucket by bucket, and in a bucket the highest start first, since the first slots' keys are
   // bumped.
   [[nodiscard]] std::vector<Key> in_order(std::span<const std::uint64_t> digests, std::size_t layer) const {
     const std::uint32_t slots = shards_.slots[layer];
     const auto order_of = [](std::uint32_t start) { return start ^ (kBucketSlots - 1); };
     std::vector<std::uint32_t> first(std::size_t{slots} + 1);
-    for (const std::uint64_t digest : digests) ++first[order_of(RibbonHash(digest, seed_).start(layer, slots)) + 1];
+    for (const std::uint64_t digest : digests) ++first[order_of(start_of(digest, layer)) + 1];
     for (std::uint32_t i = 0; i < slots; ++i) first[i + 1] += first[i];
     std::vector<Key> keys(digests.size());
     for (const std::uint64_t digest : digests) {
-      const RibbonHash hash(digest, seed_);
-      const std::uint32_t start = hash.start(layer, slots);
-      keys[first[order_of(start)]++] = {digest, start, hash.coefficients(), hash.fingerprint(geometry_.num_probes)};
+      const std::uint64_t equation = RibbonHash::equation_of(RibbonHash::starts_of(digest, seed_));
+      const std::uint32_t start = start_of(digest, layer);
+      keys[first[order_of(start)]++] = {digest, start, RibbonHash::coefficients_of(equation),
+                                        RibbonHash::fingerprint_of(equation, geometry_.num_probes)};
     }
     return keys;
   }

@@ -61,21 +61,23 @@ BFSTORE_ALWAYS_INLINE std::uint64_t granule_of(const Geometry& geometry, std::si
 struct RibbonHash {
   static constexpr std::uint64_t kStart = 0x9e3779b97f4a7c15, kMix = 0xd6e8feb86659fd93, kEquation = 0xa0761d6478bd642f;
 
-  BFSTORE_ALWAYS_INLINE RibbonHash(std::uint64_t digest, std::uint64_t seed) noexcept
-      : starts(folded(folded((digest ^ seed) * kStart) * kMix)), equation(folded(starts * kEquation)) {}
-
-  [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint32_t start(std::size_t layer, std::uint32_t slots) const noexcept {
+  static BFSTORE_ALWAYS_INLINE std::uint64_t starts_of(std::uint64_t digest, std::uint64_t seed) noexcept {
+    return folded(folded((digest ^ seed) * kStart) * kMix);
+  }
+  static BFSTORE_ALWAYS_INLINE std::uint64_t equation_of(std::uint64_t starts) noexcept {
+    return folded(starts * kEquation);
+  }
+  static BFSTORE_ALWAYS_INLINE std::uint32_t start_in(std::uint64_t starts, std::size_t layer,
+                                                      std::uint32_t slots) noexcept {
     const auto random = static_cast<std::uint32_t>(starts >> (layer == 0 ? 32 : layer == 1 ? 0 : 16));
     return static_cast<std::uint32_t>(std::uint64_t{random} * (slots - kWindowSlots + 1) >> 32);
   }
-  [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint32_t coefficients() const noexcept {
+  static BFSTORE_ALWAYS_INLINE std::uint32_t coefficients_of(std::uint64_t equation) noexcept {
     return static_cast<std::uint32_t>(equation >> 32) | 1;
   }
-  [[nodiscard]] BFSTORE_ALWAYS_INLINE std::uint32_t fingerprint(std::uint32_t columns) const noexcept {
+  static BFSTORE_ALWAYS_INLINE std::uint32_t fingerprint_of(std::uint64_t equation, std::uint32_t columns) noexcept {
     return static_cast<std::uint32_t>(equation) & static_cast<std::uint32_t>((std::uint64_t{1} << columns) - 1);
   }
-
-  std::uint64_t starts, equation;
 
  private:
   static BFSTORE_ALWAYS_INLINE std::uint64_t folded(std::uint64_t x) noexcept { return x ^ x >> 32; }
@@ -102,15 +104,17 @@ BFSTORE_ALWAYS_INLINE RibbonPlace ribbon_place(const std::uint64_t* words, const
   const std::uint64_t seed = little_endian(load_word(words, offset * 8));
   if (seed == kMaybeSeed) return {};
   const auto* const shard = reinterpret_cast<const std::byte*>(words) + offset;
-  const RibbonHash hash(digest, seed);
+  const std::uint64_t starts = RibbonHash::starts_of(digest, seed);
+  const std::uint64_t equation = RibbonHash::equation_of(starts);
   std::size_t layer = 0;
-  std::uint32_t start = hash.start(0, shards.slots[0]);
+  std::uint32_t start = RibbonHash::start_in(starts, 0, shards.slots[0]);
   while (layer + 1 < kRibbonLayers && is_bumped(shard, first_bucket(shards, layer), start)) {
     ++layer;
-    start = hash.start(layer, shards.slots[layer]);
+    start = RibbonHash::start_in(starts, layer, shards.slots[layer]);
   }
-  return {shard + granule_of(geometry, layer, start), std::uint64_t{hash.coefficients()} << start % kGranuleSlots,
-          hash.fingerprint(geometry.num_probes)};
+  return {shard + granule_of(geometry, layer, start),
+          std::uint64_t{RibbonHash::coefficients_of(equation)} << start % kGranuleSlots,
+          RibbonHash::fingerprint_of(equation, geometry.num_probes)};
 }
 
 BFSTORE_ALWAYS_INLINE std::uint64_t sixteen_bits(const std::byte* at) noexcept {

@@ -15,6 +15,7 @@ constexpr auto kStatic = static_cast<Layout>(4);
 #define BFSTORE_TARGET
 
 struct Kernel {
+  static BFSTORE_ALWAYS_INLINE std::uint64_t bytes_read(std::uint32_t columns) noexcept { return columns * 6; }
   static BFSTORE_ALWAYS_INLINE bool has(const RibbonPlace& place, std::uint32_t columns) noexcept {
     return has_sums(place, columns);
   }

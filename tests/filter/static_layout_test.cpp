@@ -220,6 +220,23 @@ TEST_CASE("bodies that no builder makes answer maybe") {
   }
 }
 
+TEST_CASE("a shard whose seed says so answers maybe to every key, whatever its other bytes are") {
+  const layout::Row& row = layout::kStaticRow;
+  const layout::Geometry geometry = row.geometry(65536, 9);
+  std::vector<std::uint64_t> words(65536 / 64);
+  words[0] = layout::kMaybeSeed;
+  const auto digests = mixed(1, 1000);
+  for (const layout::Functions& functions : layout::runnable(row)) {
+    std::vector<std::uint8_t> answers(digests.size());
+    const layout::Step step{digests.data(), digests.size(), nullptr, 0};
+    CHECK(functions.contains.step(words.data(), geometry, step, answers.data()) == digests.size());
+    CHECK(answers == std::vector<std::uint8_t>(digests.size(), 1));
+    std::uint64_t same = 0;
+    const layout::Target target{words.data(), geometry, {&same, &same, 0}};
+    for (const std::uint64_t digest : digests) CHECK(functions.contains.one(target, digest) == 1);
+  }
+}
+
 TEST_CASE("every kernel answers as the scalar code, whatever the bytes are") {
   const layout::Row& row = layout::kStaticRow;
   std::mt19937_64 random(5);
