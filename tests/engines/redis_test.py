@@ -41,6 +41,7 @@ LIBRARY = bfs.load(str(TREE.library))
 MODULE = TREE.out / "bfstore-redis.so"
 ABSENT = [f"absent-{i}" for i in range(2000)]
 FPR = 0.01
+YEAR = 365 * 86_400_000  # milliseconds: no epoch of such a window ends while a test runs
 KEYS_OF_A_LIFE = 1000  # at most, of a server that is killed; and some while the kill comes
 logging.getLogger("redis.cluster").setLevel(logging.CRITICAL)  # it tells of every slot that moved
 
@@ -48,11 +49,15 @@ logging.getLogger("redis.cluster").setLevel(logging.CRITICAL)  # it tells of eve
 REWRITING = ["--appendonly", "yes", "--auto-aof-rewrite-percentage", "50", "--auto-aof-rewrite-min-size", "20kb"]
 
 
-def setUpModule():
+def build(module, *more):
     sources = sorted((TREE.root / "capi" / "engines" / "redis").glob("*.c"))
     subprocess.run([*TREE.cc, "-std=gnu11", "-O2", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
-                    "-Werror", f"-I{TREE.root / 'capi'}", *sources, TREE.archive, "-lstdc++", "-lm", "-pthread", "-o", MODULE],
+                    "-Werror", f"-I{TREE.root / 'capi'}", *sources, *more, TREE.archive, "-lstdc++", "-lm", "-pthread", "-o", module],
                    check=True)
+
+
+def setUpModule():
+    build(MODULE)
 
 
 def keys(count, first=0):
@@ -290,7 +295,7 @@ class Replies(FilterCase):
     def test_categories_and_memory_are_told(self):
         with running() as server:
             flags = {name: told["flags"] for name, told in server.client.command().items() if name.startswith("bf.")}
-            self.assertEqual(len(flags), 14)
+            self.assertEqual(len(flags), 15)
             self.assertTrue({"write", "denyoom"} <= set(flags["bf.add"]) and "readonly" in flags["bf.mexists"])
             server.call("BF.RESERVE", "f", FPR, 100000)
             self.assertGreater(server.call("MEMORY", "USAGE", "f"), 100000 * 9.5 / 8)
@@ -440,9 +445,13 @@ class Dumps(FilterCase):
         server.call("BF.RESERVE", "tight", 1e-12, 100, "NONSCALING", "SEED", 1)
         server.call("BF.RESERVE", "counting", FPR, 1000, "LAYOUT", "COUNTING", "SEED", 1)
         server.call("BF.RESERVE", "large", FPR, 2000000, "SEED", 1)
-        has = {"chain": keys(2000), "tight": keys(90), "counting": keys(500), "large": keys(1000), "made": keys(300)}
+        server.call("BF.RESERVE", "window", FPR, 700, "WINDOW", YEAR, "SEED", 1)
+        has = {"chain": keys(2000), "tight": keys(90), "counting": keys(500), "large": keys(1000), "made": keys(300),
+               "window": keys(300)}
         for name, items in has.items():
             server.add(name, items)
+        for epoch in range(3):
+            server.call("BF.TURN", "window", epoch)
         for key in has["counting"][250:]:
             server.call("BF.REM", "counting", key)
         has["counting"] = has["counting"][:250]
@@ -2111,6 +2120,516 @@ class Attached(FilterCase):
             os.truncate(server.file, 4096)
             self.assert_there(server, "f", keys(100))
             self.assertTrue(server.client.ping())
+
+
+EPOCHS = 8
+
+
+class Windows(FilterCase):
+    """Epochs end by BF.TURN, as the server replicates it, so that no verdict depends on a clock."""
+
+    def reserve(self, server, name="f", capacity=7000, window=YEAR, *how):
+        server.call("BF.RESERVE", name, FPR, capacity, "WINDOW", window, "SEED", 1, *how)
+
+    def epoch(self, server, name="f"):
+        return server.call("BF.INFO", name, "EPOCH")[0]
+
+    def links(self, server, name="f"):
+        return server.call("BF.INFO", name, "FILTERS")[0]
+
+    def turn(self, server, times=1, name="f"):
+        for _ in range(times):
+            self.assertEqual(server.call("BF.TURN", name, self.epoch(server, name)), 1)
+
+    def assert_gone(self, server, name, items):
+        found = sum(server.ask(name, items))
+        self.assertLessEqual(found, len(items) * FPR + 5 * (len(items) * FPR) ** 0.5)
+
+    def test_a_key_is_forgotten_after_eight_turns_and_not_before(self):
+        with running() as server:
+            self.reserve(server)
+            self.assertEqual(self.epoch(server), 0)
+            added = {}
+            for epoch in range(2 * EPOCHS):
+                added[epoch] = keys(500, 1000 * epoch)
+                self.assertGreater(sum(server.add("f", added[epoch])), 450)
+                for older in range(max(0, epoch - EPOCHS + 1), epoch + 1):
+                    self.assert_there(server, "f", added[older])
+                for older in range(epoch - EPOCHS + 1):
+                    self.assert_gone(server, "f", added[older])
+                for other in (epoch + 1, max(0, epoch - 1) if epoch else 7, 2**64 - 1):
+                    self.assertEqual(server.call("BF.TURN", "f", other), 0)  # not in that epoch
+                self.assertEqual(server.call("BF.TURN", "f"), 0)  # not over
+                self.turn(server)
+                self.assertEqual(self.epoch(server), epoch + 1)
+            self.turn(server, EPOCHS)
+            self.assertEqual([sum(server.ask("f", ABSENT + keys(1000))), server.call("BF.CARD", "f")], [0, 0])
+            self.assertEqual(self.links(server), EPOCHS)
+
+    def test_a_key_is_kept_after_its_last_add(self):
+        with running() as server:
+            self.reserve(server)
+            server.add("f", keys(200))
+            self.assertEqual(server.call("BF.CARD", "f"), 200)
+            self.turn(server, 5)
+            self.assertEqual(sum(server.add("f", keys(100))), 0)  # in the filter, and added again to this epoch
+            self.assertEqual(server.call("BF.CARD", "f"), 300)
+            self.assertEqual(sum(server.add("f", keys(100))), 0)
+            self.assertEqual(server.call("BF.CARD", "f"), 300)  # this epoch has them
+            self.turn(server, 3)
+            self.assert_there(server, "f", keys(100))
+            self.assert_gone(server, "f", keys(100, 100))
+            self.turn(server, 4)
+            self.assert_there(server, "f", keys(100))
+            self.turn(server)
+            self.assert_gone(server, "f", keys(100))
+
+    def test_the_rate_holds_for_the_keys_of_a_window_and_for_those_of_a_burst(self):
+        with running() as server:
+            for name, how in (("f", ()), ("fixed", ("NONSCALING",)), ("four", ("EXPANSION", 4))):
+                self.reserve(server, name, 7000, YEAR, *how)
+                for epoch in range(EPOCHS):
+                    server.add(name, keys(990, 1000 * epoch))
+                    self.turn(server, epoch < EPOCHS - 1, name)
+                self.assert_filters(server, name)
+                self.assertEqual(self.links(server, name), EPOCHS)
+                for epoch in range(EPOCHS):
+                    self.assert_there(server, name, keys(990, 1000 * epoch))
+            answers = server.add("fixed", keys(200, 50000))
+            self.assertRegex(str(answers[-1]), "full")
+            self.assert_there(server, "fixed", keys(len(answers) - 1, 50000))
+            self.turn(server, 1, "fixed")
+            self.assertGreater(sum(server.add("fixed", keys(900, 60000))), 800)  # a new epoch has room
+            for name in ("f", "four"):
+                for first in range(50000, 57000, 1000):
+                    server.add(name, keys(1000, first))
+                for first in range(50000, 57000, 1000):
+                    self.assert_there(server, name, keys(1000, first))
+                self.assert_filters(server, name)
+                self.assertGreater(self.links(server, name), EPOCHS)
+                self.turn(server, EPOCHS, name)
+                self.assertEqual(self.links(server, name), EPOCHS)
+                self.assertEqual(sum(server.ask(name, keys(1000, 50000))), 0)
+            self.reserve(server, "many", 7000, YEAR, "EXPANSION", 1)
+            for first in range(0, 70000, 1000):
+                server.add("many", keys(1000, first))
+            self.assertGreater(self.links(server, "many"), 60)
+            self.assert_filters(server, "many")
+
+    def test_windows_are_told(self):
+        with attaching() as server, Wire(server.port, 3) as wire:
+            self.reserve(server, "f", 1000, YEAR)
+            self.turn(server, 3)
+            told = wire.call("BF.INFO", "f")
+            self.assertEqual(list(told)[5:], ["Window", "Epoch", "Epoch began"])
+            self.assertEqual((told["Capacity"], told["Window"], told["Epoch"]), (1000, YEAR, 3))
+            self.assertEqual(wire.call("BF.INFO", "f", "WINDOW"), {"Window": YEAR})
+            self.assertEqual(wire.call("BF.INFO", "f", "STATE"), {"State": "good"})
+            self.assertIs(type(wire.call("BF.INFO", "f", "BEGAN")["Epoch began"]), int)
+            server.add("g", ["a"])
+            server.call("BF.ATTACH", "file", server.file)
+            for name in ("g", "file"):
+                for fact in ("WINDOW", "EPOCH", "BEGAN"):
+                    self.assertEqual(server.call("BF.INFO", name, fact), [None])
+                self.refuses("no window", server, "BF.TURN", name)
+                self.assertEqual(len(server.call("BF.INFO", name)), 10)
+
+    def test_what_a_window_does_not_go_with_is_refused(self):
+        with running() as server:
+            for words in (["WINDOW"], ["WINDOW", 0], ["WINDOW", -1], ["WINDOW", "1h"], ["WINDOW", 2**40 + 1],
+                          ["WINDOW", 1000, "LAYOUT", "COUNTING"], ["LAYOUT", "WINDOW"], ["LAYOUT", "window-2"],
+                          ["WINDOW", 1000, "SINCE", "now"], ["WINDOW", 1000, "SINCE", "1:2:3:4"],
+                          ["WINDOW", 1000, "NONSCALING", "EXPANSION", 2]):
+                self.refuses("", server, "BF.RESERVE", "g", FPR, 1000, *words)
+                self.refuses("", server, "BF.INSERT", "g", *words, "ITEMS", "a")
+            self.refuses("window must be in the range", server, "BF.RESERVE", "g", FPR, 1000, "WINDOW", 2**40 + 1)
+            self.refuses("counting filters have no window", server, "BF.RESERVE", "g", FPR, 1, "WINDOW", 9, "LAYOUT", "COUNTING")
+            self.refuses("WINDOW milliseconds", server, "BF.RESERVE", "g", FPR, 1, "LAYOUT", "WINDOW")
+            self.assertEqual(server.call("EXISTS", "g"), 0)
+            self.refuses("not found", server, "BF.TURN", "g")
+            self.reserve(server, "f", 1000, 2**40)
+            self.assertEqual(server.call("BF.INSERT", "h", "CAPACITY", 10, "WINDOW", YEAR, "ITEMS", "a", "a"), [1, 0])
+            self.assertEqual(server.call("BF.INFO", "h", "WINDOW"), [YEAR])
+            for words in ([], ["f", "x"], ["f", -1], ["f", 0, "SINCE"], ["f", 0, "SINCE", "x"], ["f", 0, "SINCE", "1:2:x"]):
+                self.refuses("", server, "BF.TURN", *words)
+            server.add("g", ["a"])
+            for words in (("g", "f"), ("f", "g"), ("f", "h"), ("none", "f"), ("none", "g", "f")):
+                self.refuses("window", server, "BF.MERGE", *words)
+            self.assertEqual([self.epoch(server), server.call("EXISTS", "none")], [0, 0])
+
+    def test_windows_survive_snapshots_and_logs(self):
+        for options in (["--save", "3600", "1"], ["--appendonly", "yes"],
+                        ["--appendonly", "yes", "--aof-use-rdb-preamble", "no"]):
+            with self.subTest(options), running("--rdbcompression", "no", *options) as server:
+                self.reserve(server, "f", 700)  # keys of one epoch need several filters
+                by = signal.SIGTERM if "--save" in options else signal.SIGKILL
+                for epoch in range(EPOCHS + 3):
+                    server.add("f", keys(300, 1000 * epoch))
+                    kept = server.call("DUMP", "f")  # also when the epoch began
+                    if "--save" not in options and epoch % 4 == 2:
+                        server.rewrite()
+                    server.restart(by)
+                    self.assertEqual(server.call("DUMP", "f"), kept)
+                    self.assertEqual(self.epoch(server), epoch)
+                    for older in range(max(0, epoch - EPOCHS + 1), epoch + 1):
+                        self.assert_there(server, "f", keys(300, 1000 * older))
+                    self.assert_filters(server, "f")
+                    if epoch >= EPOCHS:
+                        self.assert_gone(server, "f", keys(300, 1000 * (epoch - EPOCHS)))
+                    self.turn(server)
+
+    def test_no_acknowledged_key_is_lost_when_the_server_is_killed(self):
+        with running(*REWRITING) as server:
+            self.reserve(server, "f", 2000)
+            turns = []
+
+            def come_back(_):
+                if len(turns) < EPOCHS - 1:  # later ones would forget the first keys
+                    self.turn(server)
+                    turns.append(None)
+            self.kill_often(server, come_back)
+            self.assertEqual(self.epoch(server), len(turns))
+
+    @staticmethod
+    def boot():
+        text = pathlib.Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip().replace("-", "")
+        return text[:16], text[16:]
+
+    def kept_time(self, server, *since):
+        """Reserves a filter whose epoch began then. Returns when it began according to its dump: (boot, boot, nanoseconds)."""
+        server.call("DEL", "g")
+        self.reserve(server, "g", 1000, YEAR, "SINCE", ":".join(map(str, since)))
+        dump = server.call("DUMP", "g")
+        return struct.unpack_from("<3Q", dump, dump.index(b"BFSDUMP3") + 80)
+
+    def test_an_epoch_that_began_in_this_boot_is_over_in_time_and_any_other_begins_anew(self):
+        with running("--rdbcompression", "no") as server:
+            boot = self.boot()
+            number = tuple(int(half, 16) for half in boot)
+            self.assertEqual(self.kept_time(server, *boot, 5), (*number, 5))
+            for since in (("0", "0", 5), (boot[0], "1", 5), ("1", boot[1], 5), (*boot, 2**63)):
+                found = self.kept_time(server, *since)
+                self.assertEqual(found[:2], number)
+                self.assertTrue(5 < found[2] < 2**62, since)
+            with server.client.pipeline() as both:  # an epoch of one second, which began when the machine did
+                both.execute_command("BF.RESERVE", "over", FPR, 1000, "WINDOW", 7000, "SINCE", ":".join((*boot, "0")))
+                both.execute_command("BF.TURN", "over")
+                self.assertEqual(both.execute(), [b"OK", 1])
+
+    def test_the_primary_ends_epochs_that_are_over(self):
+        with running("--appendonly", "yes") as server, running() as replica:
+            self.follow(replica, server)
+            self.reserve(server, "f", 1000, 7)
+            engines.wait_until(lambda: self.epoch(server) > 0, "a turn")
+            server.wait_for_replica()
+            engines.wait_until(lambda: self.epoch(replica) > 0, "a turn of the replica")
+            server.call("RENAME", "f", "g")
+            server.call("MOVE", "g", 1)
+            before = self.epoch_in(server, 1)
+            engines.wait_until(lambda: self.epoch_in(server, 1) > before + 1, "two turns")
+            server.wait_for_rewrite()
+            server.restart(signal.SIGKILL)
+            before = self.epoch_in(server, 1)
+            self.assertGreater(before, 1)
+            engines.wait_until(lambda: self.epoch_in(server, 1) > before, "a turn after a start")
+
+    @staticmethod
+    def epoch_in(server, database):
+        with contextlib.closing(redis.Redis(port=server.port, db=database)) as client:
+            return client.execute_command("BF.INFO", "g", "EPOCH")[0]
+
+    def test_a_replica_ends_no_epoch_of_its_own_and_goes_on_as_a_primary(self):
+        with running() as server, running("--replica-read-only", "no") as replica:
+            self.reserve(server)
+            self.reserve(server, "short", 1000, 7)
+            server.add("f", keys(100))
+            self.follow(replica, server)
+            self.turn(server, 3)
+            server.add("f", keys(100, 100))
+            server.wait_for_replica()
+            self.assertEqual(replica.digest("f"), server.digest("f"))
+            self.assertEqual(self.epoch(replica), 3)
+            for words in (("f",), ("f", 3)):
+                self.refuses("primary", replica, "BF.TURN", *words)
+            replica.add("f", keys(100, 200))  # by a client of the replica
+            server.server.kill()
+            replica.call("REPLICAOF", "NO", "ONE")
+            before = self.epoch(replica, "short")
+            engines.wait_until(lambda: self.epoch(replica, "short") > before, "a turn of the new primary")
+            self.turn(replica, 4)
+            self.assert_there(replica, "f", keys(300))
+            self.turn(replica)
+            self.assert_gone(replica, "f", keys(100))
+            self.assert_there(replica, "f", keys(200, 100))
+
+    def test_a_primary_that_becomes_a_replica_ends_no_more_epochs(self):
+        def uptime():
+            return server.client.info("server")["uptime_in_seconds"]
+        with attaching() as server:
+            make_file(server.file, flags=bfs.REPLACE, layout="window", window_ms=1)
+            server.call("BF.ATTACH", "file", server.file)
+            self.reserve(server, "f", 1000, 7)
+            engines.wait_until(lambda: self.epoch(server, "file") > 0 < self.epoch(server), "turns")
+            server.call("REPLICAOF", "127.0.0.1", engines.free_port())  # where no server is
+            asked = uptime()
+            engines.wait_until(lambda: uptime() > asked + 1, "the end of a turn that had begun")
+            asked, epochs = uptime(), (self.epoch(server), self.epoch(server, "file"))
+            engines.wait_until(lambda: uptime() > asked + 2, "the next looks of the server")
+            self.assertEqual((self.epoch(server), self.epoch(server, "file")), epochs)
+            server.call("REPLICAOF", "NO", "ONE")
+            engines.wait_until(lambda: self.epoch(server) > epochs[0] and self.epoch(server, "file") > epochs[1], "turns")
+
+    def test_a_replica_that_lost_the_filter_answers_maybe_also_after_turns(self):
+        with running() as server, running("--replica-read-only", "no") as replica:
+            for name in ("f", "g"):
+                self.reserve(server, name)
+            self.follow(replica, server)
+            replica.call("DEL", "f", "g")
+            self.turn(server, 1, "g")
+            server.add("f", keys(100))
+            self.turn(server, EPOCHS)
+            server.wait_for_replica()
+            self.assert_all_maybe(replica, "f")
+            self.assertEqual(replica.state("f"), b"in doubt")
+            self.assertEqual(replica.call("EXISTS", "g"), 0)
+            self.assertNotIn("command 'bf.turn'", (replica.folder / "log").read_text())  # no error for the primary
+
+    def test_no_epoch_ends_while_writes_are_paused(self):
+        with running() as server:
+            self.reserve(server, "f", 1000, 7)
+            engines.wait_until(lambda: self.epoch(server) > 0, "a turn")
+            server.call("CLIENT", "PAUSE", 10**9, "WRITE")
+            epoch, asked = self.epoch(server), server.client.info("server")["uptime_in_seconds"]
+            engines.wait_until(lambda: server.client.info("server")["uptime_in_seconds"] > asked + 2, "the next looks of the server")
+            self.assertEqual(self.epoch(server), epoch)
+            server.call("CLIENT", "UNPAUSE")
+            engines.wait_until(lambda: self.epoch(server) > epoch, "the next turn")
+
+    def test_a_replica_without_the_memory_for_a_turn_answers_maybe(self):
+        with running() as server, running() as replica:
+            self.reserve(server, "f", 40_000_000)
+            server.add("f", keys(100))
+            self.follow(replica, server)
+            Copies.cap_memory(replica, 4_000_000)
+            self.turn(server, 2)
+            server.wait_for_replica()
+            self.assert_all_maybe(replica, "f")
+            self.assertEqual(replica.state("f"), b"in doubt")
+            self.assertNotIn("command 'bf.turn'", (replica.folder / "log").read_text())
+            self.assert_filters(server, "f")
+
+    def test_copies_and_dumps_have_the_epochs_and_go_on_by_themselves(self):
+        with running() as server, running() as replica:
+            self.follow(replica, server)
+            self.reserve(server, "f", 700)
+            for epoch in range(4):
+                server.add("f", keys(300, 1000 * epoch))
+                self.turn(server)
+            server.call("COPY", "f", "copied")
+            server.call("RESTORE", "restored", 0, server.call("DUMP", "f"))
+            for chunk in Dumps.chunks_of(server, "f"):
+                server.call("BF.LOADCHUNK", "loaded", *chunk)
+            names = ("f", "copied", "restored", "loaded")
+            self.assertEqual(server.digest(*names), server.digest("f") * 4)
+            self.turn(server, 4, "copied")
+            self.turn(server, 3, "loaded")
+            for name in names:
+                for epoch in range(name == "copied", 4):
+                    self.assert_there(server, name, keys(300, 1000 * epoch))
+            self.assert_gone(server, "copied", keys(300))
+            server.wait_for_replica()
+            self.assertEqual(replica.digest(*names), server.digest(*names))
+
+    def test_a_dump_in_which_an_epoch_ended_is_refused(self):
+        with running() as server:
+            self.reserve(server, "f", 4_000_000)
+            server.add("f", keys(1000))
+            chunks = [server.call("BF.SCANDUMP", "f", 0)]
+            while chunks[-1][0] != 0:
+                chunks.append(server.call("BF.SCANDUMP", "f", chunks[-1][0]))
+                self.turn(server, len(chunks) == 3)
+            for chunk in chunks[:-2]:
+                server.call("BF.LOADCHUNK", "g", *chunk)
+                self.refuses("loaded", server, "BF.TURN", "g", 0)
+            self.refuses("bad data", server, "BF.LOADCHUNK", "g", *chunks[-2])
+            self.assert_all_maybe(server, "g")
+
+    @staticmethod
+    def header(links, window=YEAR, epoch=0, layout=0):
+        """Returns the first chunk of a dump with a window, as any program can write it: see header()."""
+        text = struct.pack("<8sd6Q", b"BFSDUMP3", FPR, 1000, 2, 1, layout, len(links), 1)
+        text += struct.pack("<5Q", window, epoch, 0, 0, 0)
+        for link in links:
+            text += struct.pack("<QQQdQ4Q", *link)
+        return text + fletcher(text)
+
+    def test_a_first_chunk_whose_epochs_are_not_those_of_a_window_is_refused(self):
+        with running() as server:
+            server.call("BF.RESERVE", "one", FPR, 100, "NONSCALING", "LAYOUT", "BLOCKED")
+            num_bytes = len(Dumps.chunks_of(server, "one")[1][1])
+
+            def links(*epochs):
+                return [(num_bytes, 100, 0, FPR, BLOCKED, 0, 0, 0, until) for until in epochs]
+            good = links(*range(EPOCHS))
+            self.assertEqual(server.call("BF.LOADCHUNK", "good", 1, self.header(good)), b"OK")
+            server.call("BF.LOADCHUNK", "more", 1, self.header(links(3, 3, 4, 5, 6, 7, 8, 9, 10, 10), epoch=3))
+            for wrong in (self.header(links(*range(1, EPOCHS + 1))), self.header(links(*range(EPOCHS - 1))),
+                          self.header(links(*range(EPOCHS + 1))), self.header(links(0, 1, 2, 3, 5, 6, 7)),
+                          self.header(links(1, 0, 2, 3, 4, 5, 6, 7)), self.header(links(7)), self.header(good, window=0),
+                          self.header(good, window=2**40 + 1), self.header(good, epoch=2**64 - 7),
+                          self.header(good, epoch=1), self.header(links(*range(2**50, 2**50 + EPOCHS)), epoch=2**50)):
+                self.refuses("bad data", server, "BF.LOADCHUNK", "g", 1, wrong)
+            self.assertEqual(server.call("EXISTS", "g"), 0)
+
+    def test_a_filter_with_a_window_has_room_for_all_its_epochs_from_the_beginning(self):
+        with running("--" + Memory.LIMIT, "2mb") as server:
+            self.reserve(server, "f", 700_000)
+            size = server.call("BF.INFO", "f", "SIZE")[0]
+            self.refuses(Memory.LIMIT, server, "BF.RESERVE", "g", FPR, 900_000, "WINDOW", YEAR)
+            server.call("CONFIG", "SET", Memory.LIMIT, 1)
+            self.turn(server, 3 * EPOCHS)  # the limit keeps no key from being forgotten
+            self.assertEqual(server.call("BF.INFO", "f", "SIZE"), [size])
+        with running("--maxmemory", "20mb", "--maxmemory-policy", "allkeys-lru") as server:
+            server.call("SET", "mine", "here")
+            self.refuses("maxmemory", server, "BF.RESERVE", "g", FPR, 14_000_000, "WINDOW", YEAR)
+            self.assertEqual(server.call("EXISTS", "mine", "g"), 1)
+
+
+class AttachedWindows(FilterCase):
+    @contextlib.contextmanager
+    def attached(self, *options, window=YEAR, layout="window"):
+        with attaching(*options) as server:
+            make_file(server.file, flags=bfs.REPLACE, layout=layout, window_ms=window)
+            self.assertEqual(server.call("BF.ATTACH", "f", server.file), b"OK")
+            yield server
+
+    @staticmethod
+    def epoch_of(outside):
+        return bfs.statistics(LIBRARY, outside.handle).epoch
+
+    def test_the_keys_of_a_file_expire_for_the_server_and_for_other_processes(self):
+        with self.attached("--appendonly", "yes") as server, Outside(server.file, bfs.READ) as outside:
+            self.assertEqual(sum(server.add("f", keys(500))), 500)
+            for epoch in range(EPOCHS):
+                self.assert_there(server, "f", keys(500))
+                self.assertNotIn(0, outside.ask(keys(500)))
+                self.assertEqual(server.call("BF.INFO", "f", "EPOCH"), [epoch])
+                self.assertEqual(server.call("BF.TURN", "f"), 0)
+                self.assertEqual(server.call("BF.TURN", "f", epoch + 1), 0)
+                if epoch == 4:
+                    server.add("f", keys(100))
+                self.assertEqual(server.call("BF.TURN", "f", epoch), 1)
+                self.assertEqual(self.epoch_of(outside), epoch + 1)
+            self.assert_there(server, "f", keys(100))
+            self.assertLess(sum(server.ask("f", keys(400, 100))), 20)
+            self.assertLess(sum(outside.ask(keys(400, 100))), 20)
+            self.assertEqual(server.call("BF.INFO", "f", "WINDOW"), [YEAR])
+            self.assertEqual(server.state("f"), b"good")
+            for _ in range(2):
+                server.restart(signal.SIGKILL)
+                self.assert_there(server, "f", keys(100))
+                self.assertEqual(server.call("BF.INFO", "f", "EPOCH"), [EPOCHS])  # the log ends no epoch again
+                self.assertEqual(server.state("f"), b"good")
+                server.rewrite()
+
+    def test_the_server_ends_epochs_that_are_over_of_files_attached_for_writing(self):
+        with self.attached("--appendonly", "yes", window=1, layout="window-2") as server, Outside(server.file) as outside:
+            other = make_file(server.folder / "other.bf", layout="window-2", window_ms=1)
+            read = make_file(server.folder / "read.bf", layout="window-2", window_ms=1)
+            server.call("BF.ATTACH", "other", other)
+            server.call("BF.ATTACH", "read", read, "READONLY")
+            server.add("f", keys(100))
+            engines.wait_until(lambda: self.epoch_of(outside) >= 2, "two turns")
+            engines.wait_until(lambda: server.call("BF.INFO", "other", "EPOCH")[0] >= 2, "two turns of another file")
+            self.assertLess(sum(outside.ask(keys(100))), 10)
+            self.assertEqual(server.call("BF.INFO", "read", "EPOCH"), [0])
+            self.assertNotIn("no epoch ended", (server.folder / "log").read_text("utf-8", "replace"))
+            self.refuses("", server, "BF.TURN", "read", 0)
+            for words in (("RENAME", "f", "g"), ("SAVE",), ("BGREWRITEAOF",)):  # syncs and turns do not refuse each other
+                server.call(*words)
+                server.wait_for_rewrite()
+                server.add("g", keys(10))
+                self.assertEqual(server.state("g"), b"good")
+            server.call("DEL", "other")
+            server.restart()
+            before = self.epoch_of(outside)
+            engines.wait_until(lambda: self.epoch_of(outside) > before, "a turn after a start")
+            self.assertEqual(server.state("g"), b"good")
+            with Outside(other) as deleted:
+                self.assertEqual(bfs.list_marks(LIBRARY, deleted.handle), [])
+
+    HELD = """
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+/* The library's, in a module of its own.  In a thread other than the first one it waits while there is a file of that name, and makes another one. */
+int fdatasync(int file) {
+  const char* hold = getenv("HOLD");
+  if (getpid() != syscall(SYS_gettid) && access(hold, F_OK) == 0) {
+    close(creat(getenv("HELD"), 0600));
+    while (access(hold, F_OK) == 0) usleep(1000);
+  }
+  return (int)syscall(SYS_fdatasync, file);
+}
+"""
+
+    def test_commands_go_on_while_a_file_is_turned_and_what_needs_its_end_waits(self):
+        module, source, folder = TREE.out / "bfstore-redis-holds.so", TREE.out / "holds_a_sync.c", engines.folder()
+        source.write_text(self.HELD)
+        build(module, source)
+        hold, held = folder / "hold", folder / "held"
+        environment = {**os.environ, "HOLD": str(hold), "HELD": str(held)}
+        file = make_file(folder / "shared.bf", layout="window", window_ms=1)
+        with running("--loadmodule", module, "ATTACH_FOLDER", folder, folder=folder, module=[], environment=environment) as server:
+            for words in (("SAVE",), ("BF.TURN", "f"), ("DEL", "f"), ("FLUSHALL",)):
+                if server.call("EXISTS", "f") == 0:
+                    server.call("BF.ATTACH", "f", file)
+                hold.touch()
+                engines.wait_until(held.exists, "a turn in another thread")
+                self.assertEqual(len(server.add("f", keys(100))), 100)
+                self.assert_there(server, "f", keys(100))
+                self.assertEqual(server.state("f"), b"good")
+                waits = threading.Thread(target=server.call, args=words)
+                waits.start()
+                time.sleep(0.5)  # clock: a server that does not wait for the turn makes its mistake in this time
+                hold.unlink()
+                waits.join()
+                held.unlink()
+                self.assertTrue(server.client.ping())
+                if words[0] == "DEL":
+                    with Outside(file) as outside:
+                        self.assertEqual(bfs.list_marks(LIBRARY, outside.handle), [])
+            server.call("BF.ATTACH", "g", file)  # the file was left in order, and the server turns it again
+            before = server.call("BF.INFO", "g", "EPOCH")[0]
+            engines.wait_until(lambda: server.call("BF.INFO", "g", "EPOCH")[0] > before + 1, "two turns")
+            self.assertEqual(server.state("g"), b"good")
+            log = (folder / "log").read_text("utf-8", "replace")
+            self.assertNotIn("not synced", log)
+            self.assertNotIn("still knows", log)
+
+    def test_a_file_may_go_in_any_moment_of_its_turns(self):
+        with self.attached(window=1, layout="window-2") as server:
+            for _ in range(30):
+                for words in (("UNLINK", "f"), ("DEL", "f")):
+                    server.call("BF.ATTACH", "f" if server.call("EXISTS", "f") == 0 else "g", server.file)
+                    server.add("f", keys(10))
+                    server.call(*words)
+                    server.call("DEL", "g")
+            self.assertTrue(server.client.ping())
+            with Outside(server.file) as outside:
+                engines.wait_until(lambda: bfs.list_marks(LIBRARY, outside.handle) == [], "no owner")
+
+    def test_a_replica_turns_no_file(self):
+        with self.attached() as server, running("--replica-read-only", "no") as replica:
+            self.follow(replica, server)
+            self.assert_all_maybe(replica, "f")
+            self.refuses("primary", replica, "BF.TURN", "f", 0)
+            server.add("f", keys(10))
+            self.assertEqual(server.call("BF.TURN", "f", 0), 1)
+            server.wait_for_replica()
+            self.assertEqual(replica.call("BF.INFO", "f", "EPOCH"), [None])
+            self.assert_all_maybe(replica, "f")
 
 
 def module_type(name, version):

@@ -8,11 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "moment.h"
 #include "server.h"
 #include "value.h"
 
 #define COMMAND_LOCK_MS 200
+#define TURN_PAUSE_NS 1000000000ull /* from one turn of a file to the next */
 #define LOG_LOCK_MS 3000 /* while the server reads its log, no client waits, and a doubt would stay for good */
 
 char attach_folder[ATTACH_FOLDER_BYTES];
@@ -31,6 +34,7 @@ static void enlist(struct attachment* attachment) {
 }
 
 static void finish_leaving(struct attachment* attachment);
+static void wait_for_turn(const struct attachment* attachment);
 
 static void delist(struct attachment* attachment) {
   pthread_mutex_lock(&list_lock);
@@ -56,6 +60,7 @@ static struct attachment* new_attachment(const char* path) {
 void attachment_free(struct attachment* attachment) {
   if (attachment == NULL) return;
   if (attachment->link != NULL) delist(attachment);
+  wait_for_turn(attachment);
   bfs_close(attachment->filter, NULL);
   RM_Free(attachment->path);
   RM_Free(attachment);
@@ -112,6 +117,7 @@ static int is_at_path(struct attachment* attachment) {
 }
 
 static void close_file(struct attachment* attachment) {
+  wait_for_turn(attachment);
   bfs_close(attachment->filter, NULL);
   attachment->filter = NULL;
 }
@@ -238,6 +244,7 @@ static void follow(struct attachment* attachment) {
   attachment->is_there = is_at_path(attachment);
   if (attachment->state.reads || attachment->state.position != 0) return;
   if (attachment->is_there && bfs_health(old) != BFS_ESUPERSEDED) return;
+  wait_for_turn(attachment);
   if (open_file(attachment, 0, COMMAND_LOCK_MS, NULL) != BFS_OK) {
     attachment->filter = old; /* until the next try */
     return;
@@ -368,6 +375,100 @@ void attachments_close(void) {
     close_file(attachment);
   }
   pthread_mutex_unlock(&list_lock);
+}
+
+/* --- Epochs ------------------------------------------------------------------------------------------------------- */
+
+/* One thread at a time ends an epoch of the file `turning`, and uses nothing of it but its handle.  Syncs of that
+ * handle wait for the turn (in the library).  To close it, all other threads (the main one, and those in which the
+ * server frees values) join the thread first.  The thread takes no lock of this module. */
+static pthread_mutex_t turn_lock = PTHREAD_MUTEX_INITIALIZER; /* taken after list_lock */
+static struct attachment* turning;
+static pthread_t turner;
+static _Atomic int is_turned;
+static _Atomic pid_t turning_process;
+
+static void* turn(void* turned) {
+  struct attachment* attachment = turned;
+  attachment->turned = bfs_turn(attachment->filter, BFS_IF_DUE, NULL);
+  is_turned = 1;
+  return NULL;
+}
+
+/* The caller has turn_lock. */
+static void join_turner(void) {
+  pthread_join(turner, NULL);
+  const int code = turning->turned;
+  if (code < 0 && code != BFS_EBUSY) /* busy: another process syncs the file, or turns it */
+    RM_Log(NULL, "warning", "%s: no epoch ended: %s", turning->path, bfs_strerror(code));
+  turning = NULL;
+}
+
+/* The child of a fork has neither the thread nor, if another one had it, the lock.  It does not turn, sync or free. */
+static void wait_for_turn(const struct attachment* attachment) {
+  if (getpid() != turning_process) return;
+  pthread_mutex_lock(&turn_lock);
+  if (turning == attachment) join_turner();
+  pthread_mutex_unlock(&turn_lock);
+}
+
+/* A file that refuses (on an overlay filesystem) is not asked again. */
+static int is_due(const struct attachment* attachment, uint64_t now) {
+  if (attachment->filter == NULL || attachment->state.reads || attachment->recovers) return 0;
+  if (attachment->turned == BFS_EUNSUPPORTED) return 0;
+  if (attachment->began_to_turn != 0 && now - attachment->began_to_turn < TURN_PAUSE_NS) return 0;
+  return attachment_statistics(attachment).turn_due != 0;
+}
+
+/* Returns the one that waits for the longest time, so that a file with short epochs delays no other one. */
+static struct attachment* find_due(uint64_t now) {
+  struct attachment *attachment, *found = NULL;
+  for (attachment = first; attachment != NULL; attachment = attachment->next)
+    if ((found == NULL || attachment->began_to_turn < found->began_to_turn) && is_due(attachment, now))
+      found = attachment;
+  return found;
+}
+
+/* The server's signals are for its own threads; a fault in a file that was truncated is for this one. */
+static void begin_turn(struct attachment* attachment, uint64_t now) {
+  sigset_t blocked, before;
+  sigfillset(&blocked);
+  sigdelset(&blocked, SIGBUS);
+  sigdelset(&blocked, SIGSEGV);
+  turning_process = getpid();
+  is_turned = 0;
+  attachment->began_to_turn = now;
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+  if (pthread_create(&turner, NULL, turn, attachment) == 0) turning = attachment;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void turn_next(void) {
+  const uint64_t now = moment_now().nanoseconds;
+  struct attachment* due;
+  if (turning != NULL && is_turned) join_turner();
+  if (turning != NULL) return;
+  due = find_due(now);
+  if (due != NULL) begin_turn(due, now);
+}
+
+/* If a thread that frees an attachment has the locks, it may wait for a turn.  The main thread comes again. */
+int attachments_turn(void) {
+  int is_under_way = 1;
+  if (pthread_mutex_trylock(&list_lock) != 0) return is_under_way;
+  if (pthread_mutex_trylock(&turn_lock) == 0) {
+    turn_next();
+    is_under_way = turning != NULL;
+    pthread_mutex_unlock(&turn_lock);
+  }
+  pthread_mutex_unlock(&list_lock);
+  return is_under_way;
+}
+
+int attachment_turn(struct attachment* attachment, uint64_t from_epoch, bfs_error* error) {
+  if (!is_ours(attachment)) return VALUE_IN_DOUBT;
+  if (attachment_statistics(attachment).window_ms == 0) return VALUE_NO_WINDOW;
+  return bfs_turn(attachment->filter, from_epoch, error);
 }
 
 /* --- Bytes and text ----------------------------------------------------------------------------------------------- */

@@ -32,10 +32,12 @@ struct attachment {
   int recovers; /* the filter must be recovered when the server has loaded its log */
   dev_t device; /* device and inode of the file at the path; inode 0: ask bfs_is_current */
   ino_t inode;
-  uint64_t looked; /* the command in which the server last checked the path */
-  int is_there;    /* the path had our file then; 0: every answer is "maybe" */
-  int known;       /* the file knows the owner, so that a recovery waits for it; asked before each add */
-  int leaves;      /* the key's name is gone, and may come back (rename) */
+  uint64_t looked;        /* the command in which the server last checked the path */
+  int is_there;           /* the path had our file then; 0: every answer is "maybe" */
+  int known;              /* the file knows the owner, so that a recovery waits for it; asked before each add */
+  int leaves;             /* the key's name is gone, and may come back (rename) */
+  int turned;             /* what the last turn by attachments_turn returned */
+  uint64_t began_to_turn; /* when it began, in nanoseconds since the boot */
   struct attachment* next;
   struct attachment** link; /* the pointer to this one; NULL: not in the list */
 };
@@ -68,6 +70,9 @@ bfs_statistics attachment_statistics(const struct attachment* attachment); /* ze
 const char* attachment_state(struct attachment* attachment);               /* for BF.INFO */
 size_t attachment_memory(const struct attachment* attachment);
 
+/* Ends an epoch, as bfs_turn.  Returns VALUE_NO_WINDOW if the keys of the file do not expire. */
+int attachment_turn(struct attachment* attachment, uint64_t from_epoch, bfs_error* error);
+
 /* Makes the adds durable, with their mark, before the server drops its log. */
 void attachment_sync(struct attachment* attachment);
 
@@ -83,6 +88,11 @@ int attachments_are_leaving(void); /* returns whether one is leaving */
 void attachments_sync(void);
 void attachments_loaded(void);
 void attachments_close(void);
+
+/* Call this now and then.  A thread ends an epoch that is over, of one file after the other: such a turn writes the
+ * whole file, and waits for the disk.  Closing and syncing a file wait for its turn.  Returns whether a turn is under
+ * way. */
+int attachments_turn(void);
 
 /* Call this when the server may have set its signal handlers. */
 void attachments_guard(void);

@@ -1,6 +1,6 @@
 /* The BF commands: RedisBloom's, with its replies in both protocols, and our own (BF.ATTACH, BF.MERGE, BF.REM,
- * BF.COUNT).  The log keeps a command as it came, and replicas get it so; adds become BF.MADD.  A command that makes a
- * value goes first, with the seed that was drawn.  So every replica has the same bits. */
+ * BF.COUNT, BF.TURN).  The log keeps a command as it came, and replicas get it so; adds become BF.MADD.  A command that
+ * makes a value goes first, with the seed that was drawn.  So every replica has the same bits. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,11 +9,12 @@
 #include "commands.h"
 #include "persist.h"
 #include "server.h"
+#include "turns.h"
 #include "value.h"
 #include "wish.h"
 
 RedisModuleType* value_type;
-struct shape default_shape = {0.01, 100, 2, 0, 0}; /* RedisBloom's defaults */
+struct shape default_shape = {0.01, 100, 2, 0, 0, 0}; /* RedisBloom's defaults */
 
 #define MESSAGE_BYTES 560
 
@@ -56,6 +57,7 @@ static int find(RedisModuleCtx* ctx, RedisModuleString* name, int mode, struct f
     return 0;
   }
   found->value = RM_ModuleTypeGetValue(found->key);
+  turns_watch(ctx, name, found->value);
   return 1;
 }
 
@@ -73,30 +75,50 @@ static int reply_wrong(RedisModuleCtx* ctx, const char* wrong) {
   return wrong[0] == 0 ? RM_WrongArity(ctx) : RM_ReplyWithError(ctx, wrong);
 }
 
-/* Makes the value, and propagates the command that makes it.  17 digits give the same double again. */
-static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
-  char fpr[32], capacity[24], expansion[24], seed[24];
+/* 17 digits give the same double again. */
+static void propagate_making(RedisModuleCtx* ctx, RedisModuleString* name, const struct value* value) {
+  const struct shape* shape = &value->shape;
+  RedisModuleString* words[12];
+  size_t count = 0;
+  char since[MOMENT_BYTES];
+  words[count++] = name;
+  words[count++] = RM_CreateStringPrintf(ctx, "%.17g", shape->fpr);
+  words[count++] = RM_CreateStringPrintf(ctx, "%" PRIu64, shape->capacity);
+  words[count++] = RM_CreateStringPrintf(ctx, "EXPANSION");
+  words[count++] = RM_CreateStringPrintf(ctx, "%" PRIu64, shape->expansion);
+  words[count++] = RM_CreateStringPrintf(ctx, "SEED");
+  words[count++] = RM_CreateStringPrintf(ctx, "%" PRIu64, shape->seed);
+  if (shape->layout != 0) {
+    words[count++] = RM_CreateStringPrintf(ctx, "LAYOUT");
+    words[count++] = RM_CreateStringPrintf(ctx, "%s", bfs_layout_name(shape->layout));
+  }
+  if (shape->window_ms == 0) {
+    RM_Replicate(ctx, "BF.RESERVE", "v", words, count);
+    return;
+  }
+  words[count++] = RM_CreateStringPrintf(ctx, "WINDOW");
+  words[count++] = RM_CreateStringPrintf(ctx, "%" PRIu64, shape->window_ms);
+  moment_write(&value->since, since);
+  RM_Replicate(ctx, "BF.RESERVE", "vcc", words, count, "SINCE", since);
+}
+
+/* Makes the value, and propagates the command that makes it. */
+static int make(RedisModuleCtx* ctx, RedisModuleString* name, const struct wish* wish, struct found* found) {
   int code;
-  found->value = value_make(shape, &code);
-  if (found->value == NULL && server_repeats()) found->value = value_new(shape); /* answers "maybe" */
+  found->value = value_make(&wish->shape, &code);
+  if (found->value == NULL && server_repeats()) found->value = value_new(&wish->shape); /* answers "maybe" */
   if (found->value == NULL) {
     reply_code(ctx, code);
     return 0;
   }
+  if (wish->is_dated) found->value->since = moment_here(&wish->since);
   RM_ModuleTypeSetValue(found->key, value_type, found->value);
-  snprintf(fpr, sizeof fpr, "%.17g", shape->fpr);
-  snprintf(capacity, sizeof capacity, "%" PRIu64, shape->capacity);
-  snprintf(expansion, sizeof expansion, "%" PRIu64, shape->expansion);
-  snprintf(seed, sizeof seed, "%" PRIu64, shape->seed);
-  if (shape->layout == 0)
-    RM_Replicate(ctx, "BF.RESERVE", "scccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed);
-  else
-    RM_Replicate(ctx, "BF.RESERVE", "scccccccc", name, fpr, capacity, "EXPANSION", expansion, "SEED", seed, "LAYOUT",
-                 bfs_layout_name(shape->layout));
+  propagate_making(ctx, name, found->value);
+  turns_watch(ctx, name, found->value);
   return 1;
 }
 
-/* BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [LAYOUT BLOCKED|CLASSIC|COUNTING] [SEED n] */
+/* BF.RESERVE key error capacity [EXPANSION n] [NONSCALING] [LAYOUT BLOCKED|CLASSIC|COUNTING] [SEED n] [WINDOW ms] */
 int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct wish wish = wish_new(&default_shape);
   struct found found;
@@ -111,7 +133,7 @@ int command_reserve(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   /* If a primary makes a filter, it had none: so a value here comes from a client of this replica, not from the
    * primary. */
   if (found.value != NULL && !server_repeats()) return RM_ReplyWithError(ctx, "ERR item exists");
-  if (!make(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  if (!make(ctx, argv[1], &wish, &found)) return REDISMODULE_OK;
   return RM_ReplyWithSimpleString(ctx, "OK");
 }
 
@@ -140,9 +162,9 @@ static void add_items(RedisModuleCtx* ctx, RedisModuleString* name, struct value
 
 /* Finds the filter for an add, or makes one.  A primary first says that it makes a filter, and with which numbers:
  * without that, this server lost the key, and with it keys that the primary has. */
-static int make_to_add(RedisModuleCtx* ctx, RedisModuleString* name, const struct shape* shape, struct found* found) {
-  if (!server_repeats()) return make(ctx, name, shape, found);
-  found->value = value_new(shape);
+static int make_to_add(RedisModuleCtx* ctx, RedisModuleString* name, const struct wish* wish, struct found* found) {
+  if (!server_repeats()) return make(ctx, name, wish, found);
+  found->value = value_new(&wish->shape);
   RM_ModuleTypeSetValue(found->key, value_type, found->value);
   return 1;
 }
@@ -154,7 +176,7 @@ static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, i
   if (argc < 3 || (is_one && argc != 3)) return RM_WrongArity(ctx);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   wish_check(&wish);
-  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish, &found)) return REDISMODULE_OK;
   add_items(ctx, argv[1], found.value, argv + 2, argc - 2, is_one);
   return REDISMODULE_OK;
 }
@@ -162,7 +184,8 @@ static int add_to_key(RedisModuleCtx* ctx, RedisModuleString** argv, int argc, i
 int command_add(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return add_to_key(ctx, argv, argc, 1); }
 int command_madd(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) { return add_to_key(ctx, argv, argc, 0); }
 
-/* BF.INSERT key [CAPACITY n] [ERROR p] [EXPANSION n] [NONSCALING] [LAYOUT ..] [SEED n] [NOCREATE] ITEMS item .. */
+/* BF.INSERT key [CAPACITY n] [ERROR p] [EXPANSION n] [NONSCALING] [LAYOUT ..] [SEED n] [WINDOW ms] [NOCREATE] ITEMS
+ * item .. */
 int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct wish wish = wish_new(&default_shape);
   struct found found;
@@ -174,7 +197,7 @@ int command_insert(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (wrong != NULL) return reply_wrong(ctx, wrong);
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
   if (found.value == NULL && wish.is_no_create) return RM_ReplyWithError(ctx, "ERR not found");
-  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish.shape, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && !make_to_add(ctx, argv[1], &wish, &found)) return REDISMODULE_OK;
   add_items(ctx, argv[1], found.value, argv + wish.items, argc - wish.items, 0);
   return REDISMODULE_OK;
 }
@@ -214,8 +237,12 @@ static const struct {
              {"filters", "Number of filters"},
              {"items", "Number of items inserted"},
              {"expansion", "Expansion rate"},
-             {"state", "State"}}; /* not in RedisBloom: only a client that asks for it gets it */
+             {"window", "Window"}, /* these three are not in RedisBloom: without a window only who asks gets them */
+             {"epoch", "Epoch"},
+             {"began", "Epoch began"},
+             {"state", "State"}}; /* only a client that asks for it gets it */
 #define NUM_FACTS ((int)(sizeof facts / sizeof facts[0]))
+#define NUM_REDISBLOOM_FACTS 5
 
 /* Returns "good", or why the value answers "maybe" to every key. */
 static const char* state_of(const struct value* value) {
@@ -224,7 +251,33 @@ static const char* state_of(const struct value* value) {
   return value->num_links > 0 ? "loading" : "in doubt";
 }
 
+struct window {
+  uint64_t milliseconds; /* 0: none */
+  uint64_t epoch, began; /* in milliseconds since 1970 */
+};
+
+static struct window window_of(const struct value* value) {
+  struct window window = {value->shape.window_ms, value->epoch, 0};
+  if (value->attachment != NULL) {
+    const bfs_statistics told = attachment_statistics(value->attachment);
+    window.milliseconds = told.window_ms;
+    window.epoch = told.epoch;
+    window.began = told.turned_at / 1000000;
+  } else if (window.milliseconds != 0) {
+    window.began = moment_since_1970_ms(&value->since);
+  }
+  return window;
+}
+
+static void reply_window(RedisModuleCtx* ctx, const struct window* window, uint64_t fact) {
+  if (window->milliseconds == 0)
+    RM_ReplyWithNull(ctx);
+  else
+    RM_ReplyWithLongLong(ctx, (long long)fact);
+}
+
 static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact) {
+  const struct window window = window_of(value);
   switch (fact) {
     case 0:
       RM_ReplyWithLongLong(ctx, (long long)value_capacity(value));
@@ -239,6 +292,15 @@ static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact)
       RM_ReplyWithLongLong(ctx, (long long)value_items(value));
       break;
     case 5:
+      reply_window(ctx, &window, window.milliseconds);
+      break;
+    case 6:
+      reply_window(ctx, &window, window.epoch);
+      break;
+    case 7:
+      reply_window(ctx, &window, window.began);
+      break;
+    case 8:
       RM_ReplyWithSimpleString(ctx, state_of(value));
       break;
     default:
@@ -249,10 +311,10 @@ static void reply_fact(RedisModuleCtx* ctx, const struct value* value, int fact)
   }
 }
 
-/* BF.INFO key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION|STATE] */
+/* BF.INFO key [CAPACITY|SIZE|FILTERS|ITEMS|EXPANSION|WINDOW|EPOCH|BEGAN|STATE] */
 int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   struct found found;
-  int i;
+  int i, count;
   begin(ctx);
   if (argc != 2 && argc != 3) return RM_WrongArity(ctx);
   if (!find_there(ctx, argv[1], REDISMODULE_READ, &found)) return REDISMODULE_OK;
@@ -266,8 +328,9 @@ int command_info(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
     return REDISMODULE_OK;
   }
   if (argc == 3) return RM_ReplyWithError(ctx, "ERR Invalid information value");
-  RM_ReplyWithMap(ctx, NUM_FACTS - 1);
-  for (i = 0; i < NUM_FACTS - 1; ++i) {
+  count = window_of(found.value).milliseconds == 0 ? NUM_REDISBLOOM_FACTS : NUM_FACTS - 1;
+  RM_ReplyWithMap(ctx, count);
+  for (i = 0; i < count; ++i) {
     RM_ReplyWithSimpleString(ctx, facts[i].name);
     reply_fact(ctx, found.value, i);
   }
@@ -429,6 +492,11 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &into)) return REDISMODULE_OK;
   if (!find_there(ctx, argv[2], REDISMODULE_READ, &from)) return doubt_merge(ctx, &into);
   merged = value_copy(into.value != NULL ? into.value : from.value, &code);
+  if (merged != NULL && merged->shape.window_ms != 0) {
+    value_free(merged);
+    merged = NULL;
+    code = VALUE_WINDOW;
+  }
   if (merged == NULL || !merge_sources(ctx, argv, argc, merged, into.value != NULL ? 2 : 3)) {
     if (merged == NULL) reply_code(ctx, code);
     value_free(merged);
@@ -437,6 +505,51 @@ int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   set_value(&into, merged);
   RM_ReplicateVerbatim(ctx);
   return RM_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* Ends an epoch of an attached file.  No log and no replica has to know: the file does. */
+static int turn_file(RedisModuleCtx* ctx, struct attachment* attachment, uint64_t from) {
+  char message[MESSAGE_BYTES];
+  bfs_error error = BFS_ERROR_INIT;
+  const int code = attachment_turn(attachment, from, &error);
+  if (code >= 0 || error.message[0] == 0) return reply_yes_no(ctx, code);
+  snprintf(message, sizeof message, "ERR %s", error.message);
+  return RM_ReplyWithError(ctx, message);
+}
+
+/* A server that repeats a turn which it cannot make (no memory) would add the next keys to an older epoch. */
+static int turn_filter(RedisModuleCtx* ctx, RedisModuleString* name, struct value* value, uint64_t from,
+                       const struct moment* since) {
+  int code;
+  if (from == BFS_IF_DUE && value_is_due(value)) from = value->epoch; /* otherwise no epoch has this number */
+  code = value_turn(value, from);
+  if (code < 0 && server_repeats()) {
+    value_doubt(value);
+    code = 0;
+  }
+  if (code == 1 && since != NULL) value->since = moment_here(since);
+  if (code == 1) turns_propagate(ctx, name, value);
+  return reply_yes_no(ctx, code);
+}
+
+/* BF.TURN key [epoch]: returns 1 if it ended that epoch; or without a number, if it ended an epoch that was over.
+ * SINCE, which the log and replicas get: when the primary did that. */
+int command_turn(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
+  struct found found;
+  struct moment since;
+  unsigned long long from = BFS_IF_DUE;
+  begin(ctx);
+  if (argc != 2 && argc != 3 && !(argc == 5 && is_word(argv[3], "since"))) return RM_WrongArity(ctx);
+  if (argc > 2 && RM_StringToULongLong(argv[2], &from) != REDISMODULE_OK)
+    return RM_ReplyWithError(ctx, "ERR bad epoch");
+  if (argc == 5 && !moment_read(RM_StringPtrLen(argv[4], NULL), &since)) return RM_ReplyWithError(ctx, "ERR bad time");
+  if (!find(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, &found)) return REDISMODULE_OK;
+  if (found.value == NULL && server_repeats()) return RM_ReplyWithBool(ctx, 0); /* a replica that lost the key */
+  if (found.value == NULL) return RM_ReplyWithError(ctx, "ERR not found");
+  if (!server_repeats() && (RM_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE) != 0)
+    return reply_code(ctx, VALUE_TURNED_BY_PRIMARY);
+  if (found.value->attachment != NULL) return turn_file(ctx, found.value->attachment, from);
+  return turn_filter(ctx, argv[1], found.value, from, argc == 5 ? &since : NULL);
 }
 
 /* Restores an attachment from a log or a master, with the state that the value had. */
@@ -459,7 +572,7 @@ static void propagate_attachment(RedisModuleCtx* ctx, RedisModuleString** argv, 
 int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc) {
   bfs_error error = BFS_ERROR_INIT;
   char message[MESSAGE_BYTES];
-  struct shape none = {0.01, 1, 0, 0, 0};
+  struct shape none = {0.01, 1, 0, 0, 0, 0};
   struct found found;
   struct attachment* made;
   struct value* value;

@@ -21,6 +21,7 @@ int command_loadchunk(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_rem(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_count(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_merge(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
+int command_turn(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 int command_attach(RedisModuleCtx* ctx, RedisModuleString** argv, int argc);
 
 #endif

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "persist.h"
 #include "server.h"
+#include "turns.h"
 #include "value.h"
 #include "wish.h"
 
@@ -112,6 +113,7 @@ static const struct {
     {"bf.rem", command_rem, "write fast", 1, "write fast"},
     {"bf.count", command_count, "readonly fast", 1, "read fast"},
     {"bf.merge", command_merge, "write deny-oom", -1, "write"},
+    {"bf.turn", command_turn, "write", 1, "write"},
     {"bf.attach", command_attach, "write admin deny-script", 1, "write admin dangerous"},
 };
 
@@ -176,5 +178,6 @@ __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx* ct
     RedisModuleEvent event = {events[i], 1};
     if (RM_SubscribeToServerEvent(ctx, event, on_event) != REDISMODULE_OK) return REDISMODULE_ERR;
   }
+  turns_begin(ctx);
   return REDISMODULE_OK;
 }

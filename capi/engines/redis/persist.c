@@ -10,6 +10,7 @@
 
 #define DUMP_MAGIC 0x31504d5544534642ull         /* "BFSDUMP1": without the numbers of RedisBloom's filters */
 #define DUMP_MAGIC_FOREIGN 0x32504d5544534642ull /* "BFSDUMP2": of a chain that has one of these */
+#define DUMP_MAGIC_WINDOW 0x33504d5544534642ull  /* "BFSDUMP3": of a chain with a window, also with its times */
 #define ASIDE_BYTES (1u << 16)                   /* for the strings of a snapshot, one at a time, also compressed */
 
 int persist_is_own_log(RedisModuleCtx* ctx) {
@@ -46,6 +47,9 @@ struct dumped_value {
   uint64_t magic;
   double fpr;
   uint64_t capacity, expansion, seed, layout, num_links, proof;
+  /* With DUMP_MAGIC_WINDOW alone: */
+  uint64_t window_ms, epoch;
+  struct moment since;
 };
 
 /* Returns the Fletcher checksum of a header. */
@@ -89,13 +93,19 @@ static uint64_t proof_of(const struct value* value) {
 
 static uint64_t magic_of(const struct value* value) {
   uint32_t i;
+  if (value->shape.window_ms != 0) return DUMP_MAGIC_WINDOW;
   for (i = 0; i < value->num_links; ++i)
     if (value->links[i].is.hash != 0) return DUMP_MAGIC_FOREIGN;
   return DUMP_MAGIC;
 }
 
+static size_t head_bytes(uint64_t magic) {
+  return magic == DUMP_MAGIC_WINDOW ? sizeof(struct dumped_value) : offsetof(struct dumped_value, window_ms);
+}
+
 static size_t measure_bytes(uint64_t magic) {
-  return magic == DUMP_MAGIC ? offsetof(struct measure, hash) : sizeof(struct measure);
+  if (magic == DUMP_MAGIC_WINDOW) return sizeof(struct measure);
+  return magic == DUMP_MAGIC ? offsetof(struct measure, hash) : offsetof(struct measure, kept_until);
 }
 
 /* Until all of RedisBloom's arrays are there, the value is stored as RedisBloom's dump. */
@@ -108,16 +118,18 @@ static char* foreign_header(const struct value* value, size_t* num_bytes) {
 
 char* persist_header(const struct value* value, size_t* num_bytes) {
   if (value->foreign != NULL) return foreign_header(value, num_bytes);
-  struct dumped_value head = {magic_of(value),   value->shape.fpr,    value->shape.capacity, value->shape.expansion,
-                              value->shape.seed, value->shape.layout, value->num_links,      value->proof};
-  const size_t of_link = measure_bytes(head.magic);
-  size_t length = sizeof head + value->num_links * of_link;
+  struct dumped_value head = {magic_of(value),        value->shape.fpr,  value->shape.capacity,
+                              value->shape.expansion, value->shape.seed, value->shape.layout,
+                              value->num_links,       value->proof,      value->shape.window_ms,
+                              value->epoch,           value->since};
+  const size_t of_head = head_bytes(head.magic), of_link = measure_bytes(head.magic);
+  size_t length = of_head + value->num_links * of_link;
   char* header = RM_Alloc(length + sizeof(uint64_t));
   uint64_t sum;
   uint32_t i;
   if (value_is_whole(value)) head.proof = proof_of(value);
-  memcpy(header, &head, sizeof head);
-  for (i = 0; i < value->num_links; ++i) memcpy(header + sizeof head + i * of_link, &value->links[i].is, of_link);
+  memcpy(header, &head, of_head);
+  for (i = 0; i < value->num_links; ++i) memcpy(header + of_head + i * of_link, &value->links[i].is, of_link);
   sum = sum_of(header, length);
   memcpy(header + length, &sum, sizeof sum);
   *num_bytes = length + sizeof sum;
@@ -128,41 +140,61 @@ static int is_layout(uint64_t number) {
   return number == 0 || (number <= UINT32_MAX && bfs_layout_name((uint32_t)number) != NULL);
 }
 
+static int is_good_window(const struct dumped_value* head) {
+  if (head->magic != DUMP_MAGIC_WINDOW) return head->magic == DUMP_MAGIC || head->magic == DUMP_MAGIC_FOREIGN;
+  return head->window_ms > 0 && head->window_ms <= MAX_WINDOW_MS && head->epoch < MAX_EPOCH;
+}
+
 static int is_good_head(const struct dumped_value* head) {
-  return (head->magic == DUMP_MAGIC || head->magic == DUMP_MAGIC_FOREIGN) && head->fpr > 0 && head->fpr < 1 &&
-         head->capacity > 0 && head->capacity <= MAX_CAPACITY && head->expansion <= MAX_EXPANSION &&
-         is_layout(head->layout) &&
+  return is_good_window(head) && head->fpr > 0 && head->fpr < 1 && head->capacity > 0 &&
+         head->capacity <= MAX_CAPACITY && head->expansion <= MAX_EXPANSION && is_layout(head->layout) &&
          (head->layout != BFS_LAYOUT_COUNTING || (head->expansion == 0 && head->num_links <= 1)) &&
          head->num_links <= MAX_LINKS;
 }
 
 static struct value* value_of_head(const struct dumped_value* head) {
-  struct shape shape = {head->fpr, head->capacity, head->expansion, head->seed, (uint32_t)head->layout};
+  struct shape shape = {head->fpr,  head->capacity,         head->expansion,
+                        head->seed, (uint32_t)head->layout, head->window_ms};
   struct value* value = value_new(&shape);
   value->proof = head->proof;
+  value->epoch = head->epoch;
+  value->since = moment_here(&head->since);
   return value;
+}
+
+/* Reads the part before the links.  Returns its length, or 0. */
+static size_t read_head(const char* header, size_t num_bytes, struct dumped_value* head) {
+  uint64_t sum;
+  memset(head, 0, sizeof *head);
+  if (num_bytes < sizeof head->magic) return 0;
+  memcpy(&head->magic, header, sizeof head->magic);
+  const size_t of_head = head_bytes(head->magic);
+  if (num_bytes < of_head + sizeof sum) return 0;
+  memcpy(head, header, of_head);
+  memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
+  const int is_good = is_good_head(head) && sum == sum_of(header, num_bytes - sizeof sum) &&
+                      num_bytes == of_head + head->num_links * measure_bytes(head->magic) + sizeof sum;
+  return is_good ? of_head : 0;
 }
 
 struct value* persist_read_header(const char* header, size_t num_bytes, int* code) {
   struct dumped_value head;
-  struct measure measure = {0, 0, 0, 0, 0, 0, 0, 0};
-  uint64_t sum, i;
+  struct measure measure;
+  uint64_t i;
   struct value* value;
   if (redisbloom_is_header(header, num_bytes)) return redisbloom_read_header(header, num_bytes, code);
   *code = VALUE_BAD_DATA;
-  if (num_bytes < sizeof head + sizeof sum) return NULL;
-  memcpy(&head, header, sizeof head);
-  memcpy(&sum, header + num_bytes - sizeof sum, sizeof sum);
+  const size_t of_head = read_head(header, num_bytes, &head);
+  if (of_head == 0) return NULL;
   const size_t of_link = measure_bytes(head.magic);
-  if (!is_good_head(&head) || sum != sum_of(header, num_bytes - sizeof sum) ||
-      num_bytes != sizeof head + head.num_links * of_link + sizeof sum)
-    return NULL;
+  memset(&measure, 0, sizeof measure);
   value = value_of_head(&head);
   *code = 0;
   for (i = 0; i < head.num_links && *code == 0; ++i) {
-    memcpy(&measure, header + sizeof head + i * of_link, of_link);
+    memcpy(&measure, header + of_head + i * of_link, of_link);
     *code = value_add_link(value, &measure);
   }
+  if (*code == 0 && !value_has_its_epochs(value)) *code = VALUE_BAD_DATA;
   if (*code == 0) return value;
   value_free(value);
   return NULL;
@@ -272,7 +304,7 @@ void persist_save(RedisModuleIO* io, void* saved) {
     RM_SaveStringBuffer(io, bytes, num_bytes);
 }
 
-static const struct shape no_shape = {0.01, 1, 0, 0, 0};
+static const struct shape no_shape = {0.01, 1, 0, 0, 0, 0};
 
 static struct value* load_attachment(RedisModuleIO* io) {
   struct attachment_state state;
@@ -396,5 +428,6 @@ void persist_digest(RedisModuleDigest* digest, void* digested) {
     RM_DigestAddStringBuffer(digest, value->attachment->path, strlen(value->attachment->path));
   while ((num_bytes = persist_chunk(value, &place, &chunk)) != 0) RM_DigestAddStringBuffer(digest, chunk, num_bytes);
   RM_DigestAddLongLong(digest, (long long)value_items(value));
+  if (value->shape.window_ms != 0) RM_DigestAddLongLong(digest, (long long)value->epoch);
   RM_DigestEndSequence(digest);
 }

@@ -100,7 +100,7 @@ static struct shape shape_of(const char* chunk) {
   const struct dumped_chain chain = chain_of(chunk);
   const struct dumped_link first = link_of(chunk, 0);
   const int grows = (chain.flags & NO_SCALING) == 0;
-  const struct shape shape = {grows ? 2 * first.fpr : first.fpr, first.capacity, grows ? chain.expansion : 0, 0, 0};
+  const struct shape shape = {grows ? 2 * first.fpr : first.fpr, first.capacity, grows ? chain.expansion : 0, 0, 0, 0};
   return shape;
 }
 
@@ -113,7 +113,8 @@ static int add_link(struct value* value, const struct dumped_link* dumped) {
                             BFS_LAYOUT_CLASSIC,
                             BFS_HASH_REDISBLOOM,
                             dumped->num_bits,
-                            dumped->num_probes};
+                            dumped->num_probes,
+                            0};
   const bfs_options options = value_options(&measure);
   const int64_t num_bytes = bfs_format(NULL, 0, 0, &options, NULL, &error);
   if (num_bytes < 0) return value_refuse("%s", error.message);

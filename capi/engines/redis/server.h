@@ -21,6 +21,7 @@ typedef struct RedisModuleInfoCtx RedisModuleInfoCtx;
 #define REDISMODULE_APIVER_1 1
 #define REDISMODULE_READ 1
 #define REDISMODULE_WRITE 2
+#define REDISMODULE_OPEN_KEY_NOTOUCH (1 << 16)
 #define REDISMODULE_KEYTYPE_EMPTY 0
 #define REDISMODULE_POSTPONED_LEN (-1)
 #define REDISMODULE_NOTIFY_GENERIC (1 << 2)
@@ -51,6 +52,7 @@ typedef int (*RedisModuleConfigSetNumericFunc)(const char*, long long, void*, Re
 typedef int (*RedisModuleConfigApplyFunc)(RedisModuleCtx*, void*, RedisModuleString**);
 typedef void (*RedisModuleInfoFunc)(RedisModuleInfoCtx*, int);
 typedef int (*RedisModuleNotificationFunc)(RedisModuleCtx*, int, const char*, RedisModuleString*);
+typedef void (*RedisModuleTimerProc)(RedisModuleCtx*, void*);
 typedef void (*RedisModuleEventCallback)(RedisModuleCtx*, RedisModuleEvent, uint64_t, void*);
 
 /* The version of the struct below, which Redis 6.2 and later take. */
@@ -86,6 +88,10 @@ typedef struct RedisModuleTypeMethods {
   Function(int, SubscribeToServerEvent, (RedisModuleCtx*, RedisModuleEvent, RedisModuleEventCallback));               \
   Function(int, GetContextFlags, (RedisModuleCtx*));                                                                  \
   Function(void, AutoMemory, (RedisModuleCtx*));                                                                      \
+  Function(uint64_t, CreateTimer, (RedisModuleCtx*, long long, RedisModuleTimerProc, void*));                         \
+  Function(int, AvoidReplicaTraffic, (void));                                                                         \
+  Function(int, GetSelectedDb, (RedisModuleCtx*));                                                                    \
+  Function(int, SelectDb, (RedisModuleCtx*, int));                                                                    \
   Function(int, WrongArity, (RedisModuleCtx*));                                                                       \
   Function(void, Log, (RedisModuleCtx*, const char*, const char*, ...));                                              \
   Function(void, GetRandomBytes, (unsigned char*, size_t));                                                           \
@@ -100,6 +106,7 @@ typedef struct RedisModuleTypeMethods {
   Function(int, StringToLongLong, (const RedisModuleString*, long long*));                                            \
   Function(int, StringToULongLong, (const RedisModuleString*, unsigned long long*));                                  \
   Function(int, StringToDouble, (const RedisModuleString*, double*));                                                 \
+  Function(RedisModuleString*, CreateString, (RedisModuleCtx*, const char*, size_t));                                 \
   Function(RedisModuleString*, CreateStringPrintf, (RedisModuleCtx*, const char*, ...));                              \
   Function(int, Replicate, (RedisModuleCtx*, const char*, const char*, ...));                                         \
   Function(int, ReplicateVerbatim, (RedisModuleCtx*));                                                                \

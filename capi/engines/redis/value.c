@@ -1,5 +1,6 @@
 /* Chains of filters in the server's memory.  A key is added to the newest filter, and looked up in all, the newest
- * first.  No filter ever leaves the chain, so growth makes no "no". */
+ * first.  No filter ever leaves the chain, so growth makes no "no".  Only with a window a filter leaves it: when all of
+ * its keys are older than the window. */
 #include "value.h"
 
 #include <bfstore_interop.h>
@@ -60,20 +61,36 @@ static int is_counting(const struct value* value) { return value->shape.layout =
 
 /* --- Links -------------------------------------------------------------------------------------------------------- */
 
-/* Each filter gets half of the rate that the filters before it left, so the sum stays below the chain's rate. */
-static double link_fpr(const struct value* value, uint64_t capacity) {
-  const double half = value->shape.fpr / 2;
-  if (value->shape.expansion == 0) return value->shape.fpr;
-  return fmax(ldexp(half, -(int)value->num_links), fmin((double)capacity * LOWEST_FPR_OF_A_KEY, half));
+static int has_window(const struct value* value) { return value->shape.window_ms != 0; }
+
+/* Returns the last epoch in which keys that are added in `epoch` count. */
+static uint64_t kept_until(const struct value* value, uint64_t epoch) {
+  return has_window(value) ? epoch + WINDOW_EPOCHS - 1 : 0;
+}
+
+/* Returns how many links have keys of the same epoch. */
+static uint32_t links_kept_until(const struct value* value, uint64_t epoch) {
+  uint32_t i, count = 0;
+  for (i = 0; i < value->num_links; ++i) count += value->links[i].is.kept_until == epoch;
+  return count;
+}
+
+/* Each epoch gets an equal share of the chain's rate.  Each filter gets half of the rate that the filters before it
+ * left, so the sum stays below that. */
+static double link_fpr(const struct value* value, uint64_t capacity, uint64_t until) {
+  const double fpr = has_window(value) ? value->shape.fpr / WINDOW_EPOCHS : value->shape.fpr;
+  if (value->shape.expansion == 0) return fpr;
+  return fmax(ldexp(fpr / 2, -(int)links_kept_until(value, until)),
+              fmin((double)capacity * LOWEST_FPR_OF_A_KEY, fpr / 2));
 }
 
 /* The options are equal on every replica: only the numbers decide.  `id` has the file_id that they point at. */
-static bfs_options link_options(const struct value* value, uint64_t capacity, uint64_t id[2]) {
+static bfs_options link_options(const struct value* value, uint64_t capacity, uint64_t until, uint64_t id[2]) {
   bfs_options options = BFS_OPTIONS_INIT;
   id[0] = value->shape.seed;
-  id[1] = value->num_links + 1;
+  id[1] = until * 2 * MAX_LINKS + value->num_links + 1;
   options.capacity = capacity;
-  options.fpr = link_fpr(value, capacity);
+  options.fpr = link_fpr(value, capacity, until);
   options.layout = value->shape.layout;
   options.seed = &value->shape.seed;
   options.file_id = (const uint8_t*)id;
@@ -104,13 +121,12 @@ static int is_measure(const struct measure* measure) {
   return needed >= 0 && (uint64_t)needed == measure->num_bytes;
 }
 
-int value_add_link(struct value* value, const struct measure* measure) {
+static uint64_t memory_of(const struct measure* measure) {
+  return measure->num_bytes + ALIGNMENT + sizeof(struct link);
+}
+
+static int append_link(struct value* value, const struct measure* measure) {
   struct link* link;
-  if (value->num_links >= MAX_LINKS) return VALUE_LONGEST;
-  if (!is_measure(measure)) return VALUE_BAD_DATA;
-  if (measure->num_bytes > SIZE_MAX / 2) return VALUE_NO_MEMORY;
-  int code = memory_check(value_memory(value), measure->num_bytes + ALIGNMENT + sizeof *link);
-  if (code != 0) return code;
   void* memory = RM_TryAlloc(measure->num_bytes + ALIGNMENT);
   if (memory == NULL) return VALUE_NO_MEMORY;
   value->links = RM_Realloc(value->links, (value->num_links + 1) * sizeof *value->links);
@@ -121,6 +137,14 @@ int value_add_link(struct value* value, const struct measure* measure) {
   link->bytes = (char*)(((uintptr_t)memory + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
   value->total += measure->num_bytes;
   return 0;
+}
+
+int value_add_link(struct value* value, const struct measure* measure) {
+  if (value->num_links >= MAX_LINKS) return VALUE_LONGEST;
+  if (!is_measure(measure)) return VALUE_BAD_DATA;
+  if (measure->num_bytes > SIZE_MAX / 2) return VALUE_NO_MEMORY;
+  const int code = memory_check(value_memory(value), memory_of(measure));
+  return code != 0 ? code : append_link(value, measure);
 }
 
 static void drop_last_link(struct value* value) {
@@ -140,20 +164,31 @@ static void learn(struct link* link) {
   link->seed = facts.seed;
 }
 
-static int add_new_link(struct value* value, uint64_t capacity) {
-  uint64_t id[2];
-  bfs_options options = link_options(value, capacity, id);
-  int64_t num_bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
-  if (num_bytes == BFS_ESIZING && options.layout == 0) { /* the blocked layout does not reach such a low rate */
-    options.layout = BFS_LAYOUT_CLASSIC;
-    num_bytes = bfs_format(NULL, 0, 0, &options, NULL, NULL);
+/* Finds out how large a link will be. */
+static int measure_link(bfs_options* options, uint64_t until, struct measure* measure) {
+  int64_t num_bytes = bfs_format(NULL, 0, 0, options, NULL, NULL);
+  if (num_bytes == BFS_ESIZING && options->layout == 0) { /* the blocked layout does not reach such a low rate */
+    options->layout = BFS_LAYOUT_CLASSIC;
+    num_bytes = bfs_format(NULL, 0, 0, options, NULL, NULL);
   }
   if (num_bytes < 0) return (int)num_bytes;
-  struct measure measure = {(uint64_t)num_bytes, capacity, 0, options.fpr, options.layout, 0, 0, 0};
-  int code = value_add_link(value, &measure);
+  const struct measure found = {
+      (uint64_t)num_bytes, options->capacity, 0, options->fpr, options->layout, 0, 0, 0, until};
+  *measure = found;
+  return 0;
+}
+
+/* `count`: links of this size for which there must be room, as far as the limits say; 0: the limits say nothing. */
+static int add_new_link(struct value* value, uint64_t capacity, uint64_t until, uint64_t count) {
+  uint64_t id[2];
+  struct measure measure = {0, 0, 0, 0, 0, 0, 0, 0, 0};
+  bfs_options options = link_options(value, capacity, until, id);
+  int code = measure_link(&options, until, &measure);
+  if (code == 0 && count > 0) code = memory_check(value_memory(value), count * memory_of(&measure));
+  if (code == 0) code = append_link(value, &measure);
   if (code != 0) return code;
   struct link* link = &value->links[value->num_links - 1];
-  num_bytes = bfs_format(link->bytes, link->is.num_bytes, 0, &options, &link->filter, NULL);
+  const int64_t num_bytes = bfs_format(link->bytes, link->is.num_bytes, 0, &options, &link->filter, NULL);
   value->loaded = value->total;
   if (num_bytes >= 0) {
     learn(link);
@@ -163,10 +198,24 @@ static int add_new_link(struct value* value, uint64_t capacity) {
   return (int)num_bytes;
 }
 
+/* Returns how many keys the first filter of an epoch is for: the keys of a window come in 7 epochs, and more come in
+ * the epochs before and after them. */
+static uint64_t first_capacity(const struct shape* shape) {
+  const uint64_t epochs = shape->window_ms == 0 ? 1 : WINDOW_EPOCHS - 1;
+  return (shape->capacity + epochs - 1) / epochs;
+}
+
+/* With a window the value has filters for all epochs from the beginning, so that no later turn needs more memory than
+ * the filters of one epoch. */
 struct value* value_make(const struct shape* shape, int* code) {
   struct value* value = value_new(shape);
-  *code = add_new_link(value, shape->capacity);
-  if (*code == BFS_OK) return value;
+  const uint64_t epochs = has_window(value) ? WINDOW_EPOCHS : 1;
+  uint64_t until;
+  *code = 0;
+  for (until = 0; until < epochs && *code == 0; ++until)
+    *code = add_new_link(value, first_capacity(shape), until, epochs - until);
+  value->since = moment_now();
+  if (*code == 0) return value;
   value_free(value);
   return NULL;
 }
@@ -236,6 +285,8 @@ struct value* value_copy(const struct value* value, int* code) {
   *code = value->attachment != NULL ? VALUE_FIXED : value_is_whole(value) ? 0 : VALUE_LOADING;
   if (*code != 0) return NULL;
   copy = value_new(&value->shape);
+  copy->epoch = value->epoch;
+  copy->since = value->since;
   for (i = 0; i < value->num_links && *code == 0; ++i) *code = copy_link(copy, &value->links[i]);
   if (*code == 0) return copy;
   value_free(copy);
@@ -268,22 +319,33 @@ static int grow_if_full(struct value* value) {
   if (value->shape.expansion == 0) return server_repeats() ? 0 : VALUE_FULL;
   if (value->num_links == MAX_LINKS) return server_repeats() ? 0 : VALUE_LONGEST;
   capacity = newest->is.capacity * value->shape.expansion; /* at most 2^30 * 2^15 */
-  return add_new_link(value, capacity < MAX_CAPACITY ? capacity : MAX_CAPACITY);
+  return add_new_link(value, capacity < MAX_CAPACITY ? capacity : MAX_CAPACITY, newest->is.kept_until, 1);
+}
+
+/* Returns whether the key was added in the current epoch, or may have been. */
+static int is_of_now(const struct value* value, const char* key, size_t key_bytes) {
+  const uint64_t until = kept_until(value, value->epoch);
+  uint32_t i;
+  for (i = value->num_links; i > 0 && value->links[i - 1].is.kept_until == until; --i)
+    if (bfs_contains(value->links[i - 1].filter, key, key_bytes) != 0) return 1;
+  return 0;
 }
 
 int value_add(struct value* value, const char* key, size_t key_bytes) {
-  int code;
+  int code, is_known;
   if (value->attachment != NULL) return attachment_add(value->attachment, key, key_bytes);
   if (!value_is_whole(value)) return VALUE_LOADING;
   /* A counting filter counts every add: an add skipped for a false positive would be missing once the other key is
    * removed. */
-  if (!is_counting(value) && value_contains(value, key, key_bytes) != 0) return 0;
+  is_known = !is_counting(value) && value_contains(value, key, key_bytes) != 0;
+  /* A key that only an earlier epoch has would expire with that epoch. */
+  if (is_known && (!has_window(value) || is_of_now(value, key, key_bytes))) return 0;
   code = grow_if_full(value);
   if (code != 0) return code;
   struct link* newest = &value->links[value->num_links - 1];
   code = bfs_add(newest->filter, key, key_bytes);
   if ((code == 1 || (code == 0 && is_counting(value))) && newest->is.items < newest->is.capacity) ++newest->is.items;
-  return code;
+  return is_known && code > 0 ? 0 : code;
 }
 
 int value_remove(struct value* value, const char* key, size_t key_bytes) {
@@ -302,6 +364,55 @@ int value_count(struct value* value, const char* key, size_t key_bytes) {
   if (!is_counting(value)) return BFS_EUNSUPPORTED;
   if (!value_is_whole(value)) return VALUE_LOADING;
   return bfs_count(value->links[0].filter, key, key_bytes);
+}
+
+/* --- Windows ------------------------------------------------------------------------------------------------------ */
+
+uint64_t value_epoch_ms(const struct value* value) {
+  return (value->shape.window_ms + WINDOW_EPOCHS - 2) / (WINDOW_EPOCHS - 1);
+}
+
+int value_is_due(const struct value* value) {
+  return has_window(value) && value_is_whole(value) && moment_age_ms(&value->since) >= value_epoch_ms(value);
+}
+
+int value_has_its_epochs(const struct value* value) {
+  uint32_t i;
+  uint64_t until = value->epoch;
+  if (!has_window(value) || value->num_links == 0) return 1; /* none: in doubt */
+  for (i = 0; i < value->num_links; ++i) {
+    const uint64_t of_link = value->links[i].is.kept_until;
+    if (of_link != until && (i == 0 || of_link != until + 1)) return 0;
+    until = of_link;
+  }
+  return until == kept_until(value, value->epoch);
+}
+
+static void drop_first_links(struct value* value, uint32_t count) {
+  uint32_t i;
+  for (i = 0; i < count; ++i) {
+    bfs_close(value->links[i].filter, NULL);
+    RM_Free(value->links[i].memory);
+    value->total -= value->links[i].is.num_bytes;
+  }
+  value->num_links -= count;
+  memmove(value->links, value->links + count, value->num_links * sizeof *value->links);
+  value->loaded = value->total;
+}
+
+/* The limits say nothing here: the filters of the ended epoch leave, and a turn that was refused would keep them. */
+int value_turn(struct value* value, uint64_t from) {
+  int code;
+  if (value->attachment != NULL) return VALUE_FIXED;
+  if (!has_window(value)) return VALUE_NO_WINDOW;
+  if (!value_is_whole(value)) return VALUE_LOADING;
+  if (from != value->epoch) return 0;
+  code = add_new_link(value, first_capacity(&value->shape), kept_until(value, from + 1), 0);
+  if (code != 0) return code;
+  drop_first_links(value, links_kept_until(value, from));
+  value->epoch = from + 1;
+  value->since = moment_now();
+  return 1;
 }
 
 /* --- Merging ------------------------------------------------------------------------------------------------------ */
@@ -337,6 +448,7 @@ int value_merge(struct value* into, const struct value* from) {
   uint32_t i;
   int code = 0;
   if (into->attachment != NULL || from->attachment != NULL) return VALUE_FIXED;
+  if (has_window(into) || has_window(from)) return VALUE_WINDOW;
   if (!value_is_whole(into) || !value_is_whole(from)) return VALUE_LOADING;
   if (is_counting(into) != is_counting(from)) return VALUE_UNLIKE;
   if (into == from) return 0;
@@ -353,6 +465,7 @@ uint64_t value_capacity(const struct value* value) {
   uint64_t sum = 0;
   uint32_t i;
   if (value->attachment != NULL) return attachment_statistics(value->attachment).capacity;
+  if (has_window(value)) return value->shape.capacity;
   for (i = 0; i < value->num_links; ++i) sum += value->links[i].is.capacity;
   return sum;
 }
@@ -421,6 +534,12 @@ const char* value_error(int code) {
       return refused;
     case VALUE_ON_REPLICA:
       return "ERR remove the key on the primary: a key that a replica and its primary remove is removed twice";
+    case VALUE_TURNED_BY_PRIMARY:
+      return "ERR the primary ends epochs, and its replicas follow";
+    case VALUE_NO_WINDOW:
+      return "ERR the filter has no window";
+    case VALUE_WINDOW:
+      return "ERR filters with a window are not merged: their epochs differ";
     case VALUE_UNLIKE:
       return "ERR counting filters merge only with their equals in size and seed that have room";
     case BFS_ENOMEM:

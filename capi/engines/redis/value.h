@@ -7,32 +7,44 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "moment.h"
+
 #define MAX_CAPACITY (1ull << 30) /* of one filter, as in RedisBloom */
 #define MAX_EXPANSION 32768
 #define MAX_LINKS 1024 /* in a chain. RedisBloom halves the rate with each link, which ends at about this number */
+#define MAX_WINDOW_MS (1ull << 40)
+#define MAX_EPOCH (1ull << 50)
+#define WINDOW_EPOCHS 8 /* of which a filter with a window has the keys: as many as the layout of that name has */
 
 /* Results of this module, below those of bfstore. */
-#define VALUE_FULL (-1001)       /* at its capacity, and cannot grow */
-#define VALUE_NO_MEMORY (-1002)  /* none for another filter */
-#define VALUE_LOADING (-1003)    /* BF.LOADCHUNK has not brought all of it */
-#define VALUE_IN_DOUBT (-1004)   /* an attached file that may not be the one that has our keys */
-#define VALUE_FIXED (-1005)      /* an attached file: other programs decide its size and content */
-#define VALUE_BAD_DATA (-1006)   /* not a chunk of a dump */
-#define VALUE_BAD_OFFSET (-1007) /* a chunk out of order */
-#define VALUE_UNLIKE (-1008)     /* counting filters of different sizes or seeds */
-#define VALUE_OVER_LIMIT (-1009) /* larger than the operator allows: see memory.h */
-#define VALUE_NO_ROOM (-1010)    /* larger than what maxmemory leaves */
-#define VALUE_ON_REPLICA (-1011) /* a client of a replica removes a key, which the primary may also remove */
-#define VALUE_GREW (-1012)       /* a chunk of a filter that grew while it was dumped */
-#define VALUE_LONGEST (-1013)    /* a chain of MAX_LINKS does not grow */
-#define VALUE_REFUSED (-1014)    /* a first chunk of RedisBloom that is refused, for a reason of its own */
+#define VALUE_FULL (-1001)              /* at its capacity, and cannot grow */
+#define VALUE_NO_MEMORY (-1002)         /* none for another filter */
+#define VALUE_LOADING (-1003)           /* BF.LOADCHUNK has not brought all of it */
+#define VALUE_IN_DOUBT (-1004)          /* an attached file that may not be the one that has our keys */
+#define VALUE_FIXED (-1005)             /* an attached file: other programs decide its size and content */
+#define VALUE_BAD_DATA (-1006)          /* not a chunk of a dump */
+#define VALUE_BAD_OFFSET (-1007)        /* a chunk out of order */
+#define VALUE_UNLIKE (-1008)            /* counting filters of different sizes or seeds */
+#define VALUE_OVER_LIMIT (-1009)        /* larger than the operator allows: see memory.h */
+#define VALUE_NO_ROOM (-1010)           /* larger than what maxmemory leaves */
+#define VALUE_ON_REPLICA (-1011)        /* a client of a replica removes a key, which the primary may also remove */
+#define VALUE_GREW (-1012)              /* a chunk of a filter that grew while it was dumped */
+#define VALUE_LONGEST (-1013)           /* a chain of MAX_LINKS does not grow */
+#define VALUE_REFUSED (-1014)           /* a first chunk of RedisBloom that is refused, for a reason of its own */
+#define VALUE_TURNED_BY_PRIMARY (-1015) /* a client of a replica ends an epoch */
+#define VALUE_NO_WINDOW (-1016)         /* a filter whose keys do not expire */
+#define VALUE_WINDOW (-1017)            /* a filter whose keys expire, which is not merged */
 
+/* A window is the time in milliseconds for which a key is kept after its last add.  Time is divided into epochs, each
+ * of a seventh of the window.  A chain with a window has links for the keys of the current epoch, and for those of the
+ * 7 epochs before it. */
 struct shape {
   double fpr;         /* of the whole chain */
-  uint64_t capacity;  /* of the first filter */
+  uint64_t capacity;  /* of the first filter; with a window: of all keys that come in one window */
   uint64_t expansion; /* factor from one filter's capacity to the next; 0: the value does not grow */
   uint64_t seed;
-  uint32_t layout; /* BFS_LAYOUT_*, or 0 */
+  uint32_t layout;    /* BFS_LAYOUT_*, or 0 */
+  uint64_t window_ms; /* 0: no key expires */
 };
 
 /* The numbers that decide a filter's size, and the number of its keys. */
@@ -44,6 +56,7 @@ struct measure {
   uint64_t layout;
   /* A filter of RedisBloom: these decide its size.  Otherwise 0. */
   uint64_t hash, num_bits, num_probes;
+  uint64_t kept_until; /* with a window: the last epoch in which the keys count; otherwise 0 */
 };
 
 struct link {
@@ -61,12 +74,15 @@ struct attachment; /* attach.h */
 struct value {
   struct shape shape;
   uint32_t num_links;
-  struct link* links; /* the oldest first */
-  uint64_t total;     /* bytes of all links together; of their arriving arrays, while they have them */
-  uint64_t loaded;    /* bytes that BF.LOADCHUNK brought; below total every answer is "maybe" */
-  uint64_t proof;     /* until then: the proof that all bytes together must have (proof_of in persist.c) */
-  uint64_t dumped;    /* total when BF.LOADCHUNK brought the last byte; 0: no dump */
-  char* foreign;      /* while the links have arriving arrays: the first chunk of RedisBloom's dump; otherwise NULL */
+  struct link* links;  /* the oldest first */
+  uint64_t epoch;      /* with a window: the current one, from 0 on */
+  struct moment since; /* when it began, of this boot; never before the last add of the epoch before it */
+  uint64_t watched;    /* see turns.h */
+  uint64_t total;      /* bytes of all links together; of their arriving arrays, while they have them */
+  uint64_t loaded;     /* bytes that BF.LOADCHUNK brought; below total every answer is "maybe" */
+  uint64_t proof;      /* until then: the proof that all bytes together must have (proof_of in persist.c) */
+  uint64_t dumped;     /* total when BF.LOADCHUNK brought the last byte; 0: no dump */
+  char* foreign;       /* while the links have arriving arrays: the first chunk of RedisBloom's dump; otherwise NULL */
   size_t foreign_bytes;
   struct attachment* attachment;
 };
@@ -111,6 +127,21 @@ int value_contains(struct value* value, const char* key, size_t key_bytes);
 int value_remove(struct value* value, const char* key, size_t key_bytes);
 /* Counting filters: returns an upper bound of the key's count, 0 to 15; otherwise a code. */
 int value_count(struct value* value, const char* key, size_t key_bytes);
+
+/* --- Windows */
+
+/* Returns whether the current epoch has lasted for its time.  0 without a window. */
+int value_is_due(const struct value* value);
+uint64_t value_epoch_ms(const struct value* value); /* the length of an epoch */
+
+/* Ends the epoch `from`, if it is the current one: drops the keys whose last epoch it was, and begins the next epoch.
+ * Returns 1; 0 if it is another epoch; or a code, and nothing changed. */
+int value_turn(struct value* value, uint64_t from);
+
+/* Returns whether a chain with a window has the epochs that it should have.  1 without a window. */
+int value_has_its_epochs(const struct value* value);
+
+/* --- */
 
 /* Makes `into` answer "maybe" to every key of `from`, too. */
 int value_merge(struct value* into, const struct value* from);

@@ -66,6 +66,20 @@ static const char* read_seed(const RedisModuleString* word, struct wish* wish) {
   return NULL;
 }
 
+static const char* read_window(const RedisModuleString* word, struct wish* wish) {
+  long long number;
+  if (RM_StringToLongLong(word, &number) != REDISMODULE_OK) return "ERR bad window";
+  if (number < 1 || (unsigned long long)number > MAX_WINDOW_MS)
+    return "ERR window must be in the range [1, 1099511627776] milliseconds";
+  wish->shape.window_ms = (uint64_t)number;
+  return NULL;
+}
+
+static const char* read_since(const RedisModuleString* word, struct wish* wish) {
+  wish->is_dated = moment_read(RM_StringPtrLen(word, NULL), &wish->since);
+  return wish->is_dated ? NULL : "ERR bad time";
+}
+
 typedef const char* (*reader)(const RedisModuleString* word, struct wish* wish);
 
 static reader reader_of(const RedisModuleString* word, int of_insert) {
@@ -74,11 +88,17 @@ static reader reader_of(const RedisModuleString* word, int of_insert) {
   if (is_word(word, "expansion")) return read_expansion;
   if (is_word(word, "layout")) return read_layout;
   if (is_word(word, "seed")) return read_seed;
+  if (is_word(word, "window")) return read_window;
+  if (is_word(word, "since")) return read_since;
   return NULL;
 }
 
 /* Counting filters do not grow: in a chain it would be unknown which filter has the key to remove. */
 const char* wish_check(struct wish* wish) {
+  if (wish->shape.layout >= BFS_LAYOUT_WINDOW && wish->shape.layout <= BFS_LAYOUT_WINDOW_2)
+    return "ERR a layout of files: a filter in memory whose keys expire has WINDOW milliseconds";
+  if (wish->shape.layout == BFS_LAYOUT_COUNTING && wish->shape.window_ms != 0)
+    return "ERR counting filters have no window";
   if (wish->is_nonscaling && wish->is_expanding) return "ERR Nonscaling filters cannot expand";
   if (wish->shape.layout == BFS_LAYOUT_COUNTING && wish->is_expanding) return "ERR counting filters cannot expand";
   if (wish->is_nonscaling || wish->shape.layout == BFS_LAYOUT_COUNTING) wish->shape.expansion = 0;

@@ -7,7 +7,8 @@
 
 struct wish {
   struct shape shape;
-  int is_seeded, is_nonscaling, is_expanding, is_no_create, is_sized;
+  struct moment since; /* SINCE, in a log: when the first epoch began */
+  int is_dated, is_seeded, is_nonscaling, is_expanding, is_no_create, is_sized;
   int items; /* BF.INSERT: the number of the first item; 0: none */
 };
 
