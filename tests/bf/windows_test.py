@@ -42,7 +42,6 @@ class Windows(BfCase):
         self.refused("create", "c", "--capacity", "10", "--layout", "classic", "--window", "1h", says="Leave --window out, or give --layout window.")
         self.refused("merge", "c", "a", "b", says="filters with a window do not merge: each has epochs of its own. Ask them together (bf contains --any).")
         self.refused("compare", "a", "b", says="filters with a window cannot be compared: each has epochs of its own.")
-        self.refused("plan", "-n", "10", "--window", "1h", says="Filters with a window are planned by --layout window.")
         self.refused("turn", "c", says="c: no such file. Correct the path, or create it first (bf create).")
         self.refused("dedup", "c", "x", says="or --create of bf add and bf dedup.")
         self.good("add", "a", "-q", "x")
