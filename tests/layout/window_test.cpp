@@ -19,6 +19,7 @@
 
 #include "layout/layout.hpp"
 #include "layout/roll.hpp"
+#include "support/golden.hpp"
 #include "support/model.hpp"
 #include "support/occupancy.hpp"
 #include "support/support.hpp"
@@ -31,68 +32,6 @@ using layout::row_of;
 namespace {
 
 constexpr std::array kWindows{Layout::kWindow, Layout::kWindow4, Layout::kWindow2};
-
-// A digest's bits, in the order of the probes, when it is added in that epoch. Computed apart, by a program of its own.
-struct Golden {
-  Layout layout;
-  std::uint64_t num_bits;
-  std::uint64_t digest;
-  std::uint64_t epoch;
-  std::array<std::uint64_t, 8> bits;
-};
-constexpr std::array kGolden{
-    Golden{Layout::kWindow, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow, 512, 0x0123456789abcdef, 5, {348, 374, 326, 336, 349, 336, 333, 380}},
-    Golden{Layout::kWindow,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509499, 509456, 509469, 509474, 509482, 509486, 509477, 509464}},
-    Golden{Layout::kWindow,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509883, 509840, 509853, 509858, 509866, 509870, 509861, 509848}},
-    Golden{Layout::kWindow,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511704, 511687, 511715, 511730, 511688, 511742, 511730, 511701}},
-    Golden{Layout::kWindow4, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow4, 512, 0x0123456789abcdef, 5, {184, 237, 140, 160, 187, 160, 155, 249}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509559, 509473, 509498, 509508, 509525, 509533, 509514, 509488}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509815, 509729, 509754, 509764, 509781, 509789, 509770, 509744}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511920, 511886, 511942, 511973, 511888, 511997, 511973, 511914}},
-    Golden{Layout::kWindow2, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow2, 512, 0x0123456789abcdef, 5, {369, 474, 280, 321, 374, 320, 310, 499}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511841, 511772, 511884, 511946, 511777, 511995, 511947, 511828}},
-};
 
 // A body with an epoch word, and what a turn does to both.
 struct Body {
@@ -207,7 +146,7 @@ void for_each_kernel(Check check) {
 }  // namespace
 
 TEST_CASE("window: a digest sets the golden bits of its epoch, and no others") {
-  for (const Golden& golden : kGolden) {
+  for (const GoldenWindowProbes& golden : kGoldenWindowProbes) {
     for (const Functions& table : layout::runnable(row_of(golden.layout))) {
       CAPTURE(golden.layout);
       CAPTURE(golden.digest);
