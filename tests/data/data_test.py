@@ -16,7 +16,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent /
 import bfstore_ctypes as bfs
 import bfstore_header
 import readers as reader
-from make import DIGESTS, KEYS, SECRET, WINDOW_EPOCH, WINDOWS, window_keys
+from make import DIGESTS, KEYS, SECRET, WINDOW_EPOCH, WINDOW_MS, WINDOWS, window_keys
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
@@ -53,9 +53,9 @@ class KeptFiles(unittest.TestCase):
                 with self.subTest(layout=layout, flags=flags):
                     path = self.copy(FOLDER / f"good_{layout.replace('-', '_')}.bf")
                     read, handle = reader.open_file(path), bfs.open_path(LIBRARY, path, flags)
-                    self.assertEqual((read.layout, read.epoch, read.window_ms), (bfs.LAYOUTS[layout], WINDOW_EPOCH, 86_400_000))
+                    self.assertEqual((read.layout, read.epoch, read.window_ms), (bfs.LAYOUTS[layout], WINDOW_EPOCH, WINDOW_MS))
                     said = bfs.statistics(LIBRARY, handle)
-                    self.assertEqual((said.epoch, said.epochs, said.window_ms), (WINDOW_EPOCH, read.epochs, 86_400_000))
+                    self.assertEqual((said.epoch, said.epochs, said.window_ms), (WINDOW_EPOCH, read.epochs, WINDOW_MS))
                     old = [b"key of epoch %d" % epoch for epoch in range(WINDOW_EPOCH + 1)]
                     found = [LIBRARY.bfs_contains(handle, key, len(key)) for key in old]
                     self.assertEqual(found, [int(epoch > WINDOW_EPOCH - read.epochs) for epoch in range(WINDOW_EPOCH + 1)])

@@ -16,6 +16,7 @@ from breakage import FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, J
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
 WINDOWS = ["window", "window-4", "window-2"]
+WINDOW_MS = 1000 * 8766 * 3_600_000  # a thousand years: no epoch of a kept file is over
 WINDOW_EPOCH = 10  # every word was cleared at least once
 
 
@@ -120,7 +121,7 @@ def make_windows():
     """Makes the files of layouts 5 to 7, in epoch WINDOW_EPOCH: a third of KEYS is in each of the last epochs that are found."""
     import writer
     for layout in WINDOWS:
-        f = writer.shape(bfs.LAYOUTS[layout], 4096, 5, n=60, seed=7, window_ms=86_400_000)
+        f = writer.shape(bfs.LAYOUTS[layout], 4096, 5, n=60, seed=7, window_ms=WINDOW_MS)
         f.note = b"made for version 2.0 by the writer of the tests"
         path = FOLDER / f"good_{layout.replace('-', '_')}.bf"
         path.unlink(missing_ok=True)
