@@ -32,7 +32,7 @@ tools::RateAxes axes_of(const Forecasts& all) {
 std::string axis_words(const Forecasts& all) {
   const bool expire = std::all_of(all.possible.begin(), all.possible.end(),
                                   [](const Forecast& one) { return one.plan.layout.can.expire; });
-  return expire ? "keys of one window, just before a turn" : "keys";
+  return expire ? "keys of one window" : "keys";
 }
 
 // The distance of the ticks of an axis: 1, 2 or 5 times a power of 10, so that there are two to five of them.
