@@ -15,7 +15,7 @@ RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING, LATER = (1 << bit for bit in range(1, 7))  # of the live word
 
 SEALED, SECRET_CHECK, DAMAGE = 1, 2, 4
-COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
+COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES, TURN = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 15
 
 
 def image(data, right=0, calls=0, more=0, damage=b""):
@@ -24,8 +24,9 @@ def image(data, right=0, calls=0, more=0, damage=b""):
     slots = b"".join(data[start:start + 176] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
     begin = struct.pack("<BHBI", right, calls, more, len(data))
-    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
-            damage + data[4 * PAGE:])
+    epoch = [(3 * PAGE + at, data[3 * PAGE + at]) for at in range(16, 24) if data[3 * PAGE + at]]  # of the live page
+    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + bytes([len(epoch)]) +
+            b"".join(struct.pack("<HB", *one) for one in epoch) + damage + data[4 * PAGE:])
 
 
 def states(good):
@@ -94,8 +95,27 @@ def sealed():
         yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, turned(3, 1))
 
 
+def windows():
+    """Yields files whose keys expire, in each state, in several epochs of the live page, turned, sealed and damaged."""
+    right = RIGHT_CHECKSUMS | LIVE | CANARY
+    for file in ("good_window", "good_window_4", "good_window_2"):
+        good = (DATA / f"{file}.bf").read_bytes()
+        for number, (name, data) in enumerate(states(good)):
+            yield f"{file}_{name}", image(data, right | HERE * (number % 2), TURN | number * 5 % 128)
+        for number in range(8):  # exclusive and shared, with a limit, copied, guarded
+            yield f"{file}_turned_{number}", image(good, right, TURN | number * 37 % 128 | COPY * (number % 2) | GUARD * (number // 4))
+        for live in (0, 19, 20, 21, 22, 23, 2**63, 2**64 - 1):
+            data = bytearray(good)
+            struct.pack_into("<Q", data, 3 * PAGE + 16, live)
+            yield f"{file}_live_epoch_{live}", image(data, right | HERE * (live % 2), TURN | live % 128)
+        yield f"{file}_sealed", image(good, right, SEAL, SEALED)
+        yield f"{file}_sealed_and_damaged", image(good, right, SEAL, SEALED | DAMAGE, turned(3, 1))
+        yield f"{file}_cut", image(good, right, CUT_OFF | GUARD | CUT_PAGES)
+
+
 def files():
     yield from sealed()
+    yield from windows()
     for path in sorted(DATA.glob("*.bf")):
         yield path.stem, image(path.read_bytes())
     good = (DATA / "good_blocked.bf").read_bytes()

@@ -1064,6 +1064,28 @@ TEST_CASE("a copy in memory that is overtaken by turns begins again, and has the
   CHECK(epoch_of(*copy) == 3);
 }
 
+// It waited for a turn that no process makes, until its time was over: BFS_EBUSY. The fuzzer of files found it.
+TEST_CASE("a copy of a clean file whose closer was killed before it cleared syncing waits for no turn") {
+  for (const CopyForm& form : copy_forms()) {
+    CAPTURE(form.name);
+    const TempDir dir(memory_folder());
+    {
+      Filter filter = created(dir.file(), window_options());
+      for (int i = 0; i < 3; ++i) turn_it(filter);
+      add_keys(filter, 1, 0, kSome);
+      REQUIRE(filter.close().ok());
+    }
+    set_syncing(dir.file(), 1);
+    const std::uint64_t turned_at = look_at(dir.file()).newest().turned_at;
+    const Filter reader = opened(Filter::open(dir.file(), OpenMode::kRead));
+    const auto copy = form.make(reader, dir.file(), dir.file("copy"));
+    REQUIRE(copy.ok());
+    CHECK(copy->stats({}).turning->epoch == 3);
+    CHECK(copy->stats({}).turning->turned_at == turned_at);
+    CHECK(maybes(*copy, 1, 0, kSome) == kSome);
+  }
+}
+
 TEST_CASE("a copy that is made while a turn comes to its end has the time at which its epoch began") {
   for (const CopyForm& form : copy_forms()) {
     for (const int stages : {1, 2}) {  // to the first slot, and to the live page
