@@ -146,12 +146,17 @@ def buffers():
                 yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
-COUNTING = 3
+COUNTING, WINDOW = 3, 1 << 11
 XXH3, EXTERNAL, SIPHASH = 0, 2, 3  # as calls.cpp numbers them
 
 
 def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
     return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * hash)
+
+
+def created_window(path, layout, flags=0):
+    """`layout`: 0 window, 1 window-4, 2 window-2, 3 window with epochs that are over at once."""
+    return create(path, flags | WINDOW, bits=4096, layout=layout)
 
 
 def like(path, other, flags=0):
@@ -264,6 +269,16 @@ def sequences():
         "counting_sealed": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + on(0, ADD, 7) + on(0, REMOVE, 6) +
                            on(0, CLOSE) + seal(0, 1) + opened(1, 0) + on(0, REMOVE, 7) + damage(1, 7, 1) +
                            opened(1, 0, TOLERATE),
+        **{f"window_{layout}": created_window(0, layout) + b"".join(
+               on(0, ADD, key) + on(0, ADD, 9) * (key % 3 == 0) + on(0, SYNC, 240, key) + on(0, ASK, key) for key in range(10, 22)) +
+               batches(0) + opened(0, 0) + opened(0, 2) + on(0, SYNC, 250, 1) + on(2, ADD, 3) + on(0, CLOSE) + opened(0, 0, OPEN_COPY)
+           for layout in range(4)},
+        "window_recovered": created_window(0, 1) + on(0, ADD, 3) + on(0, SYNC, 241, 9) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, ADD, 3) +
+                            on(1, SYNC, 241, 9) + on(1, RECOVERED, 1) + on(1, SYNC, 241, 9) + on(1, CLOSE) + opened(1, 0),
+        "window_sealed": created_window(0, 0) + on(0, ADD, 3) + on(0, SYNC, 255, 9) + on(0, ADD, 4) + on(0, CLOSE) + seal(0, 1) + opened(1, 0) +
+                         damage(1, 7) + opened(1, 0, TOLERATE) + opened(1, 0, VERIFY),
+        "window_superseded": created_window(0, 2) + on(0, ADD, 3) + opened(0, 1) + created_window(0, 2, REPLACE) + on(0, SYNC, 240, 1) +
+                             on(2, ADD, 3) + on(2, SYNC, 240, 1) + on(2, SYNC, 240, 2) + like(1, 0) + on(3, ADD, 5) + on(3, SYNC, 240, 2),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()
