@@ -29,7 +29,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
                        "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
                        "               [--window TIME] [--key-bytes L] [--json [--curve]] [--svg PATH [--force]]\n"
                        "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
-                       {"--capacity", "--fpr", "--bits", "--layout", "--window", "--svg"});
+                       {"--capacity", "--fpr", "--bits", "--layout", "--window"});
   bfstore::Options& options = arguments.options;
   add_capacity(app, options, "distinct keys");
   add_fpr(app, options, "the highest false-positive rate at that number of keys");
