@@ -70,6 +70,19 @@ std::vector<std::byte> checksums_of(Input body, std::uint64_t body_bytes, std::u
   return checksums;
 }
 
+unsigned epochs_of(std::uint32_t layout) noexcept {
+  switch (layout) {
+    case BFS_LAYOUT_WINDOW:
+      return 8;
+    case BFS_LAYOUT_WINDOW_4:
+      return 4;
+    case BFS_LAYOUT_WINDOW_2:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Checksums put_seal(std::span<std::byte> header, Input body) {
@@ -146,24 +159,10 @@ void Sealed::compare_state() {
   constexpr std::uint64_t kAllowed = format::LiveWord::kGone;
   const auto word = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveWordField);
   if ((word & ~kAllowed) != format::LiveWord::healthy(file_id).bits) add_damage(format::kLivePageOffset, 8);
+  const auto epoch = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveEpochField) / 2;
+  const bool differs = epochs_of(identity_.layout) != 0 && slots.newest() != nullptr && epoch != slots.newest()->epoch;
+  if (differs) add_damage(format::kLivePageOffset + format::kLiveEpochField.offset, 8);
 }
-
-namespace {
-
-unsigned epochs_of(std::uint32_t layout) noexcept {
-  switch (layout) {
-    case BFS_LAYOUT_WINDOW:
-      return 8;
-    case BFS_LAYOUT_WINDOW_4:
-      return 4;
-    case BFS_LAYOUT_WINDOW_2:
-      return 2;
-    default:
-      return 0;
-  }
-}
-
-}  // namespace
 
 bool Sealed::replaced() const noexcept {
   const Span live_page = Span(file_).subspan(format::kLivePageOffset);

@@ -1064,6 +1064,28 @@ TEST_CASE("a copy in memory that is overtaken by turns begins again, and has the
   CHECK(epoch_of(*copy) == 3);
 }
 
+// It was as it was sealed, and no reader was let in: unclean. The fuzzer of files found it.
+TEST_CASE("a sealed file whose live page is of another epoch than its slots is damaged") {
+  const TempDir dir(memory_folder());
+  {
+    Filter filter = created(dir.file(), window_options());
+    for (int i = 0; i < 3; ++i) turn_it(filter);
+    REQUIRE(filter.save(dir.file("sealed"), {.sealed = true}).ok());
+  }
+  for (const std::uint64_t live : {6U, 7U, 5U, 8U, 0U}) {
+    CAPTURE(live);
+    set_live_epoch(dir.file("sealed"), live);
+    const auto verified = verify(dir.file("sealed"));
+    REQUIRE(verified.ok());
+    const bool same = live / 2 == 3;
+    CHECK(verified->damaged.size() == (same ? 0 : 1));
+    CHECK(Filter::open(dir.file("sealed"), OpenMode::kRead).ok() == same);
+    if (same) continue;
+    CHECK(verified->damaged.front().offset == kLiveEpoch);
+    CHECK(verified->damaged.front().bytes == 8);
+  }
+}
+
 // It waited for a turn that no process makes, until its time was over: BFS_EBUSY. The fuzzer of files found it.
 TEST_CASE("a copy of a clean file whose closer was killed before it cleared syncing waits for no turn") {
   for (const CopyForm& form : copy_forms()) {
