@@ -20,6 +20,7 @@ struct PlanRequest {
   std::uint64_t num_bits = 0;    // m
   std::uint32_t num_probes = 0;  // k
   Hash hash = Hash::kXxh3;
+  std::uint64_t window_ms = 0;  // only of a layout whose keys expire: for how long they are kept
 };
 
 // Numbers that were not given: k is the best one; m is the smallest, and n the largest, that keeps the rate. From k
@@ -45,9 +46,16 @@ struct Plan {
   // of an absent key may end earlier.
   double cache_lines = 0;
   double page_faults = 0;
+  // 0 unless the window was given. An epoch lasts epoch_ms, and ends by a turn, which writes turn_bytes. A key is found
+  // for window_ms after its last add, and for longest_found_ms at most, if every turn is made in time.
+  std::uint64_t window_ms = 0;
+  std::uint64_t epoch_ms = 0;
+  std::uint64_t longest_found_ms = 0;
+  std::uint64_t turn_bytes = 0;
 };
 
-// kInvalid names the number that is missing, out of range, or one too many. kSizing: no such filter exists.
+// kInvalid names the number that is missing, out of range, or one too many, or says that the layout has no window.
+// kSizing: no such filter exists.
 [[nodiscard]] Result<Plan> plan(const PlanRequest& request);
 
 }  // namespace bfstore

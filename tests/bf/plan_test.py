@@ -61,7 +61,7 @@ class Plan(BfCase):
     def test_what_layouts_have_in_common_is_a_line(self):
         text = self.good("plan", "-n", "100M", "-p", "1%").decode()
         self.assertIn("\nSmallest file: classic.\nFewest cache lines: blocked and counting (bf create makes blocked by default).\n"
-                      "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --layout window expires them.\n", text)
+                      "Each layout adds keys, merges and folds.\nNone of these grows or expires keys; --window 24h expires them.\n", text)
         alone = self.good("plan", "-n", "100M", "-p", "1%", "--layout", "counting").decode()
         self.assertIn("\ncounting adds keys, removes keys, merges and folds.\nIt never grows, expires keys or intersects.\n", alone)
         self.assertNotIn("Smallest", alone)
@@ -78,7 +78,7 @@ class Plan(BfCase):
         self.assertNotIn("2 MiB", self.good("plan", "-n", "3").decode())
 
     def test_the_table_and_one_curve_fit_on_a_screen(self):
-        for layout, given in (("blocked", []), ("classic", ["--layout", "classic"])):
+        for layout, given in (("blocked", []), ("classic", ["--layout", "classic"]), ("window", ["--window", "24h"])):
             text = self.good("plan", "-n", "50M", "-p", "0.001", *given).decode()
             self.assertEqual(re.findall(r"False-positive rate of (\w+) as it fills", text), [layout])
             self.assertLess(len(text.splitlines()), 45)
@@ -113,7 +113,7 @@ class Plan(BfCase):
     def test_json_has_what_was_given_and_a_curve_through_the_promise(self):
         layouts, whole = self.planned("--max-bytes", "1M", "--fpr", "0.02", "--curve")
         self.assertEqual(whole["given"], {"capacity": None, "fpr": 0.02, "bits_per_key": None, "max_bytes": 1_000_000,
-                                          "num_bits": None, "num_probes": None})
+                                          "num_bits": None, "num_probes": None, "window_ms": None})
         for plan in (layouts[name] for name in LAYOUTS):
             self.assertLessEqual(plan["file_bytes"], 1_000_000)
             self.assertLessEqual(plan["fpr"], 0.02)
@@ -195,6 +195,7 @@ class Plan(BfCase):
 
     def test_the_last_lines_make_exactly_the_filters_that_were_planned(self):
         for given in (["-n", "70k"], ["-n", "70k", "-p", "0.3%"], ["-n", "70k", "--bits-per-key", "12.5"], ["-m", "1M", "-k", "5"],
+                      ["-n", "70k", "--window", "90min"], ["-p", "0.02", "--max-bytes", "1M", "--window", "1500ms"],
                       ["-n", "70k", "--max-bytes", "256KiB"], ["-p", "0.02", "--max-bytes", "1M"], ["-n", "70k", "-m", "1M", "-p", "0.1"]):
             layouts, _ = self.planned(*given)
             lines = self.good("plan", *given).decode().partition("\nTo make one of them:\n")[2].splitlines()
@@ -204,6 +205,7 @@ class Plan(BfCase):
                 self.good(*line.split()[1:], "--force", "-q")
                 made = header(self.path("filter.bf"))
                 self.assertEqual((made["m"], made["k"], made["n"]), (plan["num_bits"], plan["num_probes"], plan["capacity"]), line)
+                self.assertEqual(json.loads(self.good("inspect", "--json", "filter.bf"))["window_ms"], plan["window_ms"])
         self.good("create", "secret", "-q", "--hash", "java-polynomial", "--seeds", "3,5,7", "--bits", "100000", "--capacity", "10000")
         text = self.good("plan", "--like", "secret").decode()
         self.assertEqual(re.findall(r"bf create filter.bf --layout (\w+)", text), ["blocked", "counting"])
@@ -240,7 +242,50 @@ class Plan(BfCase):
         self.assertLess({"keys", "false-positive rate"}, set(words))
         self.assertNotIn("1 keys", " ".join(words))
         self.assertIn("are left out", "".join(self.good("plan", "-n", "1000", "--svg", "-").decode()))
+        window = self.good("plan", "-n", "10M", "--window", "24h", "--svg", "-").decode()
+        self.assertRegex(window, r">window-4: 0\.01 at 10,000,000 keys, 20\.5 bits per key, 26\.5 MiB, epochs of 8 h<")
+        self.assertIn(">keys of one window<", window)
         self.assertNotIn("are left out", self.good("plan", "-n", "100", "-p", "0.9", "--svg", "-").decode())
+
+    def test_layouts_whose_keys_expire_are_beside_each_other_for_a_window(self):
+        # --window was refused: plan them by --layout window, one by one, without a word of epochs.
+        layouts, whole = self.planned("-n", "10M", "--window", "24h")
+        self.assertEqual(whole["given"]["window_ms"], 86_400_000)
+        self.assertEqual({name: (one["epochs"], one["epoch_ms"], one["longest_found_ms"]) for name, one in layouts.items()},
+                         {"window": (8, 12_342_858, 98_742_864), "window-4": (4, 28_800_000, 115_200_000), "window-2": (2, 86_400_000, 172_800_000)})
+        for one in layouts.values():
+            self.assertEqual((one["window_ms"], one["turn_bytes"], one["can"]["expire"]), (86_400_000, one["body_bytes"], True))
+        rows = {line[:30].strip(): re.split("  +", line[30:]) for line in self.good("plan", "-n", "10M", "--window", "24h").decode().split("\n\n")[0].splitlines()}
+        self.assertEqual(rows[""], list(layouts))
+        for name, cells in (("an epoch ends after", ["3.43 h", "8 h", "24 h"]), ("its turn writes", ["30.7 MiB", "24.5 MiB", "28.7 MiB"]),
+                            ("a key is found for at least", ["24 h"] * 3), ("a key is found for at most", ["27.4 h", "32 h", "48 h"]),
+                            ("cache lines per lookup", ["1"] * 3), ("probes per key (k)", ["7"] * 3), ("bits per key", ["25.7", "20.5", "24"])):
+            self.assertEqual(rows[name], cells, name)
+        self.assertNotIn("(m/n) ln 2", rows)  # a formula for a filter whose keys stay
+        self.assertEqual([one["epoch_ms"] for one in self.planned("-n", "10M")[0].values()], [None] * 3)
+
+    def test_how_long_epochs_are_is_read_at_a_glance(self):
+        for window, epoch, most in (("7d", "24 h", "8 d"), ("1w", "24 h", "8 d"), ("10min", "1.43 min", "11.4 min"), ("1s", "143 ms", "1.14 s"), ("8000d", "1,142 d", "9,142 d"),
+                                    ("1ms", "1 ms", "8 ms")):
+            text = self.good("plan", "-n", "1M", "--window", window, "--layout", "window").decode()
+            self.assertRegex(text, rf"an epoch ends after +{epoch}\n")
+            self.assertRegex(text, rf"a key is found for at most +{most}\n")
+
+    def test_a_window_goes_with_a_size_and_with_another_filter(self):
+        for size in (["-m", "8MiB"], ["--max-bytes", "1M"]):
+            text = self.good("plan", *size, "--window", "90min").decode()
+            self.assertEqual(text.split("\n", 1)[0].split(), ["window", "window-4", "window-2"])
+            self.assertRegex(text, r"\n  bf plan \S+ \S+ --window 90min -p 1%\n$")
+            self.good(*text.splitlines()[-1].split()[1:])
+        self.good("create", "seen", "-q", "-n", "70k", "--window", "10min")
+        like = self.planned("--like", "seen")[0]
+        self.assertEqual({name: one["epoch_ms"] for name, one in like.items()}, {"window": 85_715, "blocked": None, "classic": None, "counting": None})
+        self.assertEqual(self.rows("--like", "seen")["its turn writes"][:3], ["-"] * 3)
+        self.good("create", "plain", "-q", "-n", "70k")
+        self.assertEqual(list(self.planned("--like", "plain", "--window", "1h")[0]), ["blocked", "window", "window-4", "window-2"])
+        self.assertEqual(self.planned("--like", "seen", "--window", "7min")[0]["window"]["epoch_ms"], 60_000)
+        self.refused("plan", "-n", "9", "--layout", "classic", "--window", "1h", says="the keys of the layout classic do not expire. Leave --window out")
+        self.refused("plan", "-n", "9", "--window", "24", says="--window: '24' is not a time")
 
     def test_numbers_of_keys_that_are_long_do_not_touch_on_an_axis(self):
         for number, ticks in (("1G", ["0", "500M", "1G", "1.5G", "2G"]), ("1T", ["0", "500G", "1T", "1.5T", "2T"])):
@@ -293,7 +338,7 @@ class Plan(BfCase):
         self.good("plan", "-m", "2Gi", "--bits-per-key", "3e-10", "--svg", "full.svg")
 
     def test_no_line_is_too_long_for_a_terminal_of_80_columns(self):
-        for args in (["-n", "100M", "-p", "1%"], ["-n", "1000", "-p", "1e-7", "--layout", "classic"], ["-m", "8Gi", "-k", "4"]):
+        for args in (["-n", "100M", "-p", "1%"], ["-n", "1000", "-p", "1e-7", "--layout", "classic"], ["-m", "8Gi", "-k", "4"], ["-n", "10M", "--window", "24h"]):
             text = self.good("plan", *args, env={**os.environ, "LC_ALL": "C.UTF-8"}).decode()
             self.assertLessEqual(max(map(len, text.splitlines())), 80, text)
 

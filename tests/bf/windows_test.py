@@ -42,11 +42,19 @@ class Windows(BfCase):
         self.refused("create", "c", "--capacity", "10", "--layout", "classic", "--window", "1h", says="Leave --window out, or give --layout window.")
         self.refused("merge", "c", "a", "b", says="filters with a window do not merge: each has epochs of its own. Ask them together (bf contains --any).")
         self.refused("compare", "a", "b", says="filters with a window cannot be compared: each has epochs of its own.")
-        self.refused("plan", "-n", "10", "--window", "1h", says="Filters with a window are planned by --layout window.")
         self.refused("turn", "c", says="c: no such file. Give the path of a filter.")
         self.refused("dedup", "c", "x", says="or --create of bf add and bf dedup.")
         self.good("add", "a", "-q", "x")
         self.assertEqual(self.good("contains", "b", "--any", "a", "x"), b"maybe\tx\ta\n")
+
+    def test_what_helps_an_overfull_window_is_a_turn_or_a_larger_one(self):
+        # "Make a larger one with bf build", which has no keys to build from.
+        for window, says in ((["--window", "24h"], "The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."),
+                             ([], "Make a larger one with bf build.")):
+            self.good("create", "a", "-q", "--force", "--capacity", "1000", *window)
+            done = self.run_bf("add", "a", "-q", "--from", "-", input=b"".join(b"%d\n" % i for i in range(9000)))
+            self.assertEqual(done.returncode, 0)
+            self.assert_complaint(done.stderr, says=says)
 
     def test_bfinspect_says_since_when_the_epoch_is(self):
         self.good("create", "a", "-q", "--capacity", "10", "--window", "1h")

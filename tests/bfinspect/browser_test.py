@@ -49,6 +49,9 @@ class Browser(InspectorCase):
         files = [self.make("--capacity", "1M", "--note", "<script>console.log(1)</script>" + "w" * 500, name="big", keys=range(30000)),
                  self.make("--capacity", "1000", name="overfull", keys=range(9000)),
                  self.make("--capacity", "1000", name="full", keys=range(1000)),
+                 self.make("--capacity", "10k", "--window", "24h", name="window", keys=range(60000)),
+                 self.make("--capacity", "10", "--window", "1ms", "--layout", "window-2", name="over", keys=range(9000)),
+                 self.make("--capacity", "5M", "--window", "24h", name="far left", keys=range(10)),
                  self.make("--capacity", "100k", "--fpr", "1e-9", "--layout", "classic", name="few", keys=range(2000)),
                  self.make("--capacity", "10", "--layout", "counting", name=long_name),
                  self.make("--bits", "8Mi", "--probes", "1", name="one probe", keys=range(5000)),
@@ -73,7 +76,7 @@ class Browser(InspectorCase):
     def test_pages_fit_into_a_wide_and_a_narrow_window(self):
         found, console = self.opened(self.frames())
         self.assertEqual(console, [])
-        self.assertEqual([one["width"] for one in found], [*WIDTHS] * 12)
+        self.assertEqual([one["width"] for one in found], [*WIDTHS] * 15)
         self.assertGreater(sum(one["pictures"] for one in found), 30)
         for one in found:
             with self.subTest(page=one["name"], width=one["width"]):

@@ -7,7 +7,7 @@ import re
 import stat
 import subprocess
 
-from inspector import BFINSPECT, DIRTY, Bytes, InspectorCase, unittest
+from inspector import BFINSPECT, DIRTY, SLOT_A, SLOT_B, Bytes, InspectorCase, unittest
 from html_reader import Page, contrast
 from waiting import PATIENCE
 
@@ -80,6 +80,68 @@ class Files(HtmlCase):
         found, page = self.says_what_json_says(self.make("--capacity", "1000", "--window", "24h"))
         self.assertEqual(found["epochs"], 8)
         self.assertLessEqual({"window", "epoch", "keys of epochs"}, {label for label, _, _ in page.rows()})
+
+    def box(self, path, code=0):
+        """Returns the words of the box on top, of the page that says what the text and JSON say."""
+        found, page = self.says_what_json_says(path)
+        headline, advice = page.texts("strong")[0], " ".join(page.texts("p")[0].split())
+        self.assertIn(headline.partition(": ")[2], self.text(path, code=code).splitlines()[0])
+        self.assertIn(headline.partition(": ")[2], page.texts("title")[0])
+        return found, headline, advice
+
+    def over(self, *arguments, name, keys=()):
+        """Makes a window whose epoch is over, however fast this machine is."""
+        path = self.make(*arguments, "--window", "1ms", name=name, keys=keys)
+        while not json.loads(self.run_inspector("--json", path).stdout)["turn_due"]:
+            pass
+        return path
+
+    # The box on top said "clean", and nothing of a turn.
+    def test_the_box_on_top_says_that_an_epoch_is_over_and_how_to_end_it(self):
+        for layout in ("window", "window-4", "window-2"):
+            found, headline, advice = self.box(self.over("--capacity", "1000", "--layout", layout, name=layout))
+            self.assertEqual((headline, found["healthy"]), ("Healthy: clean, its epoch is over", True))
+            self.assertIn("Its epoch is over: end it (bf turn).", advice)
+            _, page = self.says_what_json_says(self.path(layout))
+            self.assertEqual([value for label, value, _ in page.rows() if label == "a key of now"],
+                             ["stays for 1 ms at least, and for longer the later the turn comes that is due"])
+        _, headline, advice = self.box(self.make("--capacity", "1000", "--window", "24h", name="now"))
+        self.assertEqual(headline, "Healthy: clean")
+        self.assertNotIn("bf turn", advice)
+
+    # It said "more keys than it was made for", of a window with fewer, and gave bf build, which has no keys to build from.
+    def test_the_box_of_an_overfull_window_says_what_happened_and_what_helps(self):
+        path = self.make("--capacity", "10k", "--window", "24h", name="burst", keys=range(6000))
+        found, headline, advice = self.box(path, code=1)
+        self.assertLess(found["estimated_keys"], found["capacity"])
+        self.assertEqual(headline, "Needs attention: clean, overfull")
+        self.assertTrue(advice.startswith("It has more keys in one epoch, or in all, than it was made for"), advice)
+        self.assertIn("The rate falls as epochs end (bf turn). If so many keys of one epoch will come again, make a larger one (bf create).", advice)
+        self.assertNotIn("bf build", advice + self.text(path, code=1))
+        both = self.over("--capacity", "10k", "--layout", "window-2", name="both", keys=range(60000))
+        _, headline, advice = self.box(both, code=1)
+        self.assertEqual(headline, "Needs attention: clean, its epoch is over, overfull")
+        self.assertIn("Its epoch is over: end it (bf turn).", advice)
+
+    def test_until_when_a_key_of_now_stays_is_that_of_whole_epochs(self):
+        # An epoch was rounded down, and its last milliseconds were in the minute before.
+        window_ms = 1000 * 8766 * 3_600_000 + 1  # a thousand years: it is not over
+        longest_ms = -(-window_ms // 7) * 8
+        raw = Bytes(self.make("--capacity", "1000", "--window", f"{window_ms}ms"))
+        minute_ms = 1_700_000_000_000 // 60_000 * 60_000
+        for slot in (SLOT_A, SLOT_B):
+            raw.put(slot + 88, "QQ", (minute_ms - longest_ms % 60_000) * 10**6, 0)
+        end = (minute_ms - longest_ms % 60_000 + longest_ms) // 60_000 % 60
+        self.assertRegex(" ".join(self.text(raw.seal().write()).split()), rf"and until \d+-\d\d-\d\d \d\d:{end:02} UTC at most, if each turn comes in time")
+
+    # With six times its capacity a filter had no number there.
+    def test_the_number_of_the_capacity_is_at_the_axis_however_far_left_it_is(self):
+        for name, capacity, keys, words in (("one", "1000", 900, "1,000"), ("six", "10k", 60000, "10,000"), ("many", "10", 9000, "10")):
+            for window in ([], ["--window", "24h"]):
+                path = self.make("--capacity", capacity, *window, name=name + str(len(window)), keys=range(keys))
+                page = self.page(path, code=json.loads(self.run_inspector("--json", path).stdout)["healthy"] is False)
+                axis = [text for text in page.texts("text") if text in ("0", words)]
+                self.assertEqual(axis, ["0", words], (name, window))
 
     def test_what_is_no_filter_is_named(self):
         for content, likeness in ((b"", "an empty file"), (b"SQLite format 3\0" + bytes(20000), "an SQLite database"), (b"<b>bold</b>\n" * 3000, "text")):

@@ -16,7 +16,7 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent /
 import bfstore_ctypes as bfs
 import bfstore_header
 import readers as reader
-from make import DIGESTS, KEYS, SECRET
+from make import DIGESTS, KEYS, SECRET, WINDOW_EPOCH, WINDOW_MS, WINDOWS, window_keys
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
@@ -46,6 +46,33 @@ class KeptFiles(unittest.TestCase):
                 with self.subTest(name=name, flags=flags):
                     path = self.copy(FOLDER / name)
                     self.check_answers(bfs.open_path(LIBRARY, path, flags), reader.open_file(path))
+
+    def test_good_files_whose_keys_expire_answer_as_when_they_were_made(self):
+        for layout in WINDOWS:
+            for flags in (bfs.READ, bfs.WRITE, bfs.EXCLUSIVE):
+                with self.subTest(layout=layout, flags=flags):
+                    path = self.copy(FOLDER / f"good_{layout.replace('-', '_')}.bf")
+                    read, handle = reader.open_file(path), bfs.open_path(LIBRARY, path, flags)
+                    self.assertEqual((read.layout, read.epoch, read.window_ms), (bfs.LAYOUTS[layout], WINDOW_EPOCH, WINDOW_MS))
+                    said = bfs.statistics(LIBRARY, handle)
+                    self.assertEqual((said.epoch, said.epochs, said.window_ms), (WINDOW_EPOCH, read.epochs, WINDOW_MS))
+                    old = [b"key of epoch %d" % epoch for epoch in range(WINDOW_EPOCH + 1)]
+                    found = [LIBRARY.bfs_contains(handle, key, len(key)) for key in old]
+                    self.assertEqual(found, [int(epoch > WINDOW_EPOCH - read.epochs) for epoch in range(WINDOW_EPOCH + 1)])
+                    self.check_answers(handle, read)
+
+    def test_the_oldest_keys_of_a_good_file_go_with_each_turn(self):
+        for layout in WINDOWS:
+            handle = bfs.open_path(LIBRARY, self.copy(FOLDER / f"good_{layout.replace('-', '_')}.bf"), bfs.WRITE)
+            epochs = bfs.statistics(LIBRARY, handle).epochs
+            for epoch in range(WINDOW_EPOCH - epochs + 1, WINDOW_EPOCH + 1):
+                keys = [[LIBRARY.bfs_contains(handle, key, len(key)) for key in window_keys(epochs, each)]
+                        for each in range(epoch, WINDOW_EPOCH + 1)]
+                self.assertEqual({answer for answers in keys for answer in answers}, {1}, (layout, epoch))
+                self.assertEqual(LIBRARY.bfs_turn(handle, epoch + epochs - 1, None), 1)
+                key = b"key of epoch %d" % epoch
+                self.assertEqual(LIBRARY.bfs_contains(handle, key, len(key)), 0, (layout, epoch))
+            self.assertEqual(LIBRARY.bfs_close(handle, None), 0)
 
     def test_a_good_sealed_file(self):
         path = self.copy(FOLDER / "good_sealed.bf")

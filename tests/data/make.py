@@ -1,6 +1,7 @@
 """Makes the files of this folder. It is run by hand, once for each version of the format, and the files are kept.
 
 Arguments: the shared library, and --secret or --seeded to make those with a secret, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
+With --windows alone: the files whose keys expire, which the independent writer makes. They need no library.
 """
 import ctypes
 import os
@@ -14,6 +15,17 @@ from breakage import FOREIGN_IDENTITY, IDENTITY, JAVA, JAVA_IDENTITY, JAYBIRD, J
 
 KEYS = [b"", b"alice", b"bob", bytes(range(256)), b"x" * 1000] + [b"key %d" % i for i in range(40)]
 DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
+WINDOWS = ["window", "window-4", "window-2"]
+WINDOW_MS = 1000 * 8766 * 3_600_000  # a thousand years: no epoch of a kept file is over
+WINDOW_EPOCH = 10  # every word was cleared at least once
+
+
+def window_keys(epochs, epoch):
+    """The keys that files of windows got in that epoch: all of KEYS come in the epochs that are found in the end."""
+    found = WINDOW_EPOCH - epoch
+    return [b"key of epoch %d" % epoch] + (KEYS[found::epochs] if found < epochs else [])
+
+
 # One file for each code, so that the folder stays small.
 BROKEN = ["magic of a file that went through text mode", "version_major 1", "version_major 3", "form 0", "header_bytes 0", "reserved_a",
           "incompat, bit 31", "a critical record of an unknown type", "layout 65535", "hash 65535", "num_probes 65", "num_bits 0", "capacity 0", "canary", "body_offset 0"]
@@ -105,7 +117,25 @@ def make_foreign(library):
             break_file(good, defect, change, code)
 
 
+def make_windows():
+    """Makes the files of layouts 5 to 7, in epoch WINDOW_EPOCH: a third of KEYS is in each of the last epochs that are found."""
+    import writer
+    for layout in WINDOWS:
+        f = writer.shape(bfs.LAYOUTS[layout], 4096, 5, n=60, seed=7, window_ms=WINDOW_MS)
+        f.note = b"made for version 2.0 by the writer of the tests"
+        path = FOLDER / f"good_{layout.replace('-', '_')}.bf"
+        path.unlink(missing_ok=True)
+        filter_ = writer.create(os.fsencode(path), f)
+        for epoch in range(WINDOW_EPOCH + 1):
+            if epoch:
+                assert filter_.turn(epoch - 1)
+            filter_.add(*window_keys(f.epochs, epoch))
+        filter_.close()
+
+
 def main():
+    if "--windows" in sys.argv:
+        return make_windows()
     library = bfs.load(sys.argv[1])
     make_foreign(library)
     if "--foreign" in sys.argv:

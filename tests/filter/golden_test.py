@@ -13,7 +13,8 @@ from xxhash import xxh3_64_intdigest as xxh3  # noqa: E402
 
 # By the names of their enumerators, in lower case.
 HASHES = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.HASHES.items()}
-LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.LASTING_LAYOUTS.items()}
+LASTING = {"k" + name.replace("-", "") for name in bfstore_ctypes.LASTING_LAYOUTS}
+LAYOUTS = {"k" + name.replace("-", ""): number for name, number in bfstore_ctypes.LAYOUTS.items()}
 
 
 def rows(file, struct):
@@ -35,6 +36,16 @@ class GoldenFilter:
         self.filter.layout, self.filter.hash, self.filter.m, self.filter.k, self.filter.seed = layout, 1, m, k, SEED
         self.filter.body = bytearray(reader.body_bytes(layout, m))
         self.most = 2**reader.LAYOUTS[layout][1] - 1
+
+    def turn(self, epoch):
+        """Begins that epoch: clears its word in each line."""
+        of_word = 64 // self.filter.epochs
+        for at in range(of_word * (epoch % self.filter.epochs), len(self.filter.body), 64):
+            self.filter.body[at:at + of_word] = bytes(of_word)
+
+    def add_in(self, epoch, key):
+        for cell in self.filter.in_each_word(self.filter.probes(self.filter.digest(key)))[epoch % self.filter.epochs]:
+            self.filter.body[cell // 8] |= 1 << cell % 8
 
     def add(self, key):
         bits = reader.LAYOUTS[self.filter.layout][1]
@@ -77,12 +88,35 @@ class GoldenNumbers(unittest.TestCase):
 
     def test_every_body_and_false_positive_is_that_of_the_reader(self):
         filters = rows("golden.hpp", "GoldenFilter")
-        self.assertEqual({row[0] for row in filters}, set(LAYOUTS))
+        self.assertEqual({row[0] for row in filters}, LASTING)
         for layout, m, k, keys, body, set_bits, *false_positives in filters:
             with self.subTest(layout=layout, m=m, k=k):
                 golden = GoldenFilter(LAYOUTS[layout], m, k)
                 for i in range(keys):
                     golden.add(b"key-%d" % i)
+                self.assertEqual(xxh3(bytes(golden.filter.body), 0), body)
+                self.assertEqual(golden.set_cells(), set_bits)
+                found = [i for i in range(false_positives[-1] + 1) if golden.filter.contains(b"absent-%d" % i)]
+                self.assertEqual((len(found), found), (10, false_positives))
+
+    def test_every_probe_in_an_epoch_is_that_of_the_reader(self):
+        probes = rows("golden.hpp", "GoldenWindowProbes")
+        self.assertEqual({row[0] for row in probes}, set(LAYOUTS) - LASTING)
+        for layout, m, digest, epoch, *bits in probes:
+            f = reader.Filter()
+            f.layout, f.m, f.k = LAYOUTS[layout], m, len(bits)
+            self.assertEqual((len(bits), bits), (8, f.in_each_word(f.probes(digest))[epoch % f.epochs]), f"{layout} {m} {digest:x}")
+
+    def test_every_body_of_a_window_and_its_false_positives_are_those_of_the_reader(self):
+        filters = rows("golden.hpp", "GoldenWindow")
+        self.assertEqual({row[0] for row in filters}, set(LAYOUTS) - LASTING)
+        for layout, m, k, keys, last, body, set_bits, *false_positives in filters:
+            with self.subTest(layout=layout, m=m, k=k):
+                golden = GoldenFilter(LAYOUTS[layout], m, k)
+                for epoch in range(last + 1):
+                    golden.turn(epoch)
+                    for i in range(epoch * keys, (epoch + 1) * keys):
+                        golden.add_in(epoch, b"key-%d" % i)
                 self.assertEqual(xxh3(bytes(golden.filter.body), 0), body)
                 self.assertEqual(golden.set_cells(), set_bits)
                 found = [i for i in range(false_positives[-1] + 1) if golden.filter.contains(b"absent-%d" % i)]

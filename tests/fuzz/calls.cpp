@@ -131,6 +131,11 @@ GivenOptions options_from(Bytes& input, std::string (*path_of)(unsigned)) {
   given.either = (bits & kEither) != 0;
   const unsigned kinds = input.u8();
   options.layout = kinds >= 128 && kinds % 4 == 3 ? kinds : kinds % 4;
+  constexpr unsigned kWindow = 1U << 11;
+  if ((bits & kWindow) != 0) {
+    options.layout = BFS_LAYOUT_WINDOW + kinds % 4 % 3;
+    options.window_ms = kinds % 4 == 3 ? 1 : 1'000'000'000'000;
+  }
   options.hash = kinds / 4 % 8 == 2   ? BFS_HASH_EXTERNAL
                  : kinds / 4 % 8 == 3 ? BFS_HASH_SIPHASH
                  : kinds / 4 % 8 == 7 ? kinds

@@ -34,6 +34,7 @@ constexpr unsigned kGuard = 512;
 constexpr unsigned kSealIt = 1024;
 constexpr unsigned kCutOff = 2048;
 constexpr unsigned kCutPages = 7U << 12;  // how many pages are left
+constexpr unsigned kTurn = 1U << 15;
 
 constexpr std::uint64_t kOwner = 77;
 constexpr std::uint64_t kMark = 1000;
@@ -85,6 +86,22 @@ struct State {
   std::int32_t closed = BFS_OK;
 };
 
+// Ends the epoch of a file whose keys expire, if nothing forbids it. Each of the few turns of a run leaves the keys of
+// the session before its own, but in the layout with two epochs: there `before` have had a turn already.
+void turn(bfs_filter* filter, const KeySet& before, State& state) {
+  const bfs_statistics said = fuzz::facts(filter);
+  check(bfs_turn(filter, said.epoch + 1, nullptr) != 1, "an epoch that is not the file's does not end");
+  const std::int32_t turned = bfs_turn(filter, said.epoch, nullptr);
+  check_code(turned, "a turn");
+  check(said.epochs != 0 || turned < 0, "keys that do not expire have no epochs", turned);
+  if (turned != 1) return;
+  check(!state.in_doubt, "no epoch ends in a recovery");
+  check(fuzz::facts(filter).epoch == said.epoch + 1, "a turn begins the next epoch");
+  if (said.epochs == 2) {
+    for (const std::size_t key : before) state.present.erase(key);
+  }
+}
+
 void check_health(const char* path, bfs_filter* filter, const State& state) {
   const auto report = bfstore::inspect(path, false);
   check(report.ok(), "a report on a file that is open");
@@ -98,6 +115,7 @@ std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State&
   const auto [code, filter, needs_secret, rule] = fuzz::open_file(path, flags);
   if (filter == nullptr) return code;
   if ((flags & BFS_ACCEPT_LOSS) != 0) state.in_doubt = false;
+  const KeySet before = state.present;
   fuzz::add_some(filter, calls, 5, state.present);
   fuzz::ask(filter, state.present);
   fuzz::remove_some(filter, calls, 2, state.present);
@@ -106,6 +124,7 @@ std::int32_t write(const char* path, std::uint64_t flags, unsigned calls, State&
     end_recovery(path, filter);
     state.in_doubt = false;
   }
+  if ((calls & kTurn) != 0) turn(filter, before, state);
   fuzz::add_some(filter, calls + 5, 3, state.present);
   fuzz::ask(filter, state.present);
   fuzz::remove_some(filter, calls + 4, 2, state.present);

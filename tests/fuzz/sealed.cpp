@@ -70,6 +70,19 @@ std::vector<std::byte> checksums_of(Input body, std::uint64_t body_bytes, std::u
   return checksums;
 }
 
+unsigned epochs_of(std::uint32_t layout) noexcept {
+  switch (layout) {
+    case BFS_LAYOUT_WINDOW:
+      return 8;
+    case BFS_LAYOUT_WINDOW_4:
+      return 4;
+    case BFS_LAYOUT_WINDOW_2:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 Checksums put_seal(std::span<std::byte> header, Input body) {
@@ -146,6 +159,9 @@ void Sealed::compare_state() {
   constexpr std::uint64_t kAllowed = format::LiveWord::kGone;
   const auto word = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveWordField);
   if ((word & ~kAllowed) != format::LiveWord::healthy(file_id).bits) add_damage(format::kLivePageOffset, 8);
+  const auto epoch = format::get<std::uint64_t>(all.subspan(format::kLivePageOffset), format::kLiveEpochField) / 2;
+  const bool differs = epochs_of(identity_.layout) != 0 && slots.newest() != nullptr && epoch != slots.newest()->epoch;
+  if (differs) add_damage(format::kLivePageOffset + format::kLiveEpochField.offset, 8);
 }
 
 bool Sealed::replaced() const noexcept {
@@ -183,8 +199,27 @@ bool Sealed::filling() const noexcept {
   return (format::get<std::uint64_t>(live_page, format::kLiveWordField) & format::LiveWord::kFilling) != 0;
 }
 
+// Each line has a word for each epoch, and any of them may have the key.
+bool Sealed::any_epoch_has(std::uint64_t digest, unsigned epochs, bool tolerated) const {
+  constexpr std::uint64_t kLine = 512;
+  const auto line = static_cast<std::uint64_t>(Wide{digest} * (identity_.num_bits / kLine) >> 64);
+  bool any = false;
+  for (unsigned word = 0; word < epochs; ++word) {
+    bool all = true;
+    auto h = static_cast<std::uint32_t>(digest);
+    for (unsigned i = 0; i < identity_.num_probes; ++i) {
+      h *= 0x9e3779b9U;
+      const std::uint64_t in_word = h * (kLine / epochs) >> 32;
+      all = all && bit(kLine * line + kLine / epochs * word + in_word, tolerated);
+    }
+    any = any || all;
+  }
+  return any;
+}
+
 bool Sealed::may_have(std::uint64_t digest, bool tolerated) const {
   if (filling()) return true;
+  if (const unsigned epochs = epochs_of(identity_.layout); epochs != 0) return any_epoch_has(digest, epochs, tolerated);
   const std::uint64_t m = identity_.num_bits;
   bool all = true;
   if (identity_.layout != BFS_LAYOUT_CLASSIC) {

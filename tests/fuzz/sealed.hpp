@@ -45,6 +45,7 @@ class Sealed {
   explicit Sealed(bfstore::ReportedIdentity identity) : identity_(std::move(identity)) {}
   void compare();
   void compare_state();
+  [[nodiscard]] bool any_epoch_has(std::uint64_t digest, unsigned epochs, bool tolerated) const;
   // No writer seals a file that is being filled, but bytes may say so.
   [[nodiscard]] bool filling() const noexcept;
   void add_damage(std::uint64_t offset, std::uint64_t bytes);

@@ -15,7 +15,7 @@ RIGHT_CHECKSUMS, HERE, LIVE, CANARY = 7, 24, 32, 64
 POISONED, SUPERSEDED, RECOVERING, REPLACED, FILLING, LATER = (1 << bit for bit in range(1, 7))  # of the live word
 
 SEALED, SECRET_CHECK, DAMAGE = 1, 2, 4
-COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12
+COPY, GUARD, SEAL, CUT_OFF, CUT_PAGES, TURN = 1 << 8, 1 << 9, 1 << 10, 1 << 11, 1 << 12, 1 << 15
 
 
 def image(data, right=0, calls=0, more=0, damage=b""):
@@ -24,8 +24,9 @@ def image(data, right=0, calls=0, more=0, damage=b""):
     slots = b"".join(data[start:start + 176] for start in (PAGE, 2 * PAGE))
     records = data[128:128 + min(200, struct.unpack_from("<I", data, 112)[0])]
     begin = struct.pack("<BHBI", right, calls, more, len(data))
-    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + b"\0" +
-            damage + data[4 * PAGE:])
+    epoch = [(3 * PAGE + at, data[3 * PAGE + at]) for at in range(16, 24) if data[3 * PAGE + at]]  # of the live page
+    return (begin + data[:128] + slots + data[3 * PAGE:3 * PAGE + 16] + bytes([len(records)]) + records + bytes([len(epoch)]) +
+            b"".join(struct.pack("<HB", *one) for one in epoch) + damage + data[4 * PAGE:])
 
 
 def states(good):
@@ -94,8 +95,27 @@ def sealed():
         yield f"sealed_{name}", image(data, right | HERE, SEAL | number % 128, SEALED | DAMAGE, turned(3, 1))
 
 
+def windows():
+    """Yields files whose keys expire, in each state, in several epochs of the live page, turned, sealed and damaged."""
+    right = RIGHT_CHECKSUMS | LIVE | CANARY
+    for file in ("good_window", "good_window_4", "good_window_2"):
+        good = (DATA / f"{file}.bf").read_bytes()
+        for number, (name, data) in enumerate(states(good)):
+            yield f"{file}_{name}", image(data, right | HERE * (number % 2), TURN | number * 5 % 128)
+        for number in range(8):  # exclusive and shared, with a limit, copied, guarded
+            yield f"{file}_turned_{number}", image(good, right, TURN | number * 37 % 128 | COPY * (number % 2) | GUARD * (number // 4))
+        for live in (0, 19, 20, 21, 22, 23, 2**63, 2**64 - 1):
+            data = bytearray(good)
+            struct.pack_into("<Q", data, 3 * PAGE + 16, live)
+            yield f"{file}_live_epoch_{live}", image(data, right | HERE * (live % 2), TURN | live % 128)
+        yield f"{file}_sealed", image(good, right, SEAL, SEALED)
+        yield f"{file}_sealed_and_damaged", image(good, right, SEAL, SEALED | DAMAGE, turned(3, 1))
+        yield f"{file}_cut", image(good, right, CUT_OFF | GUARD | CUT_PAGES)
+
+
 def files():
     yield from sealed()
+    yield from windows()
     for path in sorted(DATA.glob("*.bf")):
         yield path.stem, image(path.read_bytes())
     good = (DATA / "good_blocked.bf").read_bytes()
@@ -126,12 +146,17 @@ def buffers():
                 yield f"{name}_{how}_cut_by_{cut}", bytes([how | bits]) + data[:-cut]
 
 
-COUNTING = 3
+COUNTING, WINDOW = 3, 1 << 11
 XXH3, EXTERNAL, SIPHASH = 0, 2, 3  # as calls.cpp numbers them
 
 
 def create(path, flags, bits=1024, probes=5, layout=0, hash=XXH3):
     return bytes([0, path, 0, 0, 0]) + struct.pack("<HBHB", bits, probes, flags, layout + 4 * hash)
+
+
+def created_window(path, layout, flags=0):
+    """`layout`: 0 window, 1 window-4, 2 window-2, 3 window with epochs that are over at once."""
+    return create(path, flags | WINDOW, bits=4096, layout=layout)
 
 
 def like(path, other, flags=0):
@@ -244,6 +269,16 @@ def sequences():
         "counting_sealed": create(0, 0, layout=COUNTING) + on(0, ADD, 6) + on(0, ADD, 7) + on(0, REMOVE, 6) +
                            on(0, CLOSE) + seal(0, 1) + opened(1, 0) + on(0, REMOVE, 7) + damage(1, 7, 1) +
                            opened(1, 0, TOLERATE),
+        **{f"window_{layout}": created_window(0, layout) + b"".join(
+               on(0, ADD, key) + on(0, ADD, 9) * (key % 3 == 0) + on(0, SYNC, 240, key) + on(0, ASK, key) for key in range(10, 22)) +
+               batches(0) + opened(0, 0) + opened(0, 2) + on(0, SYNC, 250, 1) + on(2, ADD, 3) + on(0, CLOSE) + opened(0, 0, OPEN_COPY)
+           for layout in range(4)},
+        "window_recovered": created_window(0, 1) + on(0, ADD, 3) + on(0, SYNC, 241, 9) + bytes([5, 0]) + opened(1, 1, RECOVER) + on(1, ADD, 3) +
+                            on(1, SYNC, 241, 9) + on(1, RECOVERED, 1) + on(1, SYNC, 241, 9) + on(1, CLOSE) + opened(1, 0),
+        "window_sealed": created_window(0, 0) + on(0, ADD, 3) + on(0, SYNC, 255, 9) + on(0, ADD, 4) + on(0, CLOSE) + seal(0, 1) + opened(1, 0) +
+                         damage(1, 7) + opened(1, 0, TOLERATE) + opened(1, 0, VERIFY),
+        "window_superseded": created_window(0, 2) + on(0, ADD, 3) + opened(0, 1) + created_window(0, 2, REPLACE) + on(0, SYNC, 240, 1) +
+                             on(2, ADD, 3) + on(2, SYNC, 240, 1) + on(2, SYNC, 240, 2) + like(1, 0) + on(3, ADD, 5) + on(3, SYNC, 240, 2),
         "absurd": made + b"".join(on(0, 0, huge, what) for what in range(9) for huge in (0, 1, 4)),
     }
     yield from pieces.items()

@@ -278,8 +278,33 @@ void Sequence::remove_or_add_batch(Handle& handle) {
   batch.ask(handle.filter);
 }
 
+// A key is forgotten by the turn that ends the last of the epochs after its own ones: all but one of the layout's.
+void Sequence::turn(Handle& handle) {
+  const bfs_statistics said = facts(handle.filter);
+  const std::int32_t code = bfs_turn(handle.filter, said.epoch, nullptr);
+  check_code(code, "a turn");
+  check(said.epochs != 0 || code < 0, "keys that do not expire have no epochs", code);
+  if (code != 1) return;
+  check(facts(handle.filter).epoch == said.epoch + 1, "a turn begins the next epoch");
+  std::vector<Present>& ended = handle.content->ended;
+  ended.push_back(handle.content->digests);
+  if (ended.size() < said.epochs) return;
+  const Present gone = ended.front();
+  ended.erase(ended.begin());
+  const auto forget = [&gone](Present& of) {
+    for (const auto& [digest, times] : gone) {
+      const auto found = of.find(digest);
+      if ((found->second -= times) == 0) of.erase(found);  // what is left was added again
+    }
+  };
+  forget(handle.content->digests);
+  std::ranges::for_each(ended, forget);
+}
+
 void Sequence::sync(Handle& handle) {
+  constexpr std::uint64_t kTurns = 240;
   const std::uint64_t owner = input_.u8();
+  if (owner >= kTurns) turn(handle);
   const std::uint64_t mark = input_.u8();
   const std::uint64_t epoch = mark / 64;
   const std::int32_t code = sync_at(handle.filter, owner, epoch, mark, nullptr);

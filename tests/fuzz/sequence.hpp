@@ -22,8 +22,9 @@ using Present = std::map<std::uint64_t, std::uint64_t>;
 struct Content {
   Present digests;
   std::map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> marks;  // epoch and mark of an owner
-  bool superseded = false;                                                 // another file has its place, or is about to
-  bool in_doubt = false;                                                   // copied while it may have been in use
+  std::vector<Present> ended;  // where keys expire: what was there at the end of each epoch
+  bool superseded = false;     // another file has its place, or is about to
+  bool in_doubt = false;       // copied while it may have been in use
   bool needs_secret = false;
   bool sealed = false;
   bool damaged = false;  // since it was sealed
@@ -83,6 +84,7 @@ class Sequence {
   void remove_or_add(Handle& handle);
   void remove_key(Handle& handle);
   void remove_or_add_batch(Handle& handle);
+  static void turn(Handle& handle);
   void sync(Handle& handle);
   void supersede(Handle& handle);
   void publish(Handle& handle);

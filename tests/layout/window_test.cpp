@@ -19,6 +19,7 @@
 
 #include "layout/layout.hpp"
 #include "layout/roll.hpp"
+#include "support/golden.hpp"
 #include "support/model.hpp"
 #include "support/occupancy.hpp"
 #include "support/support.hpp"
@@ -31,68 +32,6 @@ using layout::row_of;
 namespace {
 
 constexpr std::array kWindows{Layout::kWindow, Layout::kWindow4, Layout::kWindow2};
-
-// A digest's bits, in the order of the probes, when it is added in that epoch. Computed apart, by a program of its own.
-struct Golden {
-  Layout layout;
-  std::uint64_t num_bits;
-  std::uint64_t digest;
-  std::uint64_t epoch;
-  std::array<std::uint64_t, 8> bits;
-};
-constexpr std::array kGolden{
-    Golden{Layout::kWindow, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow, 512, 0x0123456789abcdef, 5, {348, 374, 326, 336, 349, 336, 333, 380}},
-    Golden{Layout::kWindow,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509499, 509456, 509469, 509474, 509482, 509486, 509477, 509464}},
-    Golden{Layout::kWindow,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509883, 509840, 509853, 509858, 509866, 509870, 509861, 509848}},
-    Golden{Layout::kWindow,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511704, 511687, 511715, 511730, 511688, 511742, 511730, 511701}},
-    Golden{Layout::kWindow4, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow4, 512, 0x0123456789abcdef, 5, {184, 237, 140, 160, 187, 160, 155, 249}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509559, 509473, 509498, 509508, 509525, 509533, 509514, 509488}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509815, 509729, 509754, 509764, 509781, 509789, 509770, 509744}},
-    Golden{Layout::kWindow4,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511920, 511886, 511942, 511973, 511888, 511997, 511973, 511914}},
-    Golden{Layout::kWindow2, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
-    Golden{Layout::kWindow2, 512, 0x0123456789abcdef, 5, {369, 474, 280, 321, 374, 320, 310, 499}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xfedcba9876543210,
-           0,
-           {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xfedcba9876543210,
-           6,
-           {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
-    Golden{Layout::kWindow2,
-           512000,
-           0xffffffffffffffff,
-           8589934595,
-           {511841, 511772, 511884, 511946, 511777, 511995, 511947, 511828}},
-};
 
 // A body with an epoch word, and what a turn does to both.
 struct Body {
@@ -207,7 +146,7 @@ void for_each_kernel(Check check) {
 }  // namespace
 
 TEST_CASE("window: a digest sets the golden bits of its epoch, and no others") {
-  for (const Golden& golden : kGolden) {
+  for (const GoldenWindowProbes& golden : kGoldenWindowProbes) {
     for (const Functions& table : layout::runnable(row_of(golden.layout))) {
       CAPTURE(golden.layout);
       CAPTURE(golden.digest);
@@ -374,10 +313,18 @@ class WatchedEpoch {
   // Runs `call`, and `before_look(n)` before its n-th look, from 1. Returns the number of looks.
   template <class Call>
   unsigned watch(std::function<void(unsigned)> before_look, Call call) {
+    return watch_steps(std::move(before_look), {}, call);
+  }
+  // Also runs `after_step` after each instruction of `call` from its first look on, until it returns true.
+  template <class Call>
+  unsigned watch_steps(std::function<void(unsigned)> before_look, std::function<bool()> after_step, Call call) {
     before_look_ = std::move(before_look);
+    after_step_ = std::move(after_step);
+    steps_ = static_cast<bool>(after_step_);
     looks_ = 0;
     mprotect(page_, page_bytes_, PROT_NONE);
     call();
+    steps_ = false;  // the handler sees it after this instruction
     mprotect(page_, page_bytes_, PROT_READ | PROT_WRITE);
     return looks_;
   }
@@ -397,7 +344,9 @@ class WatchedEpoch {
     static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] |= kSingleStep;
   }
   static void stepped(int, siginfo_t*, void* context) {
+    watched_->steps_ = watched_->steps_ && !watched_->after_step_();
     mprotect(watched_->page_, watched_->page_bytes_, PROT_NONE);
+    if (watched_->steps_) return;  // the next instruction, too
     static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~kSingleStep;
   }
 
@@ -406,6 +355,8 @@ class WatchedEpoch {
   std::size_t page_bytes_ = 0;
   unsigned looks_ = 0;
   std::function<void(unsigned)> before_look_;
+  std::function<bool()> after_step_;
+  volatile bool steps_ = false;
   struct sigaction old_fault_ {};
   struct sigaction old_step_ {};
 };
@@ -598,6 +549,96 @@ TEST_CASE("window: an add that finds no bits sets none in an epoch that has ende
     CHECK(new_key);
     CHECK_FALSE(at.has(kKey, first));
     CHECK(at.has(kKey, first + 1));
+  });
+}
+
+// A word of window-4 has two parts of 64 bits, one of window-2 has four. An add sets them one after the other, and may
+// be interrupted between any two of them: the key has some parts then, and not all.
+namespace {
+
+struct Halfway {
+  unsigned parts = 0;  // of the key's parts, those that the line had at that moment; 0 if no moment was found
+  Watched::Line line{};
+};
+
+// Adds the key, and does `there` at the first moment at which the word of now has `wanted` of its parts, and not all.
+// In `there` the epoch word can be read and written.
+template <class Add, class There>
+Halfway add_halfway(Watched& at, std::uint64_t first, unsigned wanted, Add add, There there) {
+  const Watched::Line key = at.line_with(kKey, first);
+  const auto all = static_cast<unsigned>(std::ranges::count_if(key, [](std::uint64_t part) { return part != 0; }));
+  Halfway halfway;
+  const auto is_there = [&] {
+    unsigned parts = 0;
+    for (std::size_t i = 0; i < key.size(); ++i)
+      parts += key[i] != 0 && (at.memory.words()[i] & key[i]) == key[i] ? 1U : 0U;
+    if (parts != wanted || parts == all) return false;
+    mprotect(at.epoch.word(), 1, PROT_READ | PROT_WRITE);
+    halfway.parts = parts;
+    std::copy_n(at.memory.words(), key.size(), halfway.line.begin());
+    there();
+    return true;
+  };
+  at.epoch.watch_steps([](unsigned) {}, is_there, [&] { add(kKey); });
+  return halfway;
+}
+
+// The parts that the key has in the word of that epoch.
+unsigned parts_of(const Watched& at, std::uint64_t epoch) {
+  const Watched::Line line = at.line_with(kKey, epoch);
+  return static_cast<unsigned>(std::ranges::count_if(line, [](std::uint64_t part) { return part != 0; }));
+}
+
+}  // namespace
+
+TEST_CASE("window: an add that is interrupted between the parts of a word is added again if a turn comes there") {
+  for_each_kernel([](const Functions& table, Layout layout) {
+    const std::uint32_t most = 8 / row_of(layout).info.epochs;  // parts of a word
+    for (const std::uint64_t turns : {std::uint64_t{1}, std::uint64_t{row_of(layout).info.epochs}}) {
+      for (unsigned wanted = 1; wanted <= most; ++wanted) {
+        for (const std::uint64_t first : {0U, 5U}) {
+          CAPTURE(turns);
+          CAPTURE(wanted);
+          Watched at(table, layout, 20);
+          *at.epoch.word() = 2 * first;
+          REQUIRE(parts_of(at, first) == most);
+          const auto add = [&](std::uint64_t digest) { return kAdds[0](at, table.add, digest); };
+          const Halfway halfway = add_halfway(at, first, wanted, add, [&] {
+            for (std::uint64_t i = 0; i < turns; ++i) at.turn();
+          });
+          CHECK(halfway.parts == (wanted < most ? wanted : 0));  // the word of the layout window has one part
+          CHECK(at.has(kKey, halfway.parts == 0 ? first : first + turns));
+          CHECK(at.table.contains.one(at.target(), kKey) != 0);
+        }
+      }
+    }
+  });
+}
+
+// The process is killed there: what the line has at that moment stays.
+TEST_CASE("window: an add that is killed between the parts of a word has added nothing, and can be repeated") {
+  for_each_kernel([](const Functions& table, Layout layout) {
+    const std::uint32_t most = 8 / row_of(layout).info.epochs;
+    for (unsigned wanted = 1; wanted < most; ++wanted) {
+      CAPTURE(wanted);
+      Watched at(table, layout, 20);
+      const auto add = [&](std::uint64_t digest) { return kAdds[0](at, table.add, digest); };
+      const Halfway halfway = add_halfway(at, 0, wanted, add, [] {});
+      REQUIRE(halfway.parts == wanted);
+      std::copy_n(halfway.line.begin(), halfway.line.size(), at.memory.words());
+      CHECK(at.table.contains.one(at.target(), kKey) == 0);  // it was never acknowledged
+      CHECK(add(kKey));
+      CHECK(at.has(kKey, 0));
+      std::copy_n(halfway.line.begin(), halfway.line.size(), at.memory.words());
+      at.turn();
+      CHECK(add(kKey));  // parts in two words are no key
+      CHECK(at.has(kKey, 1));
+      CHECK_FALSE(at.has(kKey, 0));
+      for (std::uint32_t i = 1; i < row_of(layout).info.epochs; ++i) at.turn();
+      CHECK(at.has(kKey, 1));
+      for (const std::uint64_t bit : model_probes(layout, 512, 20, kKey, 0))
+        CHECK_FALSE(layout::test_bit(at.memory.words(), bit));
+    }
   });
 }
 

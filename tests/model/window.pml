@@ -463,7 +463,7 @@ proctype Reader() {
 /* The copy's word with label x is the youngest that the key is in: the copy takes it for the word of epoch x. */
 proctype Copier() {
   byte i, word, first, epoch, time, at, label, turned;
-  bit has, copied[E];
+  bit has, settled, copied[E];
 again:
   atomic { acked && !EXPIRED(own_epoch) -> epoch = own_epoch; time = own_time; first = live };
   word = first;
@@ -473,14 +473,14 @@ again:
   od;
   do
   :: if :: BUG != COPY_EPOCH_FIRST -> word = live :: else fi;
-     if :: BUG != COPY_TIME_OF_A_TURN -> !syncing || poisoned :: else fi;
-     atomic {
+     settled = !syncing || poisoned || BUG == COPY_TIME_OF_A_TURN;
+     atomic { /* a clean slot is of no turn: a killed closer may have left *syncing* set */
        if
-       :: slot.epoch == word / 2 || BUG == COPY_EPOCH_FIRST -> turned = slot.turned_after_boot; break
+       :: (settled || slot.state == CLEAN) && (slot.epoch == word / 2 || BUG == COPY_EPOCH_FIRST) -> turned = slot.turned_after_boot; break
        :: else
        fi }
   od;
-  if :: word / 2 - first / 2 >= E - 1 && BUG != COPY_ONCE -> d_step { i = 0; epoch = 0; time = 0; first = 0; word = 0; turned = 0 }; goto again :: else fi;
+  if :: word / 2 - first / 2 >= E - 1 && BUG != COPY_ONCE -> d_step { i = 0; epoch = 0; time = 0; first = 0; word = 0; turned = 0; settled = 0 }; goto again :: else fi;
   d_step {
     at = (word / 2 + 1 > E -> word / 2 + 1 - E : 0);
     do

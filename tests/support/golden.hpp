@@ -1,9 +1,9 @@
 // The pinned answers: a change of any number here makes every filter in the world give wrong answers.
 //
 // The digests are in golden_digests.hpp. This library printed digests, canaries and filters (version 0.1.0, XXH3 of
-// libxxhash 0.8.1); the probes come from tests/format/reader.py. golden_test.cpp, hash_test.cpp and layout_test.cpp
-// compare the library with them. golden_test.py computes each of them again in every run, with reader.py and
-// python3-xxhash, which share no code with the library.
+// libxxhash 0.8.1); the probes and the windows come from tests/format/reader.py. golden_test.cpp, hash_test.cpp,
+// layout_test.cpp and window_test.cpp compare the library with them. golden_test.py computes each of them again in
+// every run, with reader.py and python3-xxhash, which share no code with the library.
 #pragma once
 
 #include <bfstore/options.hpp>
@@ -322,6 +322,134 @@ inline constexpr std::array kGoldenSeeded{
                  0x2e719e46ce06ba68,
                  4490,
                  {231, 310, 904, 1079, 1651, 1750, 1751, 2160, 2161, 2322}},
+};
+
+// A digest's bits in the word of an epoch, in the order of the probes.
+struct GoldenWindowProbes {
+  Layout layout;
+  std::uint64_t num_bits;
+  std::uint64_t digest;
+  std::uint64_t epoch;
+  std::array<std::uint64_t, 8> bits;
+};
+
+inline constexpr std::array kGoldenWindowProbes{
+    GoldenWindowProbes{Layout::kWindow, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenWindowProbes{Layout::kWindow, 512, 0x0123456789abcdef, 5, {348, 374, 326, 336, 349, 336, 333, 380}},
+    GoldenWindowProbes{Layout::kWindow,
+                       512000,
+                       0xfedcba9876543210,
+                       0,
+                       {509499, 509456, 509469, 509474, 509482, 509486, 509477, 509464}},
+    GoldenWindowProbes{Layout::kWindow,
+                       512000,
+                       0xfedcba9876543210,
+                       6,
+                       {509883, 509840, 509853, 509858, 509866, 509870, 509861, 509848}},
+    GoldenWindowProbes{Layout::kWindow,
+                       512000,
+                       0xffffffffffffffff,
+                       8589934595,
+                       {511704, 511687, 511715, 511730, 511688, 511742, 511730, 511701}},
+    GoldenWindowProbes{Layout::kWindow4, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenWindowProbes{Layout::kWindow4, 512, 0x0123456789abcdef, 5, {184, 237, 140, 160, 187, 160, 155, 249}},
+    GoldenWindowProbes{Layout::kWindow4,
+                       512000,
+                       0xfedcba9876543210,
+                       0,
+                       {509559, 509473, 509498, 509508, 509525, 509533, 509514, 509488}},
+    GoldenWindowProbes{Layout::kWindow4,
+                       512000,
+                       0xfedcba9876543210,
+                       6,
+                       {509815, 509729, 509754, 509764, 509781, 509789, 509770, 509744}},
+    GoldenWindowProbes{Layout::kWindow4,
+                       512000,
+                       0xffffffffffffffff,
+                       8589934595,
+                       {511920, 511886, 511942, 511973, 511888, 511997, 511973, 511914}},
+    GoldenWindowProbes{Layout::kWindow2, 512, 0x0000000000000000, 0, {0, 0, 0, 0, 0, 0, 0, 0}},
+    GoldenWindowProbes{Layout::kWindow2, 512, 0x0123456789abcdef, 5, {369, 474, 280, 321, 374, 320, 310, 499}},
+    GoldenWindowProbes{Layout::kWindow2,
+                       512000,
+                       0xfedcba9876543210,
+                       0,
+                       {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
+    GoldenWindowProbes{Layout::kWindow2,
+                       512000,
+                       0xfedcba9876543210,
+                       6,
+                       {509679, 509506, 509556, 509576, 509610, 509626, 509589, 509537}},
+    GoldenWindowProbes{Layout::kWindow2,
+                       512000,
+                       0xffffffffffffffff,
+                       8589934595,
+                       {511841, 511772, 511884, 511946, 511777, 511995, 511947, 511828}},
+};
+
+// A filter whose keys expire, with kGoldenSeed, in epoch `last`. In each epoch e up to then `keys` keys were added,
+// "key-<e * keys>" and the following ones. XXH3 (seed 0) of its body, how many bits are set, and the ten smallest i for
+// which it answers "maybe" for "absent-i".
+struct GoldenWindow {
+  Layout layout;
+  std::uint64_t num_bits;
+  std::uint32_t num_probes;
+  std::uint64_t keys;
+  std::uint64_t last;
+  std::uint64_t body;
+  std::uint64_t set_bits;
+  std::array<std::uint64_t, 10> false_positives;
+};
+
+inline constexpr std::array kGoldenWindows{
+    GoldenWindow{Layout::kWindow,
+                 512,
+                 3,
+                 5,
+                 0,
+                 0x8e615aac68711a16,
+                 13,
+                 {102, 735, 1372, 1407, 1486, 1672, 2096, 2174, 2253, 2282}},
+    GoldenWindow{
+        Layout::kWindow, 51200, 7, 300, 10, 0x397346e0128e4827, 13758, {21, 55, 71, 151, 192, 209, 250, 326, 365, 469}},
+    GoldenWindow{Layout::kWindow,
+                 524800,
+                 12,
+                 3000,
+                 8,
+                 0xe6dd91b184663e25,
+                 208177,
+                 {90, 148, 194, 197, 264, 330, 373, 379, 529, 673}},
+    GoldenWindow{
+        Layout::kWindow4, 512, 3, 8, 2, 0xd83974e5d46cab01, 65, {7, 114, 186, 297, 308, 345, 415, 494, 523, 571}},
+    GoldenWindow{Layout::kWindow4,
+                 51200,
+                 7,
+                 800,
+                 5,
+                 0x60db017c393b0bde,
+                 17878,
+                 {47, 58, 251, 595, 760, 807, 843, 911, 1031, 1045}},
+    GoldenWindow{Layout::kWindow4,
+                 524800,
+                 9,
+                 9000,
+                 3,
+                 0x0879860a4bed8f48,
+                 236462,
+                 {50, 175, 210, 213, 253, 264, 334, 661, 773, 919}},
+    GoldenWindow{
+        Layout::kWindow2, 512, 3, 20, 1, 0x3bfcc586110fc957, 107, {88, 114, 308, 395, 464, 501, 519, 666, 673, 777}},
+    GoldenWindow{Layout::kWindow2,
+                 51200,
+                 7,
+                 1500,
+                 4,
+                 0x115496e56c199833,
+                 17029,
+                 {1407, 3310, 4273, 4644, 6763, 6800, 6868, 7121, 7811, 8490}},
+    GoldenWindow{
+        Layout::kWindow2, 51200, 64, 900, 0, 0x9a3debfb18e2254a, 22104, {8, 14, 23, 118, 161, 250, 294, 406, 410, 441}},
 };
 
 inline constexpr std::array kGoldenProbes{

@@ -47,8 +47,6 @@ std::string option_before(const CLI::App& command) {
 
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
-  if (command.get_name() == "plan" && word.starts_with("--window"))
-    return tools::unexpected(command, word) + " Filters with a window are planned by --layout window.";
   return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command));
 }
 

@@ -349,7 +349,10 @@ void Loader::finish() {
 }
 
 void Loader::warn(const std::string& words) {
-  if (!warned_.exchange(true)) complain(words + ". Make a larger one with bf build.");
+  if (!warned_.exchange(true))
+    complain(words + (expires_
+                          ? ". The rate falls as epochs end (bf turn). For so many keys make a larger one (bf create)."
+                          : ". Make a larger one with bf build."));
 }
 
 std::string overfull_words(const bfstore::Filter& filter, const std::string& file, std::uint64_t most_keys) {

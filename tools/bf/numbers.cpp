@@ -216,6 +216,25 @@ std::string time_words(std::uint64_t milliseconds) {
   return grouped(milliseconds) + " ms";
 }
 
+std::string time_option(std::uint64_t milliseconds) {
+  std::string text = time_words(milliseconds);
+  text.erase(std::remove_if(text.begin(), text.end(), [](char one) { return one == ' ' || one == ','; }), text.end());
+  return text;
+}
+
+std::string rounded_time(std::uint64_t milliseconds) {
+  constexpr std::uint64_t kLong = 1000;  // of the unit: short_number() would write it with an exponent
+  constexpr TimeUnit kDay = kTimeUnits[1];
+  for (const TimeUnit& unit : {kDay, kTimeUnits[2], kTimeUnits[3], kTimeUnits[5]}) {
+    const bool is_day = unit.milliseconds == kDay.milliseconds;
+    if (is_day ? milliseconds <= 2 * unit.milliseconds : milliseconds < unit.milliseconds) continue;
+    const std::uint64_t whole = milliseconds / unit.milliseconds;
+    const double exactly = static_cast<double>(milliseconds) / static_cast<double>(unit.milliseconds);
+    return (whole < kLong ? short_number(exactly) : grouped(whole)) + " " + unit.name;
+  }
+  return grouped(milliseconds) + " ms";
+}
+
 double parse_fraction(const std::string& option, std::string_view text, double limit, const std::string& example) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -43,6 +43,12 @@ std::uint64_t parse_time(const std::string& option, std::string_view text);
 // 86,400,000 as "24 h": in the largest unit of which it is a whole number, but in hours below two days.
 std::string time_words(std::uint64_t milliseconds);
 
+// As parse_time() reads it: "24h".
+std::string time_option(std::uint64_t milliseconds);
+
+// 12,342,858 as "3.43 h", rounded: in the largest unit of which it is one or more, but in hours up to two days.
+std::string rounded_time(std::uint64_t milliseconds);
+
 // Permission bits in octal.
 std::uint32_t parse_mode(const std::string& option, std::string_view text);
 

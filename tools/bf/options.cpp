@@ -129,8 +129,7 @@ void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for
                  "blocked (default, one cache line), classic (fewest false positives), counting (removes), window (8 "
                  "epochs), window-4 (4 epochs), window-2 (2 epochs)");
   CLI::Option* const window =
-      add_text(app, "--window", "keep keys for this long after their last add, such as 24h or 7d; see bf turn", "TIME",
-               [&](const std::string& name, const std::string& text) { options.window_ms = parse_time(name, text); });
+      add_window(app, options, "keep keys for this long after their last add, such as 24h or 7d; see bf turn");
   CLI::Option* const hash = add_text(app, "--hash", names_of_hashes(), "H", take_hash);
   CLI::Option* const seed = add_text(app, "--seed", "xxh3's seed, decimal or 0x... (default: random)", "S", take_seed);
   app.get_option("--like")->excludes(layout, window, hash, seed);
@@ -236,6 +235,12 @@ CLI::Option* add_probes(CLI::App& app, bfstore::Options& options, const std::str
 CLI::Option* add_layout(CLI::App& app, bfstore::Options& options, const std::string& help) {
   return add_text(app, "--layout", help, "L",
                   [&](const std::string& name, const std::string& text) { options.layout = parse_layout(name, text); });
+}
+
+CLI::Option* add_window(CLI::App& app, bfstore::Options& options, const std::string& help) {
+  return add_text(app, "--window", help, "TIME", [&](const std::string& name, const std::string& text) {
+    options.window_ms = parse_time(name, text);
+  });
 }
 
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help) {

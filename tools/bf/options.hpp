@@ -53,6 +53,7 @@ CLI::Option* add_max_bytes(CLI::App& app, bfstore::Options& options, const std::
 CLI::Option* add_bits(CLI::App& app, bfstore::Options& options, const std::string& help);
 CLI::Option* add_probes(CLI::App& app, bfstore::Options& options, const std::string& help);
 CLI::Option* add_layout(CLI::App& app, bfstore::Options& options, const std::string& help);
+CLI::Option* add_window(CLI::App& app, bfstore::Options& options, const std::string& help);
 
 void add_file(CLI::App& app, Arguments& arguments, const std::string& help);
 void add_keys(CLI::App& app, Arguments& arguments);  // KEY..., --from and how keys end

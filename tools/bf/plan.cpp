@@ -21,14 +21,16 @@ namespace bf {
 namespace {
 
 constexpr const char* kStandardOutput = "-";  // as the picture's path
+constexpr const char* kSomeWindow = "24h";    // in a command, where none was given
 
 // Takes the sizes that `create` takes, in any combination that gives none of them twice.
 void declare_plan(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app,
-                       "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
-                       "               [--key-bytes L] [--formulas | --json [--curve]] [--svg PATH [--force]]\n"
-                       "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
-                       {"--capacity", "--fpr", "--bits", "--layout", "--svg"});
+  add_help_and_version(
+      app,
+      "bf plan [-n N] [-p P] [--bits-per-key B] [-m M | --max-bytes SIZE] [-k K] [--layout L]\n"
+      "               [--window TIME] [--key-bytes L] [--formulas | --json [--curve]] [--svg PATH [--force]]\n"
+      "bf plan --like OTHER [--format F] [--column C] [--member N] [-n N | -p P] ...",
+      {"--capacity", "--fpr", "--bits", "--layout", "--window"});
   bfstore::Options& options = arguments.options;
   add_capacity(app, options, "distinct keys");
   add_fpr(app, options, "the highest false-positive rate at that number of keys");
@@ -37,6 +39,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
       ->excludes(add_max_bytes(app, options, "the largest file, instead of --bits"));
   add_probes(app, options, "bits set by each key, 1 to 64");
   add_layout(app, options, "this layout alone");
+  add_window(app, options, "filters that keep keys for this long after their last add, such as 24h or 7d");
   add_plan_like(app, arguments);
   add_text(app, "--key-bytes", "the average length of a key in the hash set that the filter is compared with (24)", "L",
            [&](const std::string& name, const std::string& text) {
@@ -63,6 +66,11 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
           "have then. Filters of some other programs do not say n: give -n or -p. OTHER's own layout is planned with "
           "its\n"
           "hash, the others with xxh3.\n"
+          "\nWith --window the layouts are those whose keys expire, and n is the number of different keys of one "
+          "window,\n"
+          "which come evenly. An epoch ends by a turn (bf turn), which writes all bits of the filter once. A key is "
+          "found\n"
+          "for the window, and for the longer time at most if no turn is late.\n"
           "\nThe first line is the layout that bf create makes by default. The curve is that of the first layout "
           "(--layout chooses another, --svg draws all), and the last lines are "
           "the\n"
@@ -79,7 +87,7 @@ void declare_plan(CLI::App& app, Arguments& arguments) {
           "\n" + kAboutNumbers,
       "  bf plan -n 100M -p 1%\n  bf plan -m 8MiB\n  bf plan --max-bytes 64MiB --fpr 0.001\n"
       "  bf plan -m 5M -k 7 --layout classic --json\n"
-      "  bf plan --like users.bf -n 20M");
+      "  bf plan --like users.bf -n 20M\n  bf plan -n 10M --window 24h");
 }
 
 // Then what it holds at several rates is the answer.
@@ -138,6 +146,7 @@ bfstore::PlanRequest numbers_given(const bfstore::Options& options) {
   given.max_bytes = options.max_bytes;
   given.num_bits = options.num_bits;
   given.num_probes = options.num_probes;
+  given.window_ms = options.window_ms;
   return given;
 }
 
@@ -164,8 +173,9 @@ std::string option_of(const char* name, double number) {
 // The numbers that were given, if bf create takes them together. Otherwise all that follow from them.
 std::string create_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
   if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
-  const std::string command =
-      std::string("bf create filter.bf --layout ") + plan.layout.name + (plan.layout.can.expire ? " --window 24h" : "");
+  const std::string window = plan.window_ms == 0 ? kSomeWindow : time_option(plan.window_ms);
+  const std::string command = std::string("bf create filter.bf --layout ") + plan.layout.name +
+                              (plan.layout.can.expire ? " --window " + window : "");
   const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
   if (free && given.bits_per_key == 0)
     return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);
@@ -185,11 +195,13 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
   all.key_bytes = arguments.key_bytes;
   for (const bfstore::LayoutInfo& layout : bfstore::layouts()) {
     const bool is_like = !options.like.empty() && layout.layout == all.given.layout;
-    const bool is_wanted = options.layout ? layout.layout == *options.layout : is_like || !layout.can.expire;
+    const bool is_wanted =
+        options.layout ? layout.layout == *options.layout : is_like || layout.can.expire == (options.window_ms != 0);
     if (!is_wanted) continue;
     bfstore::PlanRequest request = all.given;
     if (request.layout != layout.layout) request.hash = bfstore::Hash::kXxh3;
     request.layout = layout.layout;
+    if (!layout.can.expire && !options.layout) request.window_ms = 0;
     const auto plan = bfstore::plan(request);
     if (plan) {
       all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),

@@ -22,6 +22,7 @@ Json given_json(const bfstore::PlanRequest& request) {
   object["max_bytes"] = given(request.max_bytes);
   object["num_bits"] = given(request.num_bits);
   object["num_probes"] = given(request.num_probes);
+  object["window_ms"] = given(request.window_ms);
   return object;
 }
 
@@ -47,6 +48,11 @@ Json forecast_json(const Forecast& forecast, bool has_curve) {
   object["fill_ratio"] = plan.fill_ratio;
   object["cache_lines"] = plan.cache_lines;
   object["page_faults"] = plan.page_faults;
+  object["epochs"] = given(plan.layout.epochs);
+  object["window_ms"] = given(plan.window_ms);
+  object["epoch_ms"] = given(plan.epoch_ms);
+  object["longest_found_ms"] = given(plan.longest_found_ms);
+  object["turn_bytes"] = given(plan.turn_bytes);
   object["can"] = abilities_json(plan.layout.can);
   object["curve"] = has_curve ? Json::array() : Json();
   if (!has_curve) return object;

@@ -27,6 +27,7 @@ bfstore::PlanRequest numbers_of_own(const bfstore::Report& report, const std::st
   numbers.num_bits = identity.num_bits;
   numbers.num_probes = identity.num_probes;
   numbers.capacity = identity.capacity;
+  if (report.turning) numbers.window_ms = report.turning->window_ms;
   return numbers;
 }
 
@@ -83,6 +84,7 @@ bfstore::PlanRequest numbers_of_like(const Arguments& arguments) {
     numbers.capacity = given.capacity;
     numbers.fpr = given.fpr;
   }
+  if (given.window_ms != 0) numbers.window_ms = given.window_ms;
   if (numbers.capacity == 0 && numbers.fpr == 0)
     throw Failure(given.like +
                   ": does not say how many keys it is for, nor its rate. Give one of them: --capacity N or --fpr P.");

@@ -28,6 +28,13 @@ tools::RateAxes axes_of(const Forecasts& all) {
   return axes;
 }
 
+// What the keys are of whose number the axis shows.
+std::string axis_words(const Forecasts& all) {
+  const bool expire = std::all_of(all.possible.begin(), all.possible.end(),
+                                  [](const Forecast& one) { return one.plan.layout.can.expire; });
+  return expire ? "keys of one window" : "keys";
+}
+
 // The distance of the ticks of an axis: 1, 2 or 5 times a power of 10, so that there are two to five of them.
 double step_of(double most_keys) {
   const double least = std::max(1.0, most_keys / 5);
@@ -38,7 +45,7 @@ double step_of(double most_keys) {
   return 10 * power;
 }
 
-std::string grid(const tools::RateAxes& axes) {
+std::string grid(const tools::RateAxes& axes, const Forecasts& all) {
   const double right = axes.width - axes.margins.right;
   const double floor = axes.height - axes.margins.bottom;
   std::string text;
@@ -56,14 +63,14 @@ std::string grid(const tools::RateAxes& axes) {
   const double middle = (axes.margins.top + floor) / 2;
   const std::string upright =
       "transform=\"rotate(-90 " + tools::coordinate(kNameLeft) + " " + tools::coordinate(middle) + ")\"";
-  return text + tools::svg_text((axes.margins.left + right) / 2, floor + kTitleBelow, "middle", "keys") +
+  return text + tools::svg_text((axes.margins.left + right) / 2, floor + kTitleBelow, "middle", axis_words(all)) +
          tools::svg_text(kNameLeft, middle, "middle", "false-positive rate", upright);
 }
 
 std::string summary(const bfstore::Plan& plan) {
   return std::string(plan.layout.name) + ": " + short_number(plan.fpr) + " at " + grouped(plan.capacity) +
          (plan.capacity == 1 ? " key, " : " keys, ") + short_number(plan.bits_per_key) + " bits per key, " +
-         human_bytes(plan.file_bytes);
+         human_bytes(plan.file_bytes) + (plan.window_ms == 0 ? "" : ", epochs of " + rounded_time(plan.epoch_ms));
 }
 
 std::string legend_row(const tools::RateAxes& axes, const bfstore::Plan& plan, std::size_t number,
@@ -149,7 +156,7 @@ std::string svg_text(const Forecasts& all) {
       kTitle + "</title>\n<desc>" + described(all) + "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
   text += tools::svg_text(axes.margins.left, 24, "start", std::string(kTitle) + " (dashed: its capacity)",
                           "font-size=\"16\"");
-  text += grid(axes) + left_out(axes, all) + capacity_lines(axes, all.possible);
+  text += grid(axes, all) + left_out(axes, all) + capacity_lines(axes, all.possible);
   for (std::size_t number = 0; number < all.possible.size(); ++number)
     text += curve(axes, all.possible[number], number);
   return text + "</svg>\n";

@@ -90,13 +90,33 @@ bool all_can(const Forecasts& all, const Ability& ability, bool wanted) {
                      [&](const Forecast& one) { return can(one, ability) == wanted; });
 }
 
+// Bloom's formulas are for the keys of one filter. A layout whose keys expire has a filter for each epoch.
+bool shows_formulas(const Forecasts& all) {
+  return all.has_formulas && !std::all_of(all.possible.begin(), all.possible.end(),
+                                          [](const Forecast& one) { return one.plan.layout.can.expire; });
+}
+
+bool has_window(const Forecast& forecast) { return forecast.plan.window_ms != 0; }
+
+// Nothing is in the column of a layout whose keys do not expire.
+void add_windows(Table& table, const Forecasts& all) {
+  if (std::none_of(all.possible.begin(), all.possible.end(), has_window)) return;
+  const auto row = [&table](const char* name, auto cell) {
+    table.add(name, [&](const Forecast& one) { return has_window(one) ? cell(one.plan) : std::string("-"); });
+  };
+  row("an epoch ends after", [](const bfstore::Plan& plan) { return rounded_time(plan.epoch_ms); });
+  row("its turn writes", [](const bfstore::Plan& plan) { return human_bytes(plan.turn_bytes); });
+  row("a key is found for at least", [](const bfstore::Plan& plan) { return rounded_time(plan.window_ms); });
+  row("a key is found for at most", [](const bfstore::Plan& plan) { return rounded_time(plan.longest_found_ms); });
+}
+
 std::string facts(const Forecasts& all) {
   Table table(all);
   table.add("", [](const Forecast& one) { return std::string(one.plan.layout.name); });
   table.add("keys (n)", [](const Forecast& one) { return grouped(one.plan.capacity); });
   table.add("false-positive rate (p)", [](const Forecast& one) { return short_number(one.plan.fpr); });
   const auto add_formula = [&](const char* name, const std::function<std::string(const Forecast&)>& cell) {
-    if (all.has_formulas) table.add(name, cell);
+    if (shows_formulas(all)) table.add(name, cell);
   };
   add_formula("  (1 - e^(-kn/m))^k", [](const Forecast& one) { return short_number(one.plan.bloom_fpr); });
   table.add("bits per key", [](const Forecast& one) { return short_number(one.plan.bits_per_key); });
@@ -110,6 +130,7 @@ std::string facts(const Forecasts& all) {
   table.add("share of m that is set", [](const Forecast& one) { return short_number(one.plan.fill_ratio); });
   table.add("cache lines per lookup", [](const Forecast& one) { return short_number(one.plan.cache_lines); });
   table.add("page faults per cold lookup", [](const Forecast& one) { return short_number(one.plan.page_faults); });
+  add_windows(table, all);
   for (const Ability& ability : kAbilities) {
     if (!all_can(all, ability, true) && !all_can(all, ability, false))
       table.add(ability.name, [&](const Forecast& one) { return can(one, ability) ? "yes" : "no"; });
@@ -256,6 +277,19 @@ std::string about_space(const Forecasts& all) {
   return "A short file has 16 KiB before its bits, and ends with a whole page.\n";
 }
 
+std::string about_turns(const Forecasts& all) {
+  if (std::none_of(all.possible.begin(), all.possible.end(), has_window)) return "";
+  return "n is the number of different keys of one window, if they come evenly. Turns are\nyours: run bf turn several "
+         "times in each epoch. A late turn keeps keys longer.\n";
+}
+
+std::string about_numbers(const Forecasts& all) {
+  const std::string formulas = shows_formulas(all) ? "Each filter will have the first rate of its column. Indented: "
+                                                     "Bloom's formulas,\nto compare. "
+                                                   : "";
+  return formulas + "Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
+}
+
 std::string notes(const Forecasts& all) {
   std::string text = "\n";
   const bool several = all.possible.size() > 1;
@@ -265,12 +299,10 @@ std::string notes(const Forecasts& all) {
       all, "Fewest cache lines", &bfstore::Plan::cache_lines, [](double lines) { return short_number(lines); },
       " (bf create makes " + usual + " by default)");
   text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
-  text +=
-      abilities(all, several ? "None of these" : "It never", false, several ? "; --layout window expires them" : "");
+  text += abilities(all, several ? "None of these" : "It never", false, several ? "; --window 24h expires them" : "");
+  text += about_turns(all);
   text += about_space(all);
-  if (all.has_formulas)
-    text += "Indented: Bloom's formulas, to compare. Each filter will have the first rate of\nits column.\n";
-  text += "Hash set: keys of " + grouped(all.key_bytes) + " bytes. See bf help plan.\n";
+  text += about_numbers(all);
   for (const Refusal& one : all.impossible) text += std::string("\n") + one.layout.name + ": " + one.why + "\n";
   return text;
 }
@@ -299,7 +331,8 @@ std::string underscored(std::uint64_t number) {
 
 std::string ways_on(const bfstore::PlanRequest& given) {
   const std::string size =
-      given.num_bits != 0 ? "-m " + underscored(given.num_bits) : "--max-bytes " + underscored(given.max_bytes);
+      (given.num_bits != 0 ? "-m " + underscored(given.num_bits) : "--max-bytes " + underscored(given.max_bytes)) +
+      (given.window_ms != 0 ? " --window " + time_option(given.window_ms) : "");
   return "To see all facts, and the commands that make such filters, give a rate:\n  bf plan " + size + " -p 1%\n";
 }
 

@@ -117,10 +117,13 @@ std::string key_labels(const tools::RateAxes& axes, double capacity) {
   const double y = kPlotBottom + 18;
   std::string drawn = tools::svg_text(kMargins.left, y, "middle", "0") +
                       tools::svg_text(kPlotRight, y, "end", about_text(axes.most_keys));
+  // The last label is far away, since the capacity is in the left half. The first one may be near.
+  constexpr double kHalfDigit = 4.5;
+  constexpr double kApart = 12;
+  const std::string label = about_text(capacity);
   const double middle = axes.x(capacity);
-  constexpr double kApart =
-      60;  // from the first label; the last one is far away, since the capacity is in the left half
-  if (middle > kMargins.left + kApart) drawn += tools::svg_text(middle, y, "middle", about_text(capacity));
+  const bool is_far = middle - kHalfDigit * static_cast<double>(label.size()) > kMargins.left + kApart;
+  drawn += tools::svg_text(is_far ? middle : kMargins.left + kApart, y, is_far ? "middle" : "start", label);
   return drawn +
          tools::svg_text((kMargins.left + kPlotRight) / 2, kHeight - 6, "middle", "number of keys in the filter");
 }
@@ -279,6 +282,7 @@ std::string rate_chart(const Facts& facts) {
   const bool below = has_place && is_below(axes, fill.estimated_fpr);
   return figure("False-positive rate as the filter fills",
                 about_rate_now(facts) + about_promise(id) +
+                    (facts.report.turning ? " The curve is for keys that come evenly, just before a turn." : "") +
                     (below ? " So low a rate is below the picture: the arrow points to it." : ""),
                 drawn, kHeight);
 }

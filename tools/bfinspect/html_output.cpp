@@ -97,13 +97,14 @@ std::string advice(const Facts& facts) {
   std::string said;
   if (facts.lacks_bits()) said = missing_bits_advice(facts) + " ";
   if (facts.overfull.value_or(false)) {
-    said +=
-        "It has more keys than it was made for, and answers \"maybe\" more often than it promised. Build a larger one "
-        "from all keys (bf build). ";
+    said += std::string(facts.report.turning ? "It has more keys in one epoch, or in all, than it was made for"
+                                             : "It has more keys than it was made for") +
+            ", and answers \"maybe\" more often than it promised. " + overfull_advice(facts.report) + ". ";
   }
   if (facts.report.filling) said += "Every answer is \"maybe\" until bf finish-filling says that all keys were added. ";
   if (facts.verdict == Verdict::kHealthy && facts.remaining_keys == 0U)
     said += "It is full: more keys would break its promise. Build a larger one before they come (bf build). ";
+  if (is_epoch_over(facts.report)) said += epoch_advice(facts.report) + " ";
   return said + state_advice(facts);
 }
 

@@ -126,6 +126,18 @@ std::string time_text(std::uint64_t milliseconds) {
   return grouped(milliseconds) + " ms";
 }
 
+// For how long a key of now is found at most.
+std::string longest_text(const bfstore::Turning& turning) {
+  if (turning.due) return "for longer the later the turn comes that is due";
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  const std::uint64_t others = turning.epochs - 1;
+  const std::uint64_t epoch_ms = turning.window_ms / others + (turning.window_ms % others != 0 ? 1 : 0);
+  const std::uint64_t began_ms = turning.turned_at / kMillisecond;
+  const std::uint64_t seconds =
+      began_ms / 1000 + epoch_ms / 1000 * turning.epochs + (began_ms % 1000 + epoch_ms % 1000 * turning.epochs) / 1000;
+  return "until " + moment_text(static_cast<std::time_t>(seconds)) + " at most, if each turn comes in time";
+}
+
 void put_epoch(Sheet& sheet, const Report& report) {
   if (!report.turning) return;
   const bfstore::Turning& turning = *report.turning;
@@ -134,10 +146,7 @@ void put_epoch(Sheet& sheet, const Report& report) {
   const std::string began = ", since " + moment_text(static_cast<std::time_t>(turning.turned_at / kSecond));
   sheet.row("epoch", grouped(turning.epoch) + began + (turning.due ? ". It is over: bf turn" : ""),
             turning.due ? Colour::kWarning : Colour::kNone);
-  const std::uint64_t most_ms = turning.window_ms / (turning.epochs - 1) * turning.epochs;
-  sheet.row("a key of now", "stays for " + time_text(turning.window_ms) + " at least, and until " +
-                                moment_text(static_cast<std::time_t>(turning.turned_at / kSecond + most_ms / 1000)) +
-                                " at most, if each turn comes in time");
+  sheet.row("a key of now", "stays for " + time_text(turning.window_ms) + " at least, and " + longest_text(turning));
 }
 
 // The header of a bad file may still say that it is clean.
@@ -204,7 +213,7 @@ constexpr const char* kUnknownForHoles = "unknown, since bits may be missing";
 // "about 996 more keys to its capacity, 1,027 until the promised rate is exceeded": m may have been rounded up to whole
 // lines.
 std::string room_text(const Facts& facts) {
-  if (facts.overfull.value_or(false)) return "none: overfull. Build a larger one from all keys (bf build)";
+  if (facts.overfull.value_or(false)) return "none: overfull. " + overfull_advice(facts.report);
   if (facts.lacks_bits()) return kUnknownForHoles;
   const auto room = static_cast<double>(*facts.remaining_keys);
   if (room == 0) return "none: the promised rate is reached, within the error of the estimate";

@@ -214,6 +214,20 @@ std::string format_version(const bfstore::ReportedIdentity& identity) {
   return std::to_string(identity.version_major) + '.' + std::to_string(identity.version_minor);
 }
 
+bool is_epoch_over(const bfstore::Report& report) { return report.turning && report.turning->due; }
+
+std::string epoch_advice(const bfstore::Report& report) {
+  if (!is_epoch_over(report)) return "";
+  return "Its epoch is over: end it (bf turn). Until then keys are found for longer than they should be.";
+}
+
+// The keys of a window may be fewer than its capacity, and yet too many for the epochs that they came in.
+std::string overfull_advice(const bfstore::Report& report) {
+  if (!report.turning) return "Build a larger one from all keys (bf build)";
+  return "The rate falls as epochs end (bf turn). If so many keys of one epoch will come again, make a larger one (bf "
+         "create)";
+}
+
 std::string headline(const Facts& facts) {
   const bfstore::Report& report = facts.report;
   if (facts.foreign) return foreign_headline(facts);
@@ -224,7 +238,8 @@ std::string headline(const Facts& facts) {
   const std::string name =
       sealed && report.state == FileState::kClean ? "sealed" : bfstore::file_state_name(report.state);
   return name + (report.filling ? ", filling" : "") + not_looked_at(facts) +
-         (facts.overfull.value_or(false) ? ", overfull" : "") + (facts.lacks_bits() ? ", bits may be missing" : "");
+         (is_epoch_over(report) ? ", its epoch is over" : "") + (facts.overfull.value_or(false) ? ", overfull" : "") +
+         (facts.lacks_bits() ? ", bits may be missing" : "");
 }
 
 bool is_past_estimate(const bfstore::Fill& fill) {

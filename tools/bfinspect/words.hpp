@@ -26,6 +26,14 @@ std::string format_version(const bfstore::ReportedIdentity& identity);
 // file".
 std::string headline(const Facts& facts);
 
+// True if keys expire, and a turn is due.
+bool is_epoch_over(const bfstore::Report& report);
+// What to do about that, or nothing.
+std::string epoch_advice(const bfstore::Report& report);
+
+// What to do about an overfull filter.
+std::string overfull_advice(const bfstore::Report& report);
+
 // So many bits are set that any higher number of keys would have set them.
 bool is_past_estimate(const bfstore::Fill& fill);
 

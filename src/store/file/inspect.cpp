@@ -9,6 +9,7 @@
 #include "format/sections.hpp"
 #include "layout/layout.hpp"
 #include "region/mapping.hpp"
+#include "sizing/epochs.hpp"
 #include "store/file/evidence.hpp"
 #include "store/file/header.hpp"
 #include "store/file/reached.hpp"
@@ -45,7 +46,7 @@ void report_epoch(const store::Evidence& evidence, Report& report) {
   const std::uint32_t epochs = layout::row_of(static_cast<Layout>(report.identity->layout)).info.epochs;
   const std::uint64_t window_ms = *report.identity->window_ms;
   const bool ends = evidence.syncing || !store::in_one_epoch(evidence);
-  const bool due = !ends && store::is_turn_due(*newest, evidence.place.boot_id, store::epoch_ms(window_ms, epochs));
+  const bool due = !ends && store::is_turn_due(*newest, evidence.place.boot_id, sizing::epoch_ms(window_ms, epochs));
   report.turning = Turning{epochs, window_ms, evidence.epoch.number(), newest->turned_at, due};
 }
 

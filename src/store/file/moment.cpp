@@ -16,17 +16,24 @@ bool between_epochs(const HeaderBytes& header, const format::FileId& file_id) no
   return evidence.slots.newest() != nullptr && !in_one_epoch(evidence);
 }
 
+bool says_clean(const HeaderBytes& header, const format::FileId& file_id) noexcept {
+  const format::SlotPair slots = slots_of(header, file_id);
+  return slots.newest() != nullptr && slots.newest()->state == SlotState::kClean;
+}
+
 }  // namespace
 
 // A turn's first slot has a time that is too early. It is written while *syncing* is set, after the epoch's word has
 // changed. So if *syncing* was not set before, and that word is the same afterwards, the slots between are of no turn.
+// A clean slot is of none, either, and a killed closer may have left *syncing* set.
 Result<HeaderBytes> header_outside_turns(const OpenFile& opened) {
   for (region::Patience patience(opened.lock_timeout_ms());;) {
     const auto before = opened.whole_header();
     if (!before || !opened.identity().window_ms) return before;
     const auto header = opened.whole_header();
     if (!header) return header.error();
-    const bool same = !syncing_in(*before) && epoch_in(*before) == epoch_in(*header);
+    const bool settled = !syncing_in(*before) || says_clean(*header, opened.identity().file_id);
+    const bool same = settled && epoch_in(*before) == epoch_in(*header);
     if (same && !between_epochs(*header, opened.identity().file_id)) return header;
     if (!patience.wait())
       return fail(Code::kBusy, opened.file().path() + ": another process ends an epoch of it. Try again later.");

@@ -114,6 +114,13 @@ bool live_word_as_sealed(const HeaderBytes& header, const format::Identity& iden
   return (live_word_of(header).bits & ~format::LiveWord::kGone) == format::LiveWord::healthy(identity.file_id).bits;
 }
 
+// Without a valid slot all epochs are as good: that is damage of its own.
+bool epoch_as_sealed(const HeaderBytes& header, const format::Identity& identity) {
+  if (!identity.window_ms) return true;
+  const format::SlotPair slots = slots_of(header, identity.file_id);
+  return slots.newest() == nullptr || epoch_in(header).number() == slots.newest()->epoch;
+}
+
 // Returns the copied header if there is a copy: lookups believe that, and not what the file says now.
 Result<HeaderBytes> header_of(const SealedBytes& sealed) {
   if (sealed.copy == nullptr) return read_header(sealed.file);
@@ -127,6 +134,8 @@ void append_header_damage(std::vector<DamagedRange>& ranges, const SealedBytes& 
     append(ranges, {format::kSlotOffset, 2 * format::kPageBytes});
   if (!header || !live_word_as_sealed(*header, sealed.identity))
     append(ranges, {format::kLivePageOffset + format::kLiveWordField.offset, format::kLiveWordField.bytes});
+  if (!header || !epoch_as_sealed(*header, sealed.identity))
+    append(ranges, {format::kLivePageOffset + format::kLiveEpochField.offset, format::kLiveEpochField.bytes});
   if (!header || keys_added_in(*header) != sealed.identity.seal->keys_added)
     append(ranges, {format::kLivePageOffset + format::kStripesField.offset, format::kStripesField.bytes});
 }

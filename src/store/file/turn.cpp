@@ -7,6 +7,7 @@
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
+#include "sizing/epochs.hpp"
 #include "store/file/refusals.hpp"
 #include "store/file/sync.hpp"
 
@@ -59,7 +60,7 @@ Error check_may_turn(const OpenFile& opened, const Evidence& evidence) {
   if (!evidence) return evidence.error();
   if (Error error = check_may_turn(opened, *evidence); !error.ok()) return error;
   const format::Slot& newest = *evidence->slots.newest();
-  const std::uint64_t length = epoch_ms(*opened.identity().window_ms, row_of(opened).info.epochs);
+  const std::uint64_t length = sizing::epoch_ms(*opened.identity().window_ms, row_of(opened).info.epochs);
   const bool over = from ? newest.epoch == *from : is_turn_due(newest, evidence->place.boot_id, length);
   return over ? std::optional(newest.epoch) : std::nullopt;
 }
@@ -89,11 +90,6 @@ Error clear(const OpenFile& opened, std::uint64_t epoch, const MappedLock& sync_
 }  // namespace
 
 Times now() noexcept { return {nanoseconds_on(CLOCK_REALTIME), nanoseconds_on(CLOCK_BOOTTIME)}; }
-
-std::uint64_t epoch_ms(std::uint64_t window_ms, std::uint32_t epochs) noexcept {
-  const std::uint64_t whole_epochs = epochs - 1;
-  return window_ms / whole_epochs + (window_ms % whole_epochs != 0 ? 1 : 0);
-}
 
 bool is_turn_due(const format::Slot& slot, const format::BootId& boot_id, std::uint64_t epoch_ms) noexcept {
   const Times moment = now();

@@ -16,9 +16,6 @@ struct Times {
 };
 Times now() noexcept;
 
-// The length of one epoch in milliseconds.
-std::uint64_t epoch_ms(std::uint64_t window_ms, std::uint32_t epochs) noexcept;
-
 // True if the slot's epoch is over in a system of that boot. A clock that was set back makes no turn due.
 bool is_turn_due(const format::Slot& slot, const format::BootId& boot_id, std::uint64_t epoch_ms) noexcept;
 

@@ -6,6 +6,7 @@
 #include "base/fail.hpp"
 #include "format/sections.hpp"
 #include "region/place.hpp"
+#include "sizing/epochs.hpp"
 #include "store/file/making.hpp"
 #include "store/file/refusals.hpp"
 #include "store/file/turn.hpp"
@@ -95,7 +96,7 @@ class InFile final : public Home {
     if (slots.newest() == nullptr) return turning;
     turning.turned_at = slots.newest()->turned_at;
     const bool ends = syncing || opened().live_word().epoch() != epoch || slots.newest()->epoch != turning.epoch;
-    turning.due = !ends && is_turn_due(*slots.newest(), boot_id_, epoch_ms(turning.window_ms, epochs));
+    turning.due = !ends && is_turn_due(*slots.newest(), boot_id_, sizing::epoch_ms(turning.window_ms, epochs));
     return turning;
   }
 

@@ -172,11 +172,8 @@ std::optional<std::vector<std::uint32_t>> seeds_of(const Options& options, Hash 
 }
 
 Error check_window(const layout::Row& row, const Options& options) {
-  const bool expires = row.info.epochs != 0;
-  if (expires == (options.window_ms != 0)) return {};
-  if (!expires)
-    return fail(Code::kInvalid, std::string("the keys of the layout ") + row.info.name +
-                                    " do not expire. Give no window, or a layout that has one.");
+  if (Error error = check_has_window(row, options.window_ms); !error.ok()) return error;
+  if (row.info.epochs == 0 || options.window_ms != 0) return {};
   return fail(Code::kInvalid, std::string("the keys of the layout ") + row.info.name +
                                   " expire. Give the window: for how long they are kept.");
 }
@@ -291,6 +288,12 @@ Result<Parameters> parameters_of(const Options& options) {
 }
 
 }  // namespace
+
+Error check_has_window(const layout::Row& row, std::uint64_t window_ms) {
+  if (row.info.epochs != 0 || window_ms == 0) return {};
+  return fail(Code::kInvalid, std::string("the keys of the layout ") + row.info.name +
+                                  " do not expire. Give no window, or a layout that has one.");
+}
 
 Error check_hash_takes(const layout::Row& row, const hash::Row& hash, const Options& options, std::uint64_t num_bits,
                        std::uint32_t num_probes) {

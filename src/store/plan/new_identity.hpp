@@ -24,6 +24,9 @@ struct OwnOptions : Options {
 // Makes the identity of a file or of an embedded filter. For a bare filter (Options::bare), what its bytes say.
 Result<format::Identity> new_identity(const Options& options, format::Form form);
 
+// kInvalid if a window is given (it is not 0) to a layout whose keys do not expire.
+Error check_has_window(const layout::Row& row, std::uint64_t window_ms);
+
 // Checks that a filter of this layout, m and k can have the hash. `options` say whether m was given or computed.
 Error check_hash_takes(const layout::Row& row, const hash::Row& hash, const Options& options, std::uint64_t num_bits,
                        std::uint32_t num_probes);

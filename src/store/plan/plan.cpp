@@ -9,6 +9,7 @@
 #include "hash/hash.hpp"
 #include "layout/layout.hpp"
 #include "sizing/complete.hpp"
+#include "sizing/epochs.hpp"
 #include "store/file/reached.hpp"
 #include "store/plan/new_identity.hpp"
 
@@ -42,6 +43,15 @@ double places(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes
   return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
 }
 
+// A turn clears a word of each line, and so writes all lines.
+void plan_window(Plan& plan, std::uint64_t window_ms) noexcept {
+  if (window_ms == 0) return;
+  plan.window_ms = window_ms;
+  plan.epoch_ms = sizing::epoch_ms(window_ms, plan.layout.epochs);
+  plan.longest_found_ms = sizing::longest_found_ms(window_ms, plan.layout.epochs);
+  plan.turn_bytes = plan.body_bytes;
+}
+
 }  // namespace
 
 Result<Plan> plan(const PlanRequest& request) {
@@ -55,6 +65,7 @@ Result<Plan> plan(const PlanRequest& request) {
     return base::fail(Code::kInvalid, "unknown hash " + std::to_string(static_cast<std::uint16_t>(request.hash)) +
                                           ". Give the number of one that this version has.");
   }
+  if (Error error = store::check_has_window(*row, request.window_ms); !error.ok()) return error;
   const layout::Row& rates = store::row_of_rates(*row, *hash);
   Options options = options_of(request);
   const auto size = store::solve_for_reached(*hash, options, [&](const Options& reached) {
@@ -81,6 +92,7 @@ Result<Plan> plan(const PlanRequest& request) {
   plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
   plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
   plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);
+  plan_window(plan, request.window_ms);
   return plan;
 }
 
