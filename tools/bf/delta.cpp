@@ -48,10 +48,11 @@ bfstore::DeltaOptions delta_options(const Arguments& arguments) {
 
 int delta(const Arguments& arguments) {
   interrupt::defer();
-  refuse_taken(arguments.raw, arguments.options.replace);
+  refuse_taken(arguments.raw, true);  // make_delta() asks for --force
   const bfstore::Error error =
       bfstore::make_delta(arguments.file, arguments.target, arguments.raw, delta_options(arguments));
-  if (error.code == bfstore::Code::kExists) fail_exists(arguments.raw);
+  if (error.code == bfstore::Code::kExists)
+    throw Failure(arguments.raw + ": exists already. Replace it (--force), or choose another name.");
   check(error, arguments.file);
   if (arguments.quiet) return 0;
   const bfstore::DeltaFacts made = unwrap(bfstore::inspect_delta(arguments.raw), arguments.raw);

@@ -18,11 +18,14 @@ Result<AtRest> AtRest::look(const OpenFile& file, std::uint32_t recoveries, std:
 }
 
 Error AtRest::check_still(std::string_view while_doing) const {
-  const auto after = file_->look();
-  if (!after) return after.error();
+  // One reading is enough: a writer stores a slot before it adds, and what it changes meanwhile differs, too. To look
+  // for longer would be to wait for the replacer's own lock.
+  const auto header = read_header(file_->file());
+  if (!header) return header.error();
+  const Evidence after = evidence_in(*header, file_->identity().file_id);
   if (Error error = file_->check_file_is_whole(); !error.ok()) return error;
-  const std::uint64_t differing = after->live_word.bits ^ before_->live_word.bits;
-  const bool unchanged = after->slots == before_->slots && after->syncing == before_->syncing &&
+  const std::uint64_t differing = after.live_word.bits ^ before_->live_word.bits;
+  const bool unchanged = after.slots == before_->slots && after.syncing == before_->syncing &&
                          (differing & ~format::LiveWord::kSuperseded) == 0;
   if (unchanged && file_->file().has_its_path()) return {};
   return base::fail(Code::kBusy, file_->file().path() + ": written to or replaced while it was " +
