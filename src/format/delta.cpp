@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kLeastDeltaHeader = kDeltaIdentityOffset + kLeastEmbeddedHeader + kChecksumBytes;
 
-struct DeltaRule {
-  bool holds;
-  Code code;
-  const char* broken;
-};
-
 std::size_t lanes_offset(std::uint64_t identity_bytes) noexcept { return kDeltaIdentityOffset + identity_bytes; }
 
 // The rules of a header whose length is not known to be right.

@@ -1,5 +1,7 @@
 // Applies a delta: copies the earlier file's body with the new bits into a new file, which is what the delta's maker
 // had.
+#include <utility>
+
 #include "base/fail.hpp"
 #include "store/derive/delta.hpp"
 #include "store/derive/delta_file.hpp"
@@ -8,7 +10,6 @@
 
 namespace bfstore {
 namespace store {
-
 namespace {
 
 class Applied final : public Transform {
@@ -60,7 +61,7 @@ class Applied final : public Transform {
       if (!piece) return piece.error();
       if (piece->empty()) return check_bodies(pieces.checksum(), checksum);
       if (delta_.next_piece() == number) {
-        if (Error error = delta_.set_in(*piece); !error.ok()) return error;
+        if (Error error = delta_.set_in(*piece); !error.ok()) return blame(pieces, std::move(error));
       }
       checksum = format::next_checksum(checksum, *piece);
       if (Error error = put(offset, *piece); !error.ok()) return error;
@@ -68,15 +69,28 @@ class Applied final : public Transform {
     }
   }
 
-  // If the earlier body is another one, the gaps lead to other bits.
+  // In another body the gaps lead to other bits, or out of the piece. Then the delta is not what is wrong.
+  [[nodiscard]] Error blame(DeltaPieces& pieces, Error error) const {
+    for (;;) {
+      const auto piece = pieces.next();
+      if (!piece) return piece.error();
+      if (piece->empty()) break;
+    }
+    Error other = check_before(pieces.checksum());
+    return other.ok() ? error : other;
+  }
+
+  [[nodiscard]] Error check_before(std::uint64_t checksum) const {
+    if (checksum == delta_.header().before_checksum) return {};
+    return base::fail(Code::kMismatch, before_.ask->home->name("the filter") +
+                                           ": has other bits than the file from which " + delta_path_ +
+                                           " was made. Send a new file.");
+  }
+
   [[nodiscard]] Error check_bodies(std::uint64_t before, std::uint64_t after) const {
-    const format::DeltaHeader& header = delta_.header();
-    if (before != header.before_checksum)
-      return base::fail(Code::kMismatch, before_.ask->home->name("the filter") +
-                                             ": has other bits than the file from which " + delta_path_ +
-                                             " was made. Send a new file.");
+    if (Error error = check_before(before); !error.ok()) return error;
     if (Error error = delta_.check_all_set(); !error.ok()) return error;
-    if (after == header.after_checksum) return {};
+    if (after == delta_.header().after_checksum) return {};
     return format::broken_delta(Code::kChecksum, delta_path_, "it does not make the body that it was made from");
   }
 

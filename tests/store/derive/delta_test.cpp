@@ -288,6 +288,11 @@ TEST_CASE("only the file from which a delta was made takes it") {
   CHECK(error.message.find("Send a new file.") != std::string::npos);
   CHECK(apply_delta(plain.before, plain.delta, plain.before, kReplacing).code == Code::kMismatch);
   CHECK(opened(Filter::open(plain.before, OpenMode::kRead)).contains("key"));
+  // So many keys that the last gaps lead out of the body.
+  filter = opened(Filter::open(plain.before, OpenMode::kWrite));
+  add_keys(filter, 3, 0, 100'000);
+  CHECK(filter.close().ok());
+  CHECK(plain.apply().code == Code::kMismatch);
   CHECK_FALSE(std::filesystem::exists(plain.made));
 }
 
