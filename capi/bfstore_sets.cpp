@@ -1,8 +1,10 @@
 // The C ABI of sets of keys: copies, unions, intersections, parts, removes and plans.
 #include <bfstore_sets.h>
+#include <bfstore/delta.hpp>
 
 #include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "handle.hpp"
@@ -72,6 +74,22 @@ std::int32_t with_filters(const bfs_filter* const* filters, std::size_t count, c
   });
 }
 
+// What `use(how)` makes of three paths.
+template <class Use>
+std::int32_t with_delta(std::initializer_list<const char*> paths, std::uint64_t flags, const bfs_options* options,
+                        const char* function, bfs_error* error, Use use) noexcept {
+  const capi::Taken taken{function, BFS_REPLACE | BFS_ANY_FILESYSTEM, capi::kCopying};
+  return with_given(flags, options, taken, error, [&](const Given& given) {
+    if (std::count(paths.begin(), paths.end(), nullptr) != 0)
+      return invalid(error, std::string(function) + ": a path is null");
+    const bfstore::SaveOptions how = given.copying();
+    return report(error, use(bfstore::DeltaOptions{.mode = how.mode,
+                                                   .replace = how.replace,
+                                                   .any_filesystem = how.any_filesystem,
+                                                   .lock_timeout_ms = how.lock_timeout_ms}));
+  });
+}
+
 // --- Plans ---
 
 bfstore::PlanRequest plan_request_of(const bfs_plan_request& from) noexcept {
@@ -136,6 +154,18 @@ int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t 
     return BFS_OK;
   });
   return code < 0 ? code : ranges;
+}
+
+int32_t bfs_make_delta(const char* before, const char* after, const char* delta, uint64_t flags,
+                       const bfs_options* options, bfs_error* error) {
+  return with_delta({before, after, delta}, flags, options, "bfs_make_delta", error,
+                    [&](const auto& how) { return bfstore::make_delta(before, after, delta, how); });
+}
+
+int32_t bfs_apply_delta(const char* before, const char* delta, const char* after, uint64_t flags,
+                        const bfs_options* options, bfs_error* error) {
+  return with_delta({before, delta, after}, flags, options, "bfs_apply_delta", error,
+                    [&](const auto& how) { return bfstore::apply_delta(before, delta, after, how); });
 }
 
 int32_t bfs_merge(bfs_filter* into, const bfs_filter* from, bfs_error* error) {

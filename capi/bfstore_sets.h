@@ -63,6 +63,29 @@ typedef struct bfs_range {
 BFS_API BFS_CHECK int64_t bfs_verify(const char* path, uint64_t flags, bfs_range* damaged, size_t capacity,
                                      bfs_error* error);
 
+/* --- Deltas ------------------------------------------------------------------------------------------------------- */
+
+/* Makes a delta: a small file of the bits that the filter file `after` has and `before` lacks.  A machine that has
+ * `before` makes `after` of it (bfs_apply_delta), so a list that grows need not be sent again as a whole.  `after` is
+ * `before` with more keys.  The layouts are blocked or classic (otherwise BFS_EUNSUPPORTED), since bits of the others
+ * can go away.  Both have the same layout, hash, seed or seeds, k, m and part, and `after` has each bit of `before`
+ * (otherwise BFS_EMISMATCH).  No process writes to either meanwhile (BFS_EBUSY), and their file_ids differ
+ * (BFS_EINVAL): take copies or sealed files (bfs_copy).  Needs no secret.  Reads both files once, piece by piece.
+ * Flags: ANY_FILESYSTEM, and BFS_REPLACE, which replaces another delta and no other file (BFS_EINVAL).  Waits: as
+ * bfs_open for reading.  Codes: EUNSUPPORTED, EMISMATCH, group copy. */
+BFS_API BFS_CHECK int32_t bfs_make_delta(const char* before, const char* after, const char* delta, uint64_t flags,
+                                         const bfs_options* options, bfs_error* error);
+
+/* Makes the file `after` that the delta's maker had, of the file `before`: with the same bits, file_id, shape, seed,
+ * secret check, note, marks and count of keys, and sealed if that one was.  So the next delta can be applied to it.
+ * `before` is the file from which the delta was made: file_id and bits are compared (BFS_EMISMATCH).  It stays as it
+ * is, and no process writes to it meanwhile (BFS_EBUSY).  With BFS_REPLACE, `after` may be `before` itself.  Every byte
+ * of the delta has a checksum: a damaged one makes no file.  A crash leaves the old file or the new one.  Needs no
+ * secret. Flags: BFS_REPLACE and ANY_FILESYSTEM.  Waits: as bfs_open for reading, and with BFS_REPLACE for each lock of
+ * the file that is replaced.  Codes: EUNSUPPORTED, EMISMATCH, group copy (malformed: also of a delta). */
+BFS_API BFS_CHECK int32_t bfs_apply_delta(const char* before, const char* delta, const char* after, uint64_t flags,
+                                          const bfs_options* options, bfs_error* error);
+
 /* --- Union, intersection, comparison ------------------------------------------------------------------------------ */
 
 /* Adds every key of `from` to `into`: the union of their bits, equal bit for bit to one filter of all keys.  In the

@@ -3,6 +3,7 @@
 
 #include <bfstore/bare.hpp>
 #include <bfstore/compare.hpp>
+#include <bfstore/delta.hpp>
 #include <bfstore/error.hpp>
 #include <bfstore/filter.hpp>
 #include <bfstore/hashes.hpp>

@@ -89,9 +89,9 @@ constexpr Row kBlockedRow {
   .info = {Layout::kBlocked,
            "blocked",
            {.add = true, .add_alone = true, .merge = true, .intersect = true, .fold = true, .ones_are_maybe = true}},
-  .in_lines = true, .inlined = true, .unit_bits = kLineBits, .body_unit = kLineBits, .fewest_bits = kLineBits,
-  .least_rate = 1e-8, .geometry = geometry, .rate = rate, .best_probes = best_probes, .expected_fill = expected_fill,
-  .take = take, .fill = fill, .take_both = take_both, .scalar = &kScalar,
+  .in_lines = true, .inlined = true, .bits_stay = true, .unit_bits = kLineBits, .body_unit = kLineBits,
+  .fewest_bits = kLineBits, .least_rate = 1e-8, .geometry = geometry, .rate = rate, .best_probes = best_probes,
+  .expected_fill = expected_fill, .take = take, .fill = fill, .take_both = take_both, .scalar = &kScalar,
 #if defined(__x86_64__)
   .kernels = {&kBlockedAvx512, &kBlockedAvx2, nullptr},
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)

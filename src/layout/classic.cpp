@@ -193,6 +193,7 @@ constexpr Row kClassicRow{
              {.add = true, .add_alone = true, .merge = true, .intersect = true, .fold = true, .ones_are_maybe = true}},
     .in_lines = false,
     .inlined = false,
+    .bits_stay = true,
     .unit_bits = 1,
     .body_unit = 64,
     .fewest_bits = 4,

@@ -146,6 +146,8 @@ struct Row {
   bool in_lines;
   // Callers inline the layout's test (Target::inlined).
   bool inlined;
+  // A bit that is set stays set, and a body changes in no other way.
+  bool bits_stay = false;
 
   // If cells are not bits (LayoutInfo::cell_bits), the numbers of bits here and below count cells; only body_unit
   // counts bits.

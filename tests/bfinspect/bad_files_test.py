@@ -204,6 +204,21 @@ class Strangers(InspectorCase):
         page = " ".join(self.text(self.stranger(b"hello\n" * 9), code=2).split())
         self.assertEqual((page.count("Give the path of a filter"), page.count("Give the")), (1, 1))
 
+    def test_a_delta_is_said_to_be_one_and_of_which_files(self):
+        self.bf("create", "-q", "--capacity", "100", self.path("f"))
+        self.bf("seal", "-q", self.path("f"), self.path("before"))
+        self.bf("add", "-q", self.path("f"), "key")
+        self.bf("seal", "-q", self.path("f"), self.path("after"))
+        self.bf("delta", "-q", self.path("before"), self.path("after"), self.path("d"))
+        before, after = (self.json(self.path(name))["file_id"] for name in ("before", "after"))
+        likeness = self.json(self.path("d"), code=2)["looks_like"]
+        self.assertRegex(likeness, f"^a delta: with the filter of file_id {before} it makes the filter of file_id {after}, which has \\d bits more")
+        self.assertIn("a delta: with the filter", " ".join(self.text(self.path("d"), code=2).split()))
+        with open(self.path("d"), "rb") as file:
+            content = file.read()
+        path = self.stranger(content[:-1])
+        self.assertEqual(self.json(path, code=2)["looks_like"], "a damaged delta: get it again")
+
     def test_a_list_of_keys_is_what_a_filter_may_be_built_of(self):
         for content, list_of_keys in ((b"alice\nbob\n", None), (b"\x01\x02\x03\xff" * 5000, "KEYS")):
             path = self.stranger(content)

@@ -547,6 +547,31 @@ static void filters_of_other_programs(void) {
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(path) == 0);
 }
 
+/* `before` is a sealed file of `plain`. */
+static void with_a_delta(const char* plain, const char* before) {
+  char after[4096], delta[4096];
+  bfs_error error;
+  bfs_filter* filter = NULL;
+
+  error.struct_bytes = sizeof error;
+  CHECK(snprintf(after, sizeof after, "%s.after", plain) > 0 && snprintf(delta, sizeof delta, "%s.delta", plain) > 0);
+  CHECK(bfs_open(plain, BFS_WRITE, NULL, &filter, NULL) == BFS_OK);
+  CHECK(bfs_add(filter, "later", 5) == 1 && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(seal_with(plain, after, 0, 0, &error) == BFS_OK);
+  CHECK(bfs_make_delta(before, NULL, delta, 0, NULL, &error) == BFS_EINVAL);
+  CHECK(bfs_make_delta(after, before, delta, 0, NULL, &error) == BFS_EMISMATCH && error.code == BFS_EMISMATCH);
+  CHECK(bfs_make_delta(before, after, delta, 0, NULL, &error) == BFS_OK);
+  CHECK(bfs_make_delta(before, after, delta, 0, NULL, &error) == BFS_EEXIST);
+  CHECK(bfs_make_delta(before, after, delta, BFS_REPLACE, NULL, &error) == BFS_OK);
+  CHECK(bfs_apply_delta(after, delta, after, BFS_REPLACE, NULL, &error) == BFS_EMISMATCH);
+  CHECK(bfs_apply_delta(before, before, after, BFS_REPLACE, NULL, &error) == BFS_EMALFORMED && error.rule == 3);
+  CHECK(bfs_apply_delta(before, delta, after, BFS_FILLING, NULL, &error) == BFS_EINVAL);
+  CHECK(remove(after) == 0 && bfs_apply_delta(before, delta, after, 0, NULL, &error) == BFS_OK);
+  CHECK(bfs_open(after, BFS_READ | BFS_VERIFY, NULL, &filter, NULL) == BFS_OK);
+  CHECK(bfs_contains(filter, "later", 5) == 1 && bfs_close(filter, NULL) == BFS_OK);
+  CHECK(remove(after) == 0 && remove(delta) == 0);
+}
+
 static void sealed_files(void) {
   const bfs_options options = options_for(KEYS, 0.01);
   bfs_error error;
@@ -562,6 +587,7 @@ static void sealed_files(void) {
   CHECK(seal_with(path, other_path, 0, 0, &error) == BFS_EEXIST);
   CHECK(seal_with(path, other_path, BFS_REPLACE, 0, &error) == BFS_OK);
   CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 0);
+  with_a_delta(path, other_path);
   file = fopen(other_path, "r+b");
   CHECK(file != NULL && fseek(file, 16384, SEEK_SET) == 0 && fwrite("damage", 1, 6, file) == 6 && fclose(file) == 0);
   CHECK(bfs_verify(other_path, 0, damaged, 2, &error) == 1);

@@ -388,6 +388,15 @@ void sealed_files(const std::string& folder) {
   CHECK(bfs_open(sealed.c_str(), BFS_WRITE, nullptr, &filter, nullptr) == BFS_ESEALED);
   CHECK(bfs_open(sealed.c_str(), BFS_READ | BFS_VERIFY, nullptr, &filter, nullptr) == BFS_OK);
   CHECK(bfs_contains(filter, "key", 3) == 1 && bfs_close(filter, nullptr) == BFS_OK);
+  const std::string again = folder + "/sealed again.bf";
+  const std::string delta = folder + "/delta";
+  CHECK(bfs_open(path.c_str(), BFS_WRITE, nullptr, &filter, nullptr) == BFS_OK && bfs_add(filter, "later", 5) == 1);
+  CHECK(bfs_copy(filter, again.c_str(), BFS_SEALED, nullptr, nullptr) == BFS_OK);
+  CHECK(bfs_close(filter, nullptr) == BFS_OK);
+  CHECK(bfs_make_delta(sealed.c_str(), again.c_str(), delta.c_str(), 0, nullptr, nullptr) == BFS_OK);
+  CHECK(bfs_apply_delta(sealed.c_str(), delta.c_str(), sealed.c_str(), BFS_REPLACE, nullptr, nullptr) == BFS_OK);
+  CHECK(bfs_open(sealed.c_str(), BFS_READ, nullptr, &filter, nullptr) == BFS_OK);
+  CHECK(bfs_contains(filter, "later", 5) == 1 && bfs_close(filter, nullptr) == BFS_OK);
 }
 
 void with_a_secret(const std::string& folder) {

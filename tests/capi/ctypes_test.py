@@ -285,6 +285,8 @@ class Arguments(Case):
             "bfs_open": (opening | {"range", "fd"}, lambda o: LIBRARY.bfs_open(self.path, bfs.READ, o, byref(out), byref(error))),
             "bfs_copy": (copying | {"fpr"}, lambda o: LIBRARY.bfs_copy(handle, new, 0, o, byref(error))),
             "bfs_intersect": (copying, lambda o: LIBRARY.bfs_intersect(one, 1, new, 0, o, byref(error))),
+            "bfs_make_delta": (copying, lambda o: LIBRARY.bfs_make_delta(self.path, self.path, new, 0, o, byref(error))),
+            "bfs_apply_delta": (copying, lambda o: LIBRARY.bfs_apply_delta(self.path, self.path, new, 0, o, byref(error))),
             "bfs_join": (copying, lambda o: LIBRARY.bfs_join(one, 1, new, 0, o, byref(error))),
             "bfs_format": (fields - {"range", "fd", "mode", "lock_timeout_ms", "writeback_check_ms", "part", "num_parts"},
                            lambda o: LIBRARY.bfs_format(None, 0, 0, o, None, byref(error))),

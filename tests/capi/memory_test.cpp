@@ -403,6 +403,29 @@ TEST_CASE("any failed allocation in sealing or verifying a file is BFS_ENOMEM, a
                              [&](bfs_error* error) { return bfs_verify(sealed.c_str(), 0, ranges, 1, error); });
 }
 
+TEST_CASE("any failed allocation in making or applying a delta is BFS_ENOMEM, and leaves nothing behind") {
+  const Fixture file;
+  const std::string before = file.dir.file("before");
+  const std::string after = file.dir.file("after");
+  const std::string delta = file.dir.file("delta");
+  const std::string made = file.dir.file("made");
+  REQUIRE(seal_with(file.path.c_str(), before.c_str(), 0, 0, nullptr) == BFS_OK);
+  REQUIRE(seal_with(file.path.c_str(), after.c_str(), 0, 0, nullptr) == BFS_OK);
+  const auto remove_if_there = [&](const std::string& path, std::size_t names) {
+    if (file.dir.names().size() == names) REQUIRE(std::remove(path.c_str()) == 0);
+    REQUIRE(file.dir.names().size() == names - 1);
+  };
+  whichever_allocation_fails(
+      "make a delta",
+      [&](bfs_error* error) { return bfs_make_delta(before.c_str(), after.c_str(), delta.c_str(), 0, nullptr, error); },
+      [&] { remove_if_there(delta, 4); });
+  REQUIRE(bfs_make_delta(before.c_str(), after.c_str(), delta.c_str(), 0, nullptr, nullptr) == BFS_OK);
+  whichever_allocation_fails(
+      "apply a delta",
+      [&](bfs_error* error) { return bfs_apply_delta(before.c_str(), delta.c_str(), made.c_str(), 0, nullptr, error); },
+      [&] { remove_if_there(made, 5); });
+}
+
 TEST_CASE("without memory for more threads one thread does a divided load, and leaves out no key") {
   const TempDir dir(memory_folder());
   bfs_options options = options_of(100'000);

@@ -339,6 +339,22 @@ TEST_CASE("replacing, sealing and verifying a file needs little stack") {
   file.check_close("and tolerating");
 }
 
+TEST_CASE("making a delta and applying it needs little stack") {
+  File file;
+  file.check_create("for a delta", BFS_REPLACE, options_of(100));
+  file.check_close("for a delta");
+  const char* const path = file.path.c_str();
+  const std::string before = file.path + ".before";
+  const std::string after = file.path + ".after";
+  const std::string delta = file.path + ".delta";
+  CHECK(seal_with(path, before.c_str(), 0, 0, nullptr) == BFS_OK);
+  CHECK(seal_with(path, after.c_str(), 0, 0, nullptr) == BFS_OK);
+  check("bfs_make_delta", BFS_OK,
+        [&] { return bfs_make_delta(before.c_str(), after.c_str(), delta.c_str(), 0, nullptr, &error); });
+  check("bfs_apply_delta", BFS_OK,
+        [&] { return bfs_apply_delta(before.c_str(), delta.c_str(), before.c_str(), BFS_REPLACE, nullptr, &error); });
+}
+
 TEST_CASE("naming the process for which a call waits needs little stack") {
   File file;
   const pid_t child = stopped_replacer(file.path);

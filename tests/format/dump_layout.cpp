@@ -9,6 +9,7 @@
 
 #include "format/bare.hpp"
 #include "format/checksums.hpp"
+#include "format/delta.hpp"
 #include "format/identity.hpp"
 #include "format/record_table.hpp"
 #include "format/state.hpp"
@@ -43,6 +44,11 @@ void print_tables() {
   print_table("slot", format::kSlotFields);
   print_table("live", format::kLiveFields);
   print_table("trailer", format::kTrailerFields);
+  print_table("delta", format::kDeltaFields);
+  std::printf("field delta identity %zu 0\n", format::kDeltaIdentityOffset);
+  std::printf("field delta checksum -%zu %zu\n", format::kChecksumBytes, format::kChecksumBytes);
+  print_table("code", format::kCodeFields);
+  std::printf("field code code %zu 0\n", format::kCodeHeaderBytes);
 }
 
 void print_records() {
@@ -76,6 +82,13 @@ void print_enums() {
 
 void print_constants() {
   for (const unsigned byte : format::kMagic) print_number("magic", "byte", byte);
+  for (const unsigned byte : format::kDeltaMagic) print_number("delta_magic", "byte", byte);
+  print_number("constant", "delta_version", format::kDeltaVersion);
+  print_number("constant", "least_delta_header",
+               format::kDeltaIdentityOffset + format::kLeastEmbeddedHeader + format::kChecksumBytes);
+  print_number("constant", "most_delta_header", format::kMostDeltaHeader);
+  print_number("constant", "delta_piece_bytes", format::kDeltaPieceBytes);
+  print_number("constant", "most_rice_bits", format::kMostRiceBits);
   print_number("constant", "trailer_marker", format::kTrailerMarker);
   print_number("constant", "trailer_bytes", format::kTrailerBytes);
   print_number("constant", "version_major", format::kVersionMajor);

@@ -16,7 +16,7 @@ HEADER, DOCUMENT, DUMP = sys.argv.pop(3), sys.argv.pop(2), sys.argv.pop(1)
 CODES = bfstore_header.codes(HEADER)
 SECTION_OF_TABLE = {"identity": "Identity", "record": "Parameter records", "seal": "Sealed files", "part": "Parts",
                     "slot": "State slots", "live": "Live page",
-                    "trailer": "Bare form"}
+                    "trailer": "Bare form", "delta": "Deltas", "code": "Codes of a delta"}
 ELEMENT_BYTES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f64": 8, "lane": 24, "stripe": 64, "records": 0, "bytes": 0}
 
 
@@ -55,7 +55,7 @@ class Code:
                 self.records[table] = (int(name), *map(int, values))
             elif kind == "field":
                 self.tables.setdefault(table, {})[name] = tuple(map(int, values))
-            elif table == "magic":
+            elif table.endswith("magic"):
                 self.numbers.setdefault(table, []).append(int(values[0]))
             else:
                 self.numbers.setdefault(table, {})[name] = int(values[0])
@@ -77,7 +77,7 @@ class FormatDocument(unittest.TestCase):
 
     def test_the_tables_leave_no_gap_and_do_not_overlap(self):
         for table, size in (("identity", 128), ("record", 8), ("seal", self.code.records["seal"][3]), ("part", self.code.records["part"][3]), ("slot", 4096), ("live", 4096),
-                            ("trailer", self.constants["trailer_bytes"])):
+                            ("trailer", self.constants["trailer_bytes"]), ("delta", 96), ("code", 16)):
             with self.subTest(table):
                 end = 0
                 for name, offset, length, _ in self.document.fields(SECTION_OF_TABLE[table]):
@@ -131,6 +131,7 @@ class FormatDocument(unittest.TestCase):
 
     def test_magic_and_marker(self):
         self.assertEqual(list(bytes.fromhex(self.document.rule("Identity", "magic"))), self.code.numbers["magic"])
+        self.assertEqual(list(bytes.fromhex(self.document.rule("Deltas", "magic"))), self.code.numbers["delta_magic"])
         self.assertEqual(int(self.document.rule("Bare form", "marker"), 16), self.constants["trailer_marker"])
 
     def told(self, pattern, section, field=None):
@@ -160,7 +161,13 @@ class FormatDocument(unittest.TestCase):
                  fr"at least {number} bytes long \(embedded: {number}\)", "A reader's checklist", None),
                 (["chunk_bytes"], f"one u64 for each chunk of {number} bytes", "Sealed files", None),
                 (["chunk_bytes"], f"^{number}$", "Sealed files", "chunk_bytes"),
-                (["most_probes"], f"k: 1 to {number}", "Bare form", "num_probes")):
+                (["most_probes"], f"k: 1 to {number}", "Bare form", "num_probes"),
+                (["delta_version"], f"^{number};", "Deltas", "version_major"),
+                (["least_delta_header", "most_delta_header"], f"a multiple of 8 from {number} to {number}$", "Deltas", "header_bytes"),
+                (["lanes"], f"^0 to {number}$", "Deltas", "num_lanes"),
+                (["delta_piece_bytes"], f"A piece is {number} bytes of a body", "Deltas", None),
+                (["most_rice_bits"], f"r, 0 to {number}$", "Codes of a delta", "rice_bits"),
+                (["delta_piece_bytes"], f"at most {number}$", "Codes of a delta", "code_bytes")):
             with self.subTest(pattern=pattern):
                 self.assertEqual(self.told(pattern, section, field), [self.constants[name] for name in names])
         self.assertEqual(self.constants["big_body_bytes"], 2 << 20)

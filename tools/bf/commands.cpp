@@ -29,7 +29,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Make and fill", {&kPlan, &kCreate, &kBuild, &kAdd, &kRemove, &kClear, &kTurn, &kFinishFilling}},
       {"Ask", {&kContains, &kDedup, &kCount, &kInspect, &kCompare, &kHelp}},
       {"Combine and divide", {&kMerge, &kJoin, &kIntersect, &kFold, &kDigest}},
-      {"Copy, check and repair", {&kCopy, &kSeal, &kVerify, &kRecover}},
+      {"Copy, check and repair", {&kCopy, &kSeal, &kDelta, &kApply, &kVerify, &kRecover}},
       {"Exchange with other programs", {&kImport, &kExport}}};
   return all;
 }

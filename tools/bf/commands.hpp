@@ -34,6 +34,8 @@ extern const Command kMerge;
 extern const Command kJoin;
 extern const Command kDigest;
 extern const Command kCopy;
+extern const Command kDelta;
+extern const Command kApply;
 extern const Command kFold;
 extern const Command kIntersect;
 extern const Command kCompare;

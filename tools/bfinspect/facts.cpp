@@ -11,6 +11,7 @@
 #include "link.hpp"
 #include "tar.hpp"
 #include "text.hpp"
+#include "words.hpp"
 
 namespace bfinspect {
 namespace {
@@ -64,6 +65,13 @@ void compare_checksums(Facts& facts) {
       {bfstore::Code::kDamaged, "changed since it was sealed: " + words_for(found->damaged)});
 }
 
+// Reads only a file that begins as a delta does.
+std::optional<bfstore::DeltaFacts> look_at_delta(const bfstore::Report& report) {
+  if (!is_like_a_delta(report.first_bytes)) return std::nullopt;
+  const auto found = bfstore::inspect_delta(report.path);
+  return found ? std::optional(*found) : std::nullopt;
+}
+
 }  // namespace
 
 bool Facts::unverified() const { return is_sealed(*this) && !verification; }
@@ -94,6 +102,7 @@ Facts gather(bfstore::Report report, bool counted, const bfstore::ForeignForm& w
       facts.is_tar = !facts.report.identity && has_sign_of_tar(facts.report.path);
       facts.openers = find_openers(status.st_dev, status.st_ino);
       facts.foreign = look_at_foreign(facts.report, wanted, counted);
+      facts.delta = look_at_delta(facts.report);
     }
   }
   if (counted && is_sealed(facts)) compare_checksums(facts);

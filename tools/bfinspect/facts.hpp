@@ -1,6 +1,7 @@
 // All facts that are shown about one file: the library's report, and those that only this tool looks for.
 #pragma once
 
+#include <bfstore/delta.hpp>
 #include <bfstore/inspect.hpp>
 #include <bfstore/seal.hpp>
 
@@ -20,12 +21,13 @@ enum class FileKind { kUnknown, kRegular, kDirectory, kFifo, kSocket, kDevice };
 struct Facts {
   bfstore::Report report;
   FileKind kind = FileKind::kUnknown;
-  std::optional<double> modified_seconds;  // since 1970
-  bool is_tar = false;                     // a tar archive, whose sign is beyond report.first_bytes
-  std::string link_target;                 // if the path is a symbolic link, which was followed
-  std::optional<Openers> openers;          // of a regular file
-  std::optional<Foreign> foreign;          // of a file of another program; then the report is about its filters
-  bool counted = true;                     // the command line asked to count the bits
+  std::optional<double> modified_seconds;    // since 1970
+  bool is_tar = false;                       // a tar archive, whose sign is beyond report.first_bytes
+  std::string link_target;                   // if the path is a symbolic link, which was followed
+  std::optional<Openers> openers;            // of a regular file
+  std::optional<Foreign> foreign;            // of a file of another program; then the report is about its filters
+  std::optional<bfstore::DeltaFacts> delta;  // of a delta whose bytes match its checksums
+  bool counted = true;                       // the command line asked to count the bits
   // Of a sealed file, if its bits were counted: the comparison with its checksums. Damage is among the problems.
   std::optional<bfstore::Verification> verification;
   std::optional<Stretches> stretches;  // of a good filter file, if its bits were counted

@@ -74,6 +74,14 @@ std::string content_likeness(std::string_view first_bytes) {
   return is_text(first_bytes) ? kTextLikeness : "unknown data";
 }
 
+std::string id_text(const bfstore::FileId& id) { return hex({reinterpret_cast<const char*>(id.data()), id.size()}); }
+
+std::string delta_likeness(const std::optional<bfstore::DeltaFacts>& delta) {
+  if (!delta) return "a damaged delta: get it again";
+  return "a delta: with the filter of file_id " + id_text(delta->before) + " it makes the filter of file_id " +
+         id_text(delta->after) + ", which has " + std::to_string(delta->num_bits) + " bits more (bf apply)";
+}
+
 std::string kind_name(FileKind kind) {
   switch (kind) {
     case FileKind::kDirectory:
@@ -292,6 +300,12 @@ std::string state_advice(const Facts& facts) {
   return "The state cannot be read.";
 }
 
+bool is_like_a_delta(std::string_view first_bytes) {
+  return first_bytes.starts_with(
+      "\x89"
+      "BFD\r\n\x1a\n"sv);
+}
+
 std::string likeness(const Facts& facts) {
   if (facts.kind != FileKind::kRegular && facts.kind != FileKind::kUnknown) return kind_name(facts.kind);
   if (facts.foreign && facts.report.valid()) return "a filter in the format " + format_names(*facts.foreign);
@@ -299,6 +313,7 @@ std::string likeness(const Facts& facts) {
   if (is_start_of_filter(facts))
     return "the start of a filter file: perhaps of a copy or a download that did not finish";
   if (facts.is_tar) return "a tar archive: perhaps with a filter in it; take it out first";
+  if (is_like_a_delta(facts.report.first_bytes)) return delta_likeness(facts.delta);
   return content_likeness(facts.report.first_bytes);
 }
 

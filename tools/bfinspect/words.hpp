@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "facts.hpp"
 
@@ -48,6 +49,9 @@ std::string state_advice(const Facts& facts);
 
 // The kind of a file without the magic bytes: "a directory", "an SQLite database", "text".
 std::string likeness(const Facts& facts);
+
+// True if the first bytes of a file are those of a delta.
+bool is_like_a_delta(std::string_view first_bytes);
 
 // The way out for a file that is not a good filter file.
 std::string way_out(const Facts& facts);

@@ -144,6 +144,46 @@ func Join(parts []*Filter, path string, options CopyOptions) error {
 	})
 }
 
+// MakeDelta makes a small file of the bits that the file after has and the file before lacks. after is before with more
+// keys, and both are copies or sealed files of the layout Blocked or Classic.
+func MakeDelta(before, after, delta string, options CopyOptions) error {
+	return ofPaths(before, after, delta, options, func(first, second, third *C.char, flags C.uint64_t,
+		given *C.bfs_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_make_delta(first, second, third, flags, given, words)
+	})
+}
+
+// ApplyDelta makes the file after that the delta's maker had, of the file before from which the delta was made. With
+// Replace it may be before itself.
+func ApplyDelta(before, delta, after string, options CopyOptions) error {
+	return ofPaths(before, delta, after, options, func(first, second, third *C.char, flags C.uint64_t,
+		given *C.bfs_options, words *C.bfs_error) C.int32_t {
+		return C.bfs_apply_delta(first, second, third, flags, given, words)
+	})
+}
+
+func ofPaths(first, second, third string, options CopyOptions, call func(first, second, third *C.char, flags C.uint64_t,
+	given *C.bfs_options, words *C.bfs_error) C.int32_t) error {
+	var paths [3]*C.char
+	for i, path := range []string{first, second, third} {
+		where, err := pathOf(path)
+		if err != nil {
+			return err
+		}
+		defer free(where)
+		paths[i] = where
+	}
+	given, flags, err := options.given()
+	if err != nil {
+		return err
+	}
+	words := wordsFor()
+	if code := call(paths[0], paths[1], paths[2], flags, &given, words); code != C.BFS_OK {
+		return failure(code, words)
+	}
+	return nil
+}
+
 func ofFilters(filters []*Filter, path string, options CopyOptions, call func(**C.bfs_filter, C.size_t, *C.char,
 	C.uint64_t, *C.bfs_options, *C.bfs_error) C.int32_t) error {
 	leave, err := enterAll(filters...)

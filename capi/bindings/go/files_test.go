@@ -91,6 +91,24 @@ func TestFilling(t *testing.T) {
 	equal(t, has(t, filter, "never"), false)
 }
 
+func TestADeltaMakesTheLaterFile(t *testing.T) {
+	filter := create(t, bfstore.Options{NumBits: 1 << 16, NumProbes: 5})
+	must[bool](t)(filter.AddString("a"))
+	before, after, delta, made := filter.Name()+".before", filter.Name()+".after", filter.Name()+".delta", filter.Name()+".made"
+	ok(t, filter.Copy(before, bfstore.CopyOptions{Sealed: true}))
+	must[bool](t)(filter.AddString("b"))
+	ok(t, filter.Copy(after, bfstore.CopyOptions{Sealed: true}))
+	ok(t, filter.Close())
+	refused(t, bfstore.MakeDelta(after, before, delta, bfstore.CopyOptions{}), bfstore.EMISMATCH)
+	ok(t, bfstore.MakeDelta(before, after, delta, bfstore.CopyOptions{Mode: 0o644}))
+	refused(t, bfstore.MakeDelta(before, after, delta, bfstore.CopyOptions{}), bfstore.EEXIST)
+	ok(t, bfstore.ApplyDelta(before, delta, made, bfstore.CopyOptions{}))
+	equal(t, string(must[[]byte](t)(os.ReadFile(made))), string(must[[]byte](t)(os.ReadFile(after))))
+	ok(t, bfstore.ApplyDelta(before, delta, before, bfstore.CopyOptions{Replace: true}))
+	refused(t, bfstore.ApplyDelta(before, delta, made, bfstore.CopyOptions{Replace: true}), bfstore.EMISMATCH)
+	refused(t, bfstore.ApplyDelta(after, delta, made, bfstore.CopyOptions{Filling: true}), bfstore.EINVAL)
+}
+
 func TestSealAndVerify(t *testing.T) {
 	filter := create(t, bfstore.Options{NumBits: 1 << 23, NumProbes: 5})
 	must[bool](t)(filter.AddString("a"))

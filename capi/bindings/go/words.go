@@ -43,6 +43,8 @@ var wordsOfFunctions = [][2]string{
 	{"bfs_select_keys", "SelectKeys"},
 	{"bfs_copy", "Copy"},
 	{"bfs_verify", "Verify"},
+	{"bfs_make_delta", "MakeDelta"},
+	{"bfs_apply_delta", "ApplyDelta"},
 	{"bfs_merge", "Merge"},
 	{"bfs_intersect", "Intersect"},
 	{"bfs_compare", "Compare"},

@@ -1,10 +1,11 @@
 // Makes a copy with checksums, which never changes again (FORMAT.md, "Sealed files").
 #include <bfstore/seal.hpp>
 
-#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/fail.hpp"
+#include "store/derive/at_rest.hpp"
 #include "store/derive/derive.hpp"
 #include "store/file/sealed.hpp"
 #include "store/home/file.hpp"
@@ -13,7 +14,6 @@ namespace bfstore {
 namespace {
 
 using base::fail;
-using store::Evidence;
 using store::OpenFile;
 using store::Sources;
 
@@ -44,39 +44,21 @@ class SealedFile final : public SealedCopy {
   // A process that opens it meanwhile changes its slots first.
   Error check_target(const Sources& sources, const std::string& to) override {
     if (store::check_is_another(source_.file(), to).ok()) return {};
-    auto evidence = source_.look();
-    if (!evidence) return evidence.error();
-    const FileState state = judge(*evidence);
-    const bool at_rest =
-        (state == FileState::kClean || state == FileState::kAdoptable) &&
-        store::nothing_between(sources.front().content.recoveries, evidence->slots.newest()->recoveries);
-    if (!at_rest)
-      return fail(Code::kBusy, source_.file().path() +
-                                   ": open for writing. Wait until its writers have closed it, and seal it in its own "
-                                   "place then, or seal it under another name.");
-    replaced_ = std::make_unique<const Evidence>(*evidence);
+    auto at_rest = store::AtRest::look(source_, sources.front().content.recoveries,
+                                       "Wait until its writers have closed it, and seal it in its own place then, or "
+                                       "seal it under another name.");
+    if (!at_rest) return at_rest.error();
+    replaced_ = std::move(*at_rest);
     return {};
   }
 
   Error check_read(const Sources& sources) override {
-    return replaced_ == nullptr ? Transform::check_read(sources) : check_still_at_rest();
+    return replaced_ ? replaced_->check_still("sealed") : Transform::check_read(sources);
   }
 
  private:
-  // This process superseded the source, so that bit may differ.
-  [[nodiscard]] Error check_still_at_rest() const {
-    const auto after = source_.look();
-    if (!after) return after.error();
-    if (Error error = source_.check_file_is_whole(); !error.ok()) return error;
-    const std::uint64_t differing = after->live_word.bits ^ replaced_->live_word.bits;
-    const bool unchanged = after->slots == replaced_->slots && after->syncing == replaced_->syncing &&
-                           (differing & ~format::LiveWord::kSuperseded) == 0;
-    if (unchanged && source_.file().has_its_path()) return {};
-    return fail(Code::kBusy, source_.file().path() + ": written to or replaced while it was sealed. Try again.");
-  }
-
   const OpenFile& source_;
-  std::unique_ptr<const Evidence> replaced_;  // of the source, if it is replaced; on the heap, because stacks are small
+  std::optional<store::AtRest> replaced_;  // the source, if it is replaced
 };
 
 // Checks the rules of the format that are not the identity's. The state of a sealed file is among the sealed bytes:

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include <bfstore/delta.hpp>
 #include <bfstore/interop.hpp>
 #include <bfstore/seal.hpp>
 
@@ -119,6 +120,21 @@ void windowed_in_use(Scene& scene) {
 void looked_at(Scene& scene) {
   clean(scene);
   scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
+}
+
+std::string later_than(const Scene& scene) { return scene.path + ".later"; }
+
+// Leaves a sealed file of the same filter with more keys, and the delta between them.
+void with_a_delta(Scene& scene) {
+  looked_at(scene);
+  const std::string more = scene.path + ".more";
+  REQUIRE(scene.onlooker->save(more).ok());
+  Filter filter = opened(Filter::open(more, OpenMode::kWrite));
+  add_some(filter, kNewcomer + 1, 0, kSome);
+  REQUIRE(filter.close().ok());
+  REQUIRE(seal(more, later_than(scene)).ok());
+  REQUIRE(std::filesystem::remove(more));
+  REQUIRE(make_delta(scene.path, later_than(scene), scene.path + ".delta").ok());
 }
 
 void in_use(Scene& scene) {
@@ -256,6 +272,7 @@ Error turn_it(Scene& scene) {
   const auto turned = scene.handle->turn(3);
   return turned.ok() ? Error{} : turned.error();
 }
+std::string delta_of(const Scene& scene) { return scene.path + ".delta"; }
 std::string sealed_in(const Scene& scene) { return scene.dir.file("sealed"); }
 Error seal_it(Scene& scene) { return seal(scene.path, sealed_in(scene)); }
 Error save_it_sealed(Scene& scene) { return scene.handle->save(sealed_in(scene), {.sealed = true}); }
@@ -297,7 +314,11 @@ void check_imported(const Filter& filter) {
   CHECK(filter.export_bits(bits, BitOrder::kBig).ok());
   CHECK(bits == foreign_bits());
 }
-bool seals(Error (*act)(Scene&)) { return act == seal_it || act == save_it_sealed; }
+Error make_the_delta(Scene& scene) {
+  return make_delta(scene.path, later_than(scene), delta_of(scene), {.replace = true});
+}
+Error apply_it(Scene& scene) { return apply_delta(scene.path, delta_of(scene), sealed_in(scene)); }
+bool seals(Error (*act)(Scene&)) { return act == seal_it || act == save_it_sealed || act == apply_it; }
 bool makes_a_copy(Error (*act)(Scene&)) { return act == save_it || act == save_it_folded || act == intersect_it; }
 Error close_it(Scene& scene) {
   Error error = scene.handle->close();
@@ -356,6 +377,7 @@ void is_saved(Scene& scene) {
   CHECK(nothing_lost(scene, opened(Filter::open(sealed_in(scene), OpenMode::kRead))));
   std::filesystem::remove(sealed_in(scene));
 }
+void is_a_delta(Scene& scene) { CHECK(inspect_delta(delta_of(scene)).ok()); }
 void is_paused(Scene& scene) { CHECK(look_at(scene.path).newest().state == format::SlotState::kPaused); }
 
 // The codes that the header lists for each function of the C ABI.
@@ -390,6 +412,8 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == turn_it) return "bfs_turn";
   if (act == say_recovered) return "bfs_finish_recovery";
   if (act == build_it) return "bfs_build";
+  if (act == make_the_delta) return "bfs_make_delta";
+  if (act == apply_it) return "bfs_apply_delta";
   if (seals(act) || makes_a_copy(act)) return act == intersect_it ? "bfs_intersect" : "bfs_copy";
   if (act == compare_it) return "bfs_compare";
   if (act == import_it) return "bfs_foreign_import";
@@ -451,6 +475,8 @@ const Operation kOperations[] = {
     {"seal a file", looked_at, nobody, seal_it, is_sealed},
     {"seal an adoptable file", adoptable, nobody, seal_it, is_sealed},
     {"seal a file that is written to", in_use, writer, save_it_sealed, is_sealed, kSome},
+    {"make a delta", with_a_delta, nobody, make_the_delta, is_a_delta},
+    {"apply a delta", with_a_delta, nobody, apply_it, is_sealed},
     {"save a file that is read", looked_at, onlooker, save_it, is_saved},
     {"save a file that is written to", in_use, writer, save_it, is_saved, kSome},
     {"save a file that is read in a smaller one", looked_at, onlooker, save_it_folded, is_saved},
@@ -630,7 +656,9 @@ void check_refused(Attempt& attempt, const Held& before) {
   const auto reader = Filter::open(scene.path, OpenMode::kRead);
   if (reader.ok()) CHECK(nothing_lost(scene, *reader));
   if (attempt.operation.name_of_file == kReplaced) scene.handle.reset();  // it keeps a temporary name to try again
-  CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
+  std::vector<std::string> names{"filter.bf"};
+  if (attempt.operation.lay == with_a_delta) names.insert(names.end(), {"filter.bf.delta", "filter.bf.later"});
+  CHECK(scene.dir.names() == names);
 }
 
 void check_failure(const Operation& operation, std::size_t number, int outcome) {
@@ -667,7 +695,10 @@ void check_death(const Operation& operation, std::size_t number, int outcome) {
   for (const std::string& name : attempt.scene.dir.names()) {
     const bool temporary = operation.name_of_file == kReplaced && name.rfind(".bfs", 0) == 0;
     const bool copied = (seals(operation.act) || makes_a_copy(operation.act)) && name == "sealed";
-    CHECK((name == "filter.bf" || temporary || copied));
+    const bool of_a_delta = operation.lay == with_a_delta &&
+                            (name == "filter.bf.later" || name == "filter.bf.delta" || name.rfind(".bfs", 0) == 0);
+    if (name == "filter.bf.delta") is_a_delta(attempt.scene);
+    CHECK((name == "filter.bf" || temporary || copied || of_a_delta));
   }
   check_aftermath(attempt.scene, operation, attempt.old_file);
 }

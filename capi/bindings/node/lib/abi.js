@@ -429,6 +429,8 @@ export const FUNCTIONS = {
   bfs_select_keys: ["int64_t", HANDLE, BUFFER, BUFFER],
   bfs_copy: ["int32_t", HANDLE, BUFFER, "uint64_t", BUFFER, BUFFER],
   bfs_verify: ["int64_t", BUFFER, "uint64_t", BUFFER, "size_t", BUFFER],
+  bfs_make_delta: ["int32_t", BUFFER, BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER],
+  bfs_apply_delta: ["int32_t", BUFFER, BUFFER, BUFFER, "uint64_t", BUFFER, BUFFER],
   bfs_merge: ["int32_t", HANDLE, HANDLE, BUFFER],
   bfs_intersect: ["int32_t", BUFFER, "size_t", BUFFER, "uint64_t", BUFFER, BUFFER],
   bfs_compare: ["int32_t", HANDLE, HANDLE, BUFFER, BUFFER],

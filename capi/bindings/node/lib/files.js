@@ -27,6 +27,7 @@ import {wrongType, wrongValue} from "./wrong.js";
 /** @typedef {import("./options.js").BufferOptions} BufferOptions */
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
 /** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
+/** @typedef {import("./options.js").DeltaOptions} DeltaOptions */
 /** @typedef {import("./options.js").Given} Given */
 /** @typedef {import("./options.js").PlanOptions} PlanOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
@@ -426,6 +427,39 @@ export function join(parts, path, options = NONE) {
  * @param {Iterable<Filter>} parts @param {Path} path @param {DeriveOptions} [options] @returns {Promise<void>} */
 export async function joinAsync(parts, path, options = NONE) {
   return later(ofFilters("bfs_join", parts, path, options));
+}
+
+/** @param {string} fn @param {Path[]} paths @param {DeltaOptions} options @returns {Call<void>} */
+function ofPaths(fn, paths, options) {
+  const {flags, options: how} = given(options, TAKEN.delta);
+  const files = paths.map((path) => pathBytes(path));
+  return {fn, uses: [], kept: how, ...subjectOf(paths[0]), finish: nothing, args: () => [...files, flags, how.bytes]};
+}
+
+/** Makes a small file of the bits that the file `after` has and `before` lacks. `after` is `before` with more keys, and both
+ * are copies or sealed files of the layout blocked or classic.
+ * @param {Path} before @param {Path} after @param {Path} delta @param {DeltaOptions} [options] */
+export function makeDelta(before, after, delta, options = NONE) {
+  now(ofPaths("bfs_make_delta", [before, after, delta], options));
+}
+
+/** makeDelta() on another thread.
+ * @param {Path} before @param {Path} after @param {Path} delta @param {DeltaOptions} [options] @returns {Promise<void>} */
+export async function makeDeltaAsync(before, after, delta, options = NONE) {
+  return later(ofPaths("bfs_make_delta", [before, after, delta], options));
+}
+
+/** Makes the file `after` that the delta's maker had, of the file `before` from which the delta was made. With `replace` it may
+ * be `before` itself.
+ * @param {Path} before @param {Path} delta @param {Path} after @param {DeltaOptions} [options] */
+export function applyDelta(before, delta, after, options = NONE) {
+  now(ofPaths("bfs_apply_delta", [before, delta, after], options));
+}
+
+/** applyDelta() on another thread.
+ * @param {Path} before @param {Path} delta @param {Path} after @param {DeltaOptions} [options] @returns {Promise<void>} */
+export async function applyDeltaAsync(before, delta, after, options = NONE) {
+  return later(ofPaths("bfs_apply_delta", [before, delta, after], options));
 }
 
 // --- Any of several ------------------------------------------------------------------------------------------------------

@@ -12,9 +12,9 @@
  * @module */
 export {BfstoreError, strerror} from "./errors.js";
 export {
-  alignedBuffer, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build, buildAsync, containsAny, create,
-  createAsync, foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect, intersectAsync, join, joinAsync,
-  load, open, openAsync, openForeign, openForeignAsync, plan, recognizeForeign, recognizeForeignAsync, requiredBytes, verify,
+  alignedBuffer, applyDelta, applyDeltaAsync, bareBuild, bareBuildDigests, bareBytes, bareContains, bareContainsDigest, build,
+  buildAsync, containsAny, create, createAsync, foreignFormats, format, importForeign, importForeignAsync, inspectForeign, intersect,
+  intersectAsync, join, joinAsync, load, makeDelta, makeDeltaAsync, open, openAsync, openForeign, openForeignAsync, plan, recognizeForeign, recognizeForeignAsync, requiredBytes, verify,
   verifyAsync, which, wrap,
 } from "./files.js";
 export {Filter} from "./filter.js";
@@ -38,6 +38,7 @@ export {version} from "./library.js";
 /** @typedef {import("./options.js").MemoryOptions} MemoryOptions */
 /** @typedef {import("./options.js").CopyOptions} CopyOptions */
 /** @typedef {import("./options.js").DeriveOptions} DeriveOptions */
+/** @typedef {import("./options.js").DeltaOptions} DeltaOptions */
 /** @typedef {import("./options.js").ForeignOptions} ForeignOptions */
 /** @typedef {import("./options.js").OpenForeignOptions} OpenForeignOptions */
 /** @typedef {import("./options.js").RecognizeOptions} RecognizeOptions */

@@ -107,6 +107,8 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  * @property {number} [lockTimeout]  milliseconds for each lock
  */
 /** Options of Filter.copy().
+ * @typedef {Omit<DeriveOptions, "filling">} DeltaOptions
+ *
  * @typedef {DeriveOptions & {sealed?: boolean, sameFileId?: boolean, fpr?: number}} CopyOptions  sealed: with checksums,
  *   and never written to again; fpr: as small as this rate allows */
 
@@ -174,6 +176,7 @@ export const TAKEN = {
   memory: {fields: ["secret"], flags: ["bare"]},
   copy: {fields: ["mode", "lockTimeout", "fpr"], flags: [...DERIVE_FLAGS, "sealed", "sameFileId"]},
   derive: {fields: ["mode", "lockTimeout"], flags: DERIVE_FLAGS},
+  delta: {fields: ["mode", "lockTimeout"], flags: ["replace", "anyFilesystem"]},
   plan: {fields: [...SIZES, "layout"], flags: []},
   dump: {fields: [], flags: ["bare", "sameFileId"]},
   stats: {fields: [], flags: ["fill", "memory"]},

@@ -40,6 +40,8 @@ export const FUNCTIONS = [
   ["bfs_select_keys", "selectKeys"],
   ["bfs_copy", "copy"],
   ["bfs_verify", "verify"],
+  ["bfs_make_delta", "makeDelta"],
+  ["bfs_apply_delta", "applyDelta"],
   ["bfs_merge", "merge"],
   ["bfs_intersect", "intersect"],
   ["bfs_compare", "compare"],

@@ -545,6 +545,27 @@ test("intersect", async (t) => {
   assert.equal(a.contains(5), true);
 });
 
+test("a delta makes the later file", async (t) => {
+  const here = caseOf(t);
+  const {file, open} = here;
+  const [before, after, delta, made] = ["before", "after", "delta", "made"].map((name) => file(name));
+  const filter = filled(here, ["a"]);
+  filter.copy(before, {sealed: true});
+  filter.add("b");
+  filter.copy(after, {sealed: true});
+  filter.close();
+  assert.throws(() => bfstore.makeDelta(after, before, delta), {code: "BFS_EMISMATCH"});
+  bfstore.makeDelta(before, after, delta, {mode: 0o644});
+  assert.throws(() => bfstore.makeDelta(before, after, delta), {code: "EEXIST"});
+  await bfstore.makeDeltaAsync(before, after, delta, {replace: true});
+  bfstore.applyDelta(before, delta, made);
+  assert.deepEqual(fs.readFileSync(made), fs.readFileSync(after));
+  await bfstore.applyDeltaAsync(before, delta, before, {replace: true});
+  assert.equal(open("r", {}, "before").contains("b"), true);
+  assert.throws(() => bfstore.applyDelta(before, delta, made, {replace: true}), {code: "BFS_EMISMATCH"});
+  assert.throws(() => bfstore.applyDelta(before, delta, made, {filling: true}), /filling/);
+});
+
 test("seal and verify", async (t) => {
   const here = caseOf(t);
   const {file, open, path} = here;

@@ -320,6 +320,7 @@ export type DeriveOptions = {
      */
     lockTimeout?: number | undefined;
 };
+export type DeltaOptions = Omit<DeriveOptions, "filling">;
 /**
  * sealed: with checksums,
  *   and never written to again; fpr: as small as this rate allows

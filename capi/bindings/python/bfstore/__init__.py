@@ -36,9 +36,9 @@ __all__ = [
     "FilesystemError", "FillingError", "Filter", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError",
     "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
-    "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
+    "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "apply_delta", "bare_build",
     "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "contains_any", "create",
-    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open",
+    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "make_delta", "open",
     "open_foreign", "plan", "recognize_foreign", "required_bytes", "strerror", "verify", "which", "wrap",
 ]
 
@@ -407,6 +407,7 @@ _OPEN_ALL = _HANDLE | {"secret", "exclusive", "private", "recover", "accept_loss
 _OPEN = _OPEN_ALL | {"offset", "length"}
 _OPEN_OR_CREATE = _OPEN_ALL | _SHAPE | {"part", "permissions", "filling"}
 _COPY = _LOCKS | {"permissions", "replace", "filling"}
+_DELTA = _COPY - {"filling"}
 
 
 def _check_seconds(what, seconds, kind):
@@ -1013,6 +1014,22 @@ def join(parts, path, *, permissions=None, replace=False, any_filesystem=False, 
     _bfstore.join(_bfstore.Handle, tuple(parts), path, *_given("join", _COPY, {
         "permissions": permissions, "replace": replace, "any_filesystem": any_filesystem, "filling": filling,
         "lock_timeout": lock_timeout}))
+
+
+def make_delta(before, after, delta, *, permissions=None, replace=False, any_filesystem=False, lock_timeout=None):
+    """Makes a small file of the bits that the file `after` has and `before` lacks.
+
+    `after` is `before` with more keys, and both are copies or sealed files of the layout blocked or classic."""
+    _bfstore.make_delta(before, after, delta, *_given("make_delta", _DELTA, {
+        "permissions": permissions, "replace": replace, "any_filesystem": any_filesystem, "lock_timeout": lock_timeout}))
+
+
+def apply_delta(before, delta, after, *, permissions=None, replace=False, any_filesystem=False, lock_timeout=None):
+    """Makes the file `after` that the delta's maker had, of the file `before` from which the delta was made.
+
+    With replace=True it may be `before` itself."""
+    _bfstore.apply_delta(before, delta, after, *_given("apply_delta", _DELTA, {
+        "permissions": permissions, "replace": replace, "any_filesystem": any_filesystem, "lock_timeout": lock_timeout}))
 
 
 def plan(*, layout=None, capacity=None, fpr=None, bits_per_key=None, max_bytes=None, num_bits=None, num_probes=None):

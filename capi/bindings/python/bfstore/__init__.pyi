@@ -33,9 +33,9 @@ __all__ = [
     "FilesystemError", "FillingError", "Filter", "Foreign", "ForkedError", "FullError", "Interval", "InvalidError",
     "KindOfKeyError", "MalformedError", "Mark", "MemoryShortError", "MismatchError", "NoPermissionError",
     "NoSpaceError", "NotFoundError", "PartError", "Plan", "Range", "ReadOnlyError", "RecoveryError", "SealedError",
-    "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "bare_build",
+    "SecretError", "StateError", "Statistics", "SystemFailedError", "UnsupportedError", "apply_delta", "bare_build",
     "bare_build_digests", "bare_bytes", "bare_contains", "bare_contains_digest", "build", "contains_any", "create",
-    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "open",
+    "foreign_formats", "format", "import_foreign", "inspect_foreign", "intersect", "join", "load", "make_delta", "open",
     "open_foreign", "plan", "recognize_foreign", "required_bytes", "strerror", "verify", "which", "wrap",
 ]
 __version__: str
@@ -588,6 +588,26 @@ def intersect(
     replace: bool = False,
     any_filesystem: bool = False,
     filling: bool = False,
+    lock_timeout: float | None = None,
+) -> None: ...
+def make_delta(
+    before: _Path,
+    after: _Path,
+    delta: _Path,
+    *,
+    permissions: int | None = None,
+    replace: bool = False,
+    any_filesystem: bool = False,
+    lock_timeout: float | None = None,
+) -> None: ...
+def apply_delta(
+    before: _Path,
+    delta: _Path,
+    after: _Path,
+    *,
+    permissions: int | None = None,
+    replace: bool = False,
+    any_filesystem: bool = False,
     lock_timeout: float | None = None,
 ) -> None: ...
 def plan(

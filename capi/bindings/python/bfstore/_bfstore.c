@@ -401,6 +401,38 @@ static PyObject* module_join(PyObject* self, PyObject* arguments) {
   return of_filters(arguments, 1);
 }
 
+/* Arguments: three paths in the order of the C function, the flags, the options. */
+static PyObject* of_paths(PyObject* arguments, int applies) {
+  PyObject *first = NULL, *second = NULL, *third = NULL, *given = NULL, *result = NULL;
+  unsigned long long flags = 0;
+  bfs_options options;
+  bfs_error error = BFS_ERROR_INIT;
+  if (!PyArg_ParseTuple(arguments, "O&O&O&KO!", PyUnicode_FSConverter, &first, PyUnicode_FSConverter, &second,
+                        PyUnicode_FSConverter, &third, &flags, &PyDict_Type, &given))
+    return NULL;
+  if (fill_options(&options, given) == 0) {
+    const char *a = PyBytes_AsString(first), *b = PyBytes_AsString(second), *c = PyBytes_AsString(third);
+    int32_t code;
+    WITHOUT_GIL(code = applies ? bfs_apply_delta(a, b, c, flags, &options, &error)
+                               : bfs_make_delta(a, b, c, flags, &options, &error));
+    result = none_or_raise(code, &error);
+  }
+  Py_DECREF(first);
+  Py_DECREF(second);
+  Py_DECREF(third);
+  return result;
+}
+
+static PyObject* module_make_delta(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return of_paths(arguments, 0);
+}
+
+static PyObject* module_apply_delta(PyObject* self, PyObject* arguments) {
+  (void)self;
+  return of_paths(arguments, 1);
+}
+
 /* --- Any of several ----------------------------------------------------------------------------------------------- */
 
 /* Releases the GIL only if a filter follows its path: see one_key in _lookups.c. */
@@ -585,6 +617,8 @@ static PyMethodDef module_methods[] = {
     {"plan", module_plan, METH_O, NULL},
     {"verify", module_verify, METH_VARARGS, NULL},
     {"join", module_join, METH_VARARGS, NULL},
+    {"make_delta", module_make_delta, METH_VARARGS, NULL},
+    {"apply_delta", module_apply_delta, METH_VARARGS, NULL},
     {"intersect", module_intersect, METH_VARARGS, NULL},
     {"contains_any", module_contains_any, METH_VARARGS, NULL},
     {"which", module_which, METH_VARARGS, NULL},

@@ -40,6 +40,8 @@ FUNCTIONS: dict[str, str] = {
     'bfs_select_keys': 'select_keys',
     'bfs_copy': 'copy',
     'bfs_verify': 'verify',
+    'bfs_make_delta': 'make_delta',
+    'bfs_apply_delta': 'apply_delta',
     'bfs_merge': 'merge',
     'bfs_intersect': 'intersect',
     'bfs_compare': 'compare',

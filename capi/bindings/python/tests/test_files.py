@@ -605,6 +605,28 @@ class Forms(Case):
             bfstore.intersect([a, b], self.folder / "no")
         a.add("still open")
 
+    def test_a_delta_makes_the_later_file(self):
+        before, after, delta, made = (self.folder / name for name in ("before", "after", "delta", "made"))
+        with self.filled("a") as filter:
+            filter.seal(before)
+            filter.add("b")
+            filter.seal(after)
+        with self.assertRaises(bfstore.MismatchError):
+            bfstore.make_delta(after, before, delta)
+        bfstore.make_delta(before, after, delta, permissions=0o644)
+        with self.assertRaises(FileExistsError):
+            bfstore.make_delta(before, after, delta)
+        bfstore.apply_delta(before, delta, made)
+        self.assertEqual(made.read_bytes(), after.read_bytes())
+        bfstore.apply_delta(before, delta, before, replace=True)
+        self.assertIn("b", bfstore.open(before))
+        with self.assertRaises(bfstore.MismatchError):
+            bfstore.apply_delta(before, delta, made, replace=True)
+        with self.assertRaises(bfstore.MalformedError):
+            bfstore.apply_delta(after, after, self.folder / "no")
+        with self.assertRaises(TypeError):
+            bfstore.apply_delta(before, delta, made, filling=True)
+
     def test_seal_and_verify(self):
         self.filled("a").close()
         sealed = self.folder / "sealed"

@@ -519,6 +519,22 @@ extern "C" {
         capacity: usize,
         error: *mut bfs_error,
     ) -> i64;
+    pub fn bfs_make_delta(
+        before: *const c_char,
+        after: *const c_char,
+        delta: *const c_char,
+        flags: u64,
+        options: *const bfs_options,
+        error: *mut bfs_error,
+    ) -> i32;
+    pub fn bfs_apply_delta(
+        before: *const c_char,
+        delta: *const c_char,
+        after: *const c_char,
+        flags: u64,
+        options: *const bfs_options,
+        error: *mut bfs_error,
+    ) -> i32;
     pub fn bfs_merge(into: *mut bfs_filter, from: *const bfs_filter, error: *mut bfs_error) -> i32;
     pub fn bfs_intersect(
         filters: *const *const bfs_filter,

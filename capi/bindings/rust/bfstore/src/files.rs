@@ -106,6 +106,68 @@ pub fn join_with(parts: &[&Filter], path: impl AsRef<Path>, options: &CopyOption
     made_of(parts, path.as_ref(), options, sys::bfs_join)
 }
 
+/// Makes a small file of the bits that the file `after` has and the file `before` lacks.  `after` is `before` with more
+/// keys, and both are copies or sealed files of the layout blocked or classic.
+///
+/// # Errors
+/// [`Error::Mismatch`](crate::Error::Mismatch) if `after` is not `before` with more keys,
+/// [`Error::Unsupported`](crate::Error::Unsupported) if bits of the layout can go away, and others.
+pub fn make_delta(before: impl AsRef<Path>, after: impl AsRef<Path>, delta: impl AsRef<Path>) -> Result<()> {
+    make_delta_with(before, after, delta, &CopyOptions::new())
+}
+
+/// Makes a delta with options.
+///
+/// # Errors
+/// As [`make_delta`].
+pub fn make_delta_with(
+    before: impl AsRef<Path>,
+    after: impl AsRef<Path>,
+    delta: impl AsRef<Path>,
+    options: &CopyOptions,
+) -> Result<()> {
+    of_paths([before.as_ref(), after.as_ref(), delta.as_ref()], options, sys::bfs_make_delta)
+}
+
+/// Makes the file `after` that the delta's maker had, of the file `before` from which the delta was made.
+///
+/// # Errors
+/// [`Error::Mismatch`](crate::Error::Mismatch) if `before` is another file, and others.
+pub fn apply_delta(before: impl AsRef<Path>, delta: impl AsRef<Path>, after: impl AsRef<Path>) -> Result<()> {
+    apply_delta_with(before, delta, after, &CopyOptions::new())
+}
+
+/// Applies a delta with options.  With `replace(true)`, `after` may be `before` itself.
+///
+/// # Errors
+/// As [`apply_delta`].
+pub fn apply_delta_with(
+    before: impl AsRef<Path>,
+    delta: impl AsRef<Path>,
+    after: impl AsRef<Path>,
+    options: &CopyOptions,
+) -> Result<()> {
+    of_paths([before.as_ref(), delta.as_ref(), after.as_ref()], options, sys::bfs_apply_delta)
+}
+
+/// A function of the library that makes a file of two others.
+type OfPaths = unsafe extern "C" fn(
+    *const c_char,
+    *const c_char,
+    *const c_char,
+    u64,
+    *const sys::bfs_options,
+    *mut sys::bfs_error,
+) -> i32;
+
+fn of_paths(paths: [&Path; 3], options: &CopyOptions, make: OfPaths) -> Result<()> {
+    let (first, second, third) = (c_path(paths[0])?, c_path(paths[1])?, c_path(paths[2])?);
+    options.with_raw(|flags, raw| {
+        // SAFETY: paths and options live until the call returns.
+        call(|error| unsafe { make(first.as_ptr(), second.as_ptr(), third.as_ptr(), flags, raw, error) }).map(drop)
+    })
+}
+
 /// A function of the library that makes a file of several filters.
 type MakeOf = unsafe extern "C" fn(
     *const *const sys::bfs_filter,

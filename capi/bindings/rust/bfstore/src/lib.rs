@@ -21,7 +21,10 @@ pub use facts::{
     Abilities, BitOrder, Comparison, Differences, Fill, Foreign, ForeignNeeds, Hash, Interval, Layout, LogPosition,
     Mark, Measure, Memory, Plan, PlanRequest, Statistics,
 };
-pub use files::{contains_any, intersect, intersect_with, join, join_with, verify, verify_nofollow, which};
+pub use files::{
+    apply_delta, apply_delta_with, contains_any, intersect, intersect_with, join, join_with, make_delta, make_delta_with,
+    verify, verify_nofollow, which,
+};
 pub use filter::{BufferFilter, Filter, SelectIter};
 pub use foreign::{foreign_formats, inspect_foreign, recognize_foreign, recognize_foreign_nofollow, ForeignForm};
 pub use key::AsKey;

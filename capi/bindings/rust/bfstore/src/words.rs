@@ -40,6 +40,8 @@ pub(crate) const FUNCTIONS: &[(&str, &str)] = &[
     ("bfs_select_keys", "select_keys"),
     ("bfs_copy", "save"),
     ("bfs_verify", "verify"),
+    ("bfs_make_delta", "make_delta"),
+    ("bfs_apply_delta", "apply_delta"),
     ("bfs_merge", "merge"),
     ("bfs_intersect", "intersect"),
     ("bfs_compare", "compare"),

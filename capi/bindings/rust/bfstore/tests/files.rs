@@ -6,8 +6,8 @@ use std::os::unix::fs::{symlink, PermissionsExt};
 use std::time::Duration;
 
 use bfstore::{
-    bare, contains_any, foreign_formats, inspect_foreign, intersect, intersect_with, recognize_foreign,
-    recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, DumpOptions,
+    apply_delta, apply_delta_with, bare, contains_any, foreign_formats, inspect_foreign, intersect, intersect_with,
+    make_delta, make_delta_with, recognize_foreign, recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, DumpOptions,
     Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions, PlanRequest,
 };
 
@@ -426,6 +426,27 @@ fn an_online_build() {
     made.add("a").unwrap();
     made.finish_filling().unwrap();
     assert!(made.health().is_ok() && made.contains("a") && !made.contains("anything"));
+}
+
+#[test]
+fn a_delta_makes_the_later_file() {
+    let folder = Folder::new();
+    let filter = folder.create();
+    let [before, after, delta, made] = ["before", "after", "delta", "made"].map(|name| folder.join(name));
+    filter.add("a").unwrap();
+    filter.seal(&before).unwrap();
+    filter.add("b").unwrap();
+    filter.seal(&after).unwrap();
+    filter.close().unwrap();
+    assert!(matches!(failed_with(make_delta(&after, &before, &delta), "BFS_EMISMATCH"), Error::Mismatch(_)));
+    make_delta(&before, &after, &delta).unwrap();
+    failed_with(make_delta(&before, &after, &delta), "BFS_EEXIST");
+    make_delta_with(&before, &after, &delta, &CopyOptions::new().replace(true).mode(0o644)).unwrap();
+    apply_delta(&before, &delta, &made).unwrap();
+    assert_eq!(fs::read(&made).unwrap(), fs::read(&after).unwrap());
+    apply_delta_with(&before, &delta, &before, &CopyOptions::new().replace(true)).unwrap();
+    assert!(Filter::open(&before).unwrap().contains("b"));
+    failed_with(apply_delta(&before, &delta, folder.join("no")), "BFS_EMISMATCH");
 }
 
 #[test]

@@ -41,6 +41,8 @@ interface Calls {
   long bfs_select_keys(long filter, long keys, long indices);
   int bfs_copy(long filter, long path, long flags, long options, long error);
   long bfs_verify(long path, long flags, long damaged, long capacity, long error);
+  int bfs_make_delta(long before, long after, long delta, long flags, long options, long error);
+  int bfs_apply_delta(long before, long delta, long after, long flags, long options, long error);
   int bfs_merge(long into, long from, long error);
   int bfs_intersect(long filters, long count, long path, long flags, long options, long error);
   int bfs_compare(long a, long b, long out, long error);

@@ -1378,6 +1378,43 @@ public final class Filter implements AutoCloseable {
     ofFilters(parts, path, options, LIBRARY::bfs_join);
   }
 
+  /**
+   * Makes a small file of the bits that the file {@code after} has and the file {@code before} lacks.
+   *
+   * @param before a copy or a sealed file, of the layout blocked or classic
+   * @param after the same filter with more keys, in another copy or sealed file
+   * @param delta the file to make
+   */
+  public static void makeDelta(Path before, Path after, Path delta, CopyOptions options) {
+    ofPaths(before, after, delta, options, LIBRARY::bfs_make_delta);
+  }
+
+  /**
+   * Makes the file {@code after} that the delta's maker had.
+   *
+   * @param before the file from which the delta was made
+   * @param delta what makeDelta() made
+   * @param after the file to make; it may be {@code before} itself, with replace()
+   */
+  public static void applyDelta(Path before, Path delta, Path after, CopyOptions options) {
+    ofPaths(before, delta, after, options, LIBRARY::bfs_apply_delta);
+  }
+
+  private interface OfPaths {
+    int call(long first, long second, long third, long flags, long options, long error);
+  }
+
+  private static void ofPaths(Path first, Path second, Path third, CopyOptions options, OfPaths function) {
+    ByteBuffer[] paths = {Struct.copyOf(Text.path(first)), Struct.copyOf(Text.path(second)), Struct.copyOf(Text.path(third))};
+    Struct.Value struct = options.struct(LIBRARY);
+    try (Scratch scratch = Scratch.take(LIBRARY)) {
+      BfstoreException.check(function.call(LIBRARY.address(paths[0]), LIBRARY.address(paths[1]), LIBRARY.address(paths[2]),
+          options.flags(), struct.address(), scratch.error.address()), scratch.error);
+    } finally {
+      keep(paths[0], paths[1], paths[2], struct);
+    }
+  }
+
   private interface OfFilters {
     int call(long filters, long count, long path, long flags, long options, long error);
   }

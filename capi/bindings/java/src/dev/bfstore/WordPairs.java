@@ -42,6 +42,8 @@ final class WordPairs {
     {"bfs_select_keys", "selectKeys"},
     {"bfs_copy", "copyTo"},
     {"bfs_verify", "verify"},
+    {"bfs_make_delta", "makeDelta"},
+    {"bfs_apply_delta", "applyDelta"},
     {"bfs_merge", "merge"},
     {"bfs_intersect", "intersect"},
     {"bfs_compare", "compare"},

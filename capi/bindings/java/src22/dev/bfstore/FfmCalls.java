@@ -68,6 +68,10 @@ abstract class FfmCalls implements Library {
       JAVA_LONG, JAVA_LONG);
   private static final MethodHandle VERIFY = Downcall.handle("bfs_verify", JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle MAKE_DELTA = Downcall.handle("bfs_make_delta", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+  private static final MethodHandle APPLY_DELTA = Downcall.handle("bfs_apply_delta", JAVA_INT, JAVA_LONG, JAVA_LONG,
+      JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle MERGE = Downcall.handle("bfs_merge", JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG);
   private static final MethodHandle INTERSECT = Downcall.handle("bfs_intersect", JAVA_INT, JAVA_LONG, JAVA_LONG,
       JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
@@ -458,6 +462,24 @@ abstract class FfmCalls implements Library {
   public long bfs_verify(long path, long flags, long damaged, long capacity, long error) {
     try {
       return (long) VERIFY.invokeExact(path, flags, damaged, capacity, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_make_delta(long before, long after, long delta, long flags, long options, long error) {
+    try {
+      return (int) MAKE_DELTA.invokeExact(before, after, delta, flags, options, error);
+    } catch (Throwable unexpected) {
+      throw Downcall.failed(unexpected);
+    }
+  }
+
+  @Override
+  public int bfs_apply_delta(long before, long delta, long after, long flags, long options, long error) {
+    try {
+      return (int) APPLY_DELTA.invokeExact(before, delta, after, flags, options, error);
     } catch (Throwable unexpected) {
       throw Downcall.failed(unexpected);
     }

@@ -453,6 +453,28 @@ class FilesTest extends Case {
   }
 
   @Test
+  void aDeltaMakesTheLaterFile() throws Exception {
+    Path before = folder.resolve("before");
+    Path after = folder.resolve("after");
+    Path delta = folder.resolve("delta");
+    Path made = folder.resolve("made");
+    try (Filter filter = filled("filter.bf", "a")) {
+      filter.copyTo(before, new CopyOptions().sealed());
+      filter.add("b");
+      filter.copyTo(after, new CopyOptions().sealed());
+    }
+    assertThrows(BfstoreException.MismatchException.class, () -> Filter.makeDelta(after, before, delta, new CopyOptions()));
+    Filter.makeDelta(before, after, delta, new CopyOptions());
+    assertThrows(BfstoreException.class, () -> Filter.makeDelta(before, after, delta, new CopyOptions()));
+    Filter.applyDelta(before, delta, made, new CopyOptions());
+    assertEquals(-1, Files.mismatch(made, after));
+    Filter.applyDelta(before, delta, before, new CopyOptions().replace());
+    checkAnswers("11", kept(Filter.open(before, new OpenOptions())), "a", "b");
+    assertThrows(BfstoreException.MismatchException.class,
+        () -> Filter.applyDelta(before, delta, folder.resolve("no"), new CopyOptions()));
+  }
+
+  @Test
   void sealAndVerify() throws Exception {
     filled("filter.bf", "a").close();
     Path sealed = folder.resolve("sealed");
