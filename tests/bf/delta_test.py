@@ -82,7 +82,7 @@ class Delta(BfCase):
             self.refused("delta", "monday", "other", "e", says=("other: differs from monday in", different, "Send a new file"))
             os.remove(self.path("other"))
         self.refused("delta", "tuesday", "monday", "e", says=("monday: lacks bits of tuesday", "Send a new file"))
-        self.refused("delta", "monday", "monday", "e", says=("has the file_id of monday", "bf copy"))
+        self.refused("delta", "monday", "monday", "e", says=("has the file_id of monday", "bf seal"))
         self.refused("delta", "none", "monday", "e", says="none: no such file")
         self.refused("delta", "monday", "tuesday", "no/e", says="no/e")
         self.refused("delta", "monday", "tuesday", says="DELTA")
@@ -95,7 +95,7 @@ class Delta(BfCase):
             writer.stdin.write(b"key\n")
             writer.stdin.flush()
             self.wait_until_it_reads(writer)
-            self.refused("delta", "monday", "tuesday", "e", says=(f"{name}: open for writing", "bf copy"))
+            self.refused("delta", "monday", "tuesday", "e", says=(f"{name}: open for writing", "bf seal"))
             if name == "monday":
                 self.refused("apply", "monday", "d", "made", says="monday: open for writing")
             writer.kill()

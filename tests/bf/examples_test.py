@@ -6,12 +6,12 @@ import subprocess
 from bf_case import BF, BfCase, PATIENCE, main, programs
 
 COMMANDS = ["create", "build", "add", "contains", "recover", "seal", "verify", "clear", "plan",
-            "remove", "turn", "finish-filling", "dedup", "merge", "join", "intersect", "fold", "digest", "count", "help", "copy"]
+            "delta", "apply", "remove", "turn", "finish-filling", "dedup", "merge", "join", "intersect", "fold", "digest", "count", "help", "copy"]
 NEW = ["create", "build", "remove", "turn", "finish-filling", "dedup", "merge", "join", "intersect", "fold", "digest"]  # make all their files
 # The files that the examples read, with their contents.
 LISTS = {name: name.encode() + b" 1\n" + name.encode() + b" 2\n"
          for name in ("users.txt", "words.txt", "new-users.txt", "urls.txt", "users-since-the-last-mark.txt", "newer.txt", "keys.txt", "list1.txt",
-                      "list2.txt", "customers.txt", "readers.txt", "old-users.txt", "events.log")}
+                      "list2.txt", "customers.txt", "readers.txt", "old-users.txt", "events.log", "tuesday.txt")}
 LISTS["log"] = b"".join(b"row %d\n" % i for i in range(1, 151))
 LISTS["parts.set"] = b"bfstore-set 1\nusers.bf\n"
 
@@ -50,6 +50,10 @@ class Examples(BfCase):
                         self.good("add", name, "-q", "alice", "urls.txt 1")
                 if command == "verify":
                     self.good("seal", "users.bf", "users.sealed.bf", "-q")
+                if command == "apply":
+                    self.good("copy", "users.bf", "later.bf", "-q")
+                    self.good("add", "later.bf", "bob", "-q")
+                    self.good("delta", "users.bf", "later.bf", "tuesday.delta", "-q")
                 if command == "copy":
                     os.makedirs(self.path("backup"), exist_ok=True)
                 if command == "contains":
@@ -63,6 +67,8 @@ class Examples(BfCase):
                 self.assertTrue([line for line in lines if f"bf {command} " in line])
                 for line in lines:
                     self.type(line)
+                if command == "apply":
+                    self.assertEqual(self.good("contains", "users.bf", "alice", "bob"), b"maybe\talice\nmaybe\tbob\n")
                 if command == "copy":
                     self.assertEqual(self.good("contains", "users.bf", "alice", "newer.txt 1"), b"maybe\talice\nmaybe\tnewer.txt 1\n")
                 if command == "add":

@@ -10,7 +10,7 @@ import termios
 from bf_case import PATIENCE, BfCase, main
 
 COMMANDS = ["plan", "create", "build", "add", "remove", "clear", "turn", "finish-filling", "contains", "dedup", "count", "compare", "merge", "join",
-            "intersect", "fold", "digest", "copy", "seal", "verify", "recover", "import", "export"]
+            "intersect", "fold", "digest", "copy", "seal", "delta", "apply", "verify", "recover", "import", "export"]
 # help takes no file, and inspect is bfinspect.
 HELPFUL = [*COMMANDS, "help", "inspect"]
 

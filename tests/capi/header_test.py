@@ -73,7 +73,7 @@ class Header(unittest.TestCase):
         interop = [one for one in bfstore_header.installed(HEADER) if one.endswith("_interop.h")]
         text = bfstore_header.without_comments("".join(map(self.text, interop)))
         functions = [name for name in bfstore_header.functions(HEADER) if not re.search(rf"\b{name}\(", text)]
-        self.assertLessEqual(len(functions), 51, functions)
+        self.assertLessEqual(len(functions), 53, functions)
         self.assertGreater(len(functions), 40)
         for header in bfstore_header.installed(HEADER):
             self.assertLessEqual(max(map(len, self.text(header).splitlines())), 120, header)

@@ -14,7 +14,7 @@ namespace {
 
 void declare_delta(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf delta OLD NEW DELTA [--mode MODE] [--force] [-q]");
-  add_file(app, arguments, "the filter that the readers have; no process writes to it");
+  add_path(app, "OLD", "the filter that the readers have; no process writes to it", "", arguments.file)->required();
   add_path(app, "NEW", "the same filter with more keys: another file, to which no process writes", "", arguments.target)
       ->required();
   add_path(app, "DELTA", "the file to make; it appears when it is complete", "", arguments.raw)->required();
@@ -62,12 +62,12 @@ int delta(const Arguments& arguments) {
 }
 
 void declare_apply(CLI::App& app, Arguments& arguments) {
-  add_help_and_version(app, "bf apply OLD DELTA NEW [--mode MODE] [--force [--accept-loss] [--secret-file PATH]] [-q]");
-  add_file(app, arguments, "the filter from which the delta was made; no process writes to it");
-  add_path(app, "DELTA", "what bf delta made", "", arguments.raw)->required();
-  add_path(app, "NEW", "the file to make; it appears when it is complete; it may be OLD, which it then replaces", "",
-           arguments.target)
+  add_help_and_version(app, "bf apply OLD DELTA NEW [--mode MODE] [--force [--accept-loss] [--secret-file PATH]] [-q]",
+                       {"--force", "--accept-loss", "--secret-file", "--quiet"});
+  add_path(app, "OLD", "the filter from which the delta was made; no process writes to it", "", arguments.file)
       ->required();
+  add_path(app, "DELTA", "what bf delta made", "", arguments.raw)->required();
+  add_path(app, "NEW", "the file to make; it may be OLD, which it replaces", "", arguments.target)->required();
   add_mode(app, arguments.options);
   app.add_flag("--force", arguments.options.replace, "replace NEW if it exists, and is another file than OLD");
   add_accept_loss(app, arguments, "NEW");

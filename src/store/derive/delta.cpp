@@ -41,8 +41,7 @@ Result<RestingFile> open_resting(const std::string& path, const DeltaOptions& op
   auto content = content_of(**ask);
   if (!content) return content.error();
   auto at_rest = AtRest::look(file, content->recoveries,
-                              "Copy or seal it (bf copy, bf seal), and take the copy. Or wait until its writers have "
-                              "closed it.");
+                              "Seal it (bf seal), and take the sealed file. Or wait until its writers have closed it.");
   if (!at_rest) return at_rest.error();
   return RestingFile{std::move(*ask), std::move(*content), std::move(*at_rest)};
 }
@@ -84,8 +83,8 @@ Error check_pair(const std::string& before, const RestingFile& earlier, const st
                                      ", so it is not that filter with more keys. Send a new file.");
   if (was.file_id != is.file_id) return {};
   return fail(Code::kInvalid, after + ": has the file_id of " + before +
-                                  ", so readers would not notice that it replaces that file. Copy or seal each state "
-                                  "of a filter (bf copy, bf seal), and take the copies.");
+                                  ", so readers would not notice that it replaces that file. Seal each state of the "
+                                  "filter (bf seal), and take the sealed files.");
 }
 
 // Writes the codes, in order, and computes their checksum.

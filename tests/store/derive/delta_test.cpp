@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -362,6 +363,26 @@ TEST_CASE("a delta whose checksums are right, and whose numbers are not, makes n
   std::string header_alone = good.substr(0, codes + 15);
   repair_codes(header_alone);
   CHECK(refusal(pair, header_alone) == Code::kRecord);
+}
+
+TEST_CASE("no code with right checksums makes another file than the one that the delta was made from") {
+  const Pair pair(shape(Layout::kClassic, 5000), 20);
+  CHECK(pair.make() == Code::kOk);
+  const std::string good = read_bytes(pair.delta);
+  const std::size_t codes = base::load<std::uint32_t>(reinterpret_cast<const std::byte*>(good.data()) + 12);
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    std::string bad = good;
+    for (std::uint64_t changes = 1 + random() % 3; changes != 0; --changes) {
+      const std::size_t at = codes + random() % (bad.size() - codes);
+      bad[at] = static_cast<char>(bad[at] ^ 1 << random() % 7);
+    }
+    if (random() % 4 == 0) bad.resize(codes + random() % (bad.size() - codes));
+    repair_codes(bad);
+    if (bad == good) continue;
+    const Code code = refusal(pair, bad);
+    CHECK((code == Code::kRecord || code == Code::kChecksum));
+  }
 }
 
 TEST_CASE("a larger minor version of a delta is read as far as it is known") {

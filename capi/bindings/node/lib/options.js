@@ -158,7 +158,7 @@ const MAKING = [...SHAPE, "mode", "lockTimeout", "writebackCheck", "threads", "p
 const MAP_FLAGS = ["populate", "random", "guard"];
 const BUILD_FLAGS = [...MAP_FLAGS, "anyFilesystem", "replace", "tutorialSizing"];
 const DERIVE_FLAGS = ["replace", "anyFilesystem", "filling"];
-/** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
+/** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "delta" | "plan" | "dump" | "stats", Taken>>} */
 export const TAKEN = {
   create: {fields: MAKING, flags: [...BUILD_FLAGS, "exclusive", "limit", "unpublished", "filling"]},
   foreign: {fields: FORM, flags: [...MAP_FLAGS, "private", "anyFilesystem", "tutorialSizing"]},

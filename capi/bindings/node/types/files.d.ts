@@ -105,6 +105,20 @@ export function join(parts: Iterable<Filter>, path: Path, options?: DeriveOption
 /** join() on another thread.
  * @param {Iterable<Filter>} parts @param {Path} path @param {DeriveOptions} [options] @returns {Promise<void>} */
 export function joinAsync(parts: Iterable<Filter>, path: Path, options?: DeriveOptions): Promise<void>;
+/** Makes a small file of the bits that the file `after` has and `before` lacks. `after` is `before` with more keys, and both
+ * are copies or sealed files of the layout blocked or classic.
+ * @param {Path} before @param {Path} after @param {Path} delta @param {DeltaOptions} [options] */
+export function makeDelta(before: Path, after: Path, delta: Path, options?: DeltaOptions): void;
+/** makeDelta() on another thread.
+ * @param {Path} before @param {Path} after @param {Path} delta @param {DeltaOptions} [options] @returns {Promise<void>} */
+export function makeDeltaAsync(before: Path, after: Path, delta: Path, options?: DeltaOptions): Promise<void>;
+/** Makes the file `after` that the delta's maker had, of the file `before` from which the delta was made. With `replace` it may
+ * be `before` itself.
+ * @param {Path} before @param {Path} delta @param {Path} after @param {DeltaOptions} [options] */
+export function applyDelta(before: Path, delta: Path, after: Path, options?: DeltaOptions): void;
+/** applyDelta() on another thread.
+ * @param {Path} before @param {Path} delta @param {Path} after @param {DeltaOptions} [options] @returns {Promise<void>} */
+export function applyDeltaAsync(before: Path, delta: Path, after: Path, options?: DeltaOptions): Promise<void>;
 /** Returns whether any of the filters may have the key: lists from several sources, of this library or of other programs
  * (openForeign()). false is certain, of each of them. The key is hashed once for neighbors with the same hash and the same
  * seed or secret.
@@ -153,6 +167,7 @@ export type Mode = import("./options.js").Mode;
 export type BufferOptions = import("./options.js").BufferOptions;
 export type MemoryOptions = import("./options.js").MemoryOptions;
 export type DeriveOptions = import("./options.js").DeriveOptions;
+export type DeltaOptions = import("./options.js").DeltaOptions;
 export type Given = import("./options.js").Given;
 export type PlanOptions = import("./options.js").PlanOptions;
 export type ForeignOptions = import("./options.js").ForeignOptions;

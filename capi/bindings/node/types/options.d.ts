@@ -24,8 +24,8 @@ export const LAYOUTS: Readonly<Record<string, number>>;
 export const HASHES: Readonly<Record<string, number>>;
 /** @type {Readonly<Record<BitOrder, number>>} */
 export const ORDERS: Readonly<Record<BitOrder, number>>;
-/** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>} */
-export const TAKEN: Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "plan" | "dump" | "stats", Taken>>;
+/** @type {Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "delta" | "plan" | "dump" | "stats", Taken>>} */
+export const TAKEN: Readonly<Record<"create" | "build" | "foreign" | "recognize" | "open" | "openOrCreate" | "buffer" | "memory" | "copy" | "derive" | "delta" | "plan" | "dump" | "stats", Taken>>;
 /**
  * Flags and bfs_options, as a call of the library gets them.
  */
@@ -320,10 +320,13 @@ export type DeriveOptions = {
      */
     lockTimeout?: number | undefined;
 };
+/**
+ * Options of Filter.copy().
+ */
 export type DeltaOptions = Omit<DeriveOptions, "filling">;
 /**
  * sealed: with checksums,
- *   and never written to again; fpr: as small as this rate allows
+ *  and never written to again; fpr: as small as this rate allows
  */
 export type CopyOptions = DeriveOptions & {
     sealed?: boolean;
