@@ -202,7 +202,7 @@ class Answers(Case):
                     else:
                         self.assertEqual({*read.contains_column(*single.column(KEYS))}, {1})
                     self.assertEqual(read.verify(), None if "sealed" in path.name else "BFR_ENOTSEALED")
-        self.assertEqual(asked, 5 * 3)
+        self.assertEqual(asked, 8 * 3)
         self.assertGreater(refused, 90 * 3)
 
     def test_files_that_are_not_clean_have_a_code_each(self):
