@@ -388,6 +388,11 @@ class Written(HtmlCase):
         self.assertEqual(self.json(self.path("good"))["state"], "clean")
         self.assertEqual(sorted(os.listdir(self.folder)), ["good", "mine"])
 
+    # A device and a FIFO became regular files, and a link a file with the mode of links, 777.
+    def test_a_page_replaces_no_link_no_fifo_and_no_device(self):
+        self.make(name="good")
+        self.refused_for_others_than_files("good", "--force", "--html")
+
     def test_a_page_that_cannot_be_written_or_has_no_file_is_not_there(self):
         self.make(name="good")
         script = 'ulimit -f 1; exec "$0" good --html page.html'
