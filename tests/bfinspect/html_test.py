@@ -344,7 +344,7 @@ class Pictures(HtmlCase):
     # "about 4 of 1,000", and beside it "Room about 1,027".
     def test_the_figures_of_keys_and_room_explain_each_other(self):
         figures = [" ".join(text.split()) for text in self.page(self.make(keys=range(4))).texts("li")]
-        self.assertIn("Keys now about 4 of its capacity of 1,000", figures)
+        self.assertTrue(any(re.search(r"Keys now ?about 4 ?of its capacity of 1,000", text) for text in figures), figures)
         self.assertTrue(any(re.search(r"about 1,\d\d\d ?more keys until the promised rate is exceeded, 996 of them to the capacity", text) for text in figures), figures)
 
     # It ended with "Synced and closed."
