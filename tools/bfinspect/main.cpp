@@ -287,7 +287,7 @@ void declare(CLI::App& app, Arguments& arguments) {
                               "bfinspect [--json | -v] [--quick] [--format F [--column C]] FILE...\n"
                               "bfinspect --html PATH [--force] [--quick] [--format F [--column C]] FILE\n"
                               "bfinspect --prometheus [--output PATH] [--quick] FILE...",
-                              {"--json", "--html", "--force", "--prometheus", "--output", "--quick", "--verbose"});
+                              {"--json", "--html", "--prometheus", "--quick", "--verbose"});
   tools::set_texts(app, {kAbout, kExamples, exit_codes()});
   tools::set_groups(app, {{"Output", {"--json", "--html", "--force", "--prometheus", "--output"}},
                           {"General", {"--colour", "--help", "--version"}}});
