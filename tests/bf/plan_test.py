@@ -323,6 +323,20 @@ class Plan(BfCase):
         self.good("contains", "filter", "x", code=1)
         self.assertEqual(self.files(), ["filter", "mine", "rates.svg"])
 
+    # A device and a FIFO became regular files, and a link a file with the mode of links, 777.
+    def test_a_picture_replaces_no_link_and_no_fifo(self):
+        self.write("mine", b"mine")
+        os.symlink("mine", self.path("link"))
+        os.symlink("none", self.path("dangling"))
+        os.mkfifo(self.path("fifo"))
+        for force in ([], ["--force"]):
+            self.refused("plan", "-n", "1M", "--svg", "link", *force, says="link: a symbolic link to mine, and bf writes through no link")
+            self.refused("plan", "-n", "1M", "--svg", "dangling", *force, says="dangling: a symbolic link to none, which does not exist")
+            self.refused("plan", "-n", "1M", "--svg", "fifo", *force, says="fifo: not a regular file. Choose another name.")
+        self.assertEqual(self.files(), ["dangling", "fifo", "link", "mine"])
+        self.assertEqual([stat.S_IFMT(os.lstat(self.path(name)).st_mode) for name in self.files()],
+                         [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFLNK, stat.S_IFREG])
+
     def test_a_picture_that_cannot_be_written_is_not_there(self):
         script = 'ulimit -f 1; exec "$0" plan -n 1M --svg rates.svg'
         done = subprocess.run(["sh", "-c", script, self.program], cwd=self.dir, capture_output=True, timeout=PATIENCE, check=False)

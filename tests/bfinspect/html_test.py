@@ -332,6 +332,36 @@ class Pictures(HtmlCase):
             promised, = (float(line.get("y1")) for line in picture.iter("line") if line.get("class") == "limit" and line.get("y1") == line.get("y2"))
             self.assertFalse(label - 13 < promised < label + 4, (keys, label, promised))
 
+    # It was 119,917.
+    def test_the_axis_of_keys_ends_at_a_round_number(self):
+        for keys in (99930, 12345, 70):
+            path = self.make("--capacity", str(max(keys // 10, 7)), name=str(keys), keys=range(keys))
+            chart = self.page(path, code=1).tree.findall(".//div[@class='charts']//svg")[1]
+            last, = (text for text in chart.iter("text") if text.get("text-anchor") == "end" and text.get("y") == "214.0")
+            self.assertRegex(last.text, r"\A[1-9][0-9]?[0,]*\Z")
+            self.assertGreaterEqual(int(last.text.replace(",", "")), json.loads(self.run_inspector("--json", path).stdout)["estimated_keys"])
+
+    # "about 4 of 1,000", and beside it "Room about 1,027".
+    def test_the_figures_of_keys_and_room_explain_each_other(self):
+        figures = [" ".join(text.split()) for text in self.page(self.make(keys=range(4))).texts("li")]
+        self.assertTrue(any(re.search(r"Keys now ?about 4 ?of its capacity of 1,000", text) for text in figures), figures)
+        self.assertTrue(any(re.search(r"about 1,\d\d\d ?more keys until the promised rate is exceeded, 996 of them to the capacity", text) for text in figures), figures)
+
+    # It ended with "Synced and closed."
+    def test_the_box_of_a_file_that_needs_attention_does_not_end_in_comfort(self):
+        for path in (self.with_hole(name="hole"), self.with_hole(name="emptied", first=0, share=1), self.make(name="full", keys=range(3000))):
+            text = self.page(path, code=1).texts("p")[0]
+            self.assertNotIn("Synced and closed", text)
+            self.assertRegex(text.strip(), r"\(bf build\)\.\Z")
+        self.assertIn("Synced and closed.", self.page(self.make(name="good")).texts("p")[0])
+
+    # Beside an empty half of the page was a chart without a curve.
+    def test_a_curve_that_cannot_be_seen_is_left_out(self):
+        foreign = self.path("few.bloom")
+        self.bf("export", "-q", self.make("--capacity", "1M", "--layout", "classic", "--hash", "guava", keys=range(2)), foreign, "--format", "guava")
+        for path, charts in ((foreign, 0), (self.make(name="own", keys=range(2)), 1)):
+            self.assertEqual(len(self.page(path).texts("polyline")), charts)
+
     def test_the_room_is_told_until_the_promised_rate_is_exceeded(self):
         def room(path, code):
             return re.search(r"Room(.*?)(more keys until the promised rate is exceeded|the promised rate is (?:exceeded|reached))",
@@ -372,6 +402,13 @@ class Written(HtmlCase):
         os.umask(mask)
         self.assertEqual(stat.S_IMODE(os.stat(self.path("good.html")).st_mode), 0o666 & ~mask)
 
+    # It said nothing: with exit code 1 nobody knew whether the page was there.
+    def test_what_was_written_and_the_verdict_are_told(self):
+        self.make(name="good", keys=range(9))
+        self.make(name="full", keys=range(1500))
+        self.assertEqual(self.written("good", "--html", "good.html"), "good.html: written. good: clean\n")
+        self.assertEqual(self.written("full", "--html", "full.html", code=1), "full.html: written. full: clean, overfull\n")
+
     def test_a_file_that_exists_is_replaced_with_force_alone_and_a_filter_never(self):
         self.make(name="good")
         with open(self.path("mine"), "wb") as file:
@@ -387,6 +424,11 @@ class Written(HtmlCase):
         self.assertIn("none/page.html: its folder does not exist. Create it first, or correct the path.", self.written("good", "--html", "none/page.html", code=3))
         self.assertEqual(self.json(self.path("good"))["state"], "clean")
         self.assertEqual(sorted(os.listdir(self.folder)), ["good", "mine"])
+
+    # A device and a FIFO became regular files, and a link a file with the mode of links, 777.
+    def test_a_page_replaces_no_link_no_fifo_and_no_device(self):
+        self.make(name="good")
+        self.refused_for_others_than_files("good", "--force", "--html")
 
     def test_a_page_that_cannot_be_written_or_has_no_file_is_not_there(self):
         self.make(name="good")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import struct
 import subprocess
 import sys
@@ -151,6 +152,34 @@ class InspectorCase(unittest.TestCase):
         begin, size = offset + int(length * first) // 8 * 8, int(length * share) // 8 * 8
         raw.data[begin:begin + size] = bytes(size)
         return raw.write()
+
+    def others_than_files(self):
+        """Makes a link, a dangling one and a FIFO, and for root a device. Yields each name, and what is said of it."""
+        with open(self.path("mine"), "wb") as file:
+            file.write(b"mine")
+        os.symlink("mine", self.path("link"))
+        yield "link", "link: a symbolic link to mine, and bf writes through no link"
+        os.symlink("nothing", self.path("dangling"))
+        yield "dangling", "dangling: a symbolic link to nothing, which does not exist"
+        os.mkfifo(self.path("fifo"))
+        yield "fifo", "fifo: not a regular file. Choose another name."
+        try:
+            os.mknod(self.path("full"), stat.S_IFCHR | 0o666, os.makedev(1, 7))
+        except OSError:  # not root, or a container without the right
+            return
+        yield "full", "full: not a regular file. Choose another name."
+
+    def refused_for_others_than_files(self, *arguments):
+        """Gives each of them as the last argument, and expects that it is refused and stays."""
+        for name, said in self.others_than_files():
+            before = os.lstat(self.path(name))
+            done = self.run_inspector(*arguments, name, cwd=self.folder)
+            self.assertEqual((done.returncode, done.stdout), (3, b""), done)
+            self.assertIn(said, done.stderr.decode())
+            after = os.lstat(self.path(name))
+            self.assertEqual((before.st_mode, before.st_ino), (after.st_mode, after.st_ino), name)
+        with open(self.path("mine"), "rb") as file:
+            self.assertEqual(file.read(), b"mine")
 
     def run_inspector(self, *arguments, environment=None, program=BFINSPECT, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "LANG", "NO_COLOR"))}

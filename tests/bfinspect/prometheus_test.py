@@ -145,6 +145,10 @@ class Metrics(MetricsCase):
         self.assertEqual((refused.returncode, b"is a filter" in refused.stderr), (3, True))
         self.assertIn(b"--output is for --prometheus alone", self.run_inspector("--output", metrics, good).stderr)
 
+    def test_the_metrics_replace_no_link_no_fifo_and_no_device(self):
+        self.make(name="good")
+        self.refused_for_others_than_files("good", "--prometheus", "--output")
+
 
 class Alerts(MetricsCase):
     """The expressions of capi/guide/operating.md, of which those without a function are computed here."""

@@ -2,6 +2,7 @@
 import contextlib
 import ctypes
 import fcntl
+import json
 import mmap
 import os
 import re
@@ -13,6 +14,7 @@ import unittest
 
 from inspector import (BF, BFINSPECT, DIRTY, LAYOUTS, LIVE_RECOVERING, PAUSED, POISONED, RECOVERING, SLOT_A, SLOT_B, SUPERSEDED, SYNCING,
                        Bytes, InspectorCase, boot_id)
+from waiting import wait_until
 
 F_OFD_SETLK = 37
 STATE_LOCK, SYNC_LOCK, FIRST_WRITER_LOCK, NUM_WRITER_LOCKS = 2**62, 2**62 + 2, 2**62 + 4096, 65536
@@ -63,6 +65,59 @@ class States(InspectorCase):
                 self.assertEqual(metrics.returncode, 1)
                 self.assertRegex(metrics.stdout.decode(), r"(?s)\nbfstore_healthy\{[^}]*\} 0\n.*\nbfstore_bits_may_be_missing\{[^}]*\} 1\n")
                 self.assertTrue(self.json(path, "--quick")["healthy"])
+
+    def test_keys_that_the_header_counts_and_no_bit_tells_need_attention_in_every_output(self):
+        # The whole body was zeroed, and each output called the file healthy: "keys added 99,830, keys now about 0".
+        makings = [(layout, ("--layout", layout), keys) for layout in LAYOUTS for keys in (1, 50, 20000)]
+        makings += [("window", ("--window", "24h"), 20000), ("murmur3", ("--hash", "murmur3"), 5000)]
+        for name, options, keys in makings:
+            with self.subTest(name=name, keys=keys):
+                path = self.with_hole("--capacity", "30k", *options, name=f"{name}{keys}", keys=range(keys), first=0, share=1)
+                found, page = self.json(path, code=1), " ".join(self.text(path, code=1).split())
+                self.assertEqual((found["bits_may_be_missing"], found["set_bits"], found["state"]), (True, 0, "clean"))
+                words = f"{found['keys_added']:,} key{' was' if keys == 1 else 's were'} counted, and the bits are those of about 0: "
+                self.assertRegex(page, rf"\* clean, bits may be missing .* keys now unknown, since bits may be missing .*missing bits {words}.* A \"no\" may be wrong\. Rebuild it")
+                shown = self.run_inspector("--html", "-", path)
+                self.assertEqual(shown.returncode, 1)
+                self.assertIn(words, shown.stdout.decode())
+                self.assertNotIn("by chance", shown.stdout.decode())
+                self.assertRegex(self.run_inspector("--prometheus", path).stdout.decode(), r"(?s)\nbfstore_healthy\{[^}]*\} 0\n.*\nbfstore_bits_may_be_missing\{[^}]*\} 1\n")
+                self.assertTrue(self.json(path, "--quick")["healthy"])
+
+    def test_most_bits_may_be_missing_anywhere(self):
+        # No stretch is emptier than another one.
+        raw = Bytes(self.make("--capacity", "30k", keys=range(30000)))
+        offset, length = raw.get(72, "Q"), raw.get(80, "Q")
+        for at in range(offset, offset + length - 8):
+            raw.data[at] &= 1 if at % 8 == 0 else 0
+        self.assertIn("30,", re.search(r"missing bits (\S+) keys were counted", " ".join(self.text(raw.write(), code=1).split()))[1] + "30,")
+        self.assertEqual(self.json(raw.path, code=1)["emptier_stretches"], 0)
+
+    def test_no_file_whose_keys_went_honestly_lacks_bits(self):
+        lines = b"".join(b"%d\n" % key for key in range(9000))
+        window = self.make("--capacity", "10k", "--window", "24h", "--layout", "window-2", name="window", keys=range(3000))
+        for _ in range(2):
+            self.bf("turn", "--now", window)
+        self.assertEqual((self.json(window)["keys_added"] > 2900, self.json(window)["set_bits"]), (True, 0))
+        counting = self.make("--capacity", "10k", "--layout", "counting", name="counting", keys=range(9000))
+        self.bf("remove", counting, stdin=lines)
+        self.bf("copy", "-q", counting, self.path("copied"))
+        killed = self.make("--capacity", "10k", "--layout", "counting", name="killed", keys=range(9000))
+        with subprocess.Popen([BF, "remove", killed], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+            process.stdin.write(lines)
+            process.stdin.flush()
+            wait_until(lambda: json.loads(self.run_inspector("--json", killed).stdout)["keys_removed"] > 0)
+            process.kill()
+        shape = ("--bits", "256Ki", "--probes", "7", "--layout", "classic")
+        one, other = (self.make(*shape, name=str(first), keys=range(first, first + 6000)) for first in (0, 3000))
+        self.bf("intersect", "-q", self.path("both"), one, other)
+        self.bf("intersect", "-q", self.path("none"), one, self.make(*shape, name="empty"))
+        self.bf("fold", "-q", one, self.path("folded"), "--to-fpr", "0.5")
+        self.bf("merge", "-q", "--into", one, other)
+        for path in (window, counting, self.path("copied"), killed, self.path("both"), self.path("none"), self.path("folded"), one):
+            found = json.loads(self.run_inspector("--json", path).stdout)
+            self.assertIsNot(found["bits_may_be_missing"], True, path)
+            self.assertTrue(found["healthy"], path)
 
     def test_bits_that_were_missing_when_it_was_sealed_stay_in_doubt(self):
         self.bf("seal", "-q", self.with_hole(), self.path("sealed"))

@@ -141,12 +141,19 @@ class CommandLine(InspectorCase):
 
     def test_help_has_an_example_and_the_exit_codes(self):
         for option, all_words in (("--help", (b"bfinspect --json", b"FILE", b"--quick", b"Exit codes", b"3  ", b"note_bytes")),
-                                  ("-h", (b"Usage: bfinspect ", b"FILE", b"--json", b"bfinspect --help"))):
+                                  ("-h", (b"Usage: bfinspect ", b"FILE", b"--json", b"--quick", b"-v, --verbose", b"bfinspect --help"))):
             done = self.run_inspector(option)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             for words in all_words:
                 self.assertIn(words, done.stdout)
             self.assertLessEqual(max(map(len, done.stdout.splitlines())), 80)
+
+    def test_a_file_that_an_option_took_is_named(self):
+        self.assertIn("FILE is required: --html took 'names.bf' for the page to make. See bfinspect --help.", self.refused("--html", "names.bf"))
+        self.assertIn("FILE is required: --output took 'names.bf' for the file of the metrics to make.", self.refused("--prometheus", "--output", "names.bf"))
+        self.assertIn("FILE is required. See", self.refused("--json"))
+        self.assertIn("bfinspect: --html needs a value. See", self.refused("names.bf", "--html"))
+        self.assertFalse(os.path.exists("names.bf"))
 
     def test_version_is_the_library_s(self):
         ours, theirs = self.run_inspector("--version"), subprocess.run(

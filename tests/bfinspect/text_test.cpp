@@ -322,6 +322,41 @@ TEST_CASE("the expected fill at capacity is that of the layout") {
   CHECK(*fill_at_capacity(report) == doctest::Approx(expected).epsilon(1e-9));
 }
 
+TEST_CASE("keys are counted without bits only if no honest history explains it") {
+  bfstore::Report report = classic_with(1000, 0);
+  report.fill->estimated_keys_high = 0;
+  const auto counts = [&](std::uint64_t added, std::uint64_t set, double high, std::uint64_t removed = 0) {
+    report.keys_added = added;
+    report.keys_removed = removed;
+    report.fill->set_bits = set;
+    report.fill->estimated_keys_high = high;
+    return counts_keys_without_bits(report);
+  };
+  CHECK(counts(1, 0, 0));
+  CHECK(!counts(0, 0, 0));
+  CHECK(counts(1000, 700, 110));
+  CHECK(!counts(1000, 700, 130));  // eight power cuts, or eight processes with one list
+  CHECK(!counts(1000, 1000, 0));   // badly mixed digests
+  CHECK(!counts(1000, 700, std::numeric_limits<double>::infinity()));
+  CHECK(may_lack_bits(report, std::nullopt) == std::nullopt);
+  CHECK(counts(1000, 0, 0));
+  CHECK(may_lack_bits(report, std::nullopt) == true);
+  CHECK(verdict_of(report) == Verdict::kNeedsAttention);
+  report.turning = bfstore::Turning{};
+  CHECK(counts(1000, 0, 0));
+  report.turning->epoch = 1;
+  CHECK(!counts(1000, 0, 0));
+  report.turning.reset();
+  report.identity->layout = static_cast<std::uint16_t>(bfstore::Layout::kCounting);
+  CHECK(counts(1000, 0, 0));
+  CHECK(!counts(1000, 0, 0, 900));  // a killed remove
+  report.state = bfstore::FileState::kInUse;
+  CHECK(!counts(1000, 0, 0));  // a remove may have begun after the counts were read
+  report.state = bfstore::FileState::kClean;
+  report.keys_added.reset();
+  CHECK(!counts_keys_without_bits(report));
+}
+
 TEST_CASE("every state that needs attention says so in the verdict") {
   using bfstore::FileState;
   bfstore::Report report = classic_with(1000, 10);

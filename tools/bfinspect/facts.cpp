@@ -76,7 +76,9 @@ std::optional<bfstore::DeltaFacts> look_at_delta(const bfstore::Report& report) 
 
 bool Facts::unverified() const { return is_sealed(*this) && !verification; }
 
-bool Facts::lacks_bits() const { return may_lack_bits(stretches).value_or(false); }
+std::optional<bool> Facts::missing_bits() const { return foreign ? std::nullopt : may_lack_bits(report, stretches); }
+
+bool Facts::lacks_bits() const { return missing_bits().value_or(false); }
 
 bool Facts::all_openers_seen() const {
   if (!openers || !openers->complete()) return false;

@@ -38,6 +38,9 @@ struct Facts {
   // True if the file has checksums that were not compared.
   [[nodiscard]] bool unverified() const;
 
+  // Whether bits may be missing, if that is known.
+  [[nodiscard]] std::optional<bool> missing_bits() const;
+
   // True if bits may be missing. Then the bits do not give the number of keys.
   [[nodiscard]] bool lacks_bits() const;
 

@@ -71,7 +71,8 @@ const char* about_holes(const Stretches& stretches) {
                              : ". So few bits are set that a hole would not stand out from chance.";
 }
 
-std::string about_stretches(const Stretches& stretches) {
+std::string about_stretches(const Facts& facts) {
+  const Stretches& stretches = *facts.stretches;
   const auto [emptiest, fullest] =
       std::minmax_element(stretches.all.begin(), stretches.all.end(),
                           [](const Stretch& one, const Stretch& other) { return one.share() < other.share(); });
@@ -80,7 +81,9 @@ std::string about_stretches(const Stretches& stretches) {
   const std::string range = least == most ? percent_text(least) + " is set everywhere"
                                           : "from " + percent_text(least) + " to " + percent_text(most) + " is set";
   return "The body in " + grouped(stretches.all.size()) +
-         (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range + about_holes(stretches);
+         (stretches.all.size() == 1 ? " stretch: " : " equal stretches: ") + range +
+         (counts_keys_without_bits(facts.report) ? ". The bits of counted keys are not there."
+                                                 : about_holes(stretches));
 }
 
 // The capacity that the picture is about. A filter without one is drawn around the keys that it has.
@@ -89,10 +92,16 @@ double capacity_shown(const Facts& facts) {
   return capacity != 0 ? static_cast<double>(capacity) : std::max(facts.report.fill->estimated_keys, 1.0);
 }
 
+// The next number of two digits and zeros, which is a good end for an axis. Few keys are whole numbers.
+double rounded_up(double keys) {
+  const double unit = std::pow(10, std::max(std::floor(std::log10(keys)) - 1, 0.0));
+  return std::ceil(keys / unit) * unit;
+}
+
 // Twice the capacity, or farther if the filter has more keys.
 double most_keys_shown(const Facts& facts) {
   const double keys = facts.report.fill->estimated_keys;
-  return std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0);
+  return rounded_up(std::max(capacity_shown(facts) * 2, std::isfinite(keys) ? keys * 1.2 : 0));
 }
 
 std::string power_label(int power) {
@@ -244,7 +253,7 @@ std::string damage_chart(const Facts& facts) {
 std::string fill_chart(const Facts& facts) {
   if (!facts.stretches || facts.stretches->all.empty()) return {};
   std::string drawn;
-  if (facts.lacks_bits()) drawn += legend("hole", kMargins.left, "bits may be missing");
+  if (!facts.stretches->emptier.empty()) drawn += legend("hole", kMargins.left, "bits may be missing");
   for (const double share : {0.0, 0.5, 1.0}) drawn += level(height_of_share(share), fixed_text(share * 100, 0) + " %");
   drawn += bars(*facts.stretches);
   if (const auto full = fill_at_capacity(facts.report)) {
@@ -258,7 +267,7 @@ std::string fill_chart(const Facts& facts) {
   }
   drawn += tools::svg_text(kMargins.left, kPlotBottom + 18, "start", "start of the body");
   drawn += tools::svg_text(kPlotRight, kPlotBottom + 18, "end", "end");
-  return figure("Fill along the file", about_stretches(*facts.stretches), drawn, kPlotBottom + 26);
+  return figure("Fill along the file", about_stretches(facts), drawn, kPlotBottom + 26);
 }
 
 std::string rate_chart(const Facts& facts) {
@@ -272,9 +281,12 @@ std::string rate_chart(const Facts& facts) {
   filter.num_probes = id.num_probes;
   const double most = most_keys_shown(facts);
   const auto curve = tools::rate_curve(filter, most);
-  if (curve.empty()) return {};
   const double least = id.fpr > 0 ? id.fpr : fill.estimated_fpr;
   const tools::RateAxes axes{kWidth, kHeight, kMargins, most, tools::bottom_of(std::min(least, 1.0))};
+  // With few keys, as in many filters of other programs, all rates may be below the picture.
+  const auto shown = std::count_if(curve.begin(), curve.end(),
+                                   [&](const tools::RatePoint& point) { return !is_below(axes, point.fpr); });
+  if (shown < 2) return {};
   const bool has_place = !facts.lacks_bits();
   const std::string drawn = grid(axes) + promise(axes, id) + tools::svg_curve(axes, curve, "class=\"curve\"") +
                             key_labels(axes, capacity_shown(facts)) +

@@ -92,6 +92,13 @@ std::string words_for(Verdict verdict) {
   return "Not to be trusted";
 }
 
+// That it was closed well, or answers, is no comfort for a file that needs attention for another reason.
+bool is_only_good(const bfstore::Report& report) {
+  using bfstore::FileState;
+  const bool sealed = report.identity && report.identity->seal;
+  return (report.state == FileState::kClean && !sealed) || report.state == FileState::kEmbedded;
+}
+
 std::string advice(const Facts& facts) {
   if (facts.foreign || !facts.report.valid()) return way_out(facts);
   std::string said;
@@ -105,6 +112,10 @@ std::string advice(const Facts& facts) {
   if (facts.verdict == Verdict::kHealthy && facts.remaining_keys == 0U)
     said += "It is full: more keys would break its promise. Build a larger one before they come (bf build). ";
   if (is_epoch_over(facts.report)) said += epoch_advice(facts.report) + " ";
+  if (!said.empty() && facts.verdict != Verdict::kHealthy && is_only_good(facts.report)) {
+    said.pop_back();  // the blank
+    return said;
+  }
   return said + state_advice(facts);
 }
 
@@ -128,8 +139,12 @@ std::string room_figure(const Facts& facts) {
   if (facts.lacks_bits()) return key_figure("Room", "unknown", kForHoles);
   if (*facts.remaining_keys == 0)
     return key_figure("Room", "none", "the promised rate is reached, within the error of the estimate");
-  return key_figure("Room", "about " + about_text(static_cast<double>(*facts.remaining_keys)),
-                    "more keys until the promised rate is exceeded");
+  const auto room = static_cast<double>(*facts.remaining_keys);
+  const double to_capacity = static_cast<double>(facts.report.identity->capacity) - facts.report.fill->estimated_keys;
+  const bool differ = to_capacity >= 0.5 && about_text(to_capacity) != about_text(room);
+  return key_figure("Room", "about " + about_text(room),
+                    "more keys until the promised rate is exceeded" +
+                        (differ ? ", " + about_text(to_capacity) + " of them to the capacity" : std::string()));
 }
 
 std::string key_figures(const Facts& facts) {
@@ -139,7 +154,7 @@ std::string key_figures(const Facts& facts) {
   const bfstore::Fill& fill = *report.fill;
   std::string list = "<ul class=\"figures\">\n";
   const std::string of_all =
-      id.capacity == 0 ? "capacity unknown" : "of " + about_text(static_cast<double>(id.capacity));
+      id.capacity == 0 ? "capacity unknown" : "of its capacity of " + about_text(static_cast<double>(id.capacity));
   list += facts.lacks_bits() ? key_figure("Keys now", "unknown", kForHoles)
                              : key_figure("Keys now", keys_now_text(report), of_all);
   const auto full = fill_at_capacity(report);

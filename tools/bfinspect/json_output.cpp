@@ -157,10 +157,10 @@ void put_fill(Json& out, const Facts& facts) {
     const auto first = fill->keys_of_epochs.begin();
     out["keys_of_epochs"] = std::vector<double>(first, first + facts.report.turning->epochs);
   }
-  const auto lacks_bits = may_lack_bits(facts.stretches);
-  out["bits_may_be_missing"] = or_null(lacks_bits);
-  out["stretches"] = lacks_bits ? Json(facts.stretches->all.size()) : Json();
-  out["emptier_stretches"] = lacks_bits ? Json(facts.stretches->emptier.size()) : Json();
+  out["bits_may_be_missing"] = or_null(facts.missing_bits());
+  const bool judged = facts.stretches && facts.stretches->judged;
+  out["stretches"] = judged ? Json(facts.stretches->all.size()) : Json();
+  out["emptier_stretches"] = judged ? Json(facts.stretches->emptier.size()) : Json();
   out["leaked_keys"] = or_null(keys_leaked(facts.report));
   out["remaining_keys"] = or_null(facts.remaining_keys);
   out["overfull"] = or_null(facts.overfull);

@@ -33,6 +33,7 @@
 #include "text_output.hpp"
 #include "unexpected.hpp"
 #include "whole_file.hpp"
+#include "words.hpp"
 
 namespace bfinspect {
 namespace {
@@ -48,8 +49,9 @@ constexpr const char* kAbout =
     "--quick: overfull is what the count of keys in the header says. A sealed file is not compared with its\n"
     "checksums, and missing bits are not looked for: the first line says so.\n"
     "\n"
-    "Bits may be missing: a part of the file, at least a 64th, has far fewer set bits than chance explains. Smaller\n"
-    "holes, or holes in a filter of few keys, are found only if the file was sealed before.\n"
+    "Bits may be missing: the header counts far more keys than there are bits of, or a part of the file, at least a\n"
+    "64th, has far fewer set bits than chance explains. Smaller holes, or holes in a filter of few keys, are found\n"
+    "only if the file was sealed before.\n"
     "\n"
     "JSON: every key is always present; null means unknown. A fact has the name that it has in bf plan --json and in\n"
     "the C structs (num_bits, capacity, fpr). Text in any encoding survives: path, note and command are null if they\n"
@@ -93,6 +95,12 @@ int complain(const std::string& message) {
   const std::string line = "bfinspect: " + escaped(message, !locale_is_utf8()) + '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
   return static_cast<int>(Verdict::kFailed);
+}
+
+// On standard error, so that a script's standard output stays empty.
+void say(const std::string& message) {
+  const std::string line = escaped(message, !locale_is_utf8()) + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 // Writes all of `text` to standard output. Returns an errno on failure.
@@ -170,8 +178,11 @@ int write_file(const std::string& path, bool replace, const std::string& text, V
 int show(const Arguments& arguments, const Facts& facts, const std::string& before) {
   if (!arguments.html.empty()) {
     const std::string text = html_of(facts);
-    return arguments.html == "-" ? finish(text, facts.verdict)
-                                 : write_file(arguments.html, arguments.force, text, facts.verdict);
+    if (arguments.html == "-") return finish(text, facts.verdict);
+    const int code = write_file(arguments.html, arguments.force, text, facts.verdict);
+    if (code != static_cast<int>(Verdict::kFailed))
+      say(arguments.html + ": written. " + facts.report.path + ": " + headline(facts));
+    return code;
   }
   const bool on_one_line = arguments.paths.size() > 1;
   Style style = style_of_output();
@@ -276,10 +287,29 @@ void declare(CLI::App& app, Arguments& arguments) {
   tools::add_help_and_version(app,
                               "bfinspect [--json | -v] [--quick] [--format F [--column C]] FILE...\n"
                               "bfinspect --html PATH [--force] [--quick] [--format F [--column C]] FILE\n"
-                              "bfinspect --prometheus [--output PATH] [--quick] FILE...");
+                              "bfinspect --prometheus [--output PATH] [--quick] FILE...",
+                              {"--json", "--html", "--prometheus", "--quick", "--verbose"});
   tools::set_texts(app, {kAbout, kExamples, exit_codes()});
   tools::set_groups(app, {{"Output", {"--json", "--html", "--force", "--prometheus", "--output"}},
                           {"General", {"--colour", "--help", "--version"}}});
+}
+
+// Returns the reason why CLI11 refused the words, a sentence.
+std::string reason_of(const CLI::App& app, const CLI::Error& error) {
+  if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty())
+    return tools::unexpected(app, unknown.front());
+  const std::string reason = error.what();
+  if (const std::size_t end = reason.find(": 1 required"); end != std::string::npos)
+    return reason.substr(0, end) + " needs a value.";
+  if (reason == "FILE is required") {
+    for (const auto& [name, made] :
+         {std::pair("--html", "the page"), std::pair("--output", "the file of the metrics")}) {
+      if (const CLI::Option* const option = app.get_option(name); option->count() != 0)
+        return reason + ": " + name + " took '" + tools::unmasked(option->results().front()) + "' for " + made +
+               " to make.";
+    }
+  }
+  return reason + ".";
 }
 
 int run(int argc, char** argv) {
@@ -297,10 +327,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     return finish(version.what() + std::string("\n"), Verdict::kHealthy);
   } catch (const CLI::ParseError& error) {
-    const std::vector<std::string> unknown = app.remaining();
-    const std::string reason =
-        unknown.empty() ? error.what() + std::string(".") : tools::unexpected(app, unknown.front());
-    return complain(reason + " See bfinspect --help.");
+    return complain(reason_of(app, error) + " See bfinspect --help.");
   }
   unmask(arguments);
   return run_parsed(arguments);

@@ -52,7 +52,10 @@ constexpr Meaning kMeanings[] = {
     {"marks", "The positions in logs that syncs reached. A writer without a log stores none."},
     {"keys added", "The number of adds so far that changed the filter. A key that was there already does not count."},
     {"keys removed", "The number of removes so far."},
-    {"missing bits", "Keys spread evenly over the body. A part that is much emptier has lost bits of some keys."},
+    {"missing bits",
+     "Keys spread evenly over the body, and each counted key set its bits. A part that is much emptier, or a whole "
+     "that "
+     "is, has lost bits of some keys."},
     {"leaked", "Keys that no remove takes away any more. They cost false positives, and no wrong answers."},
     {"counters at 15", "Counters that are full. They stay, so that no key is lost."},
     {"bits set", "The bits that are 1. This number gives the number of keys."},

@@ -109,7 +109,7 @@ constexpr Metric kMetrics[] = {
      [](const Facts& facts) { return one(number_of(facts.overfull)); }},
     {"bfstore_bits_may_be_missing", "gauge",
      "1 if parts of the filter have far fewer set bits than chance explains, so that a \"no\" may be wrong.",
-     [](const Facts& facts) { return one(number_of(may_lack_bits(facts.stretches))); }},
+     [](const Facts& facts) { return one(number_of(facts.missing_bits())); }},
     {"bfstore_capacity_keys", "gauge", "Keys that the filter was made for.",
      [](const Facts& facts) { return one(said(facts, &bfstore::ReportedIdentity::capacity)); }},
     {"bfstore_estimated_keys", "gauge", "Different keys in the filter, estimated from its bits.",

@@ -82,7 +82,26 @@ std::optional<bool> is_overfull(const Report& report) {
   return report.fill->estimated_keys > limit && report.fill->estimated_fpr > id.fpr;
 }
 
-std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches) {
+// An honest file may have a higher count than its bits tell:
+// - Where keys expire, or were removed while a process was killed, the bits go and the count stays. So a window is
+//   compared before its first turn only, and counters before their first remove, and while no process may begin one.
+// - Two processes that add a key at once may both count it.
+// - After a power cut, keys whose bits were lost are added again, and count again.
+// - Bits of folded filters coincide, and digests from outside may be badly mixed. But each counted key set a bit.
+// Where a line or a counter is full, the estimate has no upper end, and nothing is said.
+bool counts_keys_without_bits(const Report& report) {
+  constexpr double kFar = 8;
+  const auto counted = keys_counted(report);
+  if (!report.valid() || !report.identity || !report.fill || !counted) return false;
+  if (report.turning && report.turning->epoch != 0) return false;
+  if (has_counters(*report.identity) && (*report.keys_removed != 0 || report.state == FileState::kInUse)) return false;
+  const bfstore::Fill& fill = *report.fill;
+  if (fill.set_bits >= *counted) return false;
+  return fill.set_bits == 0 || static_cast<double>(*counted) > kFar * (fill.estimated_keys_high + 1);
+}
+
+std::optional<bool> may_lack_bits(const Report& report, const std::optional<Stretches>& stretches) {
+  if (counts_keys_without_bits(report)) return true;
   if (!stretches || !stretches->judged) return std::nullopt;
   return !stretches->emptier.empty();
 }
@@ -156,7 +175,8 @@ bool is_good(FileState state) {
 Verdict verdict_of(const Report& report, const std::optional<Stretches>& stretches) {
   if (!report.valid()) return Verdict::kNotGood;
   const bool overfull = is_overfull(report).value_or(false);
-  const bool good = is_good(report.state) && !report.filling && !overfull && !may_lack_bits(stretches).value_or(false);
+  const bool good =
+      is_good(report.state) && !report.filling && !overfull && !may_lack_bits(report, stretches).value_or(false);
   return good ? Verdict::kHealthy : Verdict::kNeedsAttention;
 }
 

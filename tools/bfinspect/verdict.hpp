@@ -24,9 +24,13 @@ std::optional<bool> is_overfull(const bfstore::Report& report);
 // True if every answer is "maybe", whatever the bits are.
 bool answers_maybe_alone(const bfstore::Report& report);
 
-// True if bits were lost, as far as chance allows to say so: in a hole of the file, or by a copy that did not finish.
-// Empty if the bits were not counted, or if the hash may spread keys unevenly.
-std::optional<bool> may_lack_bits(const std::optional<Stretches>& stretches);
+// True if the header counts far more keys than the bits are enough for.
+bool counts_keys_without_bits(const bfstore::Report& report);
+
+// True if bits were lost, as far as chance allows to say so: in a hole of the file, or by a copy that did not finish,
+// or because the header counts keys whose bits are not there. Empty if the bits were not counted, or if the hash may
+// spread keys unevenly.
+std::optional<bool> may_lack_bits(const bfstore::Report& report, const std::optional<Stretches>& stretches);
 
 // The share of absent keys that get the answer "maybe" now. Empty if the bits were not counted.
 std::optional<double> rate_now(const bfstore::Report& report);

@@ -262,7 +262,18 @@ std::string keys_now_text(const bfstore::Report& report) {
          about_text(std::isfinite(fill.estimated_keys) ? std::max(fill.estimated_keys, counted) : counted);
 }
 
+// The header's count says it plainer than the stretches do.
+static std::string keys_without_bits_advice(const bfstore::Report& report) {
+  const std::uint64_t keys = *keys_counted(report);
+  return grouped(keys) + (keys == 1 ? " key was" : " keys were") + " counted, and the bits are those of about " +
+         about_text(report.fill->estimated_keys) +
+         ": a part of the file was zeroed, or a copy did not finish. A \"no\" may be wrong. Rebuild it from all keys "
+         "(bf "
+         "build).";
+}
+
 std::string missing_bits_advice(const Facts& facts) {
+  if (counts_keys_without_bits(facts.report)) return keys_without_bits_advice(facts.report);
   const bool in_use = facts.report.state == FileState::kInUse;
   const bool external = facts.report.identity->hash == static_cast<std::uint16_t>(bfstore::Hash::kExternal);
   return grouped(facts.stretches->emptier.size()) + " of " + grouped(facts.stretches->all.size()) +

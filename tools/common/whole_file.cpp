@@ -2,6 +2,7 @@
 #include "whole_file.hpp"
 
 #include "failure.hpp"
+#include "link.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -34,6 +35,13 @@ void refuse_a_filter(const std::string& path) {
   if (there && there->identity)
     throw Failure(path +
                   ": is a filter, whose users would not learn that it is gone. Remove it, or choose another name.");
+}
+
+// A device or a FIFO would become a regular file. A link would be replaced, and not the file that it leads to.
+void refuse_other_kinds(const std::string& path, mode_t mode) {
+  if (S_ISLNK(mode)) throw Failure(refused_link(path));
+  if (S_ISDIR(mode)) throw Failure(path + ": a directory. Give a file name in it.");
+  if (!S_ISREG(mode)) throw Failure(path + ": not a regular file. Choose another name.");
 }
 
 // The temporary file, which the destructor removes.
@@ -94,9 +102,11 @@ class Temporary {
 
 void write_whole(const std::string& path, std::string_view bytes, bool replace, std::uint32_t usual,
                  std::optional<std::uint32_t> mode) {
-  if (replace) refuse_a_filter(path);
   struct stat before {};
-  const bool replaces = replace && ::lstat(path.c_str(), &before) == 0;
+  const bool is_there = ::lstat(path.c_str(), &before) == 0;
+  if (is_there) refuse_other_kinds(path, before.st_mode);
+  if (replace) refuse_a_filter(path);
+  const bool replaces = replace && is_there;
   const Temporary file(path);
   file.write(bytes);
   if (replaces && !mode) {
