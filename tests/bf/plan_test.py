@@ -81,7 +81,7 @@ class Plan(BfCase):
         for layout, given in (("blocked", []), ("classic", ["--layout", "classic"]), ("window", ["--window", "24h"])):
             text = self.good("plan", "-n", "50M", "-p", "0.001", *given).decode()
             self.assertEqual(re.findall(r"False-positive rate of (\w+) as it fills", text), [layout])
-            self.assertLess(len(text.splitlines()), 45)
+            self.assertLessEqual(len(text.splitlines()), 45)
 
     def test_the_textbooks_m_is_that_of_the_rate_that_was_asked_for(self):
         self.assertEqual(self.rows("-n", "50M", "-p", "0.001", "--formulas")["-n ln p / (ln 2)^2"], ["718,879,378"] * 3)
@@ -255,7 +255,7 @@ class Plan(BfCase):
                          {"window": (8, 12_342_858, 98_742_864), "window-4": (4, 28_800_000, 115_200_000), "window-2": (2, 86_400_000, 172_800_000)})
         for one in layouts.values():
             self.assertEqual((one["window_ms"], one["turn_bytes"], one["can"]["expire"]), (86_400_000, one["body_bytes"], True))
-        rows = {line[:30].strip(): re.split("  +", line[30:]) for line in self.good("plan", "-n", "10M", "--window", "24h").decode().split("\n\n")[0].splitlines()}
+        rows = {line[:30].strip(): re.split("  +", line[30:]) for line in self.good("plan", "-n", "10M", "--window", "24h").decode().split("\n\n")[1].splitlines()}
         self.assertEqual(rows[""], list(layouts))
         for name, cells in (("an epoch ends after", ["3.43 h", "8 h", "24 h"]), ("its turn writes", ["30.7 MiB", "24.5 MiB", "28.7 MiB"]),
                             ("a key is found for at least", ["24 h"] * 3), ("a key is found for at most", ["27.4 h", "32 h", "48 h"]),
@@ -274,7 +274,7 @@ class Plan(BfCase):
     def test_a_window_goes_with_a_size_and_with_another_filter(self):
         for size in (["-m", "8MiB"], ["--max-bytes", "1M"]):
             text = self.good("plan", *size, "--window", "90min").decode()
-            self.assertEqual(text.split("\n", 1)[0].split(), ["window", "window-4", "window-2"])
+            self.assertEqual(text.split("\n\n")[1].split("\n", 1)[0].split(), ["window", "window-4", "window-2"])
             self.assertRegex(text, r"\n  bf plan \S+ \S+ --window 90min -p 1%\n$")
             self.good(*text.splitlines()[-1].split()[1:])
         self.good("create", "seen", "-q", "-n", "70k", "--window", "10min")
