@@ -333,11 +333,11 @@ TEST_CASE("a delta whose checksums are right, and whose numbers are not, makes n
   CHECK(header(8, 2, 2) == Code::kVersion);
   CHECK(header(16, 1) == Code::kFeature);
   CHECK(header(20, 2) == Code::kReserved);
-  CHECK(header(24, 1, 1) == Code::kMismatch);                  // of another file
-  CHECK(header(40, 1, 8) == Code::kMismatch);                  // of another body
-  CHECK(header(48, 1, 8) == Code::kChecksum);                  // makes another body
-  CHECK(header(56, 1, 8) == Code::kRecord);                    // another number of bits
-  CHECK(header(64, ~std::uint64_t{0}, 8) == Code::kTooShort);  // more codes than there are
+  CHECK(header(24, static_cast<unsigned char>(good[24]) ^ 1U, 1) == Code::kMismatch);  // of another file
+  CHECK(header(40, 1, 8) == Code::kMismatch);                                          // of another body
+  CHECK(header(48, 1, 8) == Code::kChecksum);                                          // makes another body
+  CHECK(header(56, 1, 8) == Code::kRecord);                                            // another number of bits
+  CHECK(header(64, ~std::uint64_t{0}, 8) == Code::kTooShort);                          // more codes than there are
   CHECK(header(72, 1, 8) == Code::kChecksum);
   CHECK(header(88, 65) == Code::kReserved);
   CHECK(header(92, ~std::uint32_t{0}) == Code::kReserved);
