@@ -194,26 +194,6 @@ void add_list(KeySource& source, Loader& loader) {
   }
 }
 
-// A file that is there keeps its note. Keys in another form than its own would be lost in it.
-void check_form(const bfstore::Filter& filter, const Arguments& arguments) {
-  const auto wanted = form_in_note(note_of_new(arguments), arguments.file);
-  if (!wanted) return;
-  const KeyForm its = form_of_keys(filter.note(), std::nullopt, arguments.file);
-  if (its.name() == wanted->name()) return;
-  throw Failure(arguments.file + ": is there, and its keys have the form " + its.name() + ", and not " +
-                wanted->name() + ". Make another file, or give the form of this one.");
-}
-
-// Commands that read keys later would make them in the form that the note names, which is none: they would call these
-// keys absent. A note is never changed while others have the file open.
-void refuse_unnoted_form(const bfstore::Filter& filter, const Arguments& arguments) {
-  if (!arguments.key_form || arguments.key_form->is_text() || form_in_note(filter.note(), arguments.file)) return;
-  const std::string form = " --key-form " + arguments.key_form->name();
-  throw Failure(arguments.file + ": its note names no form of keys, so bf contains would look for keys of the form " +
-                "text. Make a file with that form (bf create" + form +
-                "). If all keys of this one have it: bf merge NEW " + arguments.file + form + ".");
-}
-
 std::uint64_t owner_of(const Arguments& arguments) { return arguments.owners.empty() ? 0 : arguments.owners.front(); }
 
 // "mark 150 of owner 0, epoch 3"
@@ -289,8 +269,7 @@ int add(const Arguments& arguments) {
   }
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
-  if (arguments.create && !created) check_form(filter, arguments);
-  if (!created) refuse_unnoted_form(filter, arguments);
+  if (!created) refuse_other_form(filter, arguments);
   refuse_gap(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);

@@ -290,6 +290,7 @@ KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filte
   for (const bfstore::Filter& filter : filters) {
     for (const bfstore::NoteOfFile& one : filter.notes()) forms.take(one.note, one.file);
   }
+  forms.refuse_to_ask();
   return forms.form();
 }
 

@@ -197,6 +197,7 @@ int dedup(const Arguments& arguments) {
   auto opened = arguments.create ? open_or_make_filter(arguments, bfstore::OpenMode::kWrite, &created)
                                  : open_filter(arguments, bfstore::OpenMode::kWrite);
   bfstore::Filter filter = filter_of_keys(std::move(opened), arguments.file);
+  if (!created) refuse_other_form(filter, arguments);
   Deduplicator deduplicator(filter, arguments);
   each_batch(filter, arguments,
              [&](Batch lines, Batch keys, const KeyReader* reader) { deduplicator.take(lines, keys, reader); });

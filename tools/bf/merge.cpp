@@ -110,6 +110,7 @@ int merge(const Arguments& arguments) {
                                           : empty_one(arguments, like);
   OneForm forms(arguments.key_form, kFormsDiffer);
   forms.take(filter.note(), arguments.file);
+  if (arguments.into) refuse_to_add_unnoted(filter.note(), arguments.key_form, arguments.file);
   for (const std::string& path : arguments.sources) {
     const bfstore::Filter source = unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path);
     forms.take(source.note(), path);
