@@ -239,6 +239,14 @@ std::optional<std::uint64_t> mark_to_store(const Arguments& arguments, const Loa
                 (arguments.mark ? ", or count whole keys alone with --mark-after." : "."));
 }
 
+// An interrupt may have come after the last key of a list.
+std::string interrupted_words(const Arguments& arguments) {
+  const bool is_list = arguments.keys.empty();
+  return std::string(is_list ? ". Interrupted: the rest, if there is any, was not read"
+                             : ". Interrupted after the last key") +
+         (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : ".");
+}
+
 // Stores the mark of a log whose keys were all added.
 void store_mark(bfstore::Filter& filter, const Arguments& arguments, std::uint64_t mark) {
   const bfstore::LogPosition position{.owner = owner_of(arguments), .epoch = arguments.epoch.value_or(0), .mark = mark};
@@ -291,8 +299,7 @@ int add(const Arguments& arguments) {
   const std::string words =
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
-    complain(words + ". Interrupted: the rest was not read" +
-             (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : "."));
+    complain(words + interrupted_words(arguments));
   } else if (!arguments.quiet) {
     report(words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
            (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut"

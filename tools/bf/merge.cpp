@@ -86,10 +86,13 @@ bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   return make_filter(arguments, options);
 }
 
-// Adds to the message that OUT, which does not exist, would be like one of the filters.
+// Names the two filters that differ, and not OUT, which does not exist and would be like one of them.
 bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const std::string& like) {
-  if (error.code == bfstore::Code::kMismatch && !like.empty())
-    error.message += " " + arguments.file + " would be like " + like + ". It was not made.";
+  if (error.code != bfstore::Code::kMismatch || like.empty()) return error;
+  const std::string out = " and " + arguments.file + ": ";
+  if (const std::size_t at = error.message.find(out); at != std::string::npos)
+    error.message.replace(at, out.size(), " and " + like + ": ");
+  error.message += " " + arguments.file + " was not made.";
   return error;
 }
 
