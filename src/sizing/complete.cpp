@@ -134,7 +134,7 @@ Result<Size> complete(const Row& row, const Options& options, std::uint64_t max_
   const std::uint32_t probes = options.num_probes != 0 ? options.num_probes : only_probes;
   if (Error error = check_ranges(options); !error.ok()) return error;
   if (Error error = check_given(options, probes); !error.ok()) return error;
-  if (Error error = check_reach(row, options.fpr != 0 ? options.fpr : 1); !error.ok()) return error;
+  if (Error error = check_reach(row, options.capacity, options.fpr != 0 ? options.fpr : 1); !error.ok()) return error;
   auto bits = given_bits(row, options, max_body_bytes);
   if (!bits) return bits.error();
   const bool ratio = options.bits_per_key != 0;

@@ -204,15 +204,18 @@ Bits fewest_bits_of(const Row& row, double keys, double fpr, std::uint32_t probe
 
 }  // namespace
 
-Error check_reach(const Row& row, double fpr) {
+Error check_reach(const Row& row, std::uint64_t capacity, double fpr) {
   if (fpr >= row.least_rate) return {};
+  // An absent key is maybe, in every layout, if its digest of 64 bits is that of one of the keys.
+  const bool reached_by_none = fpr < static_cast<double>(capacity) * 0x1p-64;
   return base::fail(Code::kSizing, "a false-positive rate of " + number(fpr) + " is below what the " + row.info.name +
                                        " layout reaches (" + number(row.least_rate) + "). " +
-                                       (row.info.can.expire ? "Ask for a higher rate." : "Use the classic layout."));
+                                       (row.info.can.expire || reached_by_none ? "Ask for a higher rate."
+                                                                               : "Use the classic layout."));
 }
 
 Result<Size> solve_for_rate(const Row& row, std::uint64_t capacity, double fpr, std::uint32_t num_probes) {
-  if (Error error = check_reach(row, fpr); !error.ok()) return error;
+  if (Error error = check_reach(row, capacity, fpr); !error.ok()) return error;
   const Bits fewest = num_probes == 0 ? remembered.fewest_bits(row, capacity, fpr)
                                       : fewest_bits_of(row, static_cast<double>(capacity), fpr, num_probes);
   const double wanted = std::ceil(fewest.bits);

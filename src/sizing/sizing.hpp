@@ -39,7 +39,7 @@ bool is_given(double number) noexcept;
 Error check_ranges(const Options& options);
 
 // kSizing if the layout reaches no rate as low as `fpr`.
-Error check_reach(const Row& row, double fpr);
+Error check_reach(const Row& row, std::uint64_t capacity, double fpr);
 
 // Computes the smallest m that keeps the promise with k probes (0: with any number of them), and k. kSizing if no m
 // does.

@@ -184,6 +184,12 @@ class Numbers(BfCase):
             self.good("create", "f", "--force", "-q", "--capacity", text, "--bits", "1k", "--probes", "1")
             self.assertEqual(header(self.path("f"))["n"], number, text)
 
+    def test_a_rate_may_have_a_blank_before_its_sign(self):
+        self.good("create", "f", "-q", "-n", "1000", "-p", "0.5 %")
+        self.assertEqual(header(self.path("f"))["p"], 0.005)
+        for text in ("5  %", " 5%", "%", " %"):
+            self.refused("create", "g", "-n", "1000", "-p", text, says="--fpr: ")
+
     def test_a_rate_that_is_lost_in_the_percent_is_refused(self):
         self.refused("create", "f", "--capacity", "9", "--fpr", "1e-323%", says="too close to 0")
 
@@ -221,7 +227,7 @@ class Numbers(BfCase):
         self.refused("create", "f", "--capacity", "10B", says=["--capacity: '10B'", "bytes"])
 
     def test_other_numbers_are_refused_with_the_name_of_the_option(self):
-        for option, texts in [("--fpr", ["0", "1", "-0.1", "nan", "inf", "100%", "0%", "%", "1 %", "", "0,01", "0x1", " 0.1", "1e-400"]),
+        for option, texts in [("--fpr", ["0", "1", "-0.1", "nan", "inf", "100%", "0%", "%", "1  %", "", "0,01", "0x1", " 0.1", "1e-400"]),
                               ("--bits-per-key", ["0", "-1", "nan", "inf", "1e300", "ten"]),
                               ("--max-bytes", ["0", "1.5", "64Mb"]),
                               ("--seed", ["-1", "18446744073709551616", "0xg", "0x", ""]),
@@ -257,6 +263,12 @@ class Refusals(BfCase):
         self.refused("create", "--capacity", "9", says="FILE")
         self.refused("create", "", "--capacity", "9", says="FILE")
         self.assertEqual(self.files(), [])
+
+    def test_a_rate_that_no_layout_reaches_names_none(self):
+        # It named classic, which refuses the rate, too.
+        for keys, rate in (("1M", "1e-20"), ("10M", "1e-13")):
+            self.refused("create", "f", "-n", keys, "-p", rate, says="below what the blocked layout reaches (1e-08). Ask for a higher rate.")
+            self.refused("create", "f", "-n", keys, "-p", rate, "--layout", "classic", says="Ask for fewer keys or a higher rate.")
 
     def test_a_rate_below_the_floor_of_blocked_names_classic(self):
         self.refused("create", "f", "--capacity", "1M", "--fpr", "1e-12", says=["f: ", "classic"])

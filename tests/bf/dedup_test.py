@@ -76,7 +76,7 @@ class Dedup(BfCase):
     def recover(self):
         """A process that was killed while it synced leaves an unclean file. Its bits are all there: no power was cut."""
         if self.run_bf("contains", "f", "x").returncode == 2:
-            self.good("recover", "f", "--no-keys", "-q")
+            self.good("recover", "f", "--accept-loss", "-q")
 
     # Nothing was said, and most of the new lines were taken for old ones.
     def test_an_overfull_filter_is_named_once_and_a_window_by_its_rate_of_now(self):
@@ -124,7 +124,7 @@ class Dedup(BfCase):
         self.good("create", "f", "-q", "--filling", *WINDOW)
         done = self.run_bf("dedup", "f", input=b"a\n")
         self.assertEqual((done.returncode, done.stdout), (2, b""))
-        self.assert_complaint(done.stderr, says=["f: ", "after 0 lines"])
+        self.assert_complaint(done.stderr, says=["f: ", "after 0 lines", "bf finish-filling f. Give the rest again"])
         self.refused("dedup", "none", "a", says="none: no such file")
         self.refused("dedup", "f", "--from", "f", says="f: is a bfstore filter, and not a list of keys")
         self.refused("dedup", "f", "--from", "f", "--binary", says="is the filter itself")

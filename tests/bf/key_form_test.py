@@ -42,17 +42,15 @@ class Forms(BfCase):
     def test_a_line_becomes_the_bytes_that_its_form_says(self):
         for form, line, key in CASES:
             with self.subTest(form=form, line=line):
-                self.good("create", "f", "--force", "-q", *SURE)
-                if b"\0" not in key:
-                    self.good("add", "f", "-q", "-0", "--binary", input=key + b"\0")
-                else:  # no list has such a key
-                    self.good("create", "h", "--force", "-q", *SURE, "--key-form", "hex")
-                    self.good("add", "h", "-q", "--key-form", "hex", key.hex())
-                    self.good("merge", "f", "h", "--into", "-q", "--key-form", "hex")
+                for name, its in (("hexed", "hex"), ("like", form), ("plain", "text")):
+                    self.good("create", name, "--force", "-q", *SURE, "--key-form", its)
+                self.write("digest", self.good("digest", "hexed", key.hex()))  # no list has a key with a NUL in it
+                self.good("build", "f", "--force", "-q", "--like", "like", "--digests", "--from", "digest")
                 self.assertEqual(self.good("contains", "f", "--key-form", form, input=line_of(line) + b"\n"), b"maybe\t" + line_of(line) + b"\n")
                 self.assertEqual(self.good("contains", "f", "--key-form", form, "--", line), b"maybe\t" + line_of(line) + b"\n")
                 if line_of(line) != key:
-                    self.good("contains", "f", "--", line, code=1)
+                    self.good("build", "asis", "--force", "-q", "--like", "plain", "--digests", "--from", "digest")
+                    self.good("contains", "asis", "--", line, code=1)
                 for name, its, text in (("g", form, line), ("h", "hex", key.hex())):
                     self.good("create", name, "--force", "-q", *SURE, "--layout", "counting", "--key-form", its)
                     self.good("add", name, "-q", "--key-form", its, "--", text)
@@ -80,23 +78,51 @@ class Forms(BfCase):
         self.refused("remove", "c", "--key-form", "lower", "BOB", says="--key-form")  # it takes the form of the note alone
         self.assertEqual(self.good("count", "c", "bob"), b"1\tbob\n")
 
-    def test_a_line_that_has_no_such_form_is_named(self):
+    def test_dedup_and_merge_add_no_key_in_a_form_that_the_note_does_not_name(self):
+        # bf dedup added "Zed" as "zed", and bf contains then called Zed absent.
         self.good("create", "f", "-q", *SURE)
+        for command in (["dedup", "f"], ["dedup", "f", "--from", "-"]):
+            self.refused(*command, "--key-form", "lower", *([] if "-" in command else ["Zed"]), input=b"Zed\n",
+                         says=["f: its note names no form of keys", "(bf create --key-form lower)", "bf merge NEW f --key-form lower."])
+        self.refused("dedup", "f", "--create", *SURE, "--key-form", "lower", "Zed", says=["f: is there", "the form text, and not lower"])
+        self.good("create", "low", "-q", *SURE, "--key-form", "lower")
+        self.good("add", "low", "-q", "ANN")
+        self.refused("dedup", "f", "--create", "--like", "low", "Zed", says=["f: is there", "the form text, and not lower"])
+        self.refused("merge", "f", "low", "--into", "--key-form", "lower", says=["f: its note names no form of keys", "bf merge NEW f --key-form lower."])
+        self.good("contains", "f", "Zed", "zed", "ann", code=1)
+        self.assertEqual(self.good("dedup", "f", "--key-form", "text", "Zed"), b"Zed\n")
+        self.assertEqual(self.good("dedup", "made", "--create", *SURE, "--key-form", "lower", "Zed", "ZED"), b"Zed\n")
+        self.assertEqual(self.good("dedup", "made", "--create", *SURE, "--key-form", "lower", "zeD"), b"")
+        self.assertEqual(self.good("contains", "made", "ZED"), b"maybe\tZED\n")
+
+    def test_a_question_in_a_form_that_no_note_names_gets_no_answer(self):
+        # BOB was there, and was looked for as "bob": absent.
+        self.good("create", "f", "-q", *SURE, "--layout", "counting", "--note", "of mine")
+        self.good("add", "f", "-q", "BOB")
+        self.good("copy", "f", "g", "-q")
+        for command in (["contains", "f"], ["count", "f"], ["contains", "f", "--any", "g"]):
+            self.refused(*command, "--key-form", "lower", "BOB", says=["f: its note names no form of keys", "leave --key-form out", "bf merge NEW f --key-form lower, and ask NEW."])
+            self.good(*command, "--key-form", "text", "BOB")
+        self.good("create", "low", "-q", "--like", "f", "--key-form", "lower")
+        self.good("contains", "low", "--key-form", "lower", "BOB", code=1)
+
+    def test_a_line_that_has_no_such_form_is_named(self):
         good = {"hex": b"00", "json": b"1", "utf16le": b"a", "int32le": b"1", "int64le": b"1", "double": b"1", "json,int32le": b"1", "upper,hex": b"00"}
         for form, bad in BAD:
             for line in map(line_of, bad):
                 with self.subTest(form=form, line=line):
                     self.write("keys", good[form] + b"\n" + good[form] + b"\n" + line + b"\n")
                     self.good("create", "g", "--force", "-q", *SURE, "--key-form", form)
-                    for command in (["contains", "f"], ["add", "g"]):
+                    for command in (["contains", "g"], ["add", "g"]):
                         done = self.run_bf(*command, "--key-form", form, "--from", "keys")
                         self.assertEqual((done.returncode, done.stdout), (2, b""), done)
                         self.assert_complaint(done.stderr, ["keys: key 3 ('", "has not the form " + form.split(",")[-1]])
                         self.refused(*command, "--key-form", form, "--", line, says="KEY: key 1 ('")
-        self.good("contains", "f", "--key-form", "hex", "00", code=1)
+        self.good("create", "h", "-q", *SURE, "--key-form", "hex")
+        self.good("contains", "h", "--key-form", "hex", "00", code=1)
 
     def test_lines_before_a_bad_one_are_numbered_over_batches_and_answered(self):
-        self.good("create", "f", "-q", *SURE)
+        self.good("create", "f", "-q", *SURE, "--key-form", "hex")
         self.write("keys", b"00\n" * 10_000 + b"xy\n")
         done = self.run_bf("contains", "f", "--key-form", "hex", "--from", "keys", "--count")
         self.assert_complaint(done.stderr, ["keys: key 10001 ('xy')", "Only the first 8,192 keys of it got an answer"])

@@ -78,7 +78,7 @@ class Merge(BfCase):
     def test_what_does_not_fit_is_named_and_nothing_is_made(self):
         self.make("one", KEYS)
         self.make("two", KEYS, *SURE[:-1], "8")
-        self.refused("merge", "out", "one", "two", says=("two", "seed 8 and 7", "--like", "out would be like one. It was not made."))
+        self.refused("merge", "out", "one", "two", says=("two and one: differ in seed 8 and 7", "--like", "out was not made."))
         self.refused("merge", "out", "one", "none", says="none: no such file")
         self.refused("merge", "out", says="IN")
         self.refused("merge", "none", "one", "--into", says="none: no such file")

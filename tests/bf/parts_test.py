@@ -77,7 +77,7 @@ class Parts(BfCase):
                 own += 1
             else:  # never 1, which is no
                 self.assertEqual(asked.returncode, 2)
-                self.assertIn(b"belongs to another part", asked.stderr)
+                self.assertRegex(asked.stderr, b"part: is part 1/4, and the key '%s' belongs to part [023]/4. Ask all parts: bf contains --set." % key)
                 others += 1
         self.assertGreater(own, 5)
         self.assertGreater(others, own)
@@ -305,6 +305,8 @@ class Parts(BfCase):
         self.refused(*build, "--part", "4/4", "--capacity", "10", says="does not exist")
         self.refused(*build, "--part", "4", "--capacity", "10", says="is not a part")
         self.refused(*build, "--part", "0/4", says="do not tell the size")
+        self.refused(*build, "--digests", says="Give --like, the filter that bf digest was given.")
+        self.refused(*build, "--digests", "--capacity", "100", "--hash", "external", says="--hash: --digests are of the hash of their filter. Give --like")
         self.refused(*build, "--part", "0/4", "--parts", "4", "--capacity", "10", says="one of the two")
         self.refused(*build, "--part", "0/4", "--capacity", "10", "--layout", "classic", says="has the bits of a key anywhere")
         self.refused(*build, "--part", "0/7", "--like", "whole", says="would not be equal")

@@ -68,7 +68,7 @@ class Recover(BfCase):
         for args, text in (["--from", "keys"], b""), (["-0"], b"c\0d\0"), ([], b"c\nd"), (["--no-keys"], b"c\nd\n"):
             with self.subTest(args=args, text=text):
                 self.write("keys", b"c\nd\n")
-                self.unclean()
+                self.unclean(*([7] if "--no-keys" in args else []))
                 self.good("recover", "f", "-q", *args, input=text)
                 added = b"absent" if "--no-keys" in args else b"maybe"
                 self.assertEqual(self.good("contains", "f", "a", "c", "d"), b"maybe\ta\n%s\tc\n%s\td\n" % (added, added))
@@ -79,7 +79,7 @@ class Recover(BfCase):
     # the recovery, and every key after the marks was answered "absent" from then on.
     def test_a_list_that_is_shorter_than_what_the_file_counted_is_taken_with_a_warning_if_no_mark_tells(self):
         words = b"bf: f: has no mark. It counted 2 keys, and 1 key was given."
-        for owners, args, warned in (((), ["c"], True), ((), ["a", "b"], False), ((), ["c", "-q"], False), ((), ["--no-keys"], False),
+        for owners, args, warned in (((), ["c"], True), ((), ["a", "b"], False), ((), ["c", "-q"], False), ((7,), ["--no-keys"], False),
                                      ((7,), ["c"], False)):
             with self.subTest(owners=owners, args=args):
                 self.unclean(*owners)
@@ -102,12 +102,24 @@ class Recover(BfCase):
                 producer = None
                 if "fifo" in args:
                     producer = subprocess.Popen(["sh", "-c", ": > fifo"], cwd=self.dir)
-                self.refused("recover", "f", *args, says=["f: ", "no keys", "--no-keys"])
+                said = self.refused("recover", "f", *args, says=["f: ", "has no keys", "say --no-keys" if owners else "any key may be missing: give every key."])
+                self.assertEqual(b"--no-keys" in said, bool(owners), said)
                 self.assertEqual(self.read("f"), before)
                 self.assertEqual(producer.wait() if producer else 0, 0)
-                self.good("recover", "f", "-q", "--all-owners", "--no-keys")
+                self.good("recover", "f", "-q", *(["--all-owners", "--no-keys"] if owners else ["--accept-loss"]))
                 self.assertEqual(self.good("contains", "f", "a", "x"), b"maybe\ta\nabsent\tx\n")
                 os.unlink(self.path("f"))
+
+    def test_no_keys_for_a_file_without_a_mark_are_refused(self):
+        # It ended with 0, and said nothing.
+        self.unclean()
+        before = self.read("f")
+        for more in ([], ["-q"], ["--all-owners"], ["--owner", "7"]):
+            self.refused("recover", "f", "--no-keys", *more,
+                         says="f: has no mark and counted 2 keys: without its keys, they would be answered absent. Give the keys, or --accept-loss instead of --no-keys.")
+        self.assertEqual(self.read("f"), before)
+        self.assertEqual(self.good("recover", "f", "--accept-loss"), b"f: is in use again. Any key may be missing.\n")
+        self.assertEqual(self.good("recover", "f", "--no-keys"), b"f: 0 keys added again; it needed no recovery\n")
 
     def test_empty_lines_alone_are_an_error_and_the_empty_key_has_to_be_named(self):
         for args, text in ([], b"\n"), ([], b"\n\n\n"), (["-0"], b"\0"), ([], b" \n"), ([], b"\t \n\n"):
@@ -217,7 +229,7 @@ class Recover(BfCase):
         os.write(adding.stdin.fileno(), b"a\n")
         self.wait_until_it_reads(adding)
         adding.send_signal(signal.SIGINT)
-        self.assertIn(b"the rest was not read, and the mark is not stored", adding.communicate(timeout=PATIENCE)[1])
+        self.assertIn(b"the rest, if there is any, was not read, and the mark is not stored", adding.communicate(timeout=PATIENCE)[1])
         self.assertNotRegex(self.good("inspect", "f"), rb"mark +\d")
 
     # The end of a log may be the first half of a line. The mark once covered its whole key, which a recovery then called absent.
@@ -284,7 +296,7 @@ class Recover(BfCase):
 
     def test_accepting_the_loss(self):
         self.unclean(7, 8)
-        self.assertIn(b"may be missing", self.good("recover", "f", "--accept-loss"))
+        self.assertIn(b"Keys that were added after the marks may be missing.", self.good("recover", "f", "--accept-loss"))
         self.assertEqual(self.good("contains", "f", "a", "x"), b"maybe\ta\nabsent\tx\n")
 
     def test_a_filter_that_needs_no_recovery(self):

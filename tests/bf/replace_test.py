@@ -71,6 +71,35 @@ class Replace(BfCase):
         self.assertNotIn(b"Readers", self.run_bf("build", "f", "--force", "--from", "keys").stderr)
         self.assertEqual(header(self.path("f"))["seed"], 7)
 
+    def test_the_form_of_keys_is_kept_unless_another_one_is_given(self):
+        # ALICE was maybe, and absent after the same list was built again without --key-form.
+        self.write("list", b"Alice\n")
+        build = ["build", "low", "--from", "list", *self.size]
+        self.good(*build, "-q", "--key-form", "lower", "--note", "mine")
+        self.good(*build, "-q", "--force")
+        self.assertEqual(header(self.path("low"))["note"], b"key-form: lower")
+        self.assertEqual(self.good("contains", "low", "ALICE", "bob"), b"maybe\tALICE\nabsent\tbob\n")
+        self.assertNotIn(b"form", self.run_bf(*build, "--force").stderr)
+        self.assertNotIn(b"form", self.run_bf(*build, "--force", "--note", "of mine").stderr)
+        self.assertEqual(header(self.path("low"))["note"], b"of mine\nkey-form: lower")
+        self.good("create", "low", "-q", "--force", *self.size)
+        self.good("add", "low", "-q", "Alice")
+        self.good("contains", "low", "ALICE")
+        said = "low: replaced a filter of about 1 key. Its keys were not compared with those of the new file. Its keys had the form lower, and the new ones have the form %s: "
+        for options, form in ((["--key-form", "text"], "text"), (["--note", "key-form: upper"], "upper")):
+            self.assert_complaint(self.run_bf(*build, "--force", *options).stderr, says=said % form)
+            self.good(*build, "-q", "--force", "--key-form", "lower")
+        self.good("create", "low", "-q", "--force", *self.size)
+        self.assert_complaint(self.run_bf("create", "low", "--force", *self.size, "--key-form", "text").stderr,
+                              says="low: replaced an empty filter. Its keys had the form lower, and the new ones have the form text: ")
+
+    def test_what_the_new_filter_lacks_is_said(self):
+        for options, words in ((["--layout", "counting"], "It counted."), (["--window", "1h"], "It had a window of 1 h."), (["--note", "mine"], "Its note is gone.")):
+            self.good("create", "f", "-q", "--force", *self.size, *options)
+            self.good("add", "f", "-q", "old")
+            self.assertNotIn(words.encode(), self.run_bf("build", "f", "--force", "--from", "keys", *self.size, *options).stderr)
+            self.assert_complaint(self.run_bf("build", "f", "--force", "--from", "keys", *self.size).stderr, says="new file. " + words)
+
     def test_a_part_is_built_anew_with_the_seed_of_the_other_parts(self):
         self.good("create", "f", "-q", *SURE, "--part", "0/2")
         self.run_bf("build", "f", "--force", "-q", "--from", "-", "-n", "2000", "--part", "0/2", input=b"1\n2\n3\n4\n5\n6\n7\n8\n")

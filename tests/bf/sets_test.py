@@ -207,6 +207,16 @@ class Clear(SetsCase):
         self.good("finish-filling", "f", "-q")
         self.assertEqual(self.maybe("f", KEYS), 1)
 
+    def test_a_filter_that_is_being_filled_stays_so(self):
+        # It became an empty filter, which called the keys absent that its builder still had.
+        self.good("create", "f", "-q", "-n", "100", "--filling")
+        self.refused("clear", "f", "--force", says=["f: is being filled, and empty it would call keys absent", "Give --filling, too"])
+        self.good("clear", "f", "--force", "--filling", "-q")
+        self.refused("contains", "f", "x", says="still being filled")
+        self.good("finish-filling", "f", "-q")
+        self.good("clear", "f", "--force", "-q")
+        self.good("contains", "f", "x", code=1)
+
     def test_a_filter_with_a_secret_needs_it_and_keeps_it(self):
         os.chmod(self.write("secret", bytes(range(16))), 0o600)
         self.make("f", [], "--capacity", "100", "--hash", "siphash", "--secret-file", "secret")

@@ -288,6 +288,19 @@ class Interrupts(BfCase):
             self.assertEqual((building.stdout.read(), building.stderr.read()), (b"", b""))
             self.assertEqual(self.files(), [])
 
+    def test_an_add_that_is_interrupted_does_not_say_that_keys_were_not_read_when_all_were(self):
+        # It said that the rest was not read, and there was none.
+        said = set()
+        self.write("keys", b"a\nb\n")
+        for step in range(1, 60):
+            for keys in (["a", "b"], ["--from", "keys"]):
+                self.good("create", "f", "--force", "-q", "-n", "100")
+                done = self.run_bf("add", "f", *keys, env=preloaded("KILL_LIBRARY", KILL_AT=str(step), KILL_SIGNAL=str(int(signal.SIGTERM))))
+                self.assertNotIn(b"the rest was not read", done.stderr)
+                if b"2 keys added" in done.stderr:
+                    said.add((len(keys[0]), done.stderr.split(b"Interrupted")[1].strip()))
+        self.assertEqual(said, {(1, b"after the last key."), (6, b": the rest, if there is any, was not read.")})
+
     def interrupted_at_each_step(self, *command):
         """Runs `command`, which makes f, with a signal at each of its steps. Yields after each step at which it was already done."""
         before, met = self.files(), set()

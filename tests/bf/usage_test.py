@@ -68,7 +68,7 @@ class Usage(BfCase):
     def test_topics_are_a_group_of_the_main_help_and_of_bf_help_topics(self):
         listed = re.search(r"(?m)^Topics:\n((?:  .*\n)+)", self.good("--help").decode()).group(1)
         names = re.findall(r"(?m)^  ([a-z-]+) ", listed)
-        self.assertEqual(names, ["keys", "formats", "key-forms"])
+        self.assertEqual(names, ["exit", "keys", "formats", "key-forms"])
         for name in names:
             self.good("help", name)
         self.assertIn(listed, self.good("help", "topics").decode())
@@ -174,7 +174,7 @@ class Usage(BfCase):
         self.refused("help", "creat", says="'creat' is no command and no topic. Did you mean create? See bf --help.")
         self.refused("help", "fromats", says="Did you mean formats?")
         for topic, words in (("formats", ["  raw ", "  dcso  ", "  rocksdb "]), ("key-forms", ["  text ", "  utf16le ", "lower,hex"]),
-                             ("keys", ["CR LF", "byte order mark", "--binary", "NUL", "xz"])):
+                             ("exit", ["  0 ", "the answer is no", "  2 ", "an error"]), ("keys", ["CR LF", "byte order mark", "--binary", "NUL", "xz"])):
             text = self.good("help", topic).decode()
             self.assertLessEqual(max(map(len, text.splitlines())), 80)
             for word in words:
@@ -209,6 +209,12 @@ class Usage(BfCase):
         self.refused("build", "f", "keys", says="'keys' is not expected here. If it is a file with the keys, put --from before it.")
         self.refused("plan", "50M", "0.001", says="'50M' is not expected here. Put -n, -p or another option before each number.")
         self.refused("create", "f", "g", says="'g' is not expected here. See bf create --help.")
+        self.refused("create", "f", "1000", says="'1000' is not expected here. Put -n before the number. See bf create --help.")
+        for command, words in ((["compare", "a"], "B is missing: the second filter."), (["export", "a"], "RAW is missing: the file to make."),
+                               (["merge", "a"], "IN is missing: the filters whose keys it gets."), (["add"], "FILE is missing: the filter")):
+            self.refused(*command, says=f"{command[0]}: {words}")
+        for typed in ("-V", "-v"):
+            self.refused(typed, says=f"'{typed}' is not expected here. Did you mean --version?")
 
     def test_bf_inspect_is_bfinspect(self):
         self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")

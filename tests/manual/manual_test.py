@@ -94,7 +94,7 @@ class Contents(unittest.TestCase):
     def test_bf_1_names_the_page_of_each_command_and_the_topics(self):
         page = sections(text("bf.1"))
         self.assertEqual(re.findall(r"bf-([a-z-]+)\(1\)", page["SEE ALSO"]), COMMANDS)
-        self.assertEqual(re.findall(r"(?m)^       ([a-z-]+)(?:  |$| [A-Z])", page["TOPICS"]), ["keys", "formats", "key-forms"])
+        self.assertEqual(re.findall(r"(?m)^       ([a-z-]+)(?:  |$| [A-Z])", page["TOPICS"]), ["exit", "keys", "formats", "key-forms"])
 
     def test_bfinspect_1_has_every_option(self):
         page = text("bfinspect.1")

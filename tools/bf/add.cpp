@@ -194,26 +194,6 @@ void add_list(KeySource& source, Loader& loader) {
   }
 }
 
-// A file that is there keeps its note. Keys in another form than its own would be lost in it.
-void check_form(const bfstore::Filter& filter, const Arguments& arguments) {
-  const auto wanted = form_in_note(note_of_new(arguments), arguments.file);
-  if (!wanted) return;
-  const KeyForm its = form_of_keys(filter.note(), std::nullopt, arguments.file);
-  if (its.name() == wanted->name()) return;
-  throw Failure(arguments.file + ": is there, and its keys have the form " + its.name() + ", and not " +
-                wanted->name() + ". Make another file, or give the form of this one.");
-}
-
-// Commands that read keys later would make them in the form that the note names, which is none: they would call these
-// keys absent. A note is never changed while others have the file open.
-void refuse_unnoted_form(const bfstore::Filter& filter, const Arguments& arguments) {
-  if (!arguments.key_form || arguments.key_form->is_text() || form_in_note(filter.note(), arguments.file)) return;
-  const std::string form = " --key-form " + arguments.key_form->name();
-  throw Failure(arguments.file + ": its note names no form of keys, so bf contains would look for keys of the form " +
-                "text. Make a file with that form (bf create" + form +
-                "). If all keys of this one have it: bf merge NEW " + arguments.file + form + ".");
-}
-
 std::uint64_t owner_of(const Arguments& arguments) { return arguments.owners.empty() ? 0 : arguments.owners.front(); }
 
 // "mark 150 of owner 0, epoch 3"
@@ -259,6 +239,14 @@ std::optional<std::uint64_t> mark_to_store(const Arguments& arguments, const Loa
                 (arguments.mark ? ", or count whole keys alone with --mark-after." : "."));
 }
 
+// An interrupt may have come after the last key of a list.
+std::string interrupted_words(const Arguments& arguments) {
+  const bool is_list = arguments.keys.empty();
+  return std::string(is_list ? ". Interrupted: the rest, if there is any, was not read"
+                             : ". Interrupted after the last key") +
+         (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : ".");
+}
+
 // Stores the mark of a log whose keys were all added.
 void store_mark(bfstore::Filter& filter, const Arguments& arguments, std::uint64_t mark) {
   const bfstore::LogPosition position{.owner = owner_of(arguments), .epoch = arguments.epoch.value_or(0), .mark = mark};
@@ -289,8 +277,7 @@ int add(const Arguments& arguments) {
   }
   bool created = false;
   bfstore::Filter filter = open_to_add(arguments, source && source->bytes(), &created);
-  if (arguments.create && !created) check_form(filter, arguments);
-  if (!created) refuse_unnoted_form(filter, arguments);
+  if (!created) refuse_other_form(filter, arguments);
   refuse_gap(filter, arguments);
   const std::string making = created ? "created, " + shape_words(filter.stats(), arguments.file) + "; " : "";
   if (created && !arguments.quiet) warn_if_useless(filter.shape(), arguments.file);
@@ -312,8 +299,7 @@ int add(const Arguments& arguments) {
   const std::string words =
       arguments.file + ": " + making + key_words(loader.keys_read()) + " added (" + new_words(loader) + ")";
   if (interrupt::pending()) {
-    complain(words + ". Interrupted: the rest was not read" +
-             (arguments.mark || arguments.mark_after ? ", and the mark is not stored." : "."));
+    complain(words + interrupted_words(arguments));
   } else if (!arguments.quiet) {
     report(words + (mark ? "; mark " + std::to_string(*mark) + " stored" : "") +
            (mark && whole_keys(loader, source) != loader.keys_read() ? ", without the last key, which may be cut"

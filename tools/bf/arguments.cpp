@@ -39,15 +39,25 @@ std::vector<std::string> names_of_help(const CLI::App& app) {
 }
 
 // What may have been meant by a word without an option before it.
-std::string option_before(const CLI::App& command) {
+std::string option_before(const CLI::App& command, const std::string& word) {
   if (command.get_option_no_throw("--from") != nullptr) return " If it is a file with the keys, put --from before it.";
+  const bool is_number = unmasked(word).find_first_of("0123456789") == 0;
+  if (is_number && command.get_name() == "create") return " Put -n before the number.";
   if (command.get_name() == "plan") return " Put -n, -p or another option before each number.";
   return "";
 }
 
 // The reason why a word is not expected.
 std::string unexpected(const CLI::App& command, const std::string& word) {
-  return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command));
+  return tools::unexpected(command, word) + (word.starts_with('-') ? "" : option_before(command, word));
+}
+
+// "B is missing: the second filter."
+std::string missing(const CLI::App& command, const std::string& name) {
+  const CLI::Option* const option = command.get_option_no_throw(name);
+  if (option == nullptr) return name + " is missing.";
+  const std::string about = option->get_description();
+  return name + " is missing: " + about.substr(0, about.find_first_of(";,")) + ".";
 }
 
 // Returns the reason why CLI11 refused the words, a sentence.
@@ -67,14 +77,18 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
       return name + " is given more than once: '" + unmasked(option->results()[1]) + "' is too many. Give one." +
              (name == "--from" ? " Several lists: cat them, and --from -." : "");
   }
+  if (const std::size_t end = reason.find(" is required"); end != std::string::npos && !app.get_subcommands().empty())
+    return missing(*app.get_subcommands().front(), reason.substr(0, end));
   const std::size_t name_end = reason.find(" was given a disallowed flag override");
   if (name_end != std::string::npos) return "--" + reason.substr(0, name_end) + " takes no value.";
   return reason + ".";
 }
 
 [[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
-  if (!words.empty() && words.front().starts_with('-'))
-    throw Failure(unexpected(app, words.front()) + " See bf --help.");
+  if (!words.empty() && words.front().starts_with('-')) {
+    const bool is_version = words.front() == "-V" || words.front() == "-v";
+    throw Failure(unexpected(app, words.front()) + (is_version ? " Did you mean --version?" : "") + " See bf --help.");
+  }
   const auto used = app.get_subcommands();
   if (!used.empty()) {
     const std::string name = used.front()->get_name();
@@ -134,11 +148,7 @@ std::variant<Arguments, std::string> parse_arguments(int argc, const char* const
             "Build the filter again (bf build --force), or take the three steps of bf copy --help.",
             "  bf create users.bf --capacity 10M --fpr 0.01\n  bf add users.bf alice\n"
             "  bf contains users.bf alice bob",
-            {{"0", "it was done"},
-             {"1", "contains, count, compare and verify: the answer is no (their help says what that means)"},
-             {"2", kErrorCode},
-             {"3", "bf inspect alone, whose codes are others: see bf inspect --help"}},
-            topics());
+            exit_codes(), topics());
   if (argc == 2 && std::string_view(argv[1]) == tools::kDescribe) return tools::described(app, words_known_in(app));
 
   std::vector<std::string> words = masked_words(argc, argv);

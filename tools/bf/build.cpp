@@ -55,7 +55,7 @@ void declare_build(CLI::App& app, Arguments& arguments) {
 
 void check_parts(const Arguments& arguments) {
   const auto& part = arguments.options.part;
-  if ((part || arguments.digests) && !arguments.is_sized())
+  if (part && !arguments.digests && !arguments.is_sized())
     throw Failure("build: the keys of one part do not tell the size of the whole. Give --capacity, --bits or --like.");
   if (arguments.digests && arguments.options.like.empty())
     throw Failure(
@@ -240,7 +240,7 @@ class Input {
 int build(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Options options = arguments.options;
-  options.note = note_of_built(arguments);
+  options.note = with_form_of_replaced(arguments, note_of_built(arguments));
   const bool is_part = arguments.digests && arguments.from != "-";
   if (is_part) refuse_unfinished(arguments.from);
   Input input(arguments, options.note);
@@ -272,7 +272,7 @@ int build(const Arguments& arguments) {
   const bfstore::Stats stats = filter.stats();
   const Displaced displaced(arguments);
   publish(filter, arguments.file);
-  displaced.report(stats.shape);
+  displaced.report(stats, options.note);
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);

@@ -35,6 +35,10 @@ int clear(const Arguments& arguments) {
     throw Failure(arguments.file + ": would lose every key, and bf would call them absent. If that is meant: --force.");
   refuse_taken(arguments.file, true);
   const bfstore::Report old = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  if (old.filling && !arguments.options.filling)
+    throw Failure(arguments.file +
+                  ": is being filled, and empty it would call keys absent before they are added. Give --filling, too, "
+                  "so that it answers maybe until bf finish-filling.");
   bfstore::Options options = arguments.options;
   options.like = arguments.file;
   if (old.identity && old.identity->note) options.note = *old.identity->note;

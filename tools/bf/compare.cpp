@@ -15,8 +15,8 @@ namespace {
 
 void declare_compare(CLI::App& app, Arguments& arguments) {
   add_help_and_version(app, "bf compare A B [--json | -q] [--key-form FORM] [--secret-file PATH]");
-  add_path(app, "A", "a filter; it may be in use", "", arguments.file)->required();
-  add_path(app, "B", "the other one", "", arguments.target)->required();
+  add_path(app, "A", "the first filter; it may be in use", "", arguments.file)->required();
+  add_path(app, "B", "the second filter", "", arguments.target)->required();
   app.add_flag("--json", arguments.json, "print one JSON object")
       ->excludes(app.add_flag("-q,--quiet", arguments.quiet, "print nothing: the exit code is the answer"));
   add_form_of_sources(app, arguments);

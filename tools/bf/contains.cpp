@@ -106,6 +106,7 @@ class Asker {
 
  private:
   void ask_batch(std::span<const std::string_view> lines);
+  void refuse_other_part(std::span<const std::string_view> lines, std::span<const std::string_view> keys);
   // Asks several filters.
   void ask_any(std::string_view line, std::string_view key);
   [[nodiscard]] bool prints_keys() const noexcept {
@@ -148,11 +149,27 @@ void Asker::ask_batch(std::span<const std::string_view> lines) {
     return;
   }
   const bfstore::Count count = filter_.contains_keys(bfstore::Keys::views(keys), answers_);
+  if (count.code() == bfstore::Code::kPart && !arguments_.set) refuse_other_part(lines, keys);
   check_health(count.ok() ? filter_.health() : count.code());
   maybe_ += count.keys();
   absent_ += keys.size() - count.keys();
   if (!prints_keys()) return;
   for (std::size_t i = 0; i < lines.size(); ++i) print(lines[i], answers_[i] != 0);
+}
+
+// Names the first key of another part, which the user may look for in a long list.
+void Asker::refuse_other_part(std::span<const std::string_view> lines, std::span<const std::string_view> keys) {
+  const bfstore::Part own = filter_.part();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const auto digest = filter_.digest(keys[i]);
+    const std::uint32_t number = digest ? bfstore::Part::number_of(*digest, own.parts) : own.number;
+    if (number == own.number) continue;
+    output_.flush();
+    const std::string parts = "/" + std::to_string(own.parts);
+    throw Failure(arguments_.file + ": is part " + std::to_string(own.number) + parts + ", and the key '" +
+                  std::string(lines[i]) + "' belongs to part " + std::to_string(number) + parts +
+                  ". Ask all parts: bf contains --set.");
+  }
 }
 
 void Asker::ask_any(std::string_view line, std::string_view key) {
@@ -290,6 +307,7 @@ KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filte
   for (const bfstore::Filter& filter : filters) {
     for (const bfstore::NoteOfFile& one : filter.notes()) forms.take(one.note, one.file);
   }
+  forms.refuse_to_ask();
   return forms.form();
 }
 

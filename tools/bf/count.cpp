@@ -29,6 +29,7 @@ void declare_count(CLI::App& app, Arguments& arguments) {
 int count(const Arguments& arguments) {
   const bfstore::Filter filter = filter_of_keys(open_filter(arguments, bfstore::OpenMode::kRead), arguments.file);
   refuse_layout(filter, arguments.file, "does not count keys");
+  refuse_to_ask_unnoted(filter.note(), arguments.key_form, arguments.file);
   Output output;
   bool any = false;
   each_batch(filter, arguments, [&](Batch lines, Batch keys, const KeyReader*) {

@@ -33,12 +33,12 @@ int create(const Arguments& arguments) {
   refuse_no_filter(arguments);
   bfstore::Options options = arguments.options;
   keep_hash_of_replaced(arguments, options);
-  options.note = note_of_new(arguments);
+  options.note = with_form_of_replaced(arguments, note_of_new(arguments));
   const Displaced displaced(arguments);
   bfstore::Filter filter = make_filter(arguments, options);
   const bfstore::Stats stats = filter.stats();
   check(filter.close(), arguments.file);
-  displaced.report(stats.shape);
+  displaced.report(stats, options.note);
   interrupt::obey();
   const std::uint64_t asked = arguments.options.num_bits;
   const std::string rounded =

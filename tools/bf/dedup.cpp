@@ -168,8 +168,10 @@ class Deduplicator {
     const bfstore::Code code = count.ok() ? filter_.health() : count.code();
     if (code == bfstore::Code::kOk) return;
     flush();
+    const std::string why = doubt_words(code, arguments_.file);
     throw Failure(arguments_.file + ": stopped after " + grouped(done_) + (done_ == 1 ? " line" : " lines") + ": " +
-                  doubt_words(code, arguments_.file) + ". Give the rest again; some of its first lines may be added.");
+                  why + (why.ends_with('.') ? "" : ".") +
+                  " Give the rest again; some of its first lines may be added.");
   }
 
   void end_epoch_if_due() {
@@ -197,6 +199,7 @@ int dedup(const Arguments& arguments) {
   auto opened = arguments.create ? open_or_make_filter(arguments, bfstore::OpenMode::kWrite, &created)
                                  : open_filter(arguments, bfstore::OpenMode::kWrite);
   bfstore::Filter filter = filter_of_keys(std::move(opened), arguments.file);
+  if (!created) refuse_other_form(filter, arguments);
   Deduplicator deduplicator(filter, arguments);
   each_batch(filter, arguments,
              [&](Batch lines, Batch keys, const KeyReader* reader) { deduplicator.take(lines, keys, reader); });

@@ -95,6 +95,16 @@ std::string note_of_new(const Arguments& arguments) {
   return form_in_note(note, "--note") ? note : with_form(note, form);
 }
 
+// A file that is there keeps its note. Keys in another form than its own would be lost in it.
+void refuse_other_form(const bfstore::Filter& filter, const Arguments& arguments) {
+  const auto wanted = arguments.create ? form_in_note(note_of_new(arguments), arguments.file) : std::nullopt;
+  const KeyForm its = form_of_keys(filter.note(), std::nullopt, arguments.file);
+  if (wanted && its.name() != wanted->name())
+    throw Failure(arguments.file + ": is there, and its keys have the form " + its.name() + ", and not " +
+                  wanted->name() + ". Make another file, or give the form of this one.");
+  refuse_to_add_unnoted(filter.note(), arguments.key_form, arguments.file);
+}
+
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode,
                                                      bool* created) {
   bfstore::OpenOptions opening;

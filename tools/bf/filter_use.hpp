@@ -52,6 +52,9 @@ std::string note_of_like(const Arguments& arguments);
 // --like names one. Throws Failure if two of them name different ones.
 std::string note_of_new(const Arguments& arguments);
 
+// Throws Failure if keys that the command adds to this file, which was there, would be looked for in another form.
+void refuse_other_form(const bfstore::Filter& filter, const Arguments& arguments);
+
 // Opens the file for writing, or makes it by arguments.options if there is none; *created says which.
 bfstore::Result<bfstore::Filter> open_or_make_filter(const Arguments& arguments, bfstore::OpenMode mode, bool* created);
 

@@ -193,9 +193,10 @@ int import_array(const Arguments& arguments) {
   }
   refuse_no_filter(arguments);
   const bfstore::Stats stats = filter.stats();
+  const std::string note = filter.note();
   const Displaced displaced(arguments);
   publish(filter, arguments.file);
-  displaced.report(stats.shape);
+  displaced.report(stats, note);
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   const std::uint64_t most_keys = keys_within_promise(stats.shape);
   if (keys_left(stats) > most_keys) {

@@ -253,6 +253,31 @@ KeyForm form_of_keys(const std::string& note, const std::optional<KeyForm>& give
   return *named;
 }
 
+namespace {
+
+// " --key-form lower", if the user gave a form that no note names.
+std::string unnoted(const std::string& note, const std::optional<KeyForm>& given, const std::string& file) {
+  return given && !given->is_text() && !form_in_note(note, file) ? " --key-form " + given->name() : std::string();
+}
+
+}  // namespace
+
+void refuse_to_add_unnoted(const std::string& note, const std::optional<KeyForm>& given, const std::string& file) {
+  const std::string form = unnoted(note, given, file);
+  if (form.empty()) return;
+  throw Failure(file + ": its note names no form of keys, so bf contains would look for keys of the form text. Make " +
+                "a file with that form (bf create" + form + "). If all keys of this one have it: bf merge NEW " + file +
+                form + ".");
+}
+
+void refuse_to_ask_unnoted(const std::string& note, const std::optional<KeyForm>& given, const std::string& file) {
+  const std::string form = unnoted(note, given, file);
+  if (form.empty()) return;
+  throw Failure(file + ": its note names no form of keys. If its lines were taken as they are, the form " +
+                given->name() + " would make every answer no: leave --key-form out. If all of its keys have that " +
+                "form: bf merge NEW " + file + form + ", and ask NEW.");
+}
+
 OneForm::OneForm(std::optional<KeyForm> given, std::string way_out)
     : given_(std::move(given)),
       way_out_(std::move(way_out)),
@@ -264,6 +289,7 @@ void OneForm::take(const std::string& note, const std::string& file) {
   const KeyForm its = form_of_keys(note, given_, file);
   const bool named = given_ || form_in_note(note, file);
   is_named_ = is_named_ || named;
+  is_noted_ = is_noted_ || form_in_note(note, file);
   if (file_.empty()) {
     file_ = file;
     form_ = its;
@@ -279,6 +305,10 @@ void OneForm::take(const std::string& note, const std::string& file) {
     words += " The note of " + (named ? file_ : file) + " names no form: if its keys have the other one, too, give " +
              "--key-form " + (named ? its : form_).name() + ".";
   throw Failure(words);
+}
+
+void OneForm::refuse_to_ask() const {
+  if (!is_noted_) refuse_to_ask_unnoted("", given_, file_);
 }
 
 std::string OneForm::note() const {

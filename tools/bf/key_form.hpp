@@ -69,6 +69,13 @@ std::optional<KeyForm> form_in_note(const std::string& note, const std::string& 
 // there and differ.
 KeyForm form_of_keys(const std::string& note, const std::optional<KeyForm>& given, const std::string& file);
 
+// Throws Failure if this form, which was given, is not that of keys whose note names none. A note is never changed
+// while others have the file open, so commands that read keys later would make other keys of the lines that are added
+// now.
+void refuse_to_add_unnoted(const std::string& note, const std::optional<KeyForm>& given, const std::string& file);
+// The same for a command that asks: bf added the keys as they are, and another form would make every answer no.
+void refuse_to_ask_unnoted(const std::string& note, const std::optional<KeyForm>& given, const std::string& file);
+
 // The form that the keys of several filters have, to ask or to unite them: one form for all.
 class OneForm {
  public:
@@ -79,6 +86,8 @@ class OneForm {
   void take(const std::string& note, const std::string& file);
 
   [[nodiscard]] const KeyForm& form() const noexcept { return form_; }
+  // Throws Failure if no note names the form that was given: see refuse_to_ask_unnoted().
+  void refuse_to_ask() const;
   // The note of a file with keys of all of them: the note that all have, or the line alone that names the form.
   [[nodiscard]] std::string note() const;
 
@@ -90,6 +99,7 @@ class OneForm {
   std::string file_{};  // the first one
   std::string note_{};
   bool first_is_named_ = false;
+  bool is_noted_ = false;  // by a note
   bool is_same_note_ = true;
 };
 

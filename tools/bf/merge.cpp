@@ -86,10 +86,13 @@ bfstore::Filter empty_one(const Arguments& arguments, const std::string& like) {
   return make_filter(arguments, options);
 }
 
-// Adds to the message that OUT, which does not exist, would be like one of the filters.
+// Names the two filters that differ, and not OUT, which does not exist and would be like one of them.
 bfstore::Error explained(bfstore::Error error, const Arguments& arguments, const std::string& like) {
-  if (error.code == bfstore::Code::kMismatch && !like.empty())
-    error.message += " " + arguments.file + " would be like " + like + ". It was not made.";
+  if (error.code != bfstore::Code::kMismatch || like.empty()) return error;
+  const std::string out = " and " + arguments.file + ": ";
+  if (const std::size_t at = error.message.find(out); at != std::string::npos)
+    error.message.replace(at, out.size(), " and " + like + ": ");
+  error.message += " " + arguments.file + " was not made.";
   return error;
 }
 
@@ -110,6 +113,7 @@ int merge(const Arguments& arguments) {
                                           : empty_one(arguments, like);
   OneForm forms(arguments.key_form, kFormsDiffer);
   forms.take(filter.note(), arguments.file);
+  if (arguments.into) refuse_to_add_unnoted(filter.note(), arguments.key_form, arguments.file);
   for (const std::string& path : arguments.sources) {
     const bfstore::Filter source = unwrap(open_filter_at(path, arguments, bfstore::OpenMode::kRead), path);
     forms.take(source.note(), path);

@@ -253,7 +253,9 @@ double parse_rate(const std::string& option, std::string_view text) {
         option, text, 1,
         is_percent ? "0.01 or 1%. " + std::string(text) + " percent is " + std::string(text) + "%" : "0.01 or 1%");
   }
-  const double rate = parse_fraction(option, text.substr(0, text.size() - 1), 100, "1 (percent)") / 100;
+  std::string_view percent = text.substr(0, text.size() - 1);
+  if (percent.ends_with(' ')) percent.remove_suffix(1);
+  const double rate = parse_fraction(option, percent, 100, "1 (percent)") / 100;
   if (rate == 0) refuse(option, text, "is too close to 0");
   return rate;
 }

@@ -118,7 +118,10 @@ void add_size(CLI::App& app, Arguments& arguments, bool counted) {
 
 // Adds the options whose values --like copies.
 void add_layout_hash_and_seed(CLI::App& app, bfstore::Options& options, bool for_keys) {
-  const auto take_hash = [&options, for_keys](const std::string& name, const std::string& text) {
+  const auto take_hash = [&app, &options, for_keys](const std::string& name, const std::string& text) {
+    const CLI::Option* const digests = app.get_option_no_throw("--digests");
+    if (digests != nullptr && digests->count() != 0)
+      throw Failure(name + ": --digests are of the hash of their filter. Give --like, that filter, instead.");
     options.hash = parse_hash(name, text, for_keys);
   };
   const auto take_seed = [&](const std::string& name, const std::string& text) {

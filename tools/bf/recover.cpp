@@ -49,11 +49,11 @@ void declare_recover(CLI::App& app, Arguments& arguments) {
       std::string(
           "For a filter that is unclean or poisoned (see bfinspect). It has the keys up to the marks. Give all keys\n"
           "that were added after the marks: bf calls a key absent that you leave out. Until the keys of every owner\n"
-          "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys. Without "
-          "marks\n"
-          "give every key that was added since the filter was last closed well, or simply every key: bf warns of a "
-          "list\n"
-          "that has fewer keys than the filter counted, and recovers all the same. With\n"
+          "are added, the filter answers maybe for every key. No keys at all are an error without --no-keys, which "
+          "needs "
+          "a mark.\nWithout marks give every key that was added since the filter was last closed well, or simply "
+          "every key: bf\nwarns of a list that has fewer keys than the filter counted, and recovers all the same. "
+          "With\n"
           "--accept-loss it answers absent for keys that may have been lost. Of a counting filter give also the keys "
           "that\n"
           "were removed since, and remove none of them again.\n") +
@@ -129,23 +129,45 @@ void warn_of_fewer(const Arguments& arguments, const bfstore::Report& before, co
       "in doubt, add every key (bf add).");
 }
 
+bool has_marks(const std::string& file) { return !unwrap(bfstore::inspect(file, false), file).marks.empty(); }
+
+// What to do if there are no keys after the marks. Without marks any key may be missing.
+std::string no_keys_words(const std::string& file) {
+  return has_marks(file) ? "Give the keys that were added after the marks. If no key was added, say --no-keys."
+                         : "It has no mark, so any key may be missing: give every key. If they may be answered absent: "
+                           "--accept-loss instead.";
+}
+
+// The keys that a file counted may be gone, and no mark says that one of them is there.
+void refuse_no_keys(const Arguments& arguments) {
+  if (!arguments.no_keys) return;
+  const bfstore::Report report = unwrap(bfstore::inspect(arguments.file, false), arguments.file);
+  using State = bfstore::FileState;
+  const bool needed =
+      report.state == State::kUnclean || report.state == State::kPoisoned || report.state == State::kRecovering;
+  const std::uint64_t keys = report.keys_added.value_or(0);
+  if (!needed || !report.marks.empty() || keys == 0) return;
+  throw Failure(arguments.file + ": has no mark and counted " + key_words(keys) + ": without " +
+                (keys == 1 ? "it, it" : "its keys, they") +
+                " would be answered absent. Give the keys, or --accept-loss instead of --no-keys.");
+}
+
 // An empty list that another program should have written would end the recovery, and the filter would answer "absent"
 // for every missing key.
 void check_there_are_keys(const Arguments& arguments, KeySource& source) {
   const bool none = source.at_end();
   if (interrupt::pending()) throw Failure(arguments.file + ": interrupted. Nothing was changed.");
   if (none)
-    throw Failure(arguments.file + ": not recovered: " + source.name() +
-                  " has no keys. Give the keys that were added after the marks. If no key was added, say --no-keys.");
+    throw Failure(arguments.file + ": not recovered: " + source.name() + " has no keys. " +
+                  no_keys_words(arguments.file));
 }
 
 // Refuses a list that has only a line end, as `echo "$keys"` writes it without keys, for the same reason.
 void check_they_are_keys(const Arguments& arguments, const KeySource& source, const Loader& loader) {
   if (!loader.read_empty_keys_alone()) return;
-  throw Failure(arguments.file + ": the recovery is not finished: " + source.name() +
-                " has empty lines alone. Give the keys that were added after the marks. If no key was added, say "
-                "--no-keys. If it was the empty key, name it: bf recover " +
-                arguments.file + " ''.");
+  throw Failure(arguments.file + ": the recovery is not finished: " + source.name() + " has empty lines alone. " +
+                no_keys_words(arguments.file) + " If it was the empty key, name it: bf recover " + arguments.file +
+                " ''.");
 }
 
 // On a bad list the recovery stays unfinished, so the filter answers "maybe".
@@ -172,17 +194,19 @@ std::vector<std::uint64_t> owners_of_keys(const Arguments& arguments) {
 }
 
 int accept_loss(const Arguments& arguments) {
+  const std::string missing =
+      has_marks(arguments.file) ? "Keys that were added after the marks may be missing." : "Any key may be missing.";
   bfstore::Filter filter =
       unwrap(open_filter(arguments, bfstore::OpenMode::kWrite, {.accept_loss = true}), arguments.file);
   check(filter.close(), arguments.file);
-  if (!arguments.quiet)
-    report(arguments.file + ": is in use again. Keys that were added after the marks may be missing.");
+  if (!arguments.quiet) report(arguments.file + ": is in use again. " + missing);
   return 0;
 }
 
 int recover(const Arguments& arguments) {
   interrupt::defer();
   if (arguments.accept_loss) return accept_loss(arguments);
+  refuse_no_keys(arguments);
   const std::vector<std::uint64_t> owners = owners_of_keys(arguments);
   check_epoch(arguments, owners);
   warn_of_unknown(arguments);

@@ -3,7 +3,9 @@
 
 #include "failures.hpp"
 #include "filter_use.hpp"
+#include "key_form_line.hpp"
 #include "list_kind.hpp"
+#include "numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -186,24 +188,62 @@ void keep_hash_of_replaced(const Arguments& arguments, bfstore::Options& options
   if (hash->takes_seed) options.seed = found->identity->seed;
 }
 
+std::string with_form_of_replaced(const Arguments& arguments, std::string note) {
+  if (!arguments.options.replace || !arguments.options.like.empty() || form_in_note(note, "--note")) return note;
+  const auto found = bfstore::inspect(arguments.file, false);
+  if (!found.ok() || !found->valid()) return note;
+  const auto form = form_in_note(found->identity->note.value_or(""), arguments.file);
+  return form ? with_form(std::move(note), *form) : note;
+}
+
 Displaced::Displaced(const Arguments& arguments) : arguments_(arguments) {
   if (!arguments.options.replace) return;
   const auto found = bfstore::inspect(arguments.file, false);
-  if (!found.ok() || found->file_bytes == 0) return;  // there is none
+  if (!found.ok() || found->file_bytes == 0) return;
+  is_there_ = true;
+  identity_ = found->identity;
   const bool is_in_use = found->state == bfstore::FileState::kInUse;
   if (found->identity && found->keys_added == 0 && !is_in_use) return;  // it has none to lose
   what_ = found->identity ? "a filter" + about_keys(*found) : "a damaged filter";
-  identity_ = found->identity;
   in_use_ = is_in_use;
 }
 
-void Displaced::report(const bfstore::Shape& made) const {
-  if (what_.empty() || arguments_.quiet) return;
-  const bool goes_on = !identity_ || (static_cast<std::uint16_t>(made.hash) == identity_->hash &&
-                                      (made.hash != bfstore::Hash::kXxh3 || made.seed == identity_->seed));
+std::string Displaced::lost(const bfstore::Stats& made, const std::string& note) const {
+  const auto removes = [](bfstore::Layout layout) {
+    const auto known = bfstore::layout_of(layout);
+    return known && known->can.remove;
+  };
+  std::string words;
+  if (removes(static_cast<bfstore::Layout>(identity_->layout)) && !removes(made.shape.layout)) words += " It counted.";
+  const std::uint64_t window_ms = identity_->window_ms.value_or(0);
+  if (window_ms != 0 && (!made.turning || made.turning->window_ms != window_ms))
+    words += " It had a window of " + time_words(window_ms) + ".";
+  const std::string old = identity_->note.value_or("");
+  const std::string own_words = old.substr(0, old.find(tools::kKeyFormLine));
+  if (!own_words.empty() && !note.starts_with(own_words)) words += " Its note is gone.";
+  return words;
+}
+
+void Displaced::report(const bfstore::Stats& made, const std::string& note) const {
+  if (arguments_.quiet || !is_there_) return;
+  const auto form_of = [](const std::string& of) { return std::string(tools::key_form_in(of).value_or("text")); };
+  const std::string old_form = identity_ ? form_of(identity_->note.value_or("")) : "";
+  const std::string other_form = identity_ && old_form != form_of(note)
+                                     ? " Its keys had the form " + old_form + ", and the new ones have the form " +
+                                           form_of(note) +
+                                           ": a program that makes its keys in the old form looks for others."
+                                     : "";
+  if (what_.empty()) {
+    if (!other_form.empty()) complain(arguments_.file + ": replaced an empty filter." + other_form);
+    return;
+  }
+  const bfstore::Shape& shape = made.shape;
+  const bool goes_on = !identity_ || (static_cast<std::uint16_t>(shape.hash) == identity_->hash &&
+                                      (shape.hash != bfstore::Hash::kXxh3 || shape.seed == identity_->seed));
   complain(
       arguments_.file + ": replaced " + what_ + ". Its keys were not compared with those of the new file" +
-      (in_use_ ? ", and a writer had it open, which gets an error." : ".") +
+      (in_use_ ? ", and a writer had it open, which gets an error." : ".") + (identity_ ? lost(made, note) : "") +
+      other_form +
       (goes_on ? "" : " Readers that follow the path answer maybe until they open it again: another hash or seed."));
 }
 

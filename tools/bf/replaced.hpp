@@ -54,18 +54,26 @@ void refuse_no_filter(const Arguments& arguments);
 // was not given. A hash that other options must fit, or one that takes no keys, is not taken.
 void keep_hash_of_replaced(const Arguments& arguments, bfstore::Options& options);
 
+// Returns the note with the form of keys of the filter that --force replaces, unless the note or the command line names
+// one: its readers make their keys in that form.
+std::string with_form_of_replaced(const Arguments& arguments, std::string note);
+
 // The file that a command replaces by one whose keys are a list, or none (bf build, bf create): no bits are compared.
 class Displaced {
  public:
   // Looks at the file of the command line, if --force would replace it.
   explicit Displaced(const Arguments& arguments);
 
-  // Says what was replaced, now that it is by a filter of this shape.
-  void report(const bfstore::Shape& made) const;
+  // Says what was replaced, now that it is by such a filter with this note.
+  void report(const bfstore::Stats& made, const std::string& note) const;
 
  private:
+  // What the file had, and the new one has not.
+  [[nodiscard]] std::string lost(const bfstore::Stats& made, const std::string& note) const;
+
   const Arguments& arguments_;
-  std::string what_;  // "a filter of about 5 keys", or empty
+  bool is_there_ = false;
+  std::string what_;  // "a filter of about 5 keys", or empty if it has none
   std::optional<bfstore::ReportedIdentity> identity_;
   bool in_use_ = false;
 };

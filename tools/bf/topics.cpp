@@ -2,6 +2,7 @@
 #include "topics.hpp"
 
 #include "key_form.hpp"
+#include "options.hpp"
 
 #include <bfstore/interop.hpp>
 
@@ -40,7 +41,19 @@ std::vector<tools::Entry> key_rules() {
       {"--", "before a key that begins with a dash"}};
 }
 
+}  // namespace
+
+std::vector<tools::Entry> exit_codes() {
+  return {{"0", "it was done"},
+          {"1", "contains, count, compare and verify: the answer is no (their help says what that means)"},
+          {"2", kErrorCode},
+          {"3", "bf inspect alone, whose codes are others: see bf inspect --help"}};
+}
+
+namespace {
+
 constexpr Topic kTopics[] = {
+    {"exit", "Exit codes", exit_codes, "bf help COMMAND says what 1 means."},
     {"keys", "How keys are read (KEY, --from)", key_rules,
      "The last line may lack its end: it is a key, and bf says so. --key-form makes other keys of the lines: see bf "
      "help key-forms."},

@@ -11,6 +11,9 @@ namespace bf {
 
 std::vector<std::string> names_of_topics();
 
+// What the exit codes of bf mean.
+std::vector<tools::Entry> exit_codes();
+
 // Each topic, and what it is about.
 std::vector<tools::Entry> topics();
 
