@@ -103,6 +103,10 @@ class Forms(BfCase):
         for command in (["contains", "f"], ["count", "f"], ["contains", "f", "--any", "g"]):
             self.refused(*command, "--key-form", "lower", "BOB", says=["f: its note names no form of keys", "leave --key-form out", "bf merge NEW f --key-form lower, and ask NEW."])
             self.good(*command, "--key-form", "text", "BOB")
+        self.good("create", "import", "-q", "-m", "1Mi", "-k", "10", "--hash", "murmur3", "--layout", "classic")
+        self.good("add", "import", "-q", "bob")
+        self.good("contains", "import", "--key-form", "lower", "BOB")  # only the user knows what another program did
+        self.refused("contains", "import", "--any", "f", "--key-form", "lower", "BOB", says="import: its note names no form of keys")
         self.good("create", "low", "-q", "--like", "f", "--key-form", "lower")
         self.good("contains", "low", "--key-form", "lower", "BOB", code=1)
 

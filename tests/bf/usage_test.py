@@ -214,7 +214,7 @@ class Usage(BfCase):
                                (["merge", "a"], "IN is missing: the filters whose keys it gets."), (["add"], "FILE is missing: the filter")):
             self.refused(*command, says=f"{command[0]}: {words}")
         for typed in ("-V", "-v"):
-            self.refused(typed, says=f"'{typed}' is not expected here. Did you mean --version?")
+            self.refused(typed, says=f"'{typed}' is not expected here. Did you mean --version? See bf --help.")
 
     def test_bf_inspect_is_bfinspect(self):
         self.good("create", "f", "-q", "--capacity", "100", "--seed", "1")

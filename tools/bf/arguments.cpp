@@ -87,7 +87,9 @@ std::string reason_of(const CLI::App& app, const std::vector<std::string>& words
 [[noreturn]] void fail_to_parse(const CLI::App& app, const std::vector<std::string>& words, const CLI::Error& error) {
   if (!words.empty() && words.front().starts_with('-')) {
     const bool is_version = words.front() == "-V" || words.front() == "-v";
-    throw Failure(unexpected(app, words.front()) + (is_version ? " Did you mean --version?" : "") + " See bf --help.");
+    if (is_version)
+      throw Failure("'" + words.front() + "' is not expected here. Did you mean --version? See bf --help.");
+    throw Failure(unexpected(app, words.front()) + " See bf --help.");
   }
   const auto used = app.get_subcommands();
   if (!used.empty()) {

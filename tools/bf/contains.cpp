@@ -296,6 +296,11 @@ void open_others(const Arguments& arguments, const bfstore::OpenOptions& options
     filters.push_back(filter_of_keys(open_filter_at(path, arguments, bfstore::OpenMode::kRead, options), path));
 }
 
+// Of such a filter, perhaps an import, only the user knows what the other program made bytes of.
+bool has_hash_of_another_program(const bfstore::Filter& filter) {
+  return bfstore::hash_of(filter.shape().hash)->gives_positions;
+}
+
 // The form of the keys of all filters, and of all parts of a set.
 KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filter>& filters) {
   if (!arguments.form.format.empty()) {  // it is open: if another file has replaced it, this handle gives no answer
@@ -307,7 +312,7 @@ KeyForm form_of_all(const Arguments& arguments, const std::vector<bfstore::Filte
   for (const bfstore::Filter& filter : filters) {
     for (const bfstore::NoteOfFile& one : filter.notes()) forms.take(one.note, one.file);
   }
-  forms.refuse_to_ask();
+  if (!std::all_of(filters.begin(), filters.end(), has_hash_of_another_program)) forms.refuse_to_ask();
   return forms.form();
 }
 
