@@ -103,23 +103,20 @@ func ContainsAnyString(filters []*Filter, key string) (bool, error) {
 }
 
 // Which returns the numbers, from 0 on and ascending, of the filters that may have the key. It asks as ContainsAny.
-// After an error each filter may have it.
+// After an error each filter may have it, and the numbers are those of all.
 func Which(filters []*Filter, key []byte) ([]int, error) { return WhichString(filters, text(key)) }
 
 // WhichString is Which for the string's bytes.
 func WhichString(filters []*Filter, key string) ([]int, error) {
 	answers := make([]byte, len(filters))
 	maybes, err := askAll(filters, key, answers)
-	if err != nil {
-		return nil, err
-	}
 	numbers := make([]int, 0, maybes)
 	for i, maybe := range answers {
-		if maybe != 0 {
+		if maybe != 0 || err != nil {
 			numbers = append(numbers, i)
 		}
 	}
-	return numbers, nil
+	return numbers, err
 }
 
 // askAll returns how many filters may have the key; without answers at most 1.

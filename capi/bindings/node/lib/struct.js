@@ -106,8 +106,9 @@ function asNumber(what, value) {
 /** @param {string} what @param {unknown} value @param {number} [bytes]  the exact number @returns {Uint8Array} */
 export function asBytes(what, value, bytes) {
   if (!types.isUint8Array(value)) {
-    const way = typeof value === "string" ? `; say Buffer.from(${shown(value)})` : "";
-    throw wrongType(`${what} is a Uint8Array or Buffer, not ${shown(value)}${way}`);
+    // A text may be a secret, and messages go into logs.
+    const said = typeof value === "string" ? "a string; say Buffer.from(it)" : shown(value);
+    throw wrongType(`${what} is a Uint8Array or Buffer, not ${said}`);
   }
   checkArray(value);
   if (bytes !== undefined && value.length !== bytes) throw outOfRange(`${what} has ${bytes} bytes, not ${value.length}`);

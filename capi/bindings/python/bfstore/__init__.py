@@ -429,10 +429,12 @@ def _integer(what, number, end, kind="an integer"):
 
 
 def _bytes(what, value):
+    """The message has no value: it may be a secret, and messages go into logs."""
     try:
         return bytes(memoryview(value))  # bytes(16) would be 16 zeros
     except TypeError:
-        raise TypeError(f"{what} is not bytes: {value!r}") from None
+        way_out = ": encode() it" if isinstance(value, str) else ""
+        raise TypeError(f"{what} is not bytes, but of type {type(value).__name__}{way_out}") from None
 
 
 def _path(what, path):

@@ -19,7 +19,7 @@ pub struct Failure {
 }
 
 /// The result of a function of this crate that can fail.
-pub type Result<T> = std::result::Result<T, Error>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 macro_rules! errors {
     ($($(#[$words:meta])* $name:ident: $($code:ident)*;)*) => {

@@ -13,6 +13,13 @@ use bfstore::{
 
 use crate::support::{failed, failed_with, small, unseeded, Folder};
 
+// `use bfstore::*` leaves a program's own results with other errors possible.
+#[test]
+fn a_result_may_have_another_error() {
+    let number: bfstore::Result<u8, std::num::ParseIntError> = "5".parse();
+    assert_eq!(number, Ok(5));
+}
+
 #[test]
 fn files_that_are_there_or_not() {
     let folder = Folder::new();
