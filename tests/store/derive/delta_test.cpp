@@ -123,11 +123,13 @@ Code refusal(const Pair& pair, const std::string& bytes) {
 
 TEST_CASE("a delta makes the file that its maker had, byte for byte, in every shape and with any number of new keys") {
   for (const bool sealed : {true, false}) {
-    for (const auto& [layout, num_bits] :
+    for (const auto& of_shape :
          {std::pair{Layout::kBlocked, std::uint64_t{512}}, std::pair{Layout::kBlocked, std::uint64_t{1} << 16},
           std::pair{Layout::kBlocked, 2 * kPieceBits + 512}, std::pair{Layout::kClassic, std::uint64_t{1}},
           std::pair{Layout::kClassic, std::uint64_t{1000}}, std::pair{Layout::kClassic, kPieceBits},
           std::pair{Layout::kClassic, 3 * kPieceBits - 77}}) {
+      const Layout layout = of_shape.first;  // clang 14 captures no structured binding
+      const std::uint64_t num_bits = of_shape.second;
       for (const std::uint64_t more : {std::uint64_t{0}, std::uint64_t{1}, kSome}) {
         CAPTURE(sealed);
         CAPTURE(num_bits);
