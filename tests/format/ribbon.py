@@ -90,19 +90,26 @@ def solved(division, seed, digests):
     return last and (codes + more_codes, first + middle + last)
 
 
-def shard(division, digests):
+def shard_of(division, seed, num_keys, codes, slots):
+    """Returns the bytes of a shard."""
     made = bytearray(division.shard_bytes)
-    tries = range(TRIES if division.usable else 0)
-    seed, found = next(((seed, found) for seed in tries if (found := solved(division, seed, digests))), (NO_SEED, ([], [])))
-    struct.pack_into("<QQ", made, 0, seed, len(digests) if found[0] else 0)
-    for bucket, code in enumerate(found[0]):
+    struct.pack_into("<QQ", made, 0, seed, num_keys)
+    for bucket, code in enumerate(codes):
         made[64 + bucket // 4] |= code << bucket % 4 * 2
-    for at in range(0, len(found[1]), 16):
-        slots = found[1][at:at + 16]
-        if any(slots):
-            columns = (sum((slot >> c & 1) << j for j, slot in enumerate(slots)) for c in range(division.k))
-            struct.pack_into(f"<{division.k}H", made, division.granules_at + at // 16 * 2 * division.k, *columns)
+    for granule in range(len(slots) // 16):
+        of_granule = slots[16 * granule:16 * granule + 16]
+        if any(of_granule):
+            columns = (sum((slot >> c & 1) << j for j, slot in enumerate(of_granule)) for c in range(division.k))
+            struct.pack_into(f"<{division.k}H", made, division.granules_at + granule * 2 * division.k, *columns)
     return bytes(made)
+
+
+def shard(division, digests):
+    for seed in range(TRIES if division.usable else 0):
+        found = solved(division, seed, digests)
+        if found:
+            return shard_of(division, seed, len(digests), *found)
+    return shard_of(division, NO_SEED, 0, [], []) if division.shard_bytes >= 16 else b""
 
 
 def body(division, body_bytes, digests):
