@@ -113,11 +113,6 @@ class Filter {
   Error dump(std::span<std::byte> buffer, const DumpOptions& options = {}, std::uint64_t* bytes = nullptr) const;
   [[nodiscard]] Result<std::uint64_t> dumped_bytes(const DumpOptions& options = {}) const;
 
-  // Makes a file of a layout that is built once from all of its keys (none of today's is). The complete, durable, clean
-  // file appears at `path`, or nothing does. `digests` has those of the keys, in any order; duplicates count once.
-  // Memory: another 8 bytes for each. kUnsupported for a layout to which keys are added.
-  static Error build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests);
-
   // Makes a filter file of these keys, which appears when it is complete; the handle only reads. If no option gives a
   // size, it is that of as many keys. kFull if there are more keys than the capacity that was given. kInvalid if no key
   // at all would replace a file. A layout to which keys are added gets them by that many threads.

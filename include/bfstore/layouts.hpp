@@ -20,6 +20,7 @@ struct Capabilities {
   bool fold = false;       // into a filter that is a whole number of times smaller
   bool grow = false;       // beyond the size that it was made with
   bool expire = false;     // keys, by their age
+  bool build = false;      // once, from all keys; then the file is sealed, and takes no more
   // A body of ones answers "maybe" to every key, so a damaged part can be made to do so.
   bool ones_are_maybe = false;
 };

@@ -10,8 +10,6 @@
 namespace bfstore::layout {
 namespace {
 
-constexpr auto kStatic = static_cast<Layout>(4);
-
 #define BFSTORE_TARGET
 
 struct Kernel {
@@ -106,7 +104,7 @@ constexpr Kernels kKernels{};
 }  // namespace
 
 constexpr Row kStaticRow{
-    .info = {kStatic, "static", {.ones_are_maybe = true}},
+    .info = {Layout::kStatic, "static", {.build = true, .ones_are_maybe = true}},
     .in_lines = false,
     .inlined = false,
     .unit_bits = kLineBits,

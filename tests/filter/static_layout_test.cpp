@@ -1,5 +1,5 @@
-// The static layout, whose row is only in this program's table until the tools can build it. Filters are built through
-// the public calls; every key is found, others at the promised rate; damage makes "maybe" of whole shards.
+// The static layout. Filters are built through the public calls; every key is found, others at the promised rate; damage
+// makes "maybe" of whole shards.
 #include <bfstore/plan.hpp>
 #include <bfstore/seal.hpp>
 
@@ -13,23 +13,13 @@
 
 using namespace rooms;
 
-namespace bfstore::layout {
-
-std::span<const Row* const> rows() noexcept {
-  static constexpr std::array kRows{&kBlockedRow, &kStaticRow};
-  return kRows;
-}
-
-}  // namespace bfstore::layout
-
 namespace {
 
-constexpr auto kStatic = static_cast<Layout>(4);
 constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;
 
 Options options_for(std::uint64_t capacity, double fpr) {
   Options options;
-  options.layout = kStatic;
+  options.layout = Layout::kStatic;
   options.capacity = capacity;
   options.fpr = fpr;
   options.seed = 1;
@@ -39,7 +29,7 @@ Options options_for(std::uint64_t capacity, double fpr) {
 
 Filter built(const TemporaryDirectory& directory, const Options& options, std::span<const std::uint64_t> digests) {
   const std::string path = directory.file("static.bf");
-  must(Filter::build(path, options, digests));
+  must(Filter::build(path, options, Keys::digests(digests)));
   return must(Filter::open(path, OpenMode::kRead));
 }
 
@@ -140,7 +130,7 @@ TEST_CASE("the smallest filter for a rate has room for its keys, and takes few b
     }
   }
   PlanRequest request;
-  request.layout = kStatic;
+  request.layout = Layout::kStatic;
   request.capacity = 10'000'000;
   request.fpr = 0.01;
   CHECK(static_cast<double>(must(plan(request)).num_bits) / 1e7 <= 7.2);
@@ -151,14 +141,14 @@ TEST_CASE("the smallest filter for a rate has room for its keys, and takes few b
 TEST_CASE("more keys than there is room for make no file") {
   const TemporaryDirectory directory;
   const auto digests = mixed(1, 3000);
-  check_refused(Filter::build(directory.file("static.bf"), options_for(2000, 0.01), digests), Code::kFull,
-                {"static.bf", "larger capacity"});
+  check_refused(Filter::build(directory.file("static.bf"), options_for(2000, 0.01), Keys::digests(digests)),
+                Code::kFull, {"static.bf", "3000", "2000", "greater"});
   CHECK(directory.entries() == 0);
   // 40 columns are more than an equation has.
   Options columns = options_for(0, 0);
   columns.num_bits = 1 << 20;
   columns.num_probes = 40;
-  CHECK_FALSE(Filter::build(directory.file("static.bf"), columns, digests).ok());
+  CHECK_FALSE(Filter::build(directory.file("static.bf"), columns, Keys::digests(digests)).ok());
   CHECK(directory.entries() == 0);
 }
 

@@ -7,11 +7,11 @@
 
 namespace rooms {
 
-// Filters whose keys expire are files (store_window_test).
+// Filters whose keys expire, or that are built once, are files (store_window_test, filter_static_layout_test).
 inline std::vector<bfstore::Layout> every_layout_in_memory() {
   std::vector<bfstore::Layout> all;
   for (const bfstore::LayoutInfo& info : bfstore::layouts()) {
-    if (!info.can.expire) all.push_back(info.layout);
+    if (info.can.add && !info.can.expire) all.push_back(info.layout);
   }
   return all;
 }

@@ -38,10 +38,12 @@ namespace rooms {
 
 using namespace bfstore;
 
-// Returns every row of the table.
+// Returns every row of the table whose filters get their keys one by one. The static layout has tests of its own.
 inline std::vector<Layout> every_layout() {
   std::vector<Layout> all;
-  for (const LayoutInfo& info : layouts()) all.push_back(info.layout);
+  for (const LayoutInfo& info : layouts()) {
+    if (!info.can.build) all.push_back(info.layout);
+  }
   return all;
 }
 

@@ -89,7 +89,9 @@ Error Filter::supersede() { return ask_ != nullptr ? ask_->home->supersede() : s
 
 Error Filter::publish() {
   if (ask_ == nullptr) return store::not_a_file();
-  Error error = ask_->home->publish();
+  std::unique_lock nobody_adds(ask_->one_at_a_time, std::defer_lock);
+  if (ask_->alone && ask_->born.here()) nobody_adds.lock();  // in a child, a thread of the parent may hold it
+  Error error = ask_->home->publish(ask_->threads);
   if (error.ok()) ask_->writable = false;
   ask_->lock_ends_with = ask_->home->lock_ends_with();  // it may have changed, even after an error
   return error;

@@ -1,21 +1,85 @@
-// Makes a filter of a layout that is built once, from all of its keys. Every key is asked before the file gets its
-// name: a key that the builder lost would be a wrong "no".
-#include <bfstore/filter.hpp>
+// Makes a filter from all of its keys. A layout that is built once gets its file only when its keys are known, and every
+// key is asked before the file gets its name: a key that the builder lost would be a wrong "no".
+#include "store/derive/build.hpp"
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <boost/sort/spreadsort/integer_sort.hpp>
+#include <functional>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include "base/fail.hpp"
 #include "layout/layout.hpp"
 #include "store/derive/derive.hpp"
 #include "store/file/sealed.hpp"
+#include "store/home/file.hpp"
+#include "store/home/gathered.hpp"
 #include "store/plan/new_identity.hpp"
 
 namespace bfstore {
+namespace store {
 namespace {
 
 using base::fail;
+
+// Calls work(i) for each i below `count`, in that many threads. Returns the first error.
+Error in_threads(unsigned threads, std::uint64_t count, const std::function<Error(std::uint64_t)>& work) {
+  std::atomic<std::uint64_t> next{0};
+  std::mutex one;
+  Error first;
+  const auto run = [&] {
+    for (std::uint64_t i = next++; i < count; i = next++) {
+      Error error;
+      try {
+        error = work(i);
+      } catch (const std::bad_alloc&) {
+        error = fail(Code::kNoMemory, "there is not enough memory for a part of the filter");
+      }
+      if (error.ok()) continue;
+      next = count;
+      const std::lock_guard lock(one);
+      if (first.ok()) first = error;
+    }
+  };
+  std::vector<std::thread> others;
+  others.reserve(threads);
+  try {
+    while (others.size() + 1 < std::min<std::uint64_t>(threads, count)) others.emplace_back(run);
+  } catch (const std::system_error&) {  // there are no more threads: those that there are do it
+  }
+  run();
+  for (std::thread& other : others) other.join();
+  return first;
+}
+
+// Sorts in place.
+void sort(std::span<std::uint64_t> digests, unsigned threads) {
+  constexpr unsigned kRangeBits = 6;
+  if (threads <= 1) return boost::sort::spreadsort::integer_sort(digests.begin(), digests.end());
+  // Ranges of the highest bits are sorted apart. A bit at a time, so that no second copy is needed.
+  std::vector<std::span<std::uint64_t>> ranges{digests};
+  for (unsigned bit = 63; bit > 63 - kRangeBits; --bit) {
+    std::vector<std::span<std::uint64_t>> halves(ranges.size() * 2);
+    const auto divide = [&](std::uint64_t i) -> Error {
+      const auto is_low = [bit](std::uint64_t digest) { return (digest >> bit & 1) == 0; };
+      const auto middle = std::partition(ranges[i].begin(), ranges[i].end(), is_low);
+      const auto low = static_cast<std::size_t>(middle - ranges[i].begin());
+      halves[i * 2] = ranges[i].first(low);
+      halves[i * 2 + 1] = ranges[i].subspan(low);
+      return {};
+    };
+    static_cast<void>(in_threads(threads, ranges.size(), divide));
+    ranges = std::move(halves);
+  }
+  static_cast<void>(in_threads(threads, ranges.size(), [&](std::uint64_t i) -> Error {
+    boost::sort::spreadsort::integer_sort(ranges[i].begin(), ranges[i].end());
+    return {};
+  }));
+}
 
 std::size_t number_found(const layout::Row& row, const std::uint64_t* words, const layout::Geometry& geometry,
                          std::span<const std::uint64_t> digests) {
@@ -29,38 +93,42 @@ std::size_t number_found(const layout::Row& row, const std::uint64_t* words, con
 }
 
 // Makes a sealed file: its body never changes again.
-class Build final : public store::Transform {
+class Build final : public Transform {
  public:
-  Build(const format::Identity& identity, std::span<const std::uint64_t> ascending) noexcept
-      : identity_(identity), ascending_(ascending) {}
+  Build(const format::Identity& identity, std::span<const std::uint64_t> ascending, unsigned threads) noexcept
+      : identity_(identity), ascending_(ascending), threads_(threads) {}
 
-  Result<format::Identity> identity(const store::Sources&) override { return identity_; }
+  Result<format::Identity> identity(const Sources&) override { return identity_; }
 
-  Result<store::Facts> fill(const store::Sources&, store::OpenFile& made) override {
-    auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
-    const unsigned bits = row_.part_bits(geometry_);
-    for (std::uint64_t part = 0; part >> bits == 0; ++part) {
-      if (Error error = fill_part(words, part, bits, made); !error.ok()) return error;
-    }
-    if (!rest_.empty()) return fail(Code::kInternal, made.file().path() + ": not made, for keys are of no part.");
-    if (Error error = seal(made); !error.ok()) return error;
-    return store::Facts{ascending_.size()};
+  Result<Facts> fill(const Sources&, OpenFile& made) override {
+    const std::uint64_t parts = std::uint64_t{1} << row_.part_bits(geometry_);
+    Error error = in_threads(threads_, parts, [&](std::uint64_t part) { return fill_part(part, made); });
+    if (error.ok()) error = seal(made);
+    if (!error.ok()) return error;
+    return Facts{ascending_.size()};
   }
 
  private:
-  Error fill_part(std::uint64_t* words, std::uint64_t part, unsigned bits, const store::OpenFile& made) {
-    const auto of_part = [&](std::uint64_t digest) { return digest >> 1 >> (63 - bits) == part; };
-    const auto end = std::partition_point(rest_.begin(), rest_.end(), of_part);
-    const auto digests = rest_.first(static_cast<std::size_t>(end - rest_.begin()));
-    rest_ = rest_.subspan(digests.size());
+  // The part that has the digest.
+  [[nodiscard]] std::uint64_t part_of(std::uint64_t digest) const noexcept {
+    return digest >> 1 >> (63 - row_.part_bits(geometry_));
+  }
+
+  Error fill_part(std::uint64_t part, const OpenFile& made) const {
+    auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
+    const auto begin = std::partition_point(ascending_.begin(), ascending_.end(),
+                                            [&](std::uint64_t digest) { return part_of(digest) < part; });
+    const auto end =
+        std::partition_point(begin, ascending_.end(), [&](std::uint64_t digest) { return part_of(digest) == part; });
+    const std::span<const std::uint64_t> digests(begin, end);
     if (Error error = row_.build(words, geometry_, part, digests); !error.ok())
       return fail(error.code, made.file().path() + ": not made: " + error.message);
     if (number_found(row_, words, geometry_, digests) == digests.size()) return {};
     return fail(Code::kInternal, made.file().path() + ": not made, for a key that was built in is not found.");
   }
 
-  [[nodiscard]] Error seal(store::OpenFile& made) const {
-    store::Sealing sealing(made, ascending_.size());
+  [[nodiscard]] Error seal(OpenFile& made) const {
+    Sealing sealing(made, ascending_.size());
     if (Error error = sealing.make_room(); !error.ok()) return error;
     if (Error error = sealing.put(0, {made.body(), identity_.body_bytes}); !error.ok()) return error;
     return sealing.finish();
@@ -70,7 +138,7 @@ class Build final : public store::Transform {
   const layout::Row& row_ = layout::row_of(identity_.shape.layout);
   const layout::Geometry geometry_ = row_.geometry(identity_.shape.num_bits, identity_.shape.num_probes);
   std::span<const std::uint64_t> ascending_;
-  std::span<const std::uint64_t> rest_ = ascending_;
+  unsigned threads_;
 };
 
 // A list that could not be read has no keys, and the filter that had its keys would go.
@@ -80,29 +148,86 @@ Error no_key_to_replace_it_with(const std::string& path) {
                                   "To make an empty one in its place, create it.");
 }
 
+bool is_sized(const Options& options) noexcept {
+  return options.capacity != 0 || options.num_bits != 0 || !options.like.empty();
+}
+
+// What is needed to make the file when its keys are known.
+class ToBuild {
+ public:
+  ToBuild(std::string path, const Options& options, const Making& making, const format::Identity& identity)
+      : path_(std::move(path)), options_(options), making_(making), identity_(identity) {}
+
+  Result<std::unique_ptr<Ask>> operator()(std::span<std::uint64_t> digests, unsigned threads) const {
+    sort(digests, threads);
+    const auto distinct = static_cast<std::size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
+    if (distinct == 0 && making_.name == NameBefore::kMayBeTaken) return no_key_to_replace_it_with(path_);
+    const auto identity = identity_for(distinct);
+    if (!identity) return identity.error();
+    if (distinct > identity->shape.capacity)
+      return fail(Code::kFull, path_ + ": not built, for there are " + std::to_string(distinct) +
+                                   " keys, and its capacity is " + std::to_string(identity->shape.capacity) +
+                                   ". Give a greater one, or none.");
+    Build build(*identity, digests.first(distinct), threads);
+    if (Error error = derive({}, path_, making_, build); !error.ok()) return error;
+    return opened(identity->file_id);
+  }
+
+ private:
+  [[nodiscard]] Result<format::Identity> identity_for(std::uint64_t distinct) const {
+    if (is_sized(options_)) return identity_;
+    OwnOptions sized(static_cast<const Options&>(options_));
+    sized.capacity = std::max<std::uint64_t>(1, distinct);
+    if (hash::row_of(identity_.shape.hash).info.takes_seed) sized.seed = identity_.shape.seed;
+    sized.file_id = identity_.file_id;
+    return new_identity(sized, format::Form::kFile);
+  }
+
+  [[nodiscard]] Result<std::unique_ptr<Ask>> opened(const FileId& file_id) const {
+    OpenOptions reading;
+    reading.map = options_.map;
+    reading.secret = options_.secret;
+    reading.any_filesystem = options_.any_filesystem;
+    reading.lock_timeout_ms = options_.lock_timeout_ms;
+    auto ask = open_file(path_, OpenMode::kRead, reading);
+    if (reading.secret) explicit_bzero(reading.secret->data(), reading.secret->size());
+    if (ask && (*ask)->identity()->file_id != file_id) return std::unique_ptr<Ask>();
+    return ask;
+  }
+
+  std::string path_;
+  OwnOptions options_;
+  Making making_;
+  format::Identity identity_;
+};
+
 }  // namespace
 
-Error Filter::build(const std::string& path, const Options& options, std::span<const std::uint64_t> digests) {
-  const auto making = store::making_at(path, options);
-  if (!making) return making.error();
-  const auto identity = store::new_identity(options, format::Form::kFile);
-  if (!identity) return identity.error();
-  const layout::Row& row = layout::row_of(identity->shape.layout);
-  if (row.build == nullptr || identity->part)
-    return fail(Code::kUnsupported, path + ": a filter of the layout " + row.info.name +
-                                        (identity->part ? ", as a part," : "") +
-                                        " is not built at once. Make it, and add its keys.");
-  std::vector<std::uint64_t> ascending(digests.begin(), digests.end());
-  std::sort(ascending.begin(), ascending.end());
-  ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
-  Build build(*identity, ascending);
-  return store::derive({}, path, *making, build);
+bool counts_its_keys(const Options& options) noexcept {
+  if (!options.layout || is_sized(options)) return false;
+  const layout::Row* const row = layout::find(static_cast<std::uint16_t>(*options.layout));
+  return row != nullptr && row->info.can.build;
 }
+
+Result<std::unique_ptr<Ask>> gather_for(const std::string& path, const Options& options, const Making& making,
+                                        const format::Identity& identity) {
+  const std::string name = layout::row_of(identity.shape.layout).info.name;
+  if (!options.unpublished)
+    return fail(Code::kUnsupported, path + ": a filter of the layout " + name +
+                                        " is built once, from all of its keys, and takes none later. Build it (bf "
+                                        "build, bfs_build), or create it unpublished, add the keys and publish it.");
+  if (Error error = check_name(path, making); !error.ok()) return error;
+  const auto to_build = std::make_shared<const ToBuild>(path, options, making, identity);
+  return gather(path, identity, [to_build](std::span<std::uint64_t> digests, unsigned threads) {
+    return (*to_build)(digests, threads);
+  });
+}
+
+}  // namespace store
 
 Result<Filter> Filter::build(const std::string& path, const Options& options, const Keys& keys, unsigned threads) {
   store::OwnOptions all(options);
-  const bool sized = all.capacity != 0 || all.num_bits != 0 || !all.like.empty();
-  if (!sized) all.capacity = std::max<std::uint64_t>(1, keys.size());
+  if (!store::is_sized(all) && !store::counts_its_keys(all)) all.capacity = std::max<std::uint64_t>(1, keys.size());
   all.unpublished = true;
   all.exclusive = true;
   auto made = create(path, all);
@@ -110,13 +235,14 @@ Result<Filter> Filter::build(const std::string& path, const Options& options, co
   Error error = threads > 1 ? made->use_threads(threads) : Error{};
   if (!error.ok()) return error;
   const Count added = made->add_keys(keys);
-  if (!added.ok()) return fail(added.code(), path + ": not built: " + code_text(added.code()));
-  if (added.keys() == 0 && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
-    return no_key_to_replace_it_with(path);
+  if (!added.ok()) return store::fail(added.code(), path + ": not built: " + code_text(added.code()));
+  const Stats stats = made->stats({});
+  if (stats.keys_added == 0 && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
+    return store::no_key_to_replace_it_with(path);
   const bool promised = all.capacity != 0 || all.num_bits == 0;
-  if (promised && made->stats({}).saturated)
-    return fail(Code::kFull,
-                path + ": not built, for there are more keys than its capacity. Give a greater one, or none.");
+  if (promised && stats.saturated)
+    return store::fail(Code::kFull,
+                       path + ": not built, for there are more keys than its capacity. Give a greater one, or none.");
   error = made->publish();
   if (!error.ok()) return error;
   return made;

@@ -6,6 +6,7 @@
 #include "format/bare.hpp"
 #include "format/identity.hpp"
 #include "format/sections.hpp"
+#include "store/derive/build.hpp"
 #include "store/home/embedded.hpp"
 #include "store/home/file.hpp"
 #include "store/home/range.hpp"
@@ -41,9 +42,13 @@ Result<Filter> Filter::create(const std::string& path, const Options& options) {
   }
   const auto making = store::making_at(path, options);
   if (!making) return making.error();
-  const auto identity = store::new_identity(options, Form::kFile);
+  store::OwnOptions sized(options);
+  if (store::counts_its_keys(options)) sized.capacity = 1;  // the rest of the identity is decided now
+  const auto identity = store::new_identity(sized, Form::kFile);
   if (!identity && !options.like.empty()) return identity.error();  // the error names that file
   if (!identity) return fail(identity.error().code, path + ": " + identity.error().message);
+  if (layout::row_of(identity->shape.layout).info.can.build)
+    return made_of(store::gather_for(path, options, *making, *identity));
   const store::Adding how = making->alone ? store::Adding::kAlone : store::Adding::kShared;
   const auto functions = store::functions_for(identity->shape.layout, how);
   if (!functions) return fail(functions.error().code, path + ": " + functions.error().message);

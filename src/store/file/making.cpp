@@ -89,11 +89,14 @@ Error check_is_another(const region::File& source, const std::string& path) {
   return fail(Code::kInvalid, path + ": is the file that would be copied. Give another name.");
 }
 
-Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
+Error check_name(const std::string& path, const Making& how) {
   struct stat there {};
-  if (how.name == NameBefore::kNothing && lstat(path.c_str(), &there) == 0) {
-    return fail(Code::kExists, path + ": exists already. Choose another name, or replace it.");
-  }
+  if (how.name != NameBefore::kNothing || lstat(path.c_str(), &there) != 0) return {};
+  return fail(Code::kExists, path + ": exists already. Choose another name, or replace it.");
+}
+
+Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how) {
+  if (Error error = check_name(path, how); !error.ok()) return error;
   auto file = File::create_unnamed(path, how.mode.value_or(kDefaultMode));
   if (!file) return file.error();
   if (!how.any_filesystem) {

@@ -43,6 +43,9 @@ Result<Making> making_at(const std::string& path, const SaveOptions& options);
 // kInvalid if `path` names `source`: bits that are set in the source during the copy would be in neither file.
 Error check_is_another(const region::File& source, const std::string& path);
 
+// kExists if the name is taken and must be free.
+Error check_name(const std::string& path, const Making& how);
+
 // Makes the file, which is dirty, durably, when this returns. kExists if the name is taken and must be free.
 Result<OpenFile> make(const std::string& path, const format::Identity& identity, const Making& how);
 

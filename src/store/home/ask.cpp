@@ -42,7 +42,9 @@ Result<layout::Functions> functions_for(Layout layout, Adding how) {
   if (!can) {
     return base::fail(Code::kUnsupported,
                       std::string("a filter of the ") + row.info.name + " layout takes no keys" +
-                          (row.info.can.add ? " from an exclusive writer. Open it for shared writing." : ""));
+                          (row.info.can.add     ? " from an exclusive writer. Open it for shared writing."
+                           : row.info.can.build ? " once it is built. Build another one from all keys (bf build)."
+                                                : ""));
   }
   return layout::choose(row, secure_getenv("BFSTORE_FORCE_ISA"));
 }

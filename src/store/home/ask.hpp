@@ -181,7 +181,7 @@ struct Ask {
   std::uint64_t keys_told = 0;   // by another program, which counts no more of them
   std::uint64_t own_word = 0;    // 0 for good
   bool is_written_back = false;  // by the kernel, which is asked for errors
-  bool moves = false;            // calls use it through Pinned (followed.hpp)
+  bool moves = false;            // calls use another one through Pinned (followed.hpp, gathered.hpp)
   std::unique_ptr<Home> home;    // never null
 };
 

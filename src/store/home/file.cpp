@@ -77,7 +77,7 @@ class InFile final : public Home {
   Error finish_filling() override { return session_->finish_filling(); }
   Result<bool> turn(std::optional<std::uint64_t> from) override { return session_->turn(from); }
   Error supersede() override { return session_->supersede(); }
-  Error publish() override { return session_->publish(); }
+  Error publish(unsigned) override { return session_->publish(); }
   Error shut(const std::function<void()>& adds_are_over) override { return session_->shut(adds_are_over); }
   Error close() override { return session_->close(); }
   void abandon() noexcept override { session_->abandon(); }

@@ -53,7 +53,8 @@ class Followed final : public Home {
   // The handle's layout::Target::ask. The target's words point to this object.
   static std::int32_t ask(const layout::Target& target, std::uint64_t digest) noexcept;
 
-  void follow_in_time() noexcept;
+  void follow_in_time() noexcept override;
+  [[nodiscard]] const Ask* pin(std::atomic<std::uint64_t>*& calls) noexcept override;
   // Returns the counter in which this thread's calls count themselves.
   [[nodiscard]] std::atomic<std::uint64_t>& own_count() noexcept;
   [[nodiscard]] const Ask& now() const noexcept { return *current_.load(); }
@@ -61,7 +62,7 @@ class Followed final : public Home {
   // Asks the file system, and follows at once.
   [[nodiscard]] Result<bool> is_current() override;
   Error supersede() override { return only_reads(); }
-  Error publish() override { return only_reads(); }
+  Error publish(unsigned) override { return only_reads(); }
   Error shut(const std::function<void()>& adds_are_over) override;
 
  private:
@@ -96,6 +97,12 @@ Followed::~Followed() {
 }
 
 std::atomic<std::uint64_t>& Followed::own_count() noexcept { return stripes_[own_number() % kStripes].calls; }
+
+const Ask* Followed::pin(std::atomic<std::uint64_t>*& calls) noexcept {
+  calls = &own_count();
+  calls->fetch_add(1);
+  return &now();
+}
 
 // Opens a handle that does not follow its path.
 Result<std::unique_ptr<Ask>> open_once(const std::string& path, OpenOptions options) {
@@ -225,14 +232,11 @@ Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenO
 }
 
 void follow_in_time(const Ask& ask) noexcept {
-  if (ask.moves) static_cast<Followed&>(*ask.home).follow_in_time();
+  if (ask.moves) ask.home->follow_in_time();
 }
 
 void Pinned::take_that_of_now() noexcept {
-  auto& followed = static_cast<Followed&>(*ask_->home);
-  count_ = &followed.own_count();
-  count_->fetch_add(1);
-  ask_ = &followed.now();
+  if (const Ask* const now = ask_->home->pin(count_); now != nullptr) ask_ = now;
 }
 
 }  // namespace bfstore::store

@@ -1,11 +1,13 @@
-// The place of a filter's bytes, and what only that place can say and do. There are seven kinds: a file, a range of
-// a file, a buffer, memory of the handle's own, a path that is followed, a set of parts, and a file of another program.
+// The place of a filter's bytes, and what only that place can say and do. There are eight kinds: a file, a range of
+// a file, a buffer, memory of the handle's own, a path that is followed, a set of parts, keys that are gathered for a
+// file, and a file of another program.
 // Code outside this folder does not know which kind it has. Every call is a cold one: lookups and adds run through Ask.
 // Only a place without a live word is asked by lookups, before they answer "no".
 #pragma once
 
 #include <bfstore/filter.hpp>
 
+#include <atomic>
 #include <functional>
 #include <optional>
 #include <span>
@@ -43,6 +45,15 @@ class Home {
   [[nodiscard]] virtual Stats stats(const Ask& ask, StatsWish wish) const;
   // The parts of a set, and none of every other kind.
   [[nodiscard]] virtual std::vector<const Ask*> parts() const { return {}; }
+
+  // If the handle's file changes behind it (Ask::moves): the Ask of the one that calls use now, or nullptr for the
+  // handle's own. The caller decrements the counter, unless it is nullptr, when the call is over.
+  [[nodiscard]] virtual const Ask* pin(std::atomic<std::uint64_t>*& calls) noexcept {
+    static_cast<void>(calls);
+    return nullptr;
+  }
+  // See followed.hpp.
+  virtual void follow_in_time() noexcept {}
 
   // --- Doubt ---
   [[nodiscard]] virtual bool is_shut() const noexcept { return false; }
@@ -95,7 +106,10 @@ class Home {
   virtual Error finish_filling() { return refusal(); }
   virtual Result<bool> turn(std::optional<std::uint64_t> from);
   virtual Error supersede() { return refusal(); }
-  virtual Error publish() { return refusal(); }
+  virtual Error publish(unsigned threads) {
+    static_cast<void>(threads);
+    return refusal();
+  }
   virtual Error shut(const std::function<void()>& adds_are_over);
   virtual Error close() { return {}; }
   virtual void abandon() noexcept {}
