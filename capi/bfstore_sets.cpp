@@ -107,7 +107,7 @@ bfstore::PlanRequest plan_request_of(const bfs_plan_request& from) noexcept {
 std::uint32_t abilities_of(const bfstore::Capabilities& can) noexcept {
   return (can.add ? BFS_CAN_ADD : 0) | (can.remove ? BFS_CAN_REMOVE : 0) | (can.merge ? BFS_CAN_MERGE : 0) |
          (can.fold ? BFS_CAN_FOLD : 0) | (can.grow ? BFS_CAN_GROW : 0) | (can.expire ? BFS_CAN_EXPIRE : 0) |
-         (can.intersect ? BFS_CAN_INTERSECT : 0);
+         (can.intersect ? BFS_CAN_INTERSECT : 0) | (can.build ? BFS_CAN_BUILD : 0);
 }
 
 bfs_plan_result plan_result_of(const bfstore::Plan& plan) noexcept {

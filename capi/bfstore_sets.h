@@ -250,6 +250,18 @@ static inline int64_t bfs_count(const bfs_filter* filter, const void* key, size_
  * Waits: for two locks and for the disk.  Codes: EUNSUPPORTED, and as bfs_sync. */
 BFS_API BFS_CHECK int32_t bfs_turn(bfs_filter* filter, uint64_t from_epoch, bfs_error* error);
 
+/* --- Filters that are built once ---------------------------------------------------------------------------------- */
+
+/* The smallest file, for keys that are all known: 7.2 bits a key at 1 % (9.9 of BFS_LAYOUT_BLOCKED), and 10.3 at 0.1 %
+ * (16.1).  A lookup reads one page.  Keys are given to bfs_build, or to a handle that was created with BFS_UNPUBLISHED;
+ * bfs_options may leave capacity out.  That handle keeps 8 bytes a key in memory and answers "maybe" (BFS_EFILLING);
+ * adds return 0, because nobody looks whether a key is new.  bfs_publish builds the file, with bfs_options.threads
+ * threads, asks every key, seals the file and gives it its name; then the handle reads it.  It is
+ * BFS_EFULL if there are more different keys than capacity; the handle is as before an error.  Equal sets of keys with
+ * equal seed, file_id and capacity make equal files.  No key is added, removed or merged later (BFS_EUNSUPPORTED,
+ * BFS_ESEALED): build another file, and replace this one.  Marks and bfs_supersede are BFS_EUNSUPPORTED. */
+#define BFS_LAYOUT_STATIC 4
+
 /* --- Planning ----------------------------------------------------------------------------------------------------- */
 
 /* Numbers of a filter that is not made yet.  0 means "not given".  Give any two or more, but at most two of capacity,
@@ -276,6 +288,7 @@ typedef struct bfs_plan_request {
 #define BFS_CAN_GROW 0x10u      /* beyond the size that it was made with */
 #define BFS_CAN_EXPIRE 0x20u    /* keys, by their age */
 #define BFS_CAN_INTERSECT 0x40u /* with another filter, into a new one (bfs_intersect) */
+#define BFS_CAN_BUILD 0x80u     /* once, from all keys, and no key later */
 
 /* What the filter will be like. */
 typedef struct bfs_plan_result {

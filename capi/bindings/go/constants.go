@@ -56,6 +56,7 @@ const (
 	CanGrow      Abilities = C.BFS_CAN_GROW      // beyond the size that it was made with
 	CanExpire    Abilities = C.BFS_CAN_EXPIRE    // keys, by their age
 	CanIntersect Abilities = C.BFS_CAN_INTERSECT // with another filter, into a new one (Intersect)
+	CanBuild     Abilities = C.BFS_CAN_BUILD     // once, from all keys, and no key later
 )
 
 // The differences.

@@ -17,6 +17,7 @@ const (
 	Blocked  Layout = C.BFS_LAYOUT_BLOCKED  // one line of 64 bytes a key, so a lookup costs one cache miss; the default
 	Classic  Layout = C.BFS_LAYOUT_CLASSIC  // k bits anywhere: the lowest false-positive rate, and k cache misses
 	Counting Layout = C.BFS_LAYOUT_COUNTING // counters: Remove and Count, at about four times the size
+	Static   Layout = C.BFS_LAYOUT_STATIC   // built once, from all keys (Build, or Create with Unpublished), and sealed: the smallest files
 	Window   Layout = C.BFS_LAYOUT_WINDOW   // keys expire, in 8 epochs: kept a seventh of Options.Window longer at most, plus late turns
 	Window4  Layout = C.BFS_LAYOUT_WINDOW_4 // 4 epochs: for a third longer; the smallest one for a rate of 1 %
 	Window2  Layout = C.BFS_LAYOUT_WINDOW_2 // 2 epochs: for Options.Window once more

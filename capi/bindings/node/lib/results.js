@@ -17,7 +17,8 @@ import {Struct} from "./struct.js";
  * @typedef {object} Plan
  * @property {string} layout
  * @property {number} numProbes  k
- * @property {ReadonlySet<string>} abilities  "add", "remove", "merge", "fold", "grow", "expire", "intersect"
+ * @property {ReadonlySet<string>} abilities  "add", "remove", "merge", "fold", "grow", "expire", "intersect",
+ *   "build"
  * @property {number} numBits  m
  * @property {number} capacity  n
  * @property {number} fpr  the false-positive rate at n keys

@@ -93,6 +93,7 @@ export const BFS: Readonly<{
     DIFFERS_NUM_BITS: 32;
     DIFFERS_PART: 64;
     LAYOUT_COUNTING: 3;
+    LAYOUT_STATIC: 4;
     LAYOUT_WINDOW: 5;
     LAYOUT_WINDOW_4: 6;
     LAYOUT_WINDOW_2: 7;
@@ -103,6 +104,7 @@ export const BFS: Readonly<{
     CAN_GROW: 16;
     CAN_EXPIRE: 32;
     CAN_INTERSECT: 64;
+    CAN_BUILD: 128;
     BARE: 524288;
     HASH_MURMUR3: 4;
     HASH_MURMUR3_UNSIGNED: 5;

@@ -601,7 +601,7 @@ class Filter(_bfstore.Handle):
 
     @property
     def layout(self):
-        """"blocked", "classic", "counting", "window", "window-4" or "window-2"."""
+        """"blocked", "classic", "counting", "static", "window", "window-4" or "window-2"."""
         return self.stats().layout
 
     @property
@@ -849,7 +849,8 @@ def create(path, capacity=None, fpr=None, **options):
     Give the size by capacity and fpr (default 0.01), capacity and bits_per_key, capacity and max_bytes, num_bits and
     num_probes, or like (the path of a filter with the shape to use).
 
-    layout: "blocked" (default), "classic", "counting" (can remove), "window", "window-4", "window-2" (keys expire).
+    layout: "blocked" (default), "classic", "counting" (can remove), "static" (built once, from all keys: build(), or
+        unpublished=True, adds and publish()), "window", "window-4", "window-2" (keys expire).
     window: a timedelta, or seconds, for which a key is found after its last add, at least; then it is forgotten.  The
         layout is "window" if not given.  The program calls turn() from time to time.  capacity: the keys of one window.
     hash: "xxh3" (default), "siphash" (with secret=16 bytes, for keys that strangers choose), "external" (only digests),

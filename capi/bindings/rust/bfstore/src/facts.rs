@@ -75,6 +75,8 @@ numbers! {
         Classic = BFS_LAYOUT_CLASSIC,
         /// Counters in one line of 64 bytes a key: keys can be removed, at about four times the size.
         Counting = BFS_LAYOUT_COUNTING,
+        /// Built once, from all keys, and sealed: the smallest files.  No key is added later.
+        Static = BFS_LAYOUT_STATIC,
         /// Keys expire, in 8 epochs: kept for a seventh of the [`window`](crate::CreateOptions::window) longer at most, plus
         /// the lateness of 8 turns.
         Window = BFS_LAYOUT_WINDOW,
@@ -187,6 +189,8 @@ bits! {
         expire = BFS_CAN_EXPIRE,
         /// True if it can be intersected with another filter, into a new one.
         intersect = BFS_CAN_INTERSECT,
+        /// True if it is built once, from all keys, and takes no key later.
+        build = BFS_CAN_BUILD,
     }
 }
 

@@ -101,6 +101,7 @@ final class Abi {
   static final int LAYOUT_WINDOW_4 = 6;
   static final int LAYOUT_WINDOW_2 = 7;
   static final long IF_DUE = 0xffffffffffffffffL;
+  static final int LAYOUT_STATIC = 4;
   static final int CAN_ADD = 0x1;
   static final int CAN_REMOVE = 0x2;
   static final int CAN_MERGE = 0x4;
@@ -108,6 +109,7 @@ final class Abi {
   static final int CAN_GROW = 0x10;
   static final int CAN_EXPIRE = 0x20;
   static final int CAN_INTERSECT = 0x40;
+  static final int CAN_BUILD = 0x80;
   static final long BARE = 0x80000L;
   static final int HASH_MURMUR3 = 4;
   static final int HASH_MURMUR3_UNSIGNED = 5;

@@ -19,7 +19,9 @@ public enum Ability {
   /** Keys expire by their age. */
   EXPIRE(Abi.CAN_EXPIRE),
   /** Can be intersected with another filter, into a new one. */
-  INTERSECT(Abi.CAN_INTERSECT);
+  INTERSECT(Abi.CAN_INTERSECT),
+  /** Is built once, from all keys, and takes no key later. */
+  BUILD(Abi.CAN_BUILD);
 
   final int number;
 

@@ -8,6 +8,8 @@ public enum Layout {
   CLASSIC(Abi.LAYOUT_CLASSIC),
   /** Counters, so that keys can be removed, at about four times the size. */
   COUNTING(Abi.LAYOUT_COUNTING),
+  /** Built once, from all keys, and sealed: the smallest files. No key is added later. */
+  STATIC(Abi.LAYOUT_STATIC),
   /**
    * Keys expire, in 8 epochs: kept for a seventh of the {@link CreateOptions#window} longer at most, plus the lateness of
    * 8 turns.
