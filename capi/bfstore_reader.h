@@ -564,7 +564,6 @@ static int bfr_take_records(bfr_filter* f, const unsigned char* at, const unsign
   }
   if ((seen >> BFR_SECRET_CHECK & 1) != (uint32_t)(f->hash == BFR_SIPHASH)) return BFR_ERECORD;
   if ((seen >> BFR_KEPT & 1) != (uint32_t)(f->epochs > 0)) return BFR_ERECORD;
-  if (f->layout == BFR_STATIC && f->sealed == 0) return BFR_ERECORD;
   return (seen >> BFR_SEAL & 1) == f->sealed ? BFR_OK : BFR_ERECORD;
 }
 

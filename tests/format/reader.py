@@ -528,7 +528,6 @@ def identity(data, form, limit, secret):
         left = left[end:]
     check([((f.seal is not None) == (ro & 1 == 1) and (form == 1 or not ro & 1), "BFS_ERECORD"),
            ((f.secret_check is not None) == (f.hash == 3), "BFS_ERECORD"),
-           (f.layout != 4 or f.seal is not None, "BFS_ERECORD"),
            ((f.window is not None) == (f.epochs > 0) and (f.window is None or f.window_ms >= 1), "BFS_ERECORD"),
            ((f.seeds is not None) == (f.hash in WITH_SEEDS) and len(f.seeds or bytes(4 * f.k)) == 4 * f.k, "BFS_ERECORD")])
     if f.part_of:
@@ -615,9 +614,8 @@ def tolerate(f):
     for i in chunks:
         of_chunk = slice(65536 * i, min(65536 * (i + 1), f.body_bytes))
         body[of_chunk] = b"\xff" * (of_chunk.stop - of_chunk.start)
-    size = f.division.shard_bytes if f.layout == 4 else 1
-    f.damaged_shards = frozenset(shard for i in chunks if f.layout == 4 and size
-                                 for shard in range(65536 * i // size, min(65536 * (i + 1) - 1, f.body_bytes - 1) // size + 1))
+    size, count = (f.division.shard_bytes, 2**f.division.shard_bits) if f.layout == 4 else (1, 0)
+    f.damaged_shards = frozenset(shard for shard in range(count) for i in chunks if 65536 * i < size * (shard + 1) and size * shard < 65536 * (i + 1))
     f.body = bytes(body)
     return f
 
@@ -642,7 +640,7 @@ def bare(data):
     unit, cell, _ = LAYOUTS.get(f.layout, (1, 1, 1))
     f.m, f.n, f.p, f.seed = 8 * len(f.body) // cell, None, None, 0
     mine = xxh3(data[-8:-4] + struct.pack("<Q", len(f.body)), canary(f.hash, 0)) % 2**32
-    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
+    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in (1, 2, 3), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
            (1 <= f.k <= 64, "BFS_EPROBES"), (8 * len(f.body) <= 2**48 and 8 * len(f.body) % LAYOUTS.get(f.layout, (1, 1, 64))[2] == 0, "BFS_EBITS"),
            (its_check == mine, "BFS_ECHECKSUM")])
     return f
