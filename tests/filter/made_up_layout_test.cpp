@@ -232,7 +232,8 @@ TEST_CASE("a build that loses a key makes no file") {
   const TemporaryDirectory directory;
   const std::vector<std::uint64_t> digests{1, 2, 3};
   layout::loses_a_key = true;
-  CHECK(Filter::build(directory.file("made-up.bf"), made_up_options(), Keys::digests(digests)).error().code == Code::kInternal);
+  CHECK(Filter::build(directory.file("made-up.bf"), made_up_options(), Keys::digests(digests)).error().code ==
+        Code::kInternal);
   layout::loses_a_key = false;
   CHECK(directory.entries() == 0);
 }

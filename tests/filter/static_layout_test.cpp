@@ -1,5 +1,5 @@
-// The static layout. Filters are built through the public calls; every key is found, others at the promised rate; damage
-// makes "maybe" of whole shards.
+// The static layout. Filters are built through the public calls; every key is found, others at the promised rate;
+// damage makes "maybe" of whole shards.
 #include <bfstore/plan.hpp>
 #include <bfstore/seal.hpp>
 

@@ -11,10 +11,12 @@
 #include "terminal.hpp"
 #include "unfinished.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <thread>
 #include <vector>
 
 namespace bf {
@@ -61,6 +63,9 @@ void check_parts(const Arguments& arguments) {
     throw Failure(
         "build: digests do not tell by which hash and seed they were made. Give --like, the filter that bf "
         "digest was given.");
+  if (arguments.spools != 0 && arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build)
+    throw Failure(
+        "build: --parts sorts keys for a layout to which they are added, and static sorts its own. Leave it out.");
   if (part && arguments.spools != 0)
     throw Failure("build: --parts builds all parts, and --part one of them. Give one of the two.");
   const auto& hash = arguments.options.hash;
@@ -237,6 +242,25 @@ class Input {
   std::optional<Hasher> hasher_;  // made the kept digests
 };
 
+// A layout that is built at once takes the number of different keys, so the list is read once.
+bool counts_its_keys(const Arguments& arguments) {
+  return arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build && !arguments.is_sized();
+}
+
+// "a.bf: built from 1,000 keys (990 of them certainly new), room for ..."
+std::string built_words(const Loader& loader, const bfstore::Stats& before, const bfstore::Stats& now,
+                        const std::string& file) {
+  const bool at_once = bfstore::layout_of(now.shape.layout)->can.build;
+  return file + ": built from " + key_words(loader.keys_read()) + " (" +
+         (at_once ? grouped(now.keys_added) + " different" : new_words(loader)) + "), " +
+         shape_words(at_once ? now : before, file);
+}
+
+void use_all_processors(bfstore::Filter& filter, const std::string& file) {
+  constexpr unsigned kMost = 16;
+  check(filter.use_threads(std::clamp(std::thread::hardware_concurrency(), 1U, kMost)), file);
+}
+
 int build(const Arguments& arguments) {
   interrupt::defer();
   bfstore::Options options = arguments.options;
@@ -252,7 +276,8 @@ int build(const Arguments& arguments) {
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);
   std::uint64_t keys_counted = 0;
-  if (!arguments.is_sized()) {
+  const bool counted = !arguments.is_sized() && !counts_its_keys(arguments);
+  if (counted) {
     options.capacity = keys_counted = input.count(arguments, options);
     interrupt::obey();
     if (options.capacity == 0) fail_empty(input.source(), arguments);
@@ -260,6 +285,7 @@ int build(const Arguments& arguments) {
   bfstore::Filter filter = make_filter(arguments, options);
   refuse_external(filter, arguments.file);
   input.check_hash(filter, arguments);
+  if (bfstore::layout_of(filter.shape().layout)->can.build) use_all_processors(filter, arguments.file);
   Loader loader(filter, arguments.file);
   // Digests are not left out: bf digest sorted them, so one of another part shows that this is the wrong file.
   if (arguments.options.part && !arguments.digests) loader.leave_out_other_parts();
@@ -276,12 +302,11 @@ int build(const Arguments& arguments) {
   if (!arguments.quiet) warn_if_useless(stats.shape, arguments.file);
   if (!arguments.quiet) {
     advise_if_past_capacity(stats, arguments.file);
-    report(arguments.file + ": built from " + key_words(loader.keys_read()) + " (" + new_words(loader) + "), " +
-           shape_words(stats, arguments.file) +
+    report(built_words(loader, stats, filter.stats(), arguments.file) +
            (arguments.options.part && !arguments.digests
                 ? "; " + key_words(loader.keys_left_out()) + " of other parts left out"
                 : "") +
-           unended_words(input.source()) + (arguments.is_sized() ? "" : ". --capacity leaves room for more keys"));
+           unended_words(input.source()) + (counted ? ". --capacity leaves room for more keys" : ""));
   }
   return 0;
 }

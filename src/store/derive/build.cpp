@@ -1,5 +1,5 @@
-// Makes a filter from all of its keys. A layout that is built once gets its file only when its keys are known, and every
-// key is asked before the file gets its name: a key that the builder lost would be a wrong "no".
+// Makes a filter from all of its keys. A layout that is built once gets its file only when its keys are known, and
+// every key is asked before the file gets its name: a key that the builder lost would be a wrong "no".
 #include "store/derive/build.hpp"
 
 #include <algorithm>
@@ -236,11 +236,11 @@ Result<Filter> Filter::build(const std::string& path, const Options& options, co
   if (!error.ok()) return error;
   const Count added = made->add_keys(keys);
   if (!added.ok()) return store::fail(added.code(), path + ": not built: " + code_text(added.code()));
-  const Stats stats = made->stats({});
-  if (stats.keys_added == 0 && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
+  const bool at_once = layout::row_of(made->shape().layout).info.can.build;  // publish() looks for itself
+  if (added.keys() == 0 && !at_once && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
     return store::no_key_to_replace_it_with(path);
   const bool promised = all.capacity != 0 || all.num_bits == 0;
-  if (promised && stats.saturated)
+  if (promised && made->stats({}).saturated)
     return store::fail(Code::kFull,
                        path + ": not built, for there are more keys than its capacity. Give a greater one, or none.");
   error = made->publish();

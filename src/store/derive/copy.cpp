@@ -37,7 +37,8 @@ class Copy final : public store::Transform {
 
 Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (options.note) return base::fail(Code::kInvalid, path + ": a copy has the note of its source. Give none.");
-  if (options.sealed) return save_sealed(path, options);
+  const bool is_sealed = options.sealed || ask_->row.info.can.build;  // for no key is added to it
+  if (is_sealed) return save_sealed(path, options);
   const auto making = store::making_at(path, options);
   if (!making) return making.error();
   Copy copy(options);

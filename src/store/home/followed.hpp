@@ -23,8 +23,8 @@ Result<std::unique_ptr<Ask>> open_to_follow(const std::string& path, const OpenO
 // what no call uses any more.
 void follow_in_time(const Ask& ask) noexcept;
 
-// The Ask that a call uses. If the handle's file changes behind it (Home::pin), it is the current one, which lives until
-// the call is over.
+// The Ask that a call uses. If the handle's file changes behind it (Home::pin), it is the current one, which lives
+// until the call is over.
 class Pinned {
  public:
   explicit Pinned(const Ask& ask) noexcept : ask_(&ask) {

@@ -34,7 +34,6 @@ class Digests {
     std::free(std::exchange(digests_, nullptr));
     size_ = room_ = 0;
   }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::span<std::uint64_t> all() const noexcept { return {digests_, size_}; }
 
  private:
@@ -91,9 +90,7 @@ class Gathered final : public Home {
   [[nodiscard]] const format::Identity* identity() const noexcept override { return &identity_; }
   [[nodiscard]] bool is_shut() const noexcept override { return shut_.load(std::memory_order_relaxed); }
   [[nodiscard]] Stats stats(const Ask& ask, StatsWish) const override {
-    Stats stats = Home::stats(ask, {});  // there are no bits, and no mapping
-    stats.keys_added = gathered_.load(std::memory_order_relaxed);
-    return stats;
+    return Home::stats(ask, {});  // there are no bits, and no mapping
   }
   [[nodiscard]] Result<Moment> moment() const override { return still_filling(path_); }
   [[nodiscard]] Error read_body(const std::uint64_t*, std::span<std::byte>, std::uint64_t) const override {
@@ -117,7 +114,6 @@ class Gathered final : public Home {
 
   void take(std::span<const std::uint64_t> digests) noexcept {
     if (!digests_.append(digests.data(), digests.size())) set_state(kGathers | kLostKeys);
-    gathered_.store(digests_.size(), std::memory_order_relaxed);
   }
   void set_state(std::uint64_t state) noexcept { base::SharedWord(reinterpret_cast<std::byte*>(&state_)).store(state); }
   [[nodiscard]] std::uint64_t state_now() noexcept {
@@ -139,7 +135,6 @@ class Gathered final : public Home {
   std::mutex one_publishes_;
   BuildFile build_;
   Digests digests_;  // of the adds, which take turns by the lock of their Ask, as publish() does
-  std::atomic<std::uint64_t> gathered_{0};
   alignas(8) std::uint64_t state_ = 0;  // as in a file: little-endian, and shared
   std::atomic<bool> shut_{false};
   std::unique_ptr<Ask> owned_;
