@@ -128,8 +128,12 @@ def embedded(f, digests):
 
 
 def bare(f, digests):
+    return bare_of(f, body_of(f, digests))
+
+
+def bare_of(f, body):
     trailer = struct.pack("<BBBB", 0xBF, f.layout, f.hash, f.k)
-    return body_of(f, digests) + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
+    return body + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
 
 
 def inode_mark(fd):
