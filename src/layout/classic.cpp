@@ -173,6 +173,12 @@ Fill fill_of_blocks(const Tally& tally, const Geometry& geometry) noexcept {
   return fill;
 }
 
+// The places that k random probes touch (the occupancy problem).
+double places_read(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept {
+  const double all = std::ceil(static_cast<double>(body_bytes) / static_cast<double>(place_bytes));
+  return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
+}
+
 double rate_in_lines(double keys, double bits, double probes) noexcept {
   return line_rate(static_cast<double>(kLineBits), keys, bits, probes);
 }
@@ -202,6 +208,7 @@ constexpr Row kClassicRow{
     .rate = rate,
     .best_probes = best_probes,
     .expected_fill = expected_fill,
+    .places_read = places_read,
     .take = take,
     .fill = fill,
     .take_both = take_both,

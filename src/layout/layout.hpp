@@ -139,6 +139,9 @@ struct ByteRange {
   std::uint64_t bytes = 0;
 };
 
+// Of a layout with all probes of a key in one line.
+constexpr double one_place(std::uint64_t, std::uint64_t, double) noexcept { return 1; }
+
 struct Row {
   LayoutInfo info;  // number, name, capabilities
 
@@ -163,6 +166,8 @@ struct Row {
   Guess (*best_probes)(double keys, double bits) noexcept = nullptr;
   // The expected share of set bits for these numbers.
   double (*expected_fill)(double keys, double bits, double probes) noexcept;
+  // The expected number of places of `place_bytes`, lines or pages, that a lookup of a present key reads.
+  double (*places_read)(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept = one_place;
   // Returns the word of a filter that has the keys of two filters, from their words.
   std::uint64_t (*unite)(std::uint64_t one, std::uint64_t other) noexcept = united_bits;
   // Where keys expire: clears the bits of all keys that were added in this epoch, or whole turns of the epochs' words

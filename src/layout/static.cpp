@@ -51,6 +51,16 @@ Guess best_probes(double keys, double bits) noexcept {
 
 double expected_fill(double, double, double) noexcept { return 0.5; }
 
+// Three granules, and beside them the threshold of their bucket and the seed of their shard. Those of a whole filter
+// take a two-hundredth of it. So their pages are soon in memory, and of a large filter a cold lookup reads the
+// granules' page alone; the seeds are in a cache, too.
+double places_read(std::uint64_t body_bytes, std::uint64_t place_bytes, double columns) noexcept {
+  const double bytes = static_cast<double>(place_bytes);
+  const double of_granules = 1 + (6 * columns - 2) / bytes;
+  const bool of_thresholds = place_bytes <= kLineBits / 8;
+  return std::min(std::ceil(static_cast<double>(body_bytes) / bytes), of_granules + (of_thresholds ? 1 : 0));
+}
+
 std::byte* shard_at(std::uint64_t* words, const Shards& shards, std::uint64_t number) noexcept {
   return reinterpret_cast<std::byte*>(words) + number * shards.bytes;
 }
@@ -115,6 +125,7 @@ constexpr Row kStaticRow{
     .rate = rate,
     .best_probes = best_probes,
     .expected_fill = expected_fill,
+    .places_read = places_read,
     .part_bits = part_bits,
     .build = build,
     .range_of_ones = range_of_ones,

@@ -4,7 +4,8 @@
 namespace bfstore::layout {
 
 std::span<const Row* const> rows() noexcept {
-  static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kCountingRow, &kStaticRow, &kWindowRow, &kWindow4Row, &kWindow2Row};
+  static constexpr std::array kRows{&kBlockedRow, &kClassicRow, &kCountingRow, &kStaticRow,
+                                    &kWindowRow,  &kWindow4Row, &kWindow2Row};
   return kRows;
 }
 

@@ -55,6 +55,10 @@ void declare_build(CLI::App& app, Arguments& arguments) {
       "  bf build words.bf --from words.txt --fpr 0.001");
 }
 
+bool builds_at_once(const Arguments& arguments) {
+  return arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build;
+}
+
 void check_parts(const Arguments& arguments) {
   const auto& part = arguments.options.part;
   if (part && !arguments.digests && !arguments.is_sized())
@@ -63,7 +67,7 @@ void check_parts(const Arguments& arguments) {
     throw Failure(
         "build: digests do not tell by which hash and seed they were made. Give --like, the filter that bf "
         "digest was given.");
-  if (arguments.spools != 0 && arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build)
+  if (arguments.spools != 0 && builds_at_once(arguments))
     throw Failure(
         "build: --parts sorts keys for a layout to which they are added, and static sorts its own. Leave it out.");
   if (part && arguments.spools != 0)
@@ -97,7 +101,8 @@ std::string note_of_built(const Arguments& arguments) {
   const std::string way_out = part ? "If no key belongs to this part, make it with bf create " + arguments.file +
                                          (like.empty() ? "" : " --like " + like) + " --part " +
                                          std::to_string(part->number) + "/" + std::to_string(part->parts) + "."
-                                   : "Make an empty filter with bf create.";
+                              : builds_at_once(arguments) ? "Look at the list."
+                                                          : "Make an empty filter with bf create.";
   throw Failure(source.name() + ": holds no keys, and an empty filter calls every key absent. " + way_out);
 }
 
@@ -242,11 +247,6 @@ class Input {
   std::optional<Hasher> hasher_;  // made the kept digests
 };
 
-// A layout that is built at once takes the number of different keys, so the list is read once.
-bool counts_its_keys(const Arguments& arguments) {
-  return arguments.options.layout && bfstore::layout_of(*arguments.options.layout)->can.build && !arguments.is_sized();
-}
-
 // "a.bf: built from 1,000 keys (990 of them certainly new), room for ..."
 std::string built_words(const Loader& loader, const bfstore::Stats& before, const bfstore::Stats& now,
                         const std::string& file) {
@@ -276,7 +276,7 @@ int build(const Arguments& arguments) {
   options.unpublished = true;
   if (arguments.spools != 0) input.sort(arguments, options);
   std::uint64_t keys_counted = 0;
-  const bool counted = !arguments.is_sized() && !counts_its_keys(arguments);
+  const bool counted = !arguments.is_sized() && !builds_at_once(arguments);  // such a layout counts different keys
   if (counted) {
     options.capacity = keys_counted = input.count(arguments, options);
     interrupt::obey();

@@ -170,12 +170,13 @@ std::string option_of(const char* name, double number) {
   return std::string(" ") + name + " " + std::string(digits.data(), end);
 }
 
-// The numbers that were given, if bf create takes them together. Otherwise all that follow from them.
-std::string create_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
+// The numbers that were given, if bf create or bf build takes them together. Otherwise all that follow from them.
+std::string making_command(const bfstore::PlanRequest& given, const bfstore::Plan& plan) {
   if (given.hash != bfstore::Hash::kXxh3) return "";  // it may need seeds or a secret
   const std::string window = plan.window_ms == 0 ? kSomeWindow : time_option(plan.window_ms);
-  const std::string command = std::string("bf create filter.bf --layout ") + plan.layout.name +
-                              (plan.layout.can.expire ? " --window " + window : "");
+  const std::string command =
+      std::string(plan.layout.can.build ? "bf build filter.bf --from keys.txt" : "bf create filter.bf") + " --layout " +
+      plan.layout.name + (plan.layout.can.expire ? " --window " + window : "");
   const bool free = given.capacity != 0 && given.num_bits == 0 && given.max_bytes == 0 && given.num_probes == 0;
   if (free && given.bits_per_key == 0)
     return command + option_of("-n", plan.capacity) + option_of("-p", given.fpr == 0 ? kUsualFpr : given.fpr);
@@ -205,7 +206,7 @@ Forecasts forecasts_of(const Arguments& arguments, const bfstore::PlanRequest& g
     const auto plan = bfstore::plan(request);
     if (plan) {
       all.possible.push_back({*plan, curve_of(*plan, request.hash), hash_set_bytes(plan->capacity, arguments.key_bytes),
-                              create_command(request, *plan)});
+                              making_command(request, *plan)});
     } else {
       all.impossible.push_back({layout, with_names_of_options(plan.error().message, "")});
     }

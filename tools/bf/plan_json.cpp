@@ -29,7 +29,7 @@ Json given_json(const bfstore::PlanRequest& request) {
 Json abilities_json(const bfstore::Capabilities& can) {
   return {{"add", can.add},       {"remove", can.remove},       {"grow", can.grow},
           {"expire", can.expire}, {"intersect", can.intersect}, {"merge", can.merge},
-          {"fold", can.fold}};
+          {"fold", can.fold},     {"build", can.build}};
 }
 
 Json forecast_json(const Forecast& forecast, bool has_curve) {

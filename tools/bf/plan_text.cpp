@@ -277,6 +277,14 @@ std::string about_space(const Forecasts& all) {
   return "A short file has 16 KiB before its bits, and ends with a whole page.\n";
 }
 
+std::string about_building(const Forecasts& all) {
+  for (const Forecast& one : all.possible) {
+    if (one.plan.layout.can.build)
+      return std::string(one.plan.layout.name) + " is built once, of all keys (bf build), and takes none later.\n";
+  }
+  return "";
+}
+
 std::string about_turns(const Forecasts& all) {
   if (std::none_of(all.possible.begin(), all.possible.end(), has_window)) return "";
   return "n is the number of different keys of one window, if they come evenly. Turns are\nyours: run bf turn several "
@@ -300,6 +308,7 @@ std::string notes(const Forecasts& all) {
       " (bf create makes " + usual + " by default)");
   text += abilities(all, several ? "Each layout" : all.possible.front().plan.layout.name, true);
   text += abilities(all, several ? "None of these" : "It never", false, several ? "; --window 24h expires them" : "");
+  text += about_building(all);
   text += about_turns(all);
   text += about_space(all);
   text += about_numbers(all);

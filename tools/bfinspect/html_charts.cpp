@@ -61,7 +61,8 @@ std::string bars(const Stretches& stretches) {
 }
 
 const char* about_holes(const Stretches& stretches) {
-  if (!stretches.judged) return ". With the hash of this filter a stretch may be emptier than the others.";
+  if (!stretches.judged)
+    return ". With the hash and the layout of this filter a stretch may be emptier than the others.";
   if (stretches.hole_would_show)
     return ". Keys spread evenly, so a stretch that is much emptier than the others may have lost its bits.";
   const bool some_are_empty =

@@ -99,8 +99,10 @@ bool would_show_if_full(std::vector<Stretch> stretches, double probes) {
   return least_by_chance(least_expected(stretches, probes) * static_cast<double>(stretches.front().cells)) > 0;
 }
 
-// Other hashes are as uneven as the programs that they come from made them, and some reach a part of the body only.
-bool spreads_evenly(const bfstore::ReportedIdentity& id) {
+// Other hashes are as uneven as the programs that they come from made them, and some reach a part of the body only. A
+// layout that is built has more in its body than the bits of keys.
+bool spreads_evenly(const bfstore::ReportedIdentity& id, const bfstore::LayoutInfo& layout) {
+  if (layout.can.build) return false;
   const auto hash = static_cast<bfstore::Hash>(id.hash);
   return hash == bfstore::Hash::kXxh3 || hash == bfstore::Hash::kSipHash || hash == bfstore::Hash::kExternal;
 }
@@ -165,7 +167,7 @@ std::optional<Stretches> look_along(const bfstore::Report& report) {
   if (!layout) return std::nullopt;
   auto first = read_stretches(report, layout->cell_bits);
   if (!first) return std::nullopt;
-  if (!spreads_evenly(id)) return Stretches{.all = std::move(*first)};
+  if (!spreads_evenly(id, *layout)) return Stretches{.all = std::move(*first)};
   Stretches found = judged(*first, *first, id.num_probes);
   if (found.emptier.empty()) return found;
   auto second = read_stretches(report, layout->cell_bits);

@@ -20,7 +20,10 @@ using base::fail;
 
 Error check_can_merge(const store::Ask& into) {
   if (into.row.info.can.merge) return {};
-  return fail(Code::kUnsupported, into.home->name("the filter") + ": filters of its layout do not merge.");
+  const bool built = into.row.info.can.build;
+  return fail(Code::kUnsupported,
+              into.home->name("the filter") + ": filters of the layout " + into.row.info.name + " do not merge. " +
+                  (built ? "Build one of the keys of all of them." : "Each has epochs of its own: ask them together."));
 }
 
 }  // namespace

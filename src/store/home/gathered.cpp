@@ -134,7 +134,7 @@ class Gathered final : public Home {
   const region::ForkMark born_;
   std::mutex one_publishes_;
   BuildFile build_;
-  Digests digests_;  // of the adds, which take turns by the lock of their Ask, as publish() does
+  Digests digests_;                     // of the adds, which take turns by the lock of their Ask, as publish() does
   alignas(8) std::uint64_t state_ = 0;  // as in a file: little-endian, and shared
   std::atomic<bool> shut_{false};
   std::unique_ptr<Ask> owned_;

@@ -227,7 +227,9 @@ Error check_part(const Part& part, const Options& options, const layout::Row& ro
   if (options.bare)
     return fail(Code::kInvalid, "the bare form does not say which part of a filter it is. Use the embedded form.");
   return fail(Code::kInvalid, std::string("the layout ") + row.info.name +
-                                  " has the bits of a key anywhere, so that no part has all of them. Use blocked.");
+                                  (row.info.can.build ? " is built whole, and has no parts. Use blocked."
+                                                      : " has the bits of a key anywhere, so that no part has all of "
+                                                        "them. Use blocked."));
 }
 
 // Turns the plan of a filter, whole or a part, into that of one part of the whole.

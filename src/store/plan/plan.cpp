@@ -36,13 +36,6 @@ std::uint64_t file_bytes_of(std::uint64_t body_bytes) noexcept {
   return format::sections_of(identity).end;
 }
 
-// Returns the expected number of places of `place_bytes` in the body that k random probes touch (the occupancy
-// problem).
-double places(std::uint64_t body_bytes, std::uint64_t place_bytes, double probes) noexcept {
-  const double all = std::ceil(static_cast<double>(body_bytes) / static_cast<double>(place_bytes));
-  return all <= 1 ? 1 : all * -std::expm1(probes * std::log1p(-1 / all));
-}
-
 // A turn clears a word of each line, and so writes all lines.
 void plan_window(Plan& plan, std::uint64_t window_ms) noexcept {
   if (window_ms == 0) return;
@@ -90,8 +83,8 @@ Result<Plan> plan(const PlanRequest& request) {
   plan.bits_per_key = static_cast<double>(plan.body_bytes) * 8 / keys;
   plan.fill_ratio = rates.expected_fill(keys, bits, probes) * bits / static_cast<double>(size->num_bits);
   plan.bloom_fpr = std::pow(-std::expm1(-probes * keys / bits), probes);
-  plan.cache_lines = row->in_lines ? 1 : places(plan.body_bytes, kLineBits / 8, probes);
-  plan.page_faults = row->in_lines ? 1 : places(plan.body_bytes, format::kPageBytes, probes);
+  plan.cache_lines = row->places_read(plan.body_bytes, kLineBits / 8, probes);
+  plan.page_faults = row->places_read(plan.body_bytes, format::kPageBytes, probes);
   plan_window(plan, request.window_ms);
   return plan;
 }
