@@ -92,13 +92,14 @@ class Gathered final : public Home {
   [[nodiscard]] Stats stats(const Ask& ask, StatsWish) const override {
     return Home::stats(ask, {});  // there are no bits, and no mapping
   }
-  [[nodiscard]] Result<Moment> moment() const override { return still_filling(path_); }
+  [[nodiscard]] Result<Moment> moment() const override { return has_no_bits(); }
   [[nodiscard]] Error read_body(const std::uint64_t*, std::span<std::byte>, std::uint64_t) const override {
-    return still_filling(path_);
+    return has_no_bits();
   }
   [[nodiscard]] Result<bool> is_current() override {
-    const Ask* const built = built_now();
-    return built != nullptr ? built->home->is_current() : refusal();
+    if (const Ask* const built = built_now(); built != nullptr) return built->home->is_current();
+    if ((state_now() & kGone) != 0) return false;
+    return refusal();
   }
   Error publish(unsigned threads) override;
   Error shut(const std::function<void()>& adds_are_over) override {
@@ -116,14 +117,22 @@ class Gathered final : public Home {
     if (!digests_.append(digests.data(), digests.size())) set_state(kGathers | kLostKeys);
   }
   void set_state(std::uint64_t state) noexcept { base::SharedWord(reinterpret_cast<std::byte*>(&state_)).store(state); }
-  [[nodiscard]] std::uint64_t state_now() noexcept {
-    return base::SharedWord(reinterpret_cast<std::byte*>(&state_)).load_relaxed();
+  [[nodiscard]] std::uint64_t state_now() const noexcept {
+    auto* const state = const_cast<std::uint64_t*>(&state_);  // only read
+    return base::SharedWord(reinterpret_cast<std::byte*>(state)).load_relaxed();
+  }
+  [[nodiscard]] Error has_no_bits() const {
+    if ((state_now() & kGone) != 0) return fail(Code::kSuperseded, path_ + ": " + code_text(Code::kSuperseded));
+    return fail(Code::kFilling, path_ + ": is built when it is published, and has no bits before. Publish it first.");
   }
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
     if ((differing & kLostKeys) != 0) return Code::kNoMemory;
     return (differing & kGone) != 0 ? Code::kSuperseded : Code::kFilling;
   }
   [[nodiscard]] Error refusal() const override {
+    if ((state_now() & kGathers) == 0)
+      return fail(Code::kUnsupported, path_ + ": was built from all of its keys, and takes no key and no mark later. " +
+                                          "Build another one, and replace it.");
     return fail(Code::kUnsupported, path_ +
                                         ": is built from all of its keys when it is published, and has no file and "
                                         "no marks before. Add the keys, and publish it.");

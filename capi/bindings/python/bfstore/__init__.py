@@ -366,7 +366,7 @@ def _numbers(prefix):
             for name, number in vars(_bfstore).items() if name.startswith(prefix)}
 
 
-_LAYOUTS = {_bfstore.layout_name(number): number for number in _numbers("LAYOUT_").values()}
+_LAYOUTS = {_bfstore.layout_name(number): number for number in sorted(_numbers("LAYOUT_").values())}
 _HASHES = {_bfstore.hash_name(number): number for number in _numbers("HASH_").values()}
 _ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
 _NEEDS = _numbers("FOREIGN_NEEDS_")
@@ -875,8 +875,8 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
 
     keys: as in add_many().  With a capacity an iterator is read in pieces, so that its keys need not fit into memory.
     capacity: if not given, and no other option gives the size, the number of the keys.  More keys are a FullError.
-    layout="static": the smallest file; no key is added later.  It needs no capacity: an iterator is read in pieces anyway,
-    each key needs 8 bytes of memory, and the capacity is the number of different keys.
+    layout="static": the smallest file, to which no key is added later.  Without a capacity an iterator is read in pieces,
+    too: each key needs 8 bytes of memory, and the capacity is the number of different keys.
     Other options as in create(), except exclusive, limit, unpublished and filling.
     """
     options.update(capacity=capacity, fpr=fpr)
@@ -886,9 +886,8 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
         return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
     made = create(path, exclusive=True, unpublished=True, **options)
     try:
-        made.add_many(keys)
-        facts = made.stats()
-        if facts.keys_added == 0:  # as of an empty list, which replaces no file
+        added, facts = made.add_many(keys), made.stats()
+        if added == 0 and facts.layout != "static":  # as of an empty list, which replaces no file
             made.abandon()
             return _bfstore.build((Filter, _name_of(path), path, flags, fields), (), 0)
         if facts.saturated and (capacity or options.get("num_bits") is None):
