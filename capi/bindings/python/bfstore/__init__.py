@@ -366,7 +366,7 @@ def _numbers(prefix):
             for name, number in vars(_bfstore).items() if name.startswith(prefix)}
 
 
-_LAYOUTS = {_bfstore.layout_name(number): number for number in sorted(_numbers("LAYOUT_").values())}
+_LAYOUTS = {_bfstore.layout_name(number): number for number in _numbers("LAYOUT_").values()}
 _HASHES = {_bfstore.hash_name(number): number for number in _numbers("HASH_").values()}
 _ABILITIES, _DIFFERENCES, _ORDERS = _numbers("CAN_"), _numbers("DIFFERS_"), _numbers("BITS_")
 _NEEDS = _numbers("FOREIGN_NEEDS_")
