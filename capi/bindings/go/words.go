@@ -147,6 +147,8 @@ var wordsOfPhrases = [][2]string{
 	{"Open it for writing", "Open it for writing (OpenOptions{Write: true})"},
 	{"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (OpenOptions{Write: true, Recover: true}) with the keys after the marks, accept the loss (AcceptLoss: true), or rebuild it."},
 	{"(bf recover)", "(OpenOptions{Write: true, Recover: true})"},
+	{"Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.", "Build it (Build), or create it unpublished (Unpublished: true), add the keys and publish it (Publish)."},
+	{"(bf build)", "(Build)"},
 	{"(bf finish-filling)", "(FinishFilling)"},
 	{"(bf seal)", "(Copy with CopyOptions{Sealed: true})"},
 	{"(bf create --like)", "(Options.Like)"},

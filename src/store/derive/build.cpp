@@ -158,10 +158,11 @@ class Build final : public Transform {
 };
 
 // A list that could not be read has no keys, and the filter that had its keys would go.
-Error no_key_to_replace_it_with(const std::string& path) {
+Error no_key_to_replace_it_with(const std::string& path, const char* way) {
   return fail(Code::kInvalid, path +
                                   ": not replaced, for no key was given, and an empty filter calls every key absent. "
-                                  "To make an empty one in its place, create it.");
+                                  "To make an empty one in its place, " +
+                                  way + ".");
 }
 
 bool is_sized(const Options& options) noexcept {
@@ -177,7 +178,8 @@ class ToBuild {
   Result<Built> operator()(std::span<std::uint64_t> digests, unsigned threads) const {
     if (!sort(digests, threads).ok()) return no_memory_for(path_);
     const auto distinct = static_cast<std::size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
-    if (distinct == 0 && making_.name == NameBefore::kMayBeTaken) return no_key_to_replace_it_with(path_);
+    if (distinct == 0 && making_.name == NameBefore::kMayBeTaken)
+      return no_key_to_replace_it_with(path_, "remove the file first");
     const auto identity = identity_for(distinct);
     if (!identity) return identity.error();
     if (distinct > identity->shape.capacity)
@@ -258,7 +260,7 @@ Result<Filter> Filter::build(const std::string& path, const Options& options, co
   if (!added.ok()) return store::fail(added.code(), path + ": not built: " + code_text(added.code()));
   const bool at_once = layout::row_of(made->shape().layout).info.can.build;  // publish() looks for itself
   if (added.keys() == 0 && !at_once && store::look_at_name(path, all.replace) == store::NameBefore::kMayBeTaken)
-    return store::no_key_to_replace_it_with(path);
+    return store::no_key_to_replace_it_with(path, "create it");
   const bool promised = all.capacity != 0 || all.num_bits == 0;
   if (promised && made->stats({}).saturated)
     return store::fail(Code::kFull,

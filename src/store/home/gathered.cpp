@@ -94,9 +94,9 @@ class Gathered final : public Home {
   [[nodiscard]] Stats stats(const Ask& ask, StatsWish) const override {
     return Home::stats(ask, {});  // there are no bits, and no mapping
   }
-  [[nodiscard]] Result<Moment> moment() const override { return still_filling(path_); }
+  [[nodiscard]] Result<Moment> moment() const override { return has_no_bits(); }
   [[nodiscard]] Error read_body(const std::uint64_t*, std::span<std::byte>, std::uint64_t) const override {
-    return still_filling(path_);
+    return has_no_bits();
   }
   [[nodiscard]] Result<bool> is_current() override {
     const Ask* const built = built_now();
@@ -121,8 +121,12 @@ class Gathered final : public Home {
   void take(std::span<const std::uint64_t> digests) noexcept {
     if (!digests_.append(digests.data(), digests.size())) state_word().fetch_or(kLostKeys);
   }
-  [[nodiscard]] base::SharedWord state_word() noexcept {
-    return base::SharedWord(reinterpret_cast<std::byte*>(&state_));
+  [[nodiscard]] base::SharedWord state_word() const noexcept {
+    return base::SharedWord(reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(&state_)));
+  }
+  [[nodiscard]] Error has_no_bits() const {
+    if ((state_word().load() & kGone) != 0) return fail(Code::kSuperseded, path_ + ": " + code_text(Code::kSuperseded));
+    return fail(Code::kFilling, path_ + ": is built when it is published, and has no bits before. Publish it first.");
   }
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
     if ((differing & kLostKeys) != 0) return Code::kNoMemory;
@@ -130,6 +134,9 @@ class Gathered final : public Home {
     return (differing & kGone) != 0 ? Code::kSuperseded : Code::kFilling;
   }
   [[nodiscard]] Error refusal() const override {
+    if ((state_word().load() & kGathers) == 0)
+      return fail(Code::kUnsupported, path_ + ": was built from all of its keys, and takes no key and no mark later. " +
+                                          "Build another one, and replace it.");
     return fail(Code::kUnsupported, path_ +
                                         ": is built from all of its keys when it is published, and has no file and "
                                         "no marks before. Add the keys, and publish it.");

@@ -143,6 +143,8 @@ export const PHRASES = [
   ["Open it for writing", "Open it for writing (mode \"r+\")"],
   ["Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (mode \"r+\" with recover: true) with the keys after the marks, accept the loss (acceptLoss: true), or rebuild it."],
   ["(bf recover)", "(mode \"r+\" with recover: true)"],
+  ["Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.", "Build it (build()), or create it unpublished (unpublished: true), add the keys and publish it (publish())."],
+  ["(bf build)", "(build())"],
   ["(bf finish-filling)", "(finishFilling())"],
   ["(bf seal)", "(copy() with sealed: true)"],
   ["(bf create --like)", "(like)"],

@@ -218,6 +218,10 @@ test("the way out has the names of this package", (t) => {
   const reader = open();
   create({hash: "siphash", secret: new Uint8Array(16)}, "secret");
   for (const [call, words] of [
+    [() => bfstore.create(file("x"), {layout: "static"}),
+      "Build it (build()), or create it unpublished (unpublished: true), add the keys and publish it (publish())."],
+    [() => bfstore.open(file("x"), "a", {layout: "static"}), "Build it (build())"],
+    [() => bfstore.format(bfstore.alignedBuffer(99_999), {capacity: 5, layout: "static"}), "Build another one from all keys (build())."],
     [() => create({hash: "external"}, "external").add("a"), "(addDigest(), containsDigest() and the like)"],
     [() => bfstore.create(file("x"), {capacity: 5, mode: 0o1777}), "mode has bits outside 0o777. Give one such as 0o640."],
     [() => bfstore.create(file("x"), {capacity: 5, part: 1}), "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts."],

@@ -876,19 +876,22 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
 
     keys: as in add_many().  With a capacity an iterator is read in pieces, so that its keys need not fit into memory.
     capacity: if not given, and no other option gives the size, the number of the keys.  More keys are a FullError.
+    layout="static": the smallest file, to which no key is added later.  Without a capacity an iterator is read in pieces,
+    too: each key needs 8 bytes of memory, and the capacity is the number of different keys.
     Other options as in create(), except exclusive, limit, unpublished and filling.
     """
     options.update(capacity=capacity, fpr=fpr)
     flags, fields = _given("build", _BUILD, options)
-    sized = {"capacity", "num_bits", "like"} & fields.keys()
-    if not sized or width or not _bfstore.is_stream(keys):
+    in_pieces = {"capacity", "num_bits", "like"} & fields.keys() or options.get("layout") == "static"
+    if not in_pieces or width or not _bfstore.is_stream(keys):
         return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
     made = create(path, exclusive=True, unpublished=True, **options)
     try:
-        if made.add_many(keys) == 0:  # as of an empty list, which replaces no file
+        added, facts = made.add_many(keys), made.stats()
+        if added == 0 and facts.layout != "static":  # as of an empty list, which replaces no file
             made.abandon()
             return _bfstore.build((Filter, _name_of(path), path, flags, fields), (), 0)
-        if made.stats().saturated and (capacity or options.get("num_bits") is None):
+        if facts.saturated and (capacity or options.get("num_bits") is None):
             words = f"{made.name}: not built, for there are more keys than its capacity. Give a greater one, or none."
             raise _error(_bfstore.EFULL, 0, words)
         made.publish()

@@ -137,6 +137,8 @@ PHRASES: dict[str, str] = {
     'Open it for writing': 'Open it for writing (mode "r+")',
     'Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.': 'Recover it (open() with mode "r+" and recover=True) with the keys after the marks, accept the loss (accept_loss=True), or rebuild it.',
     '(bf recover)': '(open() with mode "r+" and recover=True)',
+    'Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.': 'Build it (build()), or create it unpublished (unpublished=True), add the keys and publish it (publish()).',
+    '(bf build)': '(build())',
     '(bf finish-filling)': '(finish_filling())',
     '(bf seal)': '(seal())',
     '(bf create --like)': '(like=)',

@@ -1,6 +1,7 @@
 """Every code is an exception with words, of the class of the code, and of Python's own class if one exists."""
 
 import io
+import mmap
 import os
 import pickle
 import re
@@ -211,6 +212,10 @@ class Raised(Case):
                 (bfstore.SealedError, lambda: bfstore.verify(self.path), "seal()"),
                 (FileNotFoundError, lambda: bfstore.open(self.folder / "no"), 'create it first (open() with mode "a")'),
                 (bfstore.UnsupportedError, lambda: reader.count("a"), 'layout="counting"'),
+                (bfstore.UnsupportedError, lambda: bfstore.create(self.folder / "no", layout="static"),
+                 "Build it (build()), or create it unpublished (unpublished=True), add the keys and publish it (publish())."),
+                (bfstore.UnsupportedError, lambda: bfstore.open(self.folder / "no", "a", layout="static"), "Build it (build())"),
+                (bfstore.UnsupportedError, lambda: bfstore.format(mmap.mmap(-1, 99999), capacity=5, layout="static"), "Build another one from all keys (build())."),
                 (bfstore.KindOfKeyError, lambda: self.create(self.folder / "external", hash="external").add("a"), "(add_digest(), contains_digest() and the like)"),
                 (ValueError, lambda: bfstore.create(self.folder / "no", 5, permissions=0o1777), "permissions= has bits outside 0o777. Give one such as 0o640."),
                 (bfstore.MismatchError, lambda: bfstore.open(self.path, "a", capacity=5, window=60), "is there, and has no window: its keys do not expire."),

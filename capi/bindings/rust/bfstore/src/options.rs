@@ -576,7 +576,7 @@ impl<'a> CreateOptions<'a> {
     }
 
     /// Makes a filter file of these keys, which appears when it is complete, and is open for reading.  The capacity is
-    /// the number of keys, if no option gives the size.
+    /// the number of keys, if no option gives the size, or that of different keys for [`Layout::Static`].
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-build-{}.bf", std::process::id()));
@@ -602,7 +602,7 @@ impl<'a> CreateOptions<'a> {
 
     /// Makes a filter file of the keys of an iterator, as [`build`](CreateOptions::build) does of a slice.  The keys need
     /// no memory, except where neither the options give a size nor the iterator its exact length: then they are collected
-    /// first.
+    /// first.  For [`Layout::Static`] each needs 8 bytes.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-build_iter-{}.bf", std::process::id()));
@@ -618,15 +618,18 @@ impl<'a> CreateOptions<'a> {
     pub fn build_iter<K: AsKey>(&self, path: impl AsRef<Path>, keys: impl IntoIterator<Item = K>) -> Result<Filter> {
         let keys = keys.into_iter();
         let mut options = self.clone();
-        if self.capacity == 0 && self.num_bits == 0 && self.like.is_none() {
+        let is_sized = self.capacity != 0 || self.num_bits != 0 || self.like.is_some();
+        if !is_sized && self.layout != Some(Layout::Static) {
             match keys.size_hint() {
                 (least, Some(most)) if least == most => options.capacity(least.max(1) as u64),
                 _ => return self.build(path, Chunk::of(keys).keys()),
             };
         }
         let mut built = options.unpublished(true).exclusive(true).create(&path)?;
-        let outcome = match built.add_iter(keys) {
-            Ok(0) => {
+        let added = built.add_iter(keys).and_then(|added| Ok((added, built.stats()?.layout)));
+        let outcome = match added {
+            // The first key of a new filter is new, but a static one does not look: its publish() sees that there is none.
+            Ok((0, layout)) if layout != Layout::Static => {
                 built.abandon();
                 return self.build(path, Chunk::new().keys()); // as of an empty slice, which replaces no file
             }

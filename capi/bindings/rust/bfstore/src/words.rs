@@ -142,6 +142,11 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
         "Recover it (options().write(true).recover(true)) with the keys after the marks, accept the loss (accept_loss(true)), or rebuild it.",
     ),
     ("(bf recover)", "(options().write(true).recover(true))"),
+    (
+        "Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.",
+        "Build it (build()), or create it unpublished (unpublished(true)), add the keys and publish it (publish()).",
+    ),
+    ("(bf build)", "(build())"),
     ("(bf finish-filling)", "(finish_filling())"),
     ("(bf seal)", "(seal())"),
     ("(bf create --like)", "(like())"),

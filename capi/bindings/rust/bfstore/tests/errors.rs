@@ -200,6 +200,11 @@ fn the_way_out_has_names_of_rust() {
         (failed(small().create("")), "the path is empty. Give one."),
         (failed(Filter::options_to_create().capacity(0).create(folder.join("x"))), "no size was given, or a capacity of 0."),
         (failed(reader.count("a")), "make it with layout(Layout::Counting)"),
+        (
+            failed(small().layout(Layout::Static).create(folder.join("x"))),
+            "Build it (build()), or create it unpublished (unpublished(true)), add the keys and publish it (publish()).",
+        ),
+        (failed(small().layout(Layout::Static).required_bytes()), "Build another one from all keys (build())."),
         (failed(filling.dump()), "(finish_filling())"),
         (failed(verify(&path)), "(seal())"),
         (failed(other.merge(&filter)), "(like())"),

@@ -374,11 +374,14 @@ public final class CreateOptions {
     return made;
   }
 
-  /** Returns these options of a build for a filter that gets its keys part by part. `keys` is their number, if known. */
+  /**
+   * Returns these options of a build for a filter that gets its keys part by part. `keys` is their number, if known. The
+   * library counts the different keys of a static one.
+   */
   CreateOptions forBuildingInParts(long keys) {
     CreateOptions made = copy();
     made.flags |= Abi.EXCLUSIVE | Abi.UNPUBLISHED;
-    made.capacity = isSized() ? capacity : keys;
+    made.capacity = isSized() || layout == Layout.STATIC ? capacity : keys;
     return made;
   }
 

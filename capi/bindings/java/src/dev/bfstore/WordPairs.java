@@ -145,6 +145,8 @@ final class WordPairs {
     {"Open it for writing", "Open it for writing (new OpenOptions().write())"},
     {"Recover it (bf recover) with the keys after the marks, accept the loss, or rebuild it.", "Recover it (new OpenOptions().write().recover()) with the keys after the marks, accept the loss (acceptLoss()), or rebuild it."},
     {"(bf recover)", "(new OpenOptions().write().recover())"},
+    {"Build it (bf build, bfs_build), or create it unpublished, add the keys and publish it.", "Build it (Filter.build), or create it unpublished (unpublished()), add the keys and publish it (publish())."},
+    {"(bf build)", "(Filter.build)"},
     {"(bf finish-filling)", "(finishFilling())"},
     {"(bf seal)", "(copyTo with new CopyOptions().sealed())"},
     {"(bf create --like)", "(like())"},
