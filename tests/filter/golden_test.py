@@ -101,7 +101,7 @@ class GoldenNumbers(unittest.TestCase):
 
     def test_every_probe_in_an_epoch_is_that_of_the_reader(self):
         probes = rows("golden.hpp", "GoldenWindowProbes")
-        self.assertEqual({row[0] for row in probes}, set(LAYOUTS) - LASTING)
+        self.assertEqual({row[0] for row in probes}, set(LAYOUTS) - LASTING - {"kstatic"})
         for layout, m, digest, epoch, *bits in probes:
             f = reader.Filter()
             f.layout, f.m, f.k = LAYOUTS[layout], m, len(bits)
@@ -109,7 +109,7 @@ class GoldenNumbers(unittest.TestCase):
 
     def test_every_body_of_a_window_and_its_false_positives_are_those_of_the_reader(self):
         filters = rows("golden.hpp", "GoldenWindow")
-        self.assertEqual({row[0] for row in filters}, set(LAYOUTS) - LASTING)
+        self.assertEqual({row[0] for row in filters}, set(LAYOUTS) - LASTING - {"kstatic"})
         for layout, m, k, keys, last, body, set_bits, *false_positives in filters:
             with self.subTest(layout=layout, m=m, k=k):
                 golden = GoldenFilter(LAYOUTS[layout], m, k)
