@@ -37,7 +37,8 @@ class Copy final : public store::Transform {
 
 Error Filter::save(const std::string& path, const SaveOptions& options) const {
   if (options.note) return base::fail(Code::kInvalid, path + ": a copy has the note of its source. Give none.");
-  const bool is_sealed = options.sealed || ask_->row.info.can.build;  // for no key is added to it
+  const bool never_changes = ask_->row.info.can.build && options.fpr == 0;  // nor can it be folded, which Copy says
+  const bool is_sealed = options.sealed || never_changes;
   if (is_sealed) return save_sealed(path, options);
   const auto making = store::making_at(path, options);
   if (!making) return making.error();

@@ -146,7 +146,7 @@ void Ask::look_before_too() noexcept {
 
 Code Ask::why_not(std::uint64_t compared) const noexcept {
   if (home->is_shut()) return Code::kShut;
-  if (!writable) return Code::kReadOnly;
+  if (!writable) return row.info.can.build ? Code::kSealed : Code::kReadOnly;
   return born.here() ? home->why_in_doubt(target.sentinel, compared) : Code::kForked;
 }
 

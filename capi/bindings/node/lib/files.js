@@ -128,11 +128,11 @@ export async function openAsync(path, mode = "r", options = NONE) {
 const building = (path, batch, shape) =>
   making("bfs_build", [pathBytes(path)], given(shape, TAKEN.build), subjectOf(path), always, undefined, batch);
 
-/** Returns whether the keys come one after the other and the size of the filter is known, so that they are never all in
- * memory. @param {unknown} keys @param {CreateOptions} shape @returns {keys is Iterable<Key> | AsyncIterable<Key>} */
+/** Returns whether the keys come one after the other and the size of the filter is known, or counted by the library, so that they
+ * are never all in memory. @param {unknown} keys @param {CreateOptions} shape @returns {keys is Iterable<Key> | AsyncIterable<Key>} */
 function isStream(keys, shape) {
-  const sized = shape.capacity ?? shape.numBits ?? shape.like;
-  return sized !== undefined && !Array.isArray(keys) && (isIterable(keys) || isAsyncIterable(keys));
+  const sized = (shape.capacity ?? shape.numBits ?? shape.like) !== undefined || shape.layout === "static";
+  return sized && !Array.isArray(keys) && (isIterable(keys) || isAsyncIterable(keys));
 }
 
 /** Returns the options of a file that gets its keys before its name. @param {CreateOptions} shape @param {Width} width
@@ -143,6 +143,10 @@ function unpublished(shape, {width, stride}) {
   return {...shape, unpublished: true, exclusive: true};
 }
 
+/** Returns whether no key was added: all of a new filter are new. A static one does not look, and its publish() does.
+ * @param {number} added @param {Filter} made */
+const hasNoKey = (added, made) => added === 0 && made.stats().layout !== "static";
+
 /** A build as of an empty list, which replaces no file. @param {Filter} made @param {Path} path @param {CreateOptions} shape */
 function ofNoKey(made, path, shape) {
   made.abandon();
@@ -151,7 +155,7 @@ function ofNoKey(made, path, shape) {
 
 /** Makes a filter file of these keys, which appears when it is complete, and is open for reading. If no option gives the
  * size, `capacity` is the number of the keys. If one does, an iterable is read part by part: all of its keys need never be in
- * memory at once.
+ * memory at once. So it is for the layout "static", too: its `capacity` is the number of different keys, if no option gives it.
  * @param {Path} path @param {Keys} keys @param {BuildOptions} [options] @returns {Filter} */
 export function build(path, keys, options = NONE) {
   const {width, stride, ...shape} = plain(options);
@@ -161,7 +165,7 @@ export function build(path, keys, options = NONE) {
   try {
     let added = 0;
     for (const list of batches(keys)) added += made.addMany(list);
-    if (added === 0) return now(ofNoKey(made, path, shape));
+    if (hasNoKey(added, made)) return now(ofNoKey(made, path, shape));
     made.publish();
   } catch (error) {
     made.abandon();
@@ -191,7 +195,7 @@ export async function buildAsync(path, keys, options = NONE) {
     let added = 0;
     for await (const list of coming === undefined ? batches(/** @type {Iterable<Key>} */ (keys)) : batchesAsync(coming))
       added += made.addMany(list);
-    if (added === 0) return await later(ofNoKey(made, path, shape));
+    if (hasNoKey(added, made)) return await later(ofNoKey(made, path, shape));
     await made.publishAsync();
   } catch (error) {
     made.abandon();

@@ -175,6 +175,84 @@ test("a build that fails leaves nothing", async (t) => {
   assert.deepEqual(links.filter((link) => link.startsWith(folder)), []);
 });
 
+test("a static filter has the same bytes for one set of keys", async (t) => {
+  const {file, kept} = caseOf(t);
+  const keys = numbers(5000).map((i) => `${i}`);
+  const twice = [...keys, ...keys.slice(0, 1000)];
+  const how = {layout: "static", seed: 1, fileId: new Uint8Array(numbers(16))};
+  async function* coming() {
+    yield* twice;
+  }
+  const built = [];
+  for (const [form, more] of [
+    [keys, {}], [keys.slice().reverse(), {}], [twice, {}], [twice.values(), {}], [new Set(twice), {threads: 2}], [twice, {capacity: 5000}],
+    [twice.values(), {capacity: 5000}], [new Set(twice), {capacity: 5000, threads: 2}],
+  ]) {
+    const again = Array.isArray(form) || form instanceof Set ? form : twice.values();
+    built.push(kept(bfstore.build(file(`${built.length}`), form, {...how, ...more})));
+    built.push(kept(await bfstore.buildAsync(file(`${built.length}`), again, {...how, ...more})));
+  }
+  for (const more of [{}, {capacity: 5000}]) built.push(kept(await bfstore.buildAsync(file(`${built.length}`), coming(), {...how, ...more})));
+  const made = kept(bfstore.create(file(`${built.length}`), {...how, unpublished: true}));
+  made.addDigests(made.digestMany(twice));
+  made.publish();
+  for (const [i, filter] of [...built, made].entries()) {
+    const {layout, capacity, keysAdded, health} = filter.stats();
+    assert.deepEqual([layout, capacity, keysAdded, health, filter.created], ["static", 5000, 5000, "ok", true], `${i}`);
+    assert.equal(filter.select(keys).length, 5000);
+    assert.ok(filter.select(numbers(5000).map((key) => `no ${key}`)).length < 100);
+    assert.throws(() => filter.add("late"), {code: "BFS_ESEALED"});
+    assert.ok(fs.readFileSync(file(`${i}`)).equals(fs.readFileSync(file("0"))), `${i}`);
+  }
+});
+
+test("a static filter of no key, or of too many", async (t) => {
+  const {file, folder, kept} = caseOf(t);
+  const keys = numbers(5000).map((i) => `${i}`);
+  const full = {code: "BFS_EFULL", message: /5000 keys, and its capacity is 4999/};
+  for (const form of [keys, new Set(keys)]) {
+    assert.throws(() => bfstore.build(file("no"), form, {capacity: 4999, layout: "static"}), full);
+    await assert.rejects(bfstore.buildAsync(file("no"), form, {capacity: 4999, layout: "static"}), full);
+  }
+  assert.deepEqual(fs.readdirSync(folder), []);
+  for (const none of [[], new Set()]) {
+    const path = file(`none ${Array.isArray(none)}`);
+    assert.equal(kept(bfstore.build(path, none, {layout: "static"})).contains("a"), false);
+    for (const shape of [{layout: "static"}, {layout: "static", capacity: 5}, {like: path}]) {
+      const words = {code: "EINVAL", message: /no key was given, .* remove the file first/};
+      assert.throws(() => bfstore.build(path, none, {...shape, replace: true}), words);
+      await assert.rejects(bfstore.buildAsync(path, none, {...shape, replace: true}), words);
+    }
+  }
+});
+
+test("a static filter that is not published gathers keys", async (t) => {
+  const {create, file, kept, path, open} = caseOf(t);
+  assert.throws(() => bfstore.create(path, {layout: "static"}), {code: "BFS_EUNSUPPORTED"});
+  const made = kept(bfstore.create(path, {layout: "static", unpublished: true, seed: 1}));
+  assert.deepEqual([made.stats().layout, made.health, made.add("a"), made.addMany(["b", "c", "a"]), made.contains("never")], ["static", "filling", false, 0, true]);
+  const other = create({}, "other");
+  for (const call of [
+    () => made.sync({mark: 5, owner: 1}), () => made.sync(), () => made.supersede(), () => made.isCurrent(), () => made.finishFilling(), () => made.remove("a"),
+    () => made.count("a"), () => made.merge(other), () => made.turn(),
+  ])
+    assert.throws(call, {code: "BFS_EUNSUPPORTED"});
+  for (const call of [() => made.dump(), () => made.copy(file("copy")), () => other.merge(made), () => other.compare(made)])
+    assert.throws(call, {code: "BFS_EFILLING", message: /Publish it first/});
+  assert.equal(fs.existsSync(path), false);
+  await made.publishAsync();
+  assert.deepEqual([made.capacity, made.health, made.isCurrent(), asked(made, "a", "b", "c", "never")], [3, "ok", true, [true, true, true, false]]);
+  for (const [call, code, message] of [
+    [() => made.add("late"), "BFS_ESEALED", /sealed/], [() => made.merge(made), "BFS_ESEALED", /sealed/], [() => made.remove("a"), "BFS_EUNSUPPORTED", /layout/],
+    [() => made.supersede(), "BFS_EUNSUPPORTED", /Build another one/], [() => made.sync({mark: 5, owner: 1}), "BFS_EREADONLY", /reading/],
+    [() => made.publish(), "EINVAL", /published already/], [() => open("r+"), "BFS_ESEALED", /build another one/],
+    [() => made.copy(file("small"), {fpr: 0.1}), "BFS_EUNSUPPORTED", /Build a smaller one/],
+  ])
+    assert.throws(call, {code, message});
+  made.copy(file("copy"));
+  assert.deepEqual(bfstore.verify(file("copy")), []);
+});
+
 test("an unpublished file has no name and takes the place of another", async (t) => {
   const {create, open} = caseOf(t);
   create().add("old");
@@ -382,7 +460,7 @@ test("the loop of the guide turns", (t) => {
 });
 
 test("an epoch that has lasted for its time ends", async (t) => {
-  const made = caseOf(t).create({layout: "window-2", window: 0.1}); // which is a millisecond
+  const made = caseOf(t).create({layout: "window-2", window: 1});
   assert.equal(made.stats().window, 1);
   for (const turn of [() => made.turn(), () => made.turnAsync()]) {
     const {epoch} = made.stats();
@@ -715,6 +793,8 @@ test("plans", (t) => {
   assert.deepEqual([planned.layout, planned.capacity], ["blocked", 1_000_000]);
   assert.ok(planned.fpr <= 0.01 && planned.abilities.has("merge") && !planned.abilities.has("remove"));
   assert.ok(bfstore.plan({capacity: 5, layout: "counting"}).abilities.has("remove"));
+  const built = bfstore.plan({capacity: 1e7, fpr: 0.01, layout: "static"});
+  assert.deepEqual([built.layout, [...built.abilities], built.bitsPerKey < 7.3], ["static", ["build"], true]);
   const made = create({numBits: planned.numBits, numProbes: planned.numProbes, capacity: planned.capacity});
   assert.equal(fs.statSync(path).size, planned.fileBytes);
   assert.equal(made.stats().numBits, planned.numBits);

@@ -93,10 +93,10 @@ export const BFS: Readonly<{
     DIFFERS_NUM_BITS: 32;
     DIFFERS_PART: 64;
     LAYOUT_COUNTING: 3;
-    LAYOUT_STATIC: 4;
     LAYOUT_WINDOW: 5;
     LAYOUT_WINDOW_4: 6;
     LAYOUT_WINDOW_2: 7;
+    LAYOUT_STATIC: 4;
     CAN_ADD: 1;
     CAN_REMOVE: 2;
     CAN_MERGE: 4;

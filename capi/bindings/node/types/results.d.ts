@@ -47,7 +47,8 @@ export type Plan = {
      */
     numProbes: number;
     /**
-     * "add", "remove", "merge", "fold", "grow", "expire", "intersect"
+     * "add", "remove", "merge", "fold", "grow", "expire", "intersect",
+     * "build"
      */
     abilities: ReadonlySet<string>;
     /**

@@ -462,13 +462,14 @@ def _milliseconds(seconds, zero, infinite, what):
 def _window_ms(window):
     """Returns the milliseconds of a timedelta or of seconds.  0, for the library, is a filter without a window."""
     if isinstance(window, datetime.timedelta):
-        milliseconds = -(-window // datetime.timedelta(milliseconds=1))
+        millisecond = datetime.timedelta(milliseconds=1)
+        milliseconds = -(-window // millisecond) if window >= millisecond else 0
     else:
         _check_seconds("window", window, "a timedelta or a number of seconds")
         milliseconds = window * 1000 if math.isfinite(window) else math.nan
-    if not 0 < milliseconds < 2**63:
-        raise ValueError(f"window is a timedelta or a number of seconds, greater than 0, not {window!r}")
-    return max(1, round(milliseconds))
+    if not 1 <= milliseconds < 2**63:
+        raise ValueError(f"window is a timedelta or a number of seconds, of a millisecond or more, not {window!r}")
+    return round(milliseconds)
 
 
 def _seeds(seeds):
@@ -875,19 +876,22 @@ def build(path, keys, capacity=None, fpr=None, *, width=0, **options):
 
     keys: as in add_many().  With a capacity an iterator is read in pieces, so that its keys need not fit into memory.
     capacity: if not given, and no other option gives the size, the number of the keys.  More keys are a FullError.
+    layout="static": the smallest file, to which no key is added later.  Without a capacity an iterator is read in pieces,
+    too: each key needs 8 bytes of memory, and the capacity is the number of different keys.
     Other options as in create(), except exclusive, limit, unpublished and filling.
     """
     options.update(capacity=capacity, fpr=fpr)
     flags, fields = _given("build", _BUILD, options)
-    sized = {"capacity", "num_bits", "like"} & fields.keys()
-    if not sized or width or not _bfstore.is_stream(keys):
+    in_pieces = {"capacity", "num_bits", "like"} & fields.keys() or options.get("layout") == "static"
+    if not in_pieces or width or not _bfstore.is_stream(keys):
         return _bfstore.build((Filter, _name_of(path), path, flags, fields), keys, width)
     made = create(path, exclusive=True, unpublished=True, **options)
     try:
-        if made.add_many(keys) == 0:  # as of an empty list, which replaces no file
+        added, facts = made.add_many(keys), made.stats()
+        if added == 0 and facts.layout != "static":  # as of an empty list, which replaces no file
             made.abandon()
             return _bfstore.build((Filter, _name_of(path), path, flags, fields), (), 0)
-        if made.stats().saturated and (capacity or options.get("num_bits") is None):
+        if facts.saturated and (capacity or options.get("num_bits") is None):
             words = f"{made.name}: not built, for there are more keys than its capacity. Give a greater one, or none."
             raise _error(_bfstore.EFULL, 0, words)
         made.publish()

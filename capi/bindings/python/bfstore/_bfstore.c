@@ -103,7 +103,8 @@ static int32_t check_capacity(const Making* making, const bfs_filter* made, bfs_
 /* Adds keys that come in several parts to a file without a name, and then gives it the name. */
 static int32_t build_of_parts(const Making* making, const Source* source, bfs_filter** out, bfs_error* error) {
   bfs_options options = making->options;
-  if (options.capacity == 0 && options.num_bits == 0 && options.like == NULL)
+  const int sized = options.capacity != 0 || options.num_bits != 0 || options.like != NULL;
+  if (!sized && options.layout != BFS_LAYOUT_STATIC) /* the library counts the different keys of a static one */
     options.capacity = source->count == 0 ? 1 : source->count;
   bfs_filter* made = NULL;
   int64_t code = bfs_create(making->path_text, making->flags | BFS_EXCLUSIVE | BFS_UNPUBLISHED, &options, &made, error);

@@ -50,11 +50,13 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
 
 /// Converts the time for which keys are kept, which never becomes shorter.  0 milliseconds mean "not given".
 fn window_milliseconds(window: Option<Duration>) -> Result<u64> {
-    let milliseconds = |window: Duration| (window.as_nanos() + 999_999) / 1_000_000;
-    match window.map(milliseconds) {
+    match window {
         None => Ok(0),
-        Some(0) => Err(Error::invalid("a window is longer than 0")),
-        Some(number) => {
+        Some(short) if short < Duration::from_millis(1) => {
+            Err(Error::invalid(format!("a window is a millisecond or longer, not {short:?}")))
+        }
+        Some(window) => {
+            let number = (window.as_nanos() + 999_999) / 1_000_000;
             u64::try_from(number).map_err(|_| Error::invalid(format!("a window of {number} milliseconds is too long")))
         }
     }
@@ -574,7 +576,7 @@ impl<'a> CreateOptions<'a> {
     }
 
     /// Makes a filter file of these keys, which appears when it is complete, and is open for reading.  The capacity is
-    /// the number of keys, if no option gives the size.
+    /// the number of keys, if no option gives the size, or that of different keys for [`Layout::Static`].
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-build-{}.bf", std::process::id()));
@@ -600,7 +602,7 @@ impl<'a> CreateOptions<'a> {
 
     /// Makes a filter file of the keys of an iterator, as [`build`](CreateOptions::build) does of a slice.  The keys need
     /// no memory, except where neither the options give a size nor the iterator its exact length: then they are collected
-    /// first.
+    /// first.  For [`Layout::Static`] each needs 8 bytes.
     ///
     /// ```
     /// # let path = std::env::temp_dir().join(format!("bfstore-build_iter-{}.bf", std::process::id()));
@@ -616,15 +618,18 @@ impl<'a> CreateOptions<'a> {
     pub fn build_iter<K: AsKey>(&self, path: impl AsRef<Path>, keys: impl IntoIterator<Item = K>) -> Result<Filter> {
         let keys = keys.into_iter();
         let mut options = self.clone();
-        if self.capacity == 0 && self.num_bits == 0 && self.like.is_none() {
+        let is_sized = self.capacity != 0 || self.num_bits != 0 || self.like.is_some();
+        if !is_sized && self.layout != Some(Layout::Static) {
             match keys.size_hint() {
                 (least, Some(most)) if least == most => options.capacity(least.max(1) as u64),
                 _ => return self.build(path, Chunk::of(keys).keys()),
             };
         }
         let mut built = options.unpublished(true).exclusive(true).create(&path)?;
-        let outcome = match built.add_iter(keys) {
-            Ok(0) => {
+        let added = built.add_iter(keys).and_then(|added| Ok((added, built.stats()?.layout)));
+        let outcome = match added {
+            // The first key of a new filter is new, but a static one does not look: its publish() sees that there is none.
+            Ok((0, layout)) if layout != Layout::Static => {
                 built.abandon();
                 return self.build(path, Chunk::new().keys()); // as of an empty slice, which replaces no file
             }
@@ -767,12 +772,14 @@ mod tests {
     fn a_window_never_becomes_shorter() {
         let window = |time| window_milliseconds(Some(time));
         assert_eq!(window_milliseconds(None), Ok(0));
-        assert_eq!((window(Duration::from_nanos(1)), window(Duration::from_millis(1500))), (Ok(1), Ok(1500)));
+        assert_eq!((window(Duration::from_millis(1)), window(Duration::from_millis(1500))), (Ok(1), Ok(1500)));
         assert_eq!(window(Duration::from_nanos(1_000_001)), Ok(2));
         assert_eq!(window(Duration::from_millis(u64::MAX)), Ok(u64::MAX));
         for wrong in [Duration::ZERO, Duration::from_millis(u64::MAX) + Duration::from_nanos(1), Duration::MAX] {
             assert!(window(wrong).is_err(), "{wrong:?}");
         }
+        let short = window(Duration::from_micros(400)).unwrap_err().to_string();
+        assert_eq!(short, "a window is a millisecond or longer, not 400µs");
     }
     #[test]
     fn a_secret_is_in_no_log() {

@@ -1,5 +1,6 @@
 //! Files: every option, marks, recovery, online builds, seals, copies, sets, bits, plans, bare filters.
 
+use std::collections::HashSet;
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::{symlink, PermissionsExt};
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use bfstore::{
     apply_delta, apply_delta_with, bare, contains_any, foreign_formats, inspect_foreign, intersect, intersect_with,
-    make_delta, make_delta_with, recognize_foreign, recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, DumpOptions,
+    make_delta, make_delta_with, recognize_foreign, recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, CreateOptions, DumpOptions,
     Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions, PlanRequest,
 };
 
@@ -184,6 +185,109 @@ fn an_iterator_is_built_with_and_without_a_known_length() {
     });
     assert!(panics.is_err());
     assert_eq!(folder.names(), ["exact", "none", "sized", "unknown"]);
+}
+
+/// The options of a static filter that has no bytes by chance.
+fn built_once<'a>() -> CreateOptions<'a> {
+    let mut options = Filter::options_to_create();
+    options.layout(Layout::Static).seed(1).file_id([7; 16]);
+    options
+}
+
+#[test]
+fn a_static_filter_has_the_same_bytes_for_one_set_of_keys() {
+    let folder = Folder::new();
+    let keys: Vec<String> = (0..5000).map(|i| i.to_string()).collect();
+    let twice: Vec<&String> = keys.iter().rev().chain(&keys[..1000]).collect();
+    let unknown = || twice.iter().filter(|key| !key.is_empty());
+    let path = |name| folder.join(name);
+    let made = built_once().unpublished(true).create(path("digests")).unwrap();
+    made.add_many(Keys::digests(&made.digest_many(&twice[..]).unwrap())).unwrap();
+    made.publish().unwrap();
+    for filter in [
+        built_once().build(path("keys"), &keys[..]).unwrap(),
+        built_once().build(path("twice"), &twice[..]).unwrap(),
+        built_once().threads(2).capacity(5000).build(path("sized"), &twice[..]).unwrap(),
+        built_once().build_iter(path("exact"), &twice).unwrap(),
+        built_once().build_iter(path("unknown"), unknown()).unwrap(),
+        built_once().capacity(5000).threads(2).build_iter(path("sized unknown"), unknown()).unwrap(),
+        made,
+    ] {
+        let facts = filter.stats().unwrap();
+        assert_eq!((facts.layout, facts.capacity, facts.keys_added, filter.health()), (Layout::Static, 5000, 5000, Ok(())));
+        assert!(filter.created() && keys.iter().all(|key| filter.contains(key)));
+        assert!((0..5000).filter(|key| filter.contains(format!("no {key}"))).count() < 100);
+        assert!(matches!(failed(filter.add("late")), Error::Sealed(_)));
+    }
+    let files: HashSet<_> = folder.names().iter().map(|name| fs::read(folder.join(name)).unwrap()).collect();
+    assert_eq!((folder.names().len(), files.len()), (7, 1));
+}
+
+#[test]
+fn a_static_filter_of_no_key_or_of_too_many() {
+    let folder = Folder::new();
+    let (keys, path) = ((0..5000u64).collect::<Vec<_>>(), folder.filter());
+    let small = built_once().capacity(4999).clone();
+    for full in [small.build(&path, &keys[..]), small.build_iter(&path, keys.iter().filter(|_| true))] {
+        let error = failed_with(full, "BFS_EFULL");
+        assert!(error.to_string().contains("5000 keys, and its capacity is 4999"), "{error}");
+    }
+    assert!(folder.names().is_empty());
+    assert!(!built_once().build_iter(&path, [""; 0]).unwrap().contains(""));
+    let mut like = Filter::options_to_create();
+    like.like(&path);
+    for mut options in [built_once(), built_once().capacity(5).clone(), like] {
+        options.replace(true);
+        for none in [options.build(&path, &[""; 0]), options.build_iter(&path, [""; 0])] {
+            let error = failed_with(none, "BFS_EINVAL");
+            assert!(error.to_string().contains("no key was given"), "{error}");
+            assert!(error.to_string().contains("remove the file first"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_static_filter_that_is_not_published_gathers_keys() {
+    let folder = Folder::new();
+    let path = folder.filter();
+    failed_with(built_once().create(&path), "BFS_EUNSUPPORTED");
+    let mut made = built_once().unpublished(true).create(&path).unwrap();
+    assert_eq!((made.add("a"), made.add_many(&["b", "c", "a"]), made.contains("never")), (Ok(false), Ok(0), true));
+    assert_eq!(failed(made.health()).code_name(), "BFS_EFILLING");
+    let other = small().create(folder.join("other")).unwrap();
+    for error in [
+        failed(made.sync_mark(LogPosition { owner: 1, epoch: 0, mark: 5 })),
+        failed(made.sync()),
+        failed(made.supersede()),
+        failed(made.is_current()),
+        failed(made.finish_filling()),
+        failed(made.remove("a")),
+        failed(made.count("a")),
+        failed(made.merge(&other)),
+    ] {
+        assert_eq!(error.code_name(), "BFS_EUNSUPPORTED", "{error}");
+    }
+    for error in [failed(made.dump()), failed(made.save(folder.join("copy"))), failed(other.merge(&made))] {
+        assert_eq!(error.code_name(), "BFS_EFILLING", "{error}");
+        assert!(error.to_string().contains("Publish it first"), "{error}");
+    }
+    assert!(!path.exists());
+    made.publish().unwrap();
+    assert_eq!(["a", "b", "c", "never"].map(|key| made.contains(key)), [true, true, true, false]);
+    assert_eq!((made.stats().unwrap().capacity, made.health(), made.is_current()), (3, Ok(()), Ok(true)));
+    for (error, code, words) in [
+        (failed(made.add("late")), "BFS_ESEALED", "sealed"),
+        (failed(made.remove("a")), "BFS_EUNSUPPORTED", "layout"),
+        (failed(made.supersede()), "BFS_EUNSUPPORTED", "Build another one"),
+        (failed(made.sync_mark(LogPosition { owner: 1, epoch: 0, mark: 5 })), "BFS_EREADONLY", "reading"),
+        (failed(made.publish()), "BFS_EINVAL", "published already"),
+        (failed(Filter::options().write(true).open(&path)), "BFS_ESEALED", "build another one"),
+    ] {
+        assert_eq!(error.code_name(), code, "{error}");
+        assert!(error.to_string().contains(words), "{error}: {words}");
+    }
+    made.save(folder.join("copy")).unwrap();
+    assert!(verify(folder.join("copy")).unwrap().is_empty());
 }
 
 #[test]
@@ -848,6 +952,8 @@ fn plans() {
     assert_eq!((plan.layout, plan.capacity), (Layout::Blocked, 1_000_000));
     assert!(plan.fpr <= 0.01 && plan.abilities.merge() && plan.abilities.add() && !plan.abilities.remove());
     assert!(PlanRequest::new().capacity(5).layout(Layout::Counting).plan().unwrap().abilities.remove());
+    let built = PlanRequest::new().capacity(10_000_000).fpr(0.01).layout(Layout::Static).plan().unwrap();
+    assert!(built.layout == Layout::Static && built.abilities.build() && !built.abilities.add() && built.bits_per_key < 7.3);
     let made = Filter::options_to_create()
         .num_bits(plan.num_bits)
         .num_probes(plan.num_probes)

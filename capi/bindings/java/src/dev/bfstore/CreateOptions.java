@@ -374,11 +374,14 @@ public final class CreateOptions {
     return made;
   }
 
-  /** Returns these options of a build for a filter that gets its keys part by part. `keys` is their number, if known. */
+  /**
+   * Returns these options of a build for a filter that gets its keys part by part. `keys` is their number, if known. The
+   * library counts the different keys of a static one.
+   */
   CreateOptions forBuildingInParts(long keys) {
     CreateOptions made = copy();
     made.flags |= Abi.EXCLUSIVE | Abi.UNPUBLISHED;
-    made.capacity = isSized() ? capacity : keys;
+    made.capacity = isSized() || layout == Layout.STATIC ? capacity : keys;
     return made;
   }
 
@@ -471,8 +474,8 @@ public final class CreateOptions {
 
   /** Converts a window, which never becomes shorter. The library's 0 is "not given". */
   private static long milliseconds(Duration window) {
-    if (Objects.requireNonNull(window, "window").isZero() || window.isNegative()) {
-      throw BfstoreException.invalid("a window is longer than zero, not " + window);
+    if (Objects.requireNonNull(window, "window").compareTo(Duration.ofMillis(1)) < 0) {
+      throw BfstoreException.invalid("a window is a millisecond or longer, not " + window);
     }
     try {
       return window.plusNanos(999_999).toMillis();

@@ -168,7 +168,8 @@ public final class Filter implements AutoCloseable {
   /**
    * Makes a filter file of these keys, which appears when it is complete, and is open for reading.
    *
-   * @param options as in create(); if no option gives the size, the capacity is the number of keys
+   * @param options as in create(); if no option gives the size, the capacity is the number of keys (of different ones
+   *     for the layout static)
    */
   public static Filter build(Path path, Keys keys, CreateOptions options) {
     CreateOptions how = options.forBuilding();
@@ -202,7 +203,8 @@ public final class Filter implements AutoCloseable {
    * Makes a filter file of these keys, which appears when it is complete, and is open for reading.
    *
    * @param keys as {@link Keys#of(Iterable)} takes them, none of them null
-   * @param options as in create(); if no option gives the size, the capacity is the number of keys
+   * @param options as in create(); if no option gives the size, the capacity is the number of keys (of different ones
+   *     for the layout static)
    */
   public static Filter build(Path path, Collection<?> keys, CreateOptions options) {
     return build(path, Keys.of(keys), options);
@@ -213,7 +215,8 @@ public final class Filter implements AutoCloseable {
    * are taken part by part, so that they need not fit into memory. After an exception there is no file.
    *
    * @param keys as {@link Keys#of(Iterable)} takes them, none of them null. The caller closes the stream
-   * @param options as in create(), and at least a size, since a stream does not tell it
+   * @param options as in create(), and at least a size, since a stream does not tell it. The layout static needs none: its
+   *     capacity is the number of different keys, each of which needs 8 bytes of memory
    */
   public static Filter build(Path path, Stream<?> keys, CreateOptions options) {
     return built(path, options.forBuilding(), 0, made -> {
@@ -235,7 +238,10 @@ public final class Filter implements AutoCloseable {
   private static Filter built(Path path, CreateOptions how, long keys, ToLongFunction<Filter> addAll) {
     Filter made = create(path, how.forBuildingInParts(keys));
     try {
-      if (addAll.applyAsLong(made) == 0) { // as of an empty list, which replaces no file
+      boolean noneIsNew = addAll.applyAsLong(made) == 0;
+      // As of an empty list, which replaces no file. A static filter does not look whether a key is new, and its publish()
+      // sees that there is none.
+      if (noneIsNew && made.statistics().layout() != Layout.STATIC) {
         made.abandon();
         return builtAtOnce(path, Keys.of(List.of()), how.withoutLimit());
       }
@@ -485,6 +491,7 @@ public final class Filter implements AutoCloseable {
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -560,6 +567,7 @@ public final class Filter implements AutoCloseable {
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -636,6 +644,7 @@ public final class Filter implements AutoCloseable {
    * @return false if it was certainly not there
    */
   public boolean remove(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -708,7 +717,7 @@ public final class Filter implements AutoCloseable {
    * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(byte[] key) {
-    return countMany(Keys.of(key))[0];
+    return countMany(Keys.of(Objects.requireNonNull(key, "key")))[0];
   }
 
   /**
@@ -767,6 +776,7 @@ public final class Filter implements AutoCloseable {
    * @return 64 bits
    */
   public long digest(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       scratch.data.grow(key.length).put(0, key);
@@ -1484,7 +1494,7 @@ public final class Filter implements AutoCloseable {
    */
   public static boolean containsAny(List<Filter> filters, Object key) {
     try (Several several = new Several(filters)) {
-      return ask(several, Text.key(key), 0) != 0;
+      return ask(several, Text.key(Objects.requireNonNull(key, "key")), 0) != 0;
     }
   }
 
@@ -1497,7 +1507,7 @@ public final class Filter implements AutoCloseable {
   public static int[] which(List<Filter> filters, Object key) {
     try (Several several = new Several(filters)) {
       ByteBuffer answers = several.scratch.answers.grow(several.count());
-      ask(several, Text.key(key), several.scratch.answers.address());
+      ask(several, Text.key(Objects.requireNonNull(key, "key")), several.scratch.answers.address());
       return IntStream.range(0, several.count()).filter(i -> answers.get(i) != 0).toArray();
     }
   }
