@@ -126,7 +126,6 @@ IDENTITY = {
     "a secret check of another hash": (records(record(2, 1, bytes(16))), "BFS_ERECORD"),
     "seeds of another hash": (records(record(5, 1, bytes(20))), "BFS_ERECORD"),
     "a window of a layout without epochs, or a second one": (records(record(6, 1, struct.pack("<Q", 1))), "BFS_ERECORD"),
-    "layout 4": (field(32, "H", 4), "BFS_ELAYOUT"),
     "layout 8": (field(32, "H", 8), "BFS_ELAYOUT"),
     "num_probes 0": (field(36, "I", 0), "BFS_EPROBES"),
     "num_probes 65": (field(36, "I", 65), "BFS_EPROBES"),

@@ -169,6 +169,24 @@ class OfLibrary(Case):
                     read = self.alike(self.digests(count), hash=hash_name, fpr=0.01)
                     self.assertEqual(read.k, 7)
 
+    def test_keys_have_the_digests_of_their_hash(self):
+        """bfs_build hashed the keys of a filter with a secret under no secret: each answer of the file was a wrong no."""
+        keys = [b"key %d" % i for i in range(2000)]
+        column = bfs.many_keys(bfs.KEYS_POINTERS, len(keys), (ctypes.c_char_p * len(keys))(*keys), lengths=(ctypes.c_size_t * len(keys))(*map(len, keys)))
+        for hash_name, secret in (("xxh3", None), ("siphash", SECRET)):
+            for number, sized in enumerate(({}, {"capacity": 3000})):
+                path = self.path + b"%d" % number + hash_name.encode()
+                handle = bfs.build(LIBRARY, path, column, layout="static", hash=hash_name, secret=secret, **sized)
+                again = bfs.open_path(LIBRARY, path, secret=secret)
+                read = reader.open_file(path, secret)
+                for one in (handle, again):
+                    self.assertEqual({LIBRARY.bfs_contains(one, key, len(key)) for key in keys}, {1}, "a wrong no")
+                    found = [LIBRARY.bfs_contains(one, b"no %d" % i, len(b"no %d" % i)) for i in range(1000)]
+                    self.assertEqual(found, [int(read.contains(b"no %d" % i)) for i in range(1000)])
+                    self.assertLess(sum(found), 40)
+                    self.assertEqual(LIBRARY.bfs_close(one, None), 0)
+                self.assertEqual({read.contains(key) for key in keys}, {True}, "a wrong no")
+
     def test_files_of_every_k_are_read_alike(self):
         for k in range(1, 33):
             with self.subTest(k=k):
