@@ -260,7 +260,7 @@ class FilesTest extends Case {
 
   /** The options of a static filter that has no bytes by chance. */
   private static CreateOptions builtOnce() {
-    return new CreateOptions().layout(Layout.STATIC).seed(1).fileId(new byte[16]);
+    return new CreateOptions().layout(Layout.STATIC).seed(1).fileId(bytes("0123456789abcdef"));
   }
 
   @Test
