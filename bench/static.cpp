@@ -1,12 +1,15 @@
-// bfstatic: measures candidates for the static layout, each built once from all digests, beside a blocked filter:
-//   ribbon-7, -10     candidates/ribbon.hpp with so many columns
+// bfstatic: measures the static layout beside its rivals, each built once from all digests, and a blocked filter:
+//   static-7, -10     with so many columns
 //   fuse8, fuse16     binary fuse filters of xor_singleheader (Graf, Lemire, 2022), asked many at once by our own loop
 //   rocksdb-ribbon    RocksDB's, as its tables use it
 //
 // First every filter is built, and its answers and its rate are checked (exit code 1 if they are wrong). Only then is
-// anything timed. Times are per key, of the thread's CPU time; building is timed once. bench/report/static_table.py
+// anything timed. Times are per key, of the thread's CPU time; building, on one processor, is timed once. bench/report/static_table.py
 // makes a table of the JSON:
 //   bfstatic --keys 100000000 --json static.json && bench/report/static_table.py static.json
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <bfstore/bfstore.hpp>
 
 #include <CLI/CLI.hpp>
@@ -20,18 +23,19 @@
 #include <optional>
 #include <string>
 
-#include "bfstore_subject.hpp"
-#include "candidates/ribbon_subject.hpp"
-#include "candidates/static_subject.hpp"
+#include "fail.hpp"
 #include "harness.hpp"
 #include "measure.hpp"
+#include "memory.hpp"
 #include "rivals_found.hpp"  // made by meson: BFBENCH_WITH_...
+#include "static_subject.hpp"
 
 namespace bench {
 namespace {
 
 constexpr std::uint64_t kFirstAbsent = std::uint64_t{1} << 40;
 constexpr std::size_t kQuestions = 1'000'000;
+constexpr std::size_t kColdQuestions = 3000;
 
 std::uint64_t digest_of(std::uint64_t number) noexcept { return mix((number + 1) * 0x9e3779b97f4a7c15); }
 
@@ -44,29 +48,84 @@ struct Work {
   std::vector<std::uint64_t> keys, absent;
 };
 
-class Blocked : public StaticSubject {
+template <class T>
+T take(bfstore::Result<T> result) {
+  if (!result) fail(result.error().message);
+  return std::move(*result);
+}
+
+void check(const bfstore::Error& error) {
+  if (!error.ok()) fail(error.message);
+}
+
+// Pages that were read, not counting those that were in memory.
+long num_faults() {
+  rusage used{};
+  getrusage(RUSAGE_THREAD, &used);
+  return used.ru_majflt;
+}
+
+void drop_from_memory(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || fdatasync(fd) != 0 || posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0)
+    fail(path + ": cannot be dropped from memory");
+  close(fd);
+}
+
+// A filter in a file, whose copy in huge pages is asked.
+class Ours : public StaticSubject {
  public:
+  Ours(std::string path, const bfstore::Options& options) : path_(std::move(path)), options_(options) {}
+
   void build(std::span<const std::uint64_t> digests) override {
-    bfstore::Options options;
-    options.capacity = digests.size();
-    options.bits_per_key = 10;
-    subject_ = BfstoreSubject::in_heap(options);
-    static_cast<void>(subject_->add_digests(digests));
+    const bfstore::Filter built = take(bfstore::Filter::build(path_, options_, bfstore::Keys::digests(digests)));
+    body_bytes_ = built.stats().body_bytes;
+    buffer_ = std::make_unique<HeapBuffer>(take(built.dumped_bytes()));
+    check(built.dump(buffer_->bytes()));
+    filter_.emplace(take(bfstore::Filter::wrap_to_read(buffer_->bytes())));
   }
   std::uint64_t ask_each(std::span<const std::uint64_t> digests) const override {
     std::uint64_t maybes = 0;
-    for (const std::uint64_t digest : digests) maybes += subject_->contains_digest(digest) ? 1U : 0U;
+    for (const std::uint64_t digest : digests) maybes += filter_->contains_digest(digest) ? 1U : 0U;
     return maybes;
   }
   std::uint64_t ask_many(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const override {
-    return subject_->contains_digests(digests, answers);
+    return filter_->contains_keys(bfstore::Keys::digests(digests), answers).keys();
   }
-  [[nodiscard]] std::size_t num_bytes() const override { return subject_->body_bytes(); }
-  [[nodiscard]] double num_pages(std::uint64_t) const override { return 1; }
+  [[nodiscard]] std::size_t num_bytes() const override { return body_bytes_; }
+  // Measured. 0 in a file system that has no disk.
+  [[nodiscard]] double num_pages(std::span<const std::uint64_t> digests) const override {
+    drop_from_memory(path_);
+    bfstore::OpenOptions cold;
+    cold.map.random_access = true;
+    const bfstore::Filter filter = take(bfstore::Filter::open(path_, bfstore::OpenMode::kRead, cold));
+    const long before = num_faults();
+    for (const std::uint64_t digest : digests) benchmark::DoNotOptimize(filter.contains_digest(digest));
+    return static_cast<double>(num_faults() - before) / static_cast<double>(digests.size());
+  }
 
  private:
-  std::unique_ptr<BfstoreSubject> subject_;
+  std::string path_;
+  bfstore::Options options_;
+  std::uint64_t body_bytes_ = 0;
+  std::unique_ptr<HeapBuffer> buffer_;
+  std::optional<bfstore::Filter> filter_;
 };
+
+std::unique_ptr<StaticSubject> blocked(const std::string& folder) {
+  bfstore::Options options;
+  options.hash = bfstore::Hash::kExternal;
+  options.bits_per_key = 10;
+  return std::make_unique<Ours>(folder + "/blocked.bf", options);
+}
+
+std::unique_ptr<StaticSubject> of_columns(const std::string& folder, int columns) {
+  bfstore::Options options;
+  options.layout = bfstore::Layout::kStatic;
+  options.hash = bfstore::Hash::kExternal;
+  options.fpr = std::exp2(-columns);
+  return std::make_unique<Ours>(folder + "/static-" + std::to_string(columns) + ".bf", options);
+}
 
 struct Facts {
   double build_ns, bits, rate, pages;
@@ -92,9 +151,8 @@ Facts build_and_check(const NamedSubject& named, const Work& work) {
   named.subject->build(work.keys);
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   const double rate = rate_of(named, work);
-  double pages = 0;
-  for (const std::uint64_t digest : work.absent) pages += named.subject->num_pages(digest);
-  return {took.count() / n, static_cast<double>(named.subject->num_bytes()) * 8 / n, rate, pages / kQuestions};
+  const double pages = named.subject->num_pages(std::span(work.absent).first(kColdQuestions));
+  return {took.count() / n, static_cast<double>(named.subject->num_bytes()) * 8 / n, rate, pages};
 }
 
 template <class Pass>
@@ -118,11 +176,11 @@ void add_rows(NamedSubject named, const Work& work) {
   add_row(named.name + "/many", facts, [=, &work] { return subject->ask_many(work.absent, *answers); });
 }
 
-void add_all(const Work& work) {
+void add_all(const Work& work, const std::string& folder) {
   std::vector<NamedSubject> all;
-  all.push_back({"blocked", 0.01, std::make_unique<Blocked>()});
-  all.push_back({"ribbon-7", 1.0 / 128, std::make_unique<RibbonSubject>(7)});
-  all.push_back({"ribbon-10", 1.0 / 1024, std::make_unique<RibbonSubject>(10)});
+  all.push_back({"blocked", 0.01, blocked(folder)});
+  all.push_back({"static-7", 1.0 / 128, of_columns(folder, 7)});
+  all.push_back({"static-10", 1.0 / 1024, of_columns(folder, 10)});
 #if BFBENCH_WITH_FUSE
   std::ranges::move(make_fuse(), std::back_inserter(all));
 #endif
@@ -142,7 +200,7 @@ struct Settings {
 std::optional<Settings> read_arguments(int argc, char** argv, int& code) {
   Settings settings;
   CLI::App app(
-      "Measures candidates for the static layout.\n\n"
+      "Measures the static layout and its rivals.\n\n"
       "  bfstatic --json static.json && bench/report/static_table.py static.json\n\n"
       "Arguments that begin with --benchmark_ are Google Benchmark's: --benchmark_filter=REGEX and others.");
   app.set_version_flag("--version", bfstore::version());
@@ -165,7 +223,8 @@ int run(const Settings& settings) {
   initialize(std::move(arguments), settings.json);
   const Work work(settings.num_keys);
   benchmark::AddCustomContext("keys", std::to_string(settings.num_keys));
-  add_all(work);
+  const TemporaryFolder folder(std::filesystem::temp_directory_path().string());
+  add_all(work, folder.path());
   add_machine(std::filesystem::temp_directory_path().string());
   QuietReporter reporter("bfstatic");
   const std::size_t measured = benchmark::RunSpecifiedBenchmarks(&reporter);

@@ -25,7 +25,7 @@ class Static(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         table = run(sys.executable, "-B", TABLE, self.json)
         self.assertEqual((table.returncode, table.stderr), (0, ""))
-        for subject in ("blocked", "ribbon-7", "ribbon-10"):
+        for subject in ("blocked", "static-7", "static-10"):
             self.assertRegex(table.stdout, rf"\| {subject} \| [\d.]+ \| [\d.]+ % \| [\d.]+ \| [\d.]+ \([\d.]+\) \|")
 
     def test_a_table_of_nothing_is_an_error(self) -> None:

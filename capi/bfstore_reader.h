@@ -11,11 +11,11 @@
  *     if (bfr_contains(&users, "alice", 5) == BFR_ABSENT) return; // certain: only now the database may be left out
  *     bfr_close(&users);
  *
- * What it reads: files of version 2 with the layouts blocked, classic, counting, window, window-4 and window-2, and
- * parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It refuses
- * every other file, with a code.  It opens only files that are clean: closed by their last writer, or sealed.  A file
- * that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it has asked the
- * kernel what happened to their pages.
+ * What it reads: files of version 2 with the layouts blocked, classic, counting, static, window, window-4 and window-2,
+ * and parts of them; with the hash XXH3-64, SipHash-2-4 under a secret, or digests of the caller's own hash.  It
+ * refuses every other file, with a code.  It opens only files that are clean: closed by their last writer, or sealed.
+ * A file that a writer has open, or that a killed writer left, is BFR_EBUSY: the library opens these, after it has
+ * asked the kernel what happened to their pages.
  *
  * Every doubt is BFR_MAYBE or a code, never BFR_ABSENT.  A writer may open the file later, and add: a key is found once
  * its add has returned.  If the file comes into doubt (a sync failed; it is recovered, replaced by bfstore, truncated
@@ -109,13 +109,21 @@ enum {
                             networks, this reader might see an older file than the one that a writer adds to.  Systems
                             other than Linux are not asked */
 };
-enum { BFR_BLOCKED = 1, BFR_CLASSIC = 2, BFR_COUNTING = 3, BFR_WINDOW = 5, BFR_WINDOW_4 = 6, BFR_WINDOW_2 = 7 };
+enum {
+  BFR_BLOCKED = 1,
+  BFR_CLASSIC = 2,
+  BFR_COUNTING = 3,
+  BFR_STATIC = 4,
+  BFR_WINDOW = 5,
+  BFR_WINDOW_4 = 6,
+  BFR_WINDOW_2 = 7
+};
 enum { BFR_XXH3 = 1, BFR_EXTERNAL = 2, BFR_SIPHASH = 3 };
 enum { BFR_SECRET_BYTES = 16 };
 
 /* A filter, in memory of the caller. */
 typedef struct bfr_filter {
-  uint32_t layout, hash, num_probes; /* BFR_BLOCKED ..., BFR_XXH3 ..., k */
+  uint32_t layout, hash, num_probes; /* BFR_BLOCKED ..., BFR_XXH3 ..., k (BFR_STATIC: columns) */
   uint32_t part, num_parts;          /* part 0 of 1 is a whole filter */
   uint32_t sealed;                   /* 1 if it has checksums */
   uint32_t epochs;                   /* of BFR_WINDOW ...: 8, 4 or 2; 0: keys do not expire */
@@ -128,6 +136,7 @@ typedef struct bfr_filter {
   void* owned;                /* what bfr_close gives back: the map, or the copy */
   size_t length;              /* of the map; 0 of a copy */
   uint64_t body_at, body_bytes, end_at;
+  uint64_t shards, shard_bytes, slots[3]; /* of BFR_STATIC; slots[0] is 0 where no key can be built in */
   uint64_t chunks, sums_checksum, sealed_keys;
   uint64_t secret[2];
   uint32_t right[4]; /* live word and end word of a file without doubt, as they are in memory */
@@ -431,7 +440,8 @@ static void bfr_read_fields(bfr_filter* f, const unsigned char* page) {
   f->epochs = f->layout == BFR_WINDOW ? 8 : f->layout == BFR_WINDOW_4 ? 4 : f->layout == BFR_WINDOW_2 ? 2 : 0;
 }
 
-/* Cells (bits or counters) of a line; 1 if there are no lines. */
+/* Cells (bits or counters) of a line; 1 if there are no lines.  A static body has whole lines, and no probes in them.
+ */
 static uint64_t bfr_unit(const bfr_filter* f) {
   return f->layout == BFR_CLASSIC ? 1 : f->layout == BFR_COUNTING ? 128 : 512;
 }
@@ -439,7 +449,7 @@ static uint64_t bfr_unit(const bfr_filter* f) {
 static uint64_t bfr_most_bits(const bfr_filter* f) { return (uint64_t)1 << (f->layout == BFR_COUNTING ? 46 : 48); }
 
 static int bfr_check_shape(const bfr_filter* f) {
-  if ((f->layout < BFR_BLOCKED || f->layout > BFR_COUNTING) && f->epochs == 0) return BFR_ELAYOUT;
+  if (f->layout < BFR_BLOCKED || f->layout > BFR_WINDOW_2) return BFR_ELAYOUT;
   if (f->hash < BFR_XXH3 || f->hash > BFR_SIPHASH || (f->hash == BFR_SIPHASH && f->seed != 0)) return BFR_EHASH;
   if (f->num_probes < 1 || f->num_probes > 64) return BFR_EPROBES;
   if (f->num_bits < 1 || f->num_bits > bfr_most_bits(f) || f->num_bits % bfr_unit(f) != 0) return BFR_EBITS;
@@ -454,6 +464,21 @@ static int bfr_check_body(bfr_filter* f, uint64_t file_bytes) {
   if (bytes > file_bytes || f->body_at > file_bytes - bytes) return BFR_EBODY;
   f->end_at = bfr_round_up(f->body_at + bytes, BFR_PAGE);
   return f->end_at + 8 > file_bytes ? BFR_EBODY : BFR_OK;
+}
+
+/* How a static body is divided: into shards, and each of these into three layers of slots. */
+static void bfr_divide(bfr_filter* f) {
+  uint64_t t = 0, r = 0, unit;
+  f->shards = 1;
+  while (f->body_bytes / f->shards > 2097152) f->shards *= 2;
+  unit = f->shards > 1 ? BFR_PAGE : 64;
+  f->shard_bytes = f->body_bytes / f->shards / unit * unit;
+  if (f->shard_bytes < 208 || f->num_probes > 32) return;
+  t = 32 * ((f->shard_bytes - 208) * 8) / (32 * f->num_probes + 1) / 64 * 64;
+  while ((r + 1) * (r + 1) <= t) ++r;
+  f->slots[1] = bfr_round_up(t * 53 / 1024 + r, 64);
+  f->slots[2] = bfr_round_up(t / 256 + r / 2 + 32, 64);
+  if (t >= f->slots[1] + f->slots[2] + 64) f->slots[0] = t - f->slots[1] - f->slots[2];
 }
 
 /* A parameter record. */
@@ -485,7 +510,7 @@ static int bfr_take_part(bfr_filter* f, const unsigned char* value) {
   const uint64_t capacity = bfr_u64(value + 8);
   f->part = bfr_u32(value);
   f->num_parts = bfr_u32(value + 4);
-  if (f->num_parts < 2 || f->part >= f->num_parts || bfr_unit(f) == 1) return BFR_ERECORD;
+  if (f->num_parts < 2 || f->part >= f->num_parts || bfr_unit(f) == 1 || f->layout == BFR_STATIC) return BFR_ERECORD;
   if (f->num_parts > bfr_most_bits(f) / f->num_bits || capacity < 1 || capacity >> 63 != 0) return BFR_ERECORD;
   return BFR_OK;
 }
@@ -580,6 +605,7 @@ static int bfr_read_identity(bfr_filter* f, const unsigned char* page, uint64_t 
   if (records % 8 != 0 || records > BFR_PAGE - 136) return BFR_ERECORD;
   code = bfr_take_records(f, page + 128, page + 128 + records, &check);
   if (code != BFR_OK) return code;
+  if (f->layout == BFR_STATIC) bfr_divide(f);
   if (f->end_at + 8 > file_bytes) return BFR_EBODY;
   if (bfr_u64(page + 104) != bfr_canary(f)) return BFR_ECANARY;
   return bfr_take_secret(f, secret, check);
@@ -758,7 +784,62 @@ static int bfr_is_in_a_word(const bfr_filter* f, uint64_t digest) {
   return 0;
 }
 
+/* Where a key of a shard is, and what it looks like there. */
+typedef struct bfr_equation {
+  const unsigned char* granule; /* the first of the two or three that its 32 slots are in */
+  uint32_t slot;                /* of the granule, where they begin */
+  uint32_t coefficients, fingerprint;
+} bfr_equation;
+
+/* A key is in the first layer whose threshold does not bump it: the last layer has none. */
+static bfr_equation bfr_equation_of(const bfr_filter* f, const unsigned char* shard, uint64_t seed, uint64_t digest) {
+  static const unsigned char thresholds[4] = {0, 12, 28, 64};
+  const uint64_t buckets = (f->slots[0] + f->slots[1]) / 64;
+  uint64_t a = (digest ^ seed) * 0x9e3779b97f4a7c15u, e, start = 0, before = 0;
+  bfr_equation q;
+  int layer = 0;
+  a ^= a >> 32, a *= 0xd6e8feb86659fd93u, a ^= a >> 32;
+  e = a * 0xa0761d6478bd642fu, e ^= e >> 32;
+  for (; layer < 3; ++layer) {
+    uint64_t bucket;
+    start = (uint32_t)(a >> (layer == 0 ? 32 : layer == 1 ? 0 : 16)) * (f->slots[layer] - 31) >> 32;
+    bucket = (before + start) / 64;
+    if (layer == 2) break;
+    if (start % 64 >= thresholds[bfr_load_byte(shard + 64 + (size_t)(bucket / 4)) >> bucket % 4 * 2 & 3]) break;
+    before += f->slots[layer];
+  }
+  start += before;
+  q.granule = shard + 64 + (size_t)(bfr_round_up(buckets, 64) / 4 + start / 16 * 2 * f->num_probes);
+  q.slot = (uint32_t)(start % 16);
+  q.coefficients = (uint32_t)(e >> 32) | 1;
+  q.fingerprint = (uint32_t)e;
+  return q;
+}
+
+/* Sixteen slots of a column. */
+static uint64_t bfr_load_column(const unsigned char* at) { return bfr_load_byte(at) | bfr_load_byte(at + 1) << 8; }
+
+static int bfr_is_in_shard(const bfr_filter* f, uint64_t digest) {
+  const unsigned char* shard = f->bytes + (size_t)(f->body_at + f->shard_bytes * bfr_high(digest, f->shards));
+  uint32_t seed[2], column;
+  bfr_equation q;
+  if (f->slots[0] == 0) return 1;
+  seed[0] = bfr_load_half(shard), seed[1] = bfr_load_half(shard + 4);
+  if ((seed[0] & seed[1]) == 0xffffffffu) return 1;
+  q = bfr_equation_of(f, shard, bfr_u64((const unsigned char*)seed), digest);
+  for (column = 0; column < f->num_probes; ++column, q.granule += 2) {
+    const size_t granule = 2 * (size_t)f->num_probes;
+    uint64_t bits = bfr_load_column(q.granule) | bfr_load_column(q.granule + granule) << 16;
+    if (q.slot > 0) bits |= bfr_load_column(q.granule + 2 * granule) << 32; /* otherwise there may be none */
+    bits = bits >> q.slot & q.coefficients;
+    bits ^= bits >> 16, bits ^= bits >> 8, bits ^= bits >> 4;
+    if ((0x6996u >> (bits & 15) & 1) != (q.fingerprint >> column & 1)) return 0;
+  }
+  return 1;
+}
+
 static int bfr_is_in(const bfr_filter* f, uint64_t digest) {
+  if (f->layout == BFR_STATIC) return bfr_is_in_shard(f, digest);
   if (f->epochs > 0) return bfr_is_in_a_word(f, digest);
   return f->layout == BFR_CLASSIC ? bfr_is_in_bits(f, digest) : bfr_is_in_line(f, digest);
 }

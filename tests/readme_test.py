@@ -63,8 +63,11 @@ class FirstScreen(unittest.TestCase):
         path = os.pathsep.join([str(BF.parent), str(BFINSPECT.parent), os.environ["PATH"]])
         ran = self.run_in_folder(["sh", "-e", "-c", block("sh")], env={**os.environ, "PATH": path})
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertIn("maybe\talice\nabsent\tzoe\n3\n", ran.stdout)
+        self.assertIn("maybe\talice\nabsent\tzoe\n", ran.stdout)
         self.assertIn("names.bf", ran.stdout)
+        (answer, hash_set), = re.findall(r"^bf plan .*# (.*) \(a hash set of the keys: (.*)\)$", block("sh"), re.MULTILINE)
+        self.assertTrue(ran.stdout.startswith(f"{answer}, blocked\n"), ran.stdout[:200])
+        self.assertRegex(ran.stdout, rf"\na hash set of the keys +{re.escape(hash_set)} ")
 
     def test_the_lines_about_sets_do_what_the_comments_say(self) -> None:
         lines = indented_lines("sets.md", "In a shell")
@@ -205,6 +208,9 @@ class FirstScreen(unittest.TestCase):
         self.assertLessEqual(len(block("sh").splitlines()), 6)
         statements = [line for line in block("c").splitlines() if line.strip() and not line.startswith(("#", "}"))]
         self.assertLessEqual(len(statements), 10)
+
+    def test_the_line_that_compiles_the_program_is_directly_below_it(self) -> None:
+        self.assertRegex(README.read_text("utf-8"), r"(?s)```c\n(?:(?!```).)*```\n`cc x\.c \$\(pkg-config --cflags --libs bfstore\) -o x && \./x`")
 
     def test_the_demo_ends_with_the_commands_that_compile_c_and_cpp(self) -> None:
         demo = (README.parent / "tools" / "demo").read_text("utf-8")

@@ -5,8 +5,8 @@
 #include <array>
 #include <set>
 
-#include "candidates/static_subject.hpp"
 #include "fail.hpp"
+#include "static_subject.hpp"
 
 namespace bench {
 namespace {
@@ -68,10 +68,14 @@ class Fuse : public StaticSubject {
   [[nodiscard]] std::size_t num_bytes() const override {
     return filter_.ArrayLength * sizeof(typename Of::Fingerprint);
   }
-  [[nodiscard]] double num_pages(std::uint64_t digest) const override {
-    std::set<std::uintptr_t> pages;
-    for (const auto* at : place_of(digest).at) pages.insert(reinterpret_cast<std::uintptr_t>(at) / kPage);
-    return static_cast<double>(pages.size());
+  [[nodiscard]] double num_pages(std::span<const std::uint64_t> digests) const override {
+    std::size_t sum = 0;
+    for (const std::uint64_t digest : digests) {
+      std::set<std::uintptr_t> pages;
+      for (const auto* at : place_of(digest).at) pages.insert(reinterpret_cast<std::uintptr_t>(at) / kPage);
+      sum += pages.size();
+    }
+    return static_cast<double>(sum) / static_cast<double>(digests.size());
   }
 
  private:

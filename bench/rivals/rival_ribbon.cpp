@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "candidates/static_subject.hpp"
 #include "memory.hpp"
 #include "rocksdb_internal.hpp"
+#include "static_subject.hpp"
 
 namespace bench {
 namespace {

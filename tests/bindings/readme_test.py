@@ -41,6 +41,13 @@ class InYourLanguage(unittest.TestCase):
                 rest = iter(lines(BLOCK.search(text)[2]))
                 self.assertEqual([line for line in snippet if line not in rest], [])  # `in` continues where the last line was found
 
+    def test_each_readme_says_what_a_replaced_file_and_another_capacity_mean(self):
+        for language in languages.LANGUAGES:
+            text = " ".join((ROOT / "capi" / "bindings" / language / "README.md").read_text("utf-8").split())
+            for words in (r"\*\*A file that is replaced\*\*: `[^`]*follow[^`]*` continues with the new one", r"make it with `[^`]*\blike\b",
+                          r"with another capacity opens an existing (file|one) as it is: look at its `capacity"):
+                self.assertRegex(text, f"(?i){words}", language)
+
 
 class Windows(unittest.TestCase):
     """capi/guide/windows.md"""

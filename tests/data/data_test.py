@@ -4,6 +4,7 @@ one with the code in its name. The independent reader does the same.
 Arguments: the shared library, capi/bfstore.h.
 """
 import ctypes
+import gzip
 import os
 import pathlib
 import shutil
@@ -16,11 +17,15 @@ sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "support"), str(FOLDER.parent /
 import bfstore_ctypes as bfs
 import bfstore_header
 import readers as reader
-from make import DIGESTS, KEYS, SECRET, WINDOW_EPOCH, WINDOW_MS, WINDOWS, window_keys
+from make import DIGESTS, KEYS, SECRET, STATIC, WINDOW_EPOCH, WINDOW_MS, WINDOWS, static_keys, window_keys
 
 CODES = bfstore_header.codes(sys.argv.pop(2))
 LIBRARY = bfs.load(os.path.abspath(sys.argv.pop(1)))
 ABSENT = [b"absent %d" % i for i in range(2000)]
+# {static file: (how many of ABSENT it may have, the first ones)}
+STATIC_POSITIVES = {"good_static.bf": (16, [153, 168, 367, 454, 653, 825, 853, 892, 988, 1226, 1237, 1420, 1487, 1632, 1688, 1883]),
+                    "good_static_shards.bf.gz": (24, [188, 190, 195, 201, 221, 326, 365, 437, 586, 587, 646, 662, 682, 748, 802, 831]),
+                    "good_static_maybe.bf.gz": (1004, [5, 7, 9, 10, 13, 14, 16, 18, 21, 25, 34, 38, 40, 41, 42, 45])}
 
 
 class KeptFiles(unittest.TestCase):
@@ -81,6 +86,32 @@ class KeptFiles(unittest.TestCase):
         with self.assertRaises(bfs.CodeError) as refused:
             bfs.open_path(LIBRARY, path, bfs.WRITE)
         self.assertEqual(refused.exception.code, CODES["BFS_ESEALED"])
+
+    def unpacked(self, name):
+        """Returns a copy of a kept file that may be compressed."""
+        kept, path = FOLDER / name, os.path.join(self.folder, name.removesuffix(".gz"))
+        data = kept.read_bytes()
+        pathlib.Path(path).write_bytes(gzip.decompress(data) if name.endswith(".gz") else data)
+        return os.fsencode(path)
+
+    def test_good_static_files_answer_as_when_they_were_made(self):
+        for name, (m, k, given_up, _) in STATIC.items():
+            with self.subTest(name):
+                path, keys = self.unpacked(name), static_keys(name)
+                read = reader.open_file(path)
+                self.assertEqual((read.layout, read.m, read.k, read.keys_added), (bfs.LAYOUTS["static"], m, k, len(keys)))
+                seeds = [reader.number(read.shard(i)[:8]) for i in range(2**read.division.shard_bits)]
+                self.assertEqual([i for i, seed in enumerate(seeds) if seed == reader.NO_SEED], given_up)
+                self.assertEqual(bfs.verify(LIBRARY, path), [])
+                for flags in (bfs.READ, bfs.READ | bfs.VERIFY, bfs.READ | bfs.TOLERATE_DAMAGE):
+                    handle = bfs.open_path(LIBRARY, path, flags)
+                    self.assertEqual({LIBRARY.bfs_contains(handle, key, len(key)) for key in keys}, {1})
+                    found = [i for i, key in enumerate(ABSENT) if LIBRARY.bfs_contains(handle, key, len(key))]
+                    self.assertEqual((len(found), found[:16]), STATIC_POSITIVES[name])
+                    self.check_answers(handle, read)
+                with self.assertRaises(bfs.CodeError) as refused:
+                    bfs.open_path(LIBRARY, path, bfs.WRITE)
+                self.assertEqual(refused.exception.code, CODES["BFS_ESEALED"])
 
     def test_a_good_file_of_digests(self):
         handle = bfs.open_path(LIBRARY, self.copy(FOLDER / "good_external.bf"))

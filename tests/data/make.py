@@ -1,9 +1,11 @@
 """Makes the files of this folder. It is run by hand, once for each version of the format, and the files are kept.
 
 Arguments: the shared library, and --secret or --seeded to make those with a secret, or with seeds, alone. Every good file holds the keys of KEYS (digests of the external one: DIGESTS).
-With --windows alone: the files whose keys expire, which the independent writer makes. They need no library.
+With --windows alone: the files whose keys expire, which the independent writer makes. They need no library. So do the
+files of the static layout, with --static alone. Those of more than 2 MiB are kept compressed.
 """
 import ctypes
+import gzip
 import os
 import pathlib
 import sys
@@ -18,6 +20,16 @@ DIGESTS = [0, 1, 2**64 - 1, 0x0123456789ABCDEF]
 WINDOWS = ["window", "window-4", "window-2"]
 WINDOW_MS = 1000 * 8766 * 3_600_000  # a thousand years: no epoch of a kept file is over
 WINDOW_EPOCH = 10  # every word was cleared at least once
+
+
+# {static file: (m, k, the shards that say "maybe", how many keys it has beside KEYS)}. The first one is full: some of its keys are in
+# each layer. The others have two shards of 1052672 bytes, which no multiple of a chunk is, and a rest that means nothing.
+STATIC = {"good_static.bf": (8 * 8192, 7, [], 8844), "good_static_shards.bf.gz": (8 * (2 * 1052672 + 64), 7, [], 300),
+          "good_static_maybe.bf.gz": (8 * (2 * 1052672 + 64), 7, [1], 300)}
+
+
+def static_keys(name):
+    return KEYS + [b"static %d" % i for i in range(STATIC[name][3])]
 
 
 def window_keys(epochs, epoch):
@@ -133,9 +145,33 @@ def make_windows():
         filter_.close()
 
 
+def make_static():
+    """Makes the files of layout 4."""
+    import ribbon
+    import writer
+    for name, (m, k, given_up, _) in STATIC.items():
+        f = writer.shape(bfs.LAYOUTS.get("static", 4), m, k, n=len(static_keys(name)), p=2**-k, seed=7)
+        f.note = b"made for version 2.0 by the writer of the tests"
+        digests = [writer.digest_of(f, key) for key in static_keys(name)]
+        body = bytearray(ribbon.body(f.division, f.body_bytes, digests))
+        size = f.division.shard_bytes
+        for shard in given_up:
+            body[size * shard:size * shard + 8] = b"\xff" * 8
+        rest = size << f.division.shard_bits
+        body[rest:] = b"\xa5" * (f.body_bytes - rest)
+        path = FOLDER / name.removesuffix(".gz")
+        path.unlink(missing_ok=True)
+        writer.create_static(os.fsencode(path), f, digests, bytes(body))
+        if name.endswith(".gz"):
+            (FOLDER / name).write_bytes(gzip.compress(path.read_bytes(), mtime=0))
+            path.unlink()
+
+
 def main():
     if "--windows" in sys.argv:
         return make_windows()
+    if "--static" in sys.argv:
+        return make_static()
     library = bfs.load(sys.argv[1])
     make_foreign(library)
     if "--foreign" in sys.argv:

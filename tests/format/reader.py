@@ -6,6 +6,7 @@ All but the last take a `secret` of 16 bytes, too. Bad bytes raise Refused, whos
 """
 import functools
 import hashlib
+import math
 import os
 import stat
 import struct
@@ -333,7 +334,7 @@ def canary(hash_number, seed, m=0, seeds=()):
 
 
 # {number: (m is a multiple of this, bits of a cell, the body's bits are a multiple of this)}
-LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512), 5: (512, 1, 512), 6: (512, 1, 512), 7: (512, 1, 512)}
+LAYOUTS = {1: (512, 1, 512), 2: (1, 1, 64), 3: (128, 4, 512), 4: (512, 1, 512), 5: (512, 1, 512), 6: (512, 1, 512), 7: (512, 1, 512)}
 EPOCHS = {5: 8, 6: 4, 7: 2}  # {number of a layout whose keys expire: E}
 
 
@@ -342,12 +343,85 @@ def body_bytes(layout, m):
     return -(-m * cell // unit) * unit // 8
 
 
+NO_SEED = 2**64 - 1  # of a shard that answers "maybe"
+THRESHOLDS = 0, 12, 28, 64  # a key that starts below its bucket's is in a later layer
+
+
+def up(x, unit):
+    return -(-x // unit) * unit
+
+
+class Division:
+    """How the body of a static filter is divided: 2^shard_bits shards, and in each of them three layers of slots."""
+
+    def __init__(self, body_length, k):
+        self.k, self.shard_bits = k, 0
+        while body_length >> self.shard_bits > 2097152:
+            self.shard_bits += 1
+        unit = 4096 if self.shard_bits else 64
+        self.shard_bytes = (body_length >> self.shard_bits) // unit * unit
+        all_slots = 32 * (max(self.shard_bytes - 208, 0) * 8) // (32 * k + 1) // 64 * 64
+        root = math.isqrt(all_slots)
+        middle, last = up(all_slots * 53 // 1024 + root, 64), up(all_slots // 256 + root // 2 + 32, 64)
+        self.slots = all_slots - middle - last, middle, last
+        self.usable = self.slots[0] >= 64 and self.shard_bytes >= 208 and k <= 32
+        self.first_bucket = 0, self.slots[0] // 64
+        self.first_slot = 0, self.slots[0], self.slots[0] + middle
+        self.granules_at = 64 + up(-(-(self.slots[0] + middle) // 64 // 4), 16)  # 4 buckets in a byte
+
+    def shard_of(self, digest):
+        return digest >> 64 - self.shard_bits
+
+    def hashed(self, digest, seed):
+        """Returns (a key's starts in the three layers, its coefficients, its fingerprint)."""
+        folded = lambda x: x % 2**64 ^ x % 2**64 >> 32
+        a = folded((digest ^ seed) * 0x9E3779B97F4A7C15)
+        a = folded(a * 0xD6E8FEB86659FD93)
+        e = folded(a * 0xA0761D6478BD642F)
+        words = a >> 32, a % 2**32, (a >> 16) % 2**32
+        return [w * (n - 31) >> 32 for w, n in zip(words, self.slots)], e >> 32 | 1, e % 2**self.k
+
+    def threshold(self, shard, layer, start):
+        bucket = self.first_bucket[layer] + start // 64
+        return THRESHOLDS[shard[64 + bucket // 4] >> bucket % 4 * 2 & 3]
+
+    def place_of(self, shard, starts):
+        """Returns the slot, counted from the first one of all layers, at which a key begins."""
+        layer = next((layer for layer in (0, 1) if starts[layer] % 64 >= self.threshold(shard, layer, starts[layer])), 2)
+        return self.first_slot[layer] + starts[layer]
+
+    def may_be_in(self, shard, digest):
+        seed = number(shard[:8])
+        if not self.usable or seed == NO_SEED:
+            return True
+        starts, coefficients, fingerprint = self.hashed(digest, seed)
+        place = self.place_of(shard, starts)
+        found = 0
+        for slot in (place + i for i in range(32) if coefficients >> i & 1):
+            granule = self.granules_at + slot // 16 * 2 * self.k
+            columns = struct.unpack_from(f"<{self.k}H", shard, granule)
+            found ^= sum((column >> slot % 16 & 1) << c for c, column in enumerate(columns))
+        return found == fingerprint
+
+
 class Filter:
     note, seal, marks, keys_added, keys_removed, state, clean, live_word = None, None, {}, 0, 0, None, None, 0
+    damaged_shards = frozenset()
     secret, secret_check, filling, seeds, part_of = None, None, False, None, None
     window, epoch, turned_at, turned_after_boot, live_epoch = None, 0, 0, 0, 0
     epochs = property(lambda self: EPOCHS.get(self.layout, 0))
     window_ms = property(lambda self: number(self.window or b""))
+
+    division = functools.cached_property(lambda self: Division(self.body_bytes, self.k))
+
+    def shard(self, i):
+        """Returns the bytes of a shard of a static filter."""
+        size = self.division.shard_bytes
+        return memoryview(self.body)[size * i:size * (i + 1)]
+
+    def in_shard(self, digest):
+        i = self.division.shard_of(digest)
+        return i in self.damaged_shards or self.division.may_be_in(self.shard(i), digest)
 
     def digest(self, key):
         check([(self.hash != 2, "BFS_EDIGESTONLY"), (self.hash < 4, "BFS_EKEYONLY")])
@@ -380,12 +454,14 @@ class Filter:
     def count_digest(self, digest):
         return min(self.cell(i) for i in self.probes(digest))
 
+    def in_doubt(self):
+        return self.filling or bool(self.live_word & (STATES | LATER_STATES))
+
     def has(self, cells):
         bits = LAYOUTS[self.layout][1]
         mask = 2**bits - 1
         is_in = lambda its_cells: all(self.body[i * bits // 8] >> i * bits % 8 & mask for i in its_cells)
-        in_doubt = self.filling or bool(self.live_word & (STATES | LATER_STATES))
-        return in_doubt or any(map(is_in, self.in_each_word(cells)))
+        return self.in_doubt() or any(map(is_in, self.in_each_word(cells)))
 
     def in_each_word(self, cells):
         """Returns lists of cells: the key may be in the filter if all cells of one list are set."""
@@ -398,6 +474,8 @@ class Filter:
 
     def contains_digest(self, digest):
         check([(self.hash < 4, "BFS_EKEYONLY")])
+        if self.layout == 4:
+            return self.in_doubt() or self.in_shard(digest)
         return self.has(self.probes(digest))
 
     def contains(self, key):
@@ -455,7 +533,7 @@ def identity(data, form, limit, secret):
     if f.part_of:
         part, parts, capacity = struct.unpack("<IIQ", f.part_of)
         unit, bits = LAYOUTS[f.layout][:2]
-        check([(parts >= 2 and part < parts and unit > 1 and f.m * parts <= 2**48 // bits and 1 <= capacity < 2**63, "BFS_ERECORD")])
+        check([(parts >= 2 and part < parts and unit > 1 and f.layout != 4 and f.m * parts <= 2**48 // bits and 1 <= capacity < 2**63, "BFS_ERECORD")])
     seeds = f.listed_seeds()
     f.end_at = f.start + f.body_bytes
     if form == 1:
@@ -529,6 +607,19 @@ def damaged(f):
             xxh3(f.sums, salt) == f.sums_sum and f.keys_added == f.keys_sealed)
 
 
+def tolerate(f):
+    """Goes on with a damaged sealed file: each bit of a damaged chunk counts as 1, and a static filter's shard with a damaged byte says "maybe"."""
+    chunks, _ = damaged(f)
+    body = bytearray(f.body)
+    for i in chunks:
+        of_chunk = slice(65536 * i, min(65536 * (i + 1), f.body_bytes))
+        body[of_chunk] = b"\xff" * (of_chunk.stop - of_chunk.start)
+    size, count = (f.division.shard_bytes, 2**f.division.shard_bits) if f.layout == 4 else (1, 0)
+    f.damaged_shards = frozenset(shard for shard in range(count) for i in chunks if 65536 * i < size * (shard + 1) and size * shard < 65536 * (i + 1))
+    f.body = bytes(body)
+    return f
+
+
 def embedded(data, secret=None):
     f = identity(data, 2, len(data), secret)[0]
     check_end(f, data[f.end_at:f.end_at + 8])
@@ -549,7 +640,7 @@ def bare(data):
     unit, cell, _ = LAYOUTS.get(f.layout, (1, 1, 1))
     f.m, f.n, f.p, f.seed = 8 * len(f.body) // cell, None, None, 0
     mine = xxh3(data[-8:-4] + struct.pack("<Q", len(f.body)), canary(f.hash, 0)) % 2**32
-    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in LAYOUTS, "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
+    check([(marker == 0xBF, "BFS_EMAGIC"), (f.layout in (1, 2, 3), "BFS_ELAYOUT"), (f.hash in (1, 2), "BFS_EHASH"),
            (1 <= f.k <= 64, "BFS_EPROBES"), (8 * len(f.body) <= 2**48 and 8 * len(f.body) % LAYOUTS.get(f.layout, (1, 1, 64))[2] == 0, "BFS_EBITS"),
            (its_check == mine, "BFS_ECHECKSUM")])
     return f

@@ -2,7 +2,7 @@
 
     shape(layout, m, k, ...)  ->  what a filter is, for:
     create(path, shape) | open_clean(path, secret)  ->  Writer, with add(), add_digests(), sync(), turn() and close()
-    seal(path, to, secret) | embedded(shape, digests) | bare(shape, digests)
+    seal(path, to, secret) | create_static(path, shape, digests) | embedded(shape, digests) | bare(shape, digests)
 
 It is always an exclusive writer. It refuses a file that is not clean, or that another writer has open: Refused has the code. Python has no atomic
 OR, so the live word is changed under the state lock alone; it has no fence either, so the word is read by a system call. The checklist, the canary and SipHash
@@ -19,9 +19,10 @@ import stat
 import struct
 import time
 
+import ribbon
 from reader import FILLING, LATER_STATES, POISONED, RECOVERING, REPLACED, STATES, SUPERSEDED
 from reader import EPOCHS, LAYOUTS, Filter, Refused, body_bytes, canary, check, check_end, identity as read_identity, number, positions, siphash, state as read_state
-from reader import end_word, healthy_word, xxh3
+from reader import end_word, healthy_word, up, xxh3
 
 STATE, SYNC, WRITERS = (2**62, 1), (2**62 + 2, 1), (2**62 + 4096, 65536)
 CLEAN, DIRTY = 1, 2
@@ -99,10 +100,6 @@ def shape(layout, m, k, n=1000, p=0.01, hash=1, seed=0, note=None, secret=None, 
     return f
 
 
-def up(x, unit):
-    return -(-x // unit) * unit
-
-
 def identity(f, form, seal=None):
     records = b""
     for kind, value in ((1, f.note), (2, f.secret_check), (3, seal), (4, f.part_of), (5, f.seeds), (6, f.window)):
@@ -131,8 +128,12 @@ def embedded(f, digests):
 
 
 def bare(f, digests):
+    return bare_of(f, body_of(f, digests))
+
+
+def bare_of(f, body):
     trailer = struct.pack("<BBBB", 0xBF, f.layout, f.hash, f.k)
-    return body_of(f, digests) + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
+    return body + trailer + struct.pack("<I", xxh3(trailer + struct.pack("<Q", f.body_bytes), canary(f.hash, 0)) % 2**32)
 
 
 def inode_mark(fd):
@@ -496,22 +497,38 @@ def open_clean(path, secret=None):
     return w
 
 
+def nameless_sealed(path, f, body, keys_added):
+    """Makes a file with its body and its checksums. Returns its Writer and its seal."""
+    count = -(-f.body_bytes // CHUNK)
+    w = nameless(path, f, 8 * count)
+    w.map[w.f.start:w.f.start + f.body_bytes] = body
+    salt = xxh3(w.f.file_id, 0)
+    sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
+    w.map[w.f.end_at - len(sums):w.f.end_at] = sums
+    w.words[KEYS_ADDED] = keys_added
+    return w, struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), keys_added % 2**64)
+
+
+def create_static(path, f, digests, body=None):
+    """Makes a static filter of all its digests, with slots that this writer finds, or with that body. The file is sealed."""
+    digests = set(digests)
+    w, its_seal = nameless_sealed(path, f, body or ribbon.body(f.division, f.body_bytes, digests), len(digests))
+    finish(w, seal=its_seal)
+    w.sync_and_write(CLEAN)
+    w.publish()
+    w.drop()
+
+
 def seal(path, to, secret=None):
     with open(path, "rb") as source:
         f = judge(source.fileno(), secret)
         check([(not f.filling and not f.live_word & FILLING, "BFS_EFILLING")])
-        count, slots = -(-f.body_bytes // CHUNK), f.header[4096:12288]
-        w = nameless(to, f, 8 * count)
-        w.map[w.f.start:w.f.start + f.body_bytes] = body = os.pread(source.fileno(), f.body_bytes, f.start)
-        salt = xxh3(w.f.file_id, 0)
-        sums = b"".join(struct.pack("<Q", xxh3(body[i * CHUNK:(i + 1) * CHUNK], (salt + i) % 2**64)) for i in range(count))
-        w.map[w.f.end_at - len(sums):w.f.end_at] = sums
-        w.words[KEYS_ADDED] = left = max(f.keys_added - f.keys_removed, 0)
+        slots = f.header[4096:12288]
+        w, its_seal = nameless_sealed(to, f, os.pread(source.fileno(), f.body_bytes, f.start), max(f.keys_added - f.keys_removed, 0))
         newest = max(slots[:4096], slots[4096:], key=lambda page: number(page[:8]))
         w.words[EPOCH] = f.live_epoch
         turned = newest[80:96] + (newest[96:104] if newest[16:32] == place(w.fd)[:16] else bytes(8))
-        finish(w, newest[128:1664], struct.pack("<IIQQQQ", CHUNK, 0, count, w.f.end_at - len(sums), xxh3(sums, salt), left % 2**64),
-               turned=turned)
+        finish(w, newest[128:1664], its_seal, turned=turned)
         w.sync_and_write(CLEAN)
         check([(judge(source.fileno(), secret).header[4096:12288] == slots, "BFS_EBUSY")])
         w.publish()

@@ -309,6 +309,21 @@ func TestMessagesNameTheWayOutInGo(t *testing.T) {
 	refused(t, err, bfstore.EINVAL, "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts.")
 	_, _, err = bfstore.OpenOrCreate(digests.Name(), bfstore.Options{Capacity: 5, Window: time.Hour})
 	refused(t, err, bfstore.EMISMATCH, "is there, and has no window: its keys do not expire.")
+	_, err = bfstore.Open(digests.Name(), bfstore.OpenOptions{Exclusive: true})
+	refused(t, err, bfstore.EBUSY, "for shared writing (OpenOptions{Write: true} without Exclusive).")
+	_, err = digests.Turn()
+	refused(t, err, bfstore.EUNSUPPORTED, "it has no epoch to end. Make a filter with a window (Options{Window: 24 * time.Hour}).")
+	for words, options := range map[string]bfstore.Options{
+		"Give one such as 0.01 (the option FPR).":                                        {Capacity: 5, FPR: 2},
+		"Give the window, for how long they are kept (Options{Window: 24 * time.Hour}).": {Capacity: 5, Layout: bfstore.Window},
+		"Give no window (the option Window), or a layout that has one (Layout: Window).": {Capacity: 5, Layout: bfstore.Classic, Window: time.Hour},
+	} {
+		_, err = bfstore.Create(somewhere(t), options)
+		refused(t, err, bfstore.EINVAL, words)
+	}
+	ok(t, digests.Close())
+	_, err = digests.AddString("a")
+	refused(t, err, bfstore.ESHUT, "the filter was closed; open the path again")
 }
 
 func TestCapacityAndRate(t *testing.T) {

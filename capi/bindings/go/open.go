@@ -310,7 +310,7 @@ func (f *Filter) closed() error {
 	if f.isZero() {
 		return invalid("a Filter was not opened: Open, OpenOrCreate, Create and others return a *Filter, and a variable of type Filter is none")
 	}
-	return refusal(ESHUT, f.name+": the filter was closed")
+	return refusal(ESHUT, f.name+": the filter was closed; open the path again")
 }
 
 // isZero reports a Filter that no function of this package has made. Its name says so, which no call changes.

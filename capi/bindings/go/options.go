@@ -169,10 +169,13 @@ func milliseconds(option string, time_ time.Duration, immediately C.uint32_t) (C
 	return C.uint32_t((time_ + time.Millisecond - 1) / time.Millisecond), nil
 }
 
-// windowOf converts the time for which keys are kept. It never becomes shorter.
+// windowOf converts the time for which keys are kept. It never becomes shorter. Window: 24 is a mistake of the unit.
 func windowOf(window time.Duration) (C.uint64_t, error) {
 	if window < 0 {
 		return 0, invalid("Window is negative: " + window.String())
+	}
+	if window != 0 && window < time.Millisecond {
+		return 0, invalid("Window is a millisecond or more, such as 24 * time.Hour, and not " + window.String())
 	}
 	whole := window / time.Millisecond
 	if window%time.Millisecond != 0 {

@@ -78,7 +78,7 @@ func TestStatisticsOfEpochs(t *testing.T) {
 	equal(t, fmt.Sprintf("%.0f", facts.KeysOfEpochs), "[1 3 0 0 0 0 0 0]")
 	equal(t, len(must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{})).KeysOfEpochs), 0)
 
-	facts = statistics(t, create(t, bfstore.Options{Layout: bfstore.Window4, Window: 1})) // less than a millisecond
+	facts = statistics(t, create(t, bfstore.Options{Layout: bfstore.Window4, Window: time.Millisecond}))
 	equal(t, facts.Window, time.Millisecond)
 	equal(t, len(facts.KeysOfEpochs), 4)
 	facts = statistics(t, create(t, bfstore.Options{Window: math.MaxInt64}))
@@ -91,7 +91,7 @@ func TestStatisticsOfEpochs(t *testing.T) {
 
 func TestWindowsThatAreRefused(t *testing.T) {
 	for words, options := range map[string]bfstore.Options{
-		"negative": {Capacity: 5, Window: -1}, "Give the window": {Capacity: 5, Layout: bfstore.Window4},
+		"negative": {Capacity: 5, Window: -1}, "Window is a millisecond or more, such as 24 * time.Hour, and not 24ns": {Capacity: 5, Window: 24}, "Give the window": {Capacity: 5, Layout: bfstore.Window4},
 		"do not expire": {Capacity: 5, Layout: bfstore.Blocked, Window: long},
 	} {
 		_, err := bfstore.Create(somewhere(t), options)

@@ -6,10 +6,12 @@
 #include <array>
 #include <atomic>
 #include <boost/sort/spreadsort/integer_sort.hpp>
+#include <cerrno>
+#include <exception>
 #include <functional>
 #include <mutex>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/fail.hpp"
@@ -37,29 +39,32 @@ Error in_threads(unsigned threads, std::uint64_t count, const std::function<Erro
       try {
         error = work(i);
       } catch (const std::bad_alloc&) {
-        error = fail(Code::kNoMemory, "there is not enough memory for a part of the filter");
+        error = {Code::kNoMemory, ENOMEM, {}};  // there may be no memory for words
       }
       if (error.ok()) continue;
       next = count;
       const std::lock_guard lock(one);
-      if (first.ok()) first = error;
+      if (first.ok()) first = std::move(error);
     }
   };
   std::vector<std::thread> others;
   others.reserve(threads);
   try {
     while (others.size() + 1 < std::min<std::uint64_t>(threads, count)) others.emplace_back(run);
-  } catch (const std::system_error&) {  // there are no more threads: those that there are do it
+  } catch (const std::exception&) {  // there are no more threads, or no memory for one: those that there are do it
   }
   run();
   for (std::thread& other : others) other.join();
   return first;
 }
 
-// Sorts in place.
-void sort(std::span<std::uint64_t> digests, unsigned threads) {
+// Sorts in place. After an error, for which memory was lacking, the same digests are in another order.
+Error sort(std::span<std::uint64_t> digests, unsigned threads) {
   constexpr unsigned kRangeBits = 6;
-  if (threads <= 1) return boost::sort::spreadsort::integer_sort(digests.begin(), digests.end());
+  if (threads <= 1) {
+    boost::sort::spreadsort::integer_sort(digests.begin(), digests.end());
+    return {};
+  }
   // Ranges of the highest bits are sorted apart. A bit at a time, so that no second copy is needed.
   std::vector<std::span<std::uint64_t>> ranges{digests};
   for (unsigned bit = 63; bit > 63 - kRangeBits; --bit) {
@@ -72,13 +77,13 @@ void sort(std::span<std::uint64_t> digests, unsigned threads) {
       halves[i * 2 + 1] = ranges[i].subspan(low);
       return {};
     };
-    static_cast<void>(in_threads(threads, ranges.size(), divide));
+    if (Error error = in_threads(threads, ranges.size(), divide); !error.ok()) return error;
     ranges = std::move(halves);
   }
-  static_cast<void>(in_threads(threads, ranges.size(), [&](std::uint64_t i) -> Error {
+  return in_threads(threads, ranges.size(), [&](std::uint64_t i) -> Error {
     boost::sort::spreadsort::integer_sort(ranges[i].begin(), ranges[i].end());
     return {};
-  }));
+  });
 }
 
 std::size_t number_found(const layout::Row& row, const std::uint64_t* words, const layout::Geometry& geometry,
@@ -92,6 +97,14 @@ std::size_t number_found(const layout::Row& row, const std::uint64_t* words, con
   return found;
 }
 
+Error no_memory_for(const std::string& path) {
+  return fail(Code::kNoMemory, path + ": not built, for there is not enough memory.");
+}
+
+Error not_found(const std::string& path) {
+  return fail(Code::kInternal, path + ": not built, for a key that was given is not found in it.");
+}
+
 // Makes a sealed file: its body never changes again.
 class Build final : public Transform {
  public:
@@ -102,7 +115,10 @@ class Build final : public Transform {
 
   Result<Facts> fill(const Sources&, OpenFile& made) override {
     const std::uint64_t parts = std::uint64_t{1} << row_.part_bits(geometry_);
-    Error error = in_threads(threads_, parts, [&](std::uint64_t part) { return fill_part(part, made); });
+    std::atomic<std::uint64_t> built_in{0};
+    Error error = in_threads(threads_, parts, [&](std::uint64_t part) { return fill_part(part, made, built_in); });
+    if (error.code == Code::kNoMemory) error = no_memory_for(made.file().path());
+    if (error.ok() && built_in != ascending_.size()) error = not_found(made.file().path());
     if (error.ok()) error = seal(made);
     if (!error.ok()) return error;
     return Facts{ascending_.size()};
@@ -114,7 +130,7 @@ class Build final : public Transform {
     return digest >> 1 >> (63 - row_.part_bits(geometry_));
   }
 
-  Error fill_part(std::uint64_t part, const OpenFile& made) const {
+  Error fill_part(std::uint64_t part, const OpenFile& made, std::atomic<std::uint64_t>& built_in) const {
     auto* const words = reinterpret_cast<std::uint64_t*>(made.body());
     const auto begin = std::partition_point(ascending_.begin(), ascending_.end(),
                                             [&](std::uint64_t digest) { return part_of(digest) < part; });
@@ -123,8 +139,8 @@ class Build final : public Transform {
     const std::span<const std::uint64_t> digests(begin, end);
     if (Error error = row_.build(words, geometry_, part, digests); !error.ok())
       return fail(error.code, made.file().path() + ": not made: " + error.message);
-    if (number_found(row_, words, geometry_, digests) == digests.size()) return {};
-    return fail(Code::kInternal, made.file().path() + ": not made, for a key that was built in is not found.");
+    built_in += digests.size();
+    return number_found(row_, words, geometry_, digests) == digests.size() ? Error{} : not_found(made.file().path());
   }
 
   [[nodiscard]] Error seal(OpenFile& made) const {
@@ -159,8 +175,8 @@ class ToBuild {
   ToBuild(std::string path, const Options& options, const Making& making, const format::Identity& identity)
       : path_(std::move(path)), options_(options), making_(making), identity_(identity) {}
 
-  Result<std::unique_ptr<Ask>> operator()(std::span<std::uint64_t> digests, unsigned threads) const {
-    sort(digests, threads);
+  Result<Built> operator()(std::span<std::uint64_t> digests, unsigned threads) const {
+    if (!sort(digests, threads).ok()) return no_memory_for(path_);
     const auto distinct = static_cast<std::size_t>(std::unique(digests.begin(), digests.end()) - digests.begin());
     if (distinct == 0 && making_.name == NameBefore::kMayBeTaken)
       return no_key_to_replace_it_with(path_, "remove the file first");
@@ -185,7 +201,8 @@ class ToBuild {
     return new_identity(sized, format::Form::kFile);
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Ask>> opened(const FileId& file_id) const {
+  // The file has its name, so this fails no more.
+  [[nodiscard]] Built opened(const FileId& file_id) const noexcept try {
     OpenOptions reading;
     reading.map = options_.map;
     reading.secret = options_.secret;
@@ -193,8 +210,11 @@ class ToBuild {
     reading.lock_timeout_ms = options_.lock_timeout_ms;
     auto ask = open_file(path_, OpenMode::kRead, reading);
     if (reading.secret) explicit_bzero(reading.secret->data(), reading.secret->size());
-    if (ask && (*ask)->identity()->file_id != file_id) return std::unique_ptr<Ask>();
-    return ask;
+    if (!ask) return {nullptr, Code::kLost};
+    if ((*ask)->identity()->file_id != file_id) return {nullptr, Code::kSuperseded};
+    return {std::move(*ask)};
+  } catch (const std::bad_alloc&) {
+    return {nullptr, Code::kLost};
   }
 
   std::string path_;
@@ -220,7 +240,7 @@ Result<std::unique_ptr<Ask>> gather_for(const std::string& path, const Options& 
                                         "build, bfs_build), or create it unpublished, add the keys and publish it.");
   if (Error error = check_name(path, making); !error.ok()) return error;
   const auto to_build = std::make_shared<const ToBuild>(path, options, making, identity);
-  return gather(path, identity, [to_build](std::span<std::uint64_t> digests, unsigned threads) {
+  return gather(path, identity, options.secret, [to_build](std::span<std::uint64_t> digests, unsigned threads) {
     return (*to_build)(digests, threads);
   });
 }

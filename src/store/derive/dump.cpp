@@ -24,6 +24,7 @@ const char* not_for_bare(const Content& content) noexcept {
   if (hash.takes_secret) return "its hash is siphash, for which the bare form has no secret check";
   if (!hash.fits_bare) return "its hash has parameters, for which the bare form has no room";
   if (content.identity.window_ms) return "its keys expire, and the bare form has no room for the length of its window";
+  if (layout::row_of(shape.layout).info.can.build) return "a layout that is built once has no bare form";
   if (shape.seed != 0) return "its seed is not 0, and the bare form has none";
   if (content.identity.part) return "it is a part of a whole filter, and the bare form does not say of which";
   if (content.identity.note) return "it has a note, and the bare form has none";

@@ -121,7 +121,9 @@ Error Session::sync_and_store(const SlotUpdate& update) {
 Result<bool> Session::turn(std::optional<std::uint64_t> from) {
   const std::string& path = opened_.file().path();
   if (layout::row_of(opened_.identity().shape.layout).info.epochs == 0)
-    return fail(Code::kUnsupported, path + ": the keys of its layout do not expire, so it has no epoch to end.");
+    return fail(Code::kUnsupported, path +
+                                        ": the keys of its layout do not expire, so it has no epoch to end. Make "
+                                        "a filter with a window (bf create --window 24h).");
   if (role_ == Role::kMaker)
     return fail(Code::kInvalid, path + ": was not published yet, and its first epoch begins then. Publish it first.");
   bool turned = false;

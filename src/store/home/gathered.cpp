@@ -56,12 +56,14 @@ class Digests {
 constexpr std::uint64_t kGathers = 1;   // not published yet: lookups are in doubt
 constexpr std::uint64_t kLostKeys = 2;  // there was no memory for a key
 constexpr std::uint64_t kGone = 4;      // published, and replaced before this handle had opened it
+constexpr std::uint64_t kUnread = 8;    // published, and not opened by this handle
+constexpr std::uint64_t kIsShut = 16;
 
 class Gathered final : public Home {
  public:
   Gathered(std::string path, format::Identity identity, region::ForkMark born, BuildFile build)
       : path_(std::move(path)), identity_(std::move(identity)), born_(born), build_(std::move(build)) {
-    set_state(kGathers);
+    state_word().store(kGathers);
   }
 
   // The functions of the handle's layout. Their words are this object.
@@ -97,14 +99,17 @@ class Gathered final : public Home {
     return has_no_bits();
   }
   [[nodiscard]] Result<bool> is_current() override {
-    if (const Ask* const built = built_now(); built != nullptr) return built->home->is_current();
-    if ((state_now() & kGone) != 0) return false;
+    const Ask* const built = built_now();
+    if (built != nullptr) return built->home->is_current();
+    if (!is_shut() && (state_word().load() & kGone) != 0) return false;
     return refusal();
   }
   Error publish(unsigned threads) override;
+  // A thread of the parent may hold the lock of the adds, and is not in a child.
   Error shut(const std::function<void()>& adds_are_over) override {
     shut_ = true;
-    adds_are_over();
+    state_word().fetch_or(kIsShut);
+    if (born_.here()) adds_are_over();
     const Ask* const built = built_now();
     return built != nullptr ? built->home->shut([] {}) : Error{};
   }
@@ -114,23 +119,22 @@ class Gathered final : public Home {
   static Gathered& of(std::uint64_t* words) noexcept { return *reinterpret_cast<Gathered*>(words); }
 
   void take(std::span<const std::uint64_t> digests) noexcept {
-    if (!digests_.append(digests.data(), digests.size())) set_state(kGathers | kLostKeys);
+    if (!digests_.append(digests.data(), digests.size())) state_word().fetch_or(kLostKeys);
   }
-  void set_state(std::uint64_t state) noexcept { base::SharedWord(reinterpret_cast<std::byte*>(&state_)).store(state); }
-  [[nodiscard]] std::uint64_t state_now() const noexcept {
-    auto* const state = const_cast<std::uint64_t*>(&state_);  // only read
-    return base::SharedWord(reinterpret_cast<std::byte*>(state)).load_relaxed();
+  [[nodiscard]] base::SharedWord state_word() const noexcept {
+    return base::SharedWord(reinterpret_cast<std::byte*>(const_cast<std::uint64_t*>(&state_)));
   }
   [[nodiscard]] Error has_no_bits() const {
-    if ((state_now() & kGone) != 0) return fail(Code::kSuperseded, path_ + ": " + code_text(Code::kSuperseded));
+    if ((state_word().load() & kGone) != 0) return fail(Code::kSuperseded, path_ + ": " + code_text(Code::kSuperseded));
     return fail(Code::kFilling, path_ + ": is built when it is published, and has no bits before. Publish it first.");
   }
   [[nodiscard]] Code meaning_of(std::uint64_t differing) const noexcept override {
     if ((differing & kLostKeys) != 0) return Code::kNoMemory;
+    if ((differing & kUnread) != 0) return Code::kLost;
     return (differing & kGone) != 0 ? Code::kSuperseded : Code::kFilling;
   }
   [[nodiscard]] Error refusal() const override {
-    if ((state_now() & kGathers) == 0)
+    if ((state_word().load() & kGathers) == 0)
       return fail(Code::kUnsupported, path_ + ": was built from all of its keys, and takes no key and no mark later. " +
                                           "Build another one, and replace it.");
     return fail(Code::kUnsupported, path_ +
@@ -154,22 +158,24 @@ Error Gathered::publish(unsigned threads) {
   if (!born_.here()) return forked(path_);
   const std::lock_guard one(one_publishes_);
   if (is_shut()) return store::shut(path_);
-  const std::uint64_t state = state_now();
+  const std::uint64_t state = state_word().load();
   if ((state & kGathers) == 0) return fail(Code::kInvalid, path_ + ": is published already.");
   if ((state & kLostKeys) != 0)
     return fail(Code::kNoMemory, path_ + ": not built, for there was no memory for some of its keys. Build it anew.");
   auto built = build_(digests_.all(), threads);
   if (!built) return built.error();
   digests_.clear();
-  owned_ = std::move(*built);
+  owned_ = std::move(built->ask);
   built_.store(owned_.get(), std::memory_order_release);
-  set_state(owned_ != nullptr ? 0 : kGone);
+  if (owned_ == nullptr) state_word().fetch_or(built->otherwise == Code::kSuperseded ? kGone : kUnread);
+  state_word().fetch_and(~kGathers);
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity, BuildFile build) {
+Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity,
+                                    const std::optional<Secret>& secret, BuildFile build) {
   const auto born = region::ForkMark::make();
   if (!born) return born.error();
   layout::Functions functions = *layout::row_of(identity.shape.layout).scalar;
@@ -184,6 +190,7 @@ Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Ident
   ask->target.ask = Gathered::ask_one;
   ask->target.inlined = false;
   ask->adds_compare = ~kGathers;
+  ask->secret.keep(secret);
   ask->born = *born;
   ask->moves = true;
   return ask;

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,11 +13,19 @@
 
 namespace bfstore::store {
 
-// Builds the file, gives it its name, and opens it for reading. It may change the order of the digests. A null pointer:
-// another process has replaced the file since it got its name.
-using BuildFile = std::function<Result<std::unique_ptr<Ask>>(std::span<std::uint64_t> digests, unsigned threads)>;
+// The file that was built and has its name. Without an Ask: another process replaced it before this one had opened it
+// (kSuperseded), or it could not be opened (kLost).
+struct Built {
+  std::unique_ptr<Ask> ask;
+  Code otherwise = Code::kOk;
+};
 
-// `path` and `identity` are those of the file to come. kForked, or kNoMemory, if the handle cannot be made.
-Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity, BuildFile build);
+// Builds the file, gives it its name, and opens it for reading. It may change the order of the digests. An error: no
+// file has appeared.
+using BuildFile = std::function<Result<Built>(std::span<std::uint64_t> digests, unsigned threads)>;
+
+// `path`, `identity` and `secret` are those of the file to come. kForked, or kNoMemory, if the handle cannot be made.
+Result<std::unique_ptr<Ask>> gather(const std::string& path, const format::Identity& identity,
+                                    const std::optional<Secret>& secret, BuildFile build);
 
 }  // namespace bfstore::store

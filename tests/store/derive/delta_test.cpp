@@ -269,11 +269,27 @@ TEST_CASE("filters that are not one filter and its later state have no delta, an
 
 TEST_CASE("every layout whose bits can go away has no delta") {
   for (const LayoutInfo& layout : layouts()) {
+    if (layout.can.build) continue;  // its files take no keys: the next case
     Options options = shape(layout.layout, 1 << 16);
     if (layout.can.expire) options.window_ms = 1000;
     const Pair pair(options);
     CHECK((pair.make() == Code::kUnsupported) == (layout.can.remove || layout.can.expire));
   }
+}
+
+// Its bits follow from all of its keys: those of fewer keys are other ones.
+TEST_CASE("files that are built once have no delta") {
+  const TempDir dir;
+  Options options = shape(Layout::kStatic, 1 << 16);
+  options.seed = 1;
+  for (unsigned writers = 1; writers <= 2; ++writers) {
+    options.unpublished = true;
+    Filter filter = created(dir.file(std::to_string(writers)), options);
+    for (unsigned writer = 1; writer <= writers; ++writer) add_keys(filter, writer, 0, kSome);
+    REQUIRE(filter.publish().ok());
+  }
+  CHECK(make_delta(dir.file("1"), dir.file("2"), dir.file("delta")).code == Code::kUnsupported);
+  CHECK(dir.names().size() == 2);
 }
 
 TEST_CASE("only the file from which a delta was made takes it") {

@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "calls.hpp"
@@ -237,6 +238,32 @@ void unpublished(Scene& scene) {
   add_some(*scene.handle, kNewcomer, 0, kSome);
 }
 
+// A layout that is built once: the handle gathers the newcomer's keys, and has no file before it is published.
+Options built_once(bool replace) {
+  Options options;
+  options.layout = Layout::kStatic;
+  options.seed = 1;
+  options.replace = replace;
+  options.unpublished = true;
+  return options;
+}
+
+void gather(Scene& scene, bool replace) {
+  REQUIRE(take(scene, Filter::create(scene.path, built_once(replace))).ok());
+  add_some(*scene.handle, kNewcomer, 0, kSome);
+}
+
+void gatherer(Scene& scene) { gather(scene, false); }
+void gathering_successor(Scene& scene) { gather(scene, true); }
+
+void static_file(Scene& scene) {
+  Filter filter = created(scene.path, built_once(false));
+  for (const unsigned owner : kOwners) add_some(filter, owner, 0, kSome);
+  REQUIRE(filter.publish().ok());
+  scene.acknowledged = kSome;
+  scene.onlooker = opened(Filter::open(scene.path, OpenMode::kRead));
+}
+
 // --- The operations, and what holds after each that succeeded --------------------------------------------------------
 
 // Opens the file, or makes it.
@@ -249,6 +276,12 @@ Error build_it(Scene& scene) {
   std::vector<std::uint64_t> digests(kSome);
   for (std::uint64_t i = 0; i < kSome; ++i) digests[i] = (i + 1) * 0x9e3779b97f4a7c15;
   return take(scene, Filter::build(scene.path, small_options(), Keys::digests(digests)));
+}
+Error build_static(Scene& scene) {
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < kSome; ++i) keys.push_back(key_of(kNewcomer, first_key + i));
+  const std::vector<std::string_view> views(keys.begin(), keys.end());
+  return take(scene, Filter::build(scene.path, built_once(false), Keys::views(views)));
 }
 Error make(Scene& scene) { return take(scene, Filter::create(scene.path, small_options())); }
 Error replace(Scene& scene) { return take(scene, Filter::create(scene.path, replacing(false))); }
@@ -350,6 +383,23 @@ void is_built(Scene& scene) {
   for (std::uint64_t i = 0; i < kSome; ++i) CHECK(scene.handle->contains_digest((i + 1) * 0x9e3779b97f4a7c15));
   CHECK(state_of(scene.path) == FileState::kClean);
 }
+// A handle that could not open its file answers "maybe".
+void is_static(Scene& scene) {
+  CHECK(scene.dir.names() == std::vector<std::string>{"filter.bf"});
+  CHECK(state_of(scene.path) == FileState::kClean);
+  CHECK(all_maybe(*scene.handle, kNewcomer, kSome));
+  CHECK((answers_no(*scene.handle) || scene.handle->health() == Code::kLost));
+}
+// Checks that the file that was built once has every key, and is what was sealed.
+void check_static(const Scene& scene) {
+  const auto found = verify(scene.path);
+  REQUIRE(found.ok());
+  CHECK(found->damaged.empty());
+  const Filter reader = opened(Filter::open(scene.path, OpenMode::kRead));
+  CHECK(all_maybe(reader, kNewcomer, kSome));
+  CHECK(answers_no(reader));
+  CHECK(code_of(Filter::open(scene.path, OpenMode::kWrite)) == Code::kSealed);
+}
 void is_synced(Scene& scene) { CHECK(format::mark_of(look_at(scene.path).newest(), 1) == 2 * kSome); }
 void is_turned(Scene& scene) {
   CHECK(look_at(scene.path).newest().epoch == 4);
@@ -411,7 +461,7 @@ const char* in_the_c_abi(Error (*act)(Scene&)) {
   if (act == sync_it) return "bfs_sync";
   if (act == turn_it) return "bfs_turn";
   if (act == say_recovered) return "bfs_finish_recovery";
-  if (act == build_it) return "bfs_build";
+  if (act == build_it || act == build_static) return "bfs_build";
   if (act == make_the_delta) return "bfs_make_delta";
   if (act == apply_it) return "bfs_apply_delta";
   if (seals(act) || makes_a_copy(act)) return act == intersect_it ? "bfs_intersect" : "bfs_copy";
@@ -443,6 +493,13 @@ const Operation kOperations[] = {
     {"open or create, where a file is", looked_at, nobody, open_or_make, writes},
     {"open or create, where a file is in use", in_use, nobody, open_or_make, writes},
     {"build a file of keys", nothing, nobody, build_it, is_built, 0, kNew},
+    {"build a static file", nothing, nobody, build_static, is_static, 0, kNew},
+    {"publish gathered keys", nothing, gatherer, publish, is_static, 0, kNew},
+    {"publish gathered keys with replace", looked_at, gathering_successor, publish, is_static, 0, kReplaced},
+    {"publish gathered keys with replace, beside a writer", in_use, gathering_successor, publish, is_static, 0,
+     kReplaced},
+    {"replace a static file", static_file, gathering_successor, publish, is_static, 0, kReplaced},
+    {"read a static file", static_file, nobody, read, reads},
     {"publish", nothing, unpublished, publish, has_name, 0, kNew},
     {"publish with replace", looked_at, successor, publish, has_name, 0, kReplaced},
     {"supersede, then publish", in_use, successor, supersede_and_publish, has_name, 0, kReplaced},
@@ -590,6 +647,10 @@ void check_replaced(const Scene& scene, bool with_keys) {
   check_unlocked(scene.path);
 }
 
+bool is_built_once(const Operation& operation) {
+  return operation.act == build_static || operation.ready == gatherer || operation.ready == gathering_successor;
+}
+
 void check_aftermath(Scene& scene, const Operation& operation, const format::FileId& old_file) {
   check_handles(scene);
   if (std::filesystem::exists(sealed_in(scene))) makes_a_copy(operation.act) ? is_saved(scene) : is_sealed(scene);
@@ -597,6 +658,7 @@ void check_aftermath(Scene& scene, const Operation& operation, const format::Fil
   if (operation.name_of_file == kNew) {
     scene.handle.reset();
     if (there && operation.act == import_it) check_imported(opened(Filter::open(scene.path, OpenMode::kRead)));
+    if (there && is_built_once(operation)) return check_static(scene);
     return check_new_file(scene);
   }
   REQUIRE(there);
@@ -606,9 +668,10 @@ void check_aftermath(Scene& scene, const Operation& operation, const format::Fil
   scene.beside.reset();
   if (old) check_newcomer(scene);
   check_handles(scene);
+  if (!old && is_built_once(operation)) return check_static(scene);
   if (!old) return check_replaced(scene, operation.ready == successor);
   check_unlocked(scene.path);
-  check_goes_on(scene);
+  if (operation.lay != static_file) check_goes_on(scene);
 }
 
 // --- One call goes wrong ---------------------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 #include <doctest/doctest.h>
 #include <bfstore/seal.hpp>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "faults.hpp"
 #include "support.hpp"
@@ -18,7 +21,7 @@ using namespace store_test;
 
 namespace {
 
-long left = -1;  // allocations that work before one fails; negative: all do
+std::atomic<long> left{-1};  // allocations that work before one fails; negative: all do
 
 std::function<void()> before_copy;  // called when a body's memory is asked for, before anything is copied there
 
@@ -83,6 +86,47 @@ TEST_CASE("after any failed allocation in replacing a file the new one is handed
     std::optional<Result<Filter>> made;
     if (!out_of_memory(nth, [&] { made.emplace(Filter::create(path, options)); })) break;
     if (!made || !made->ok()) CHECK(maybes(opened(Filter::open(path, OpenMode::kRead)), 1, 0, kSome) == kSome);
+  }
+}
+
+// Half of the digests are in one of the ranges that threads sort: such a range needs memory.
+TEST_CASE("after any failed allocation in building a static file it is there with every key, or not there") {
+  constexpr std::uint64_t kDigests = 4000;
+  std::vector<std::uint64_t> digests(kDigests);
+  for (std::uint64_t i = 0; i < kDigests; ++i) digests[i] = (i + 1) * 0x9e3779b97f4a7c15 >> (i % 2 == 0 ? 8 : 0);
+  Options options;
+  options.layout = Layout::kStatic;
+  options.unpublished = true;
+  TempDir dir(memory_folder());
+  for (const unsigned threads : {1U, 3U}) {
+    long refused = 0, unread = 0;
+    for (long nth = 0;; ++nth) {
+      CAPTURE(threads);
+      CAPTURE(nth);
+      const std::string path = dir.file(std::to_string(threads) + "." + std::to_string(nth));
+      Filter filter = created(path, options);
+      REQUIRE(filter.use_threads(threads).ok());
+      REQUIRE(filter.add_keys(Keys::digests(digests)).ok());
+      Error error{Code::kNoMemory, 0, {}};
+      if (!out_of_memory(nth, [&] { error = filter.publish(); })) break;
+      CHECK(error.ok() == std::filesystem::exists(path));
+      if (!error.ok()) {
+        ++refused;
+        CHECK(error.code == Code::kNoMemory);
+        CHECK(filter.health() == Code::kFilling);
+        const Error again = filter.publish();
+        REQUIRE_MESSAGE(again.ok(), again.message);
+      }
+      if (filter.health() != Code::kOk) ++unread;
+      const Filter reader = opened(Filter::open(path, OpenMode::kRead));
+      for (const Filter* const each : std::initializer_list<const Filter*>{&filter, &reader}) {
+        std::vector<std::uint8_t> answers(kDigests);
+        CHECK(each->contains_keys(Keys::digests(digests), answers).keys() == kDigests);
+      }
+      std::filesystem::remove(path);
+    }
+    CHECK(refused > 10);
+    CHECK(unread > 10);
   }
 }
 

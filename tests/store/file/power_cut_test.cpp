@@ -8,6 +8,7 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <bfstore/seal.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -74,11 +76,18 @@ struct Handle {
 
 enum class Fault { kNone, kFails, kFailsAndDies, kDiesBefore, kDiesAfter };
 
+// A layout that is built once has files that never change.
+std::vector<LayoutInfo> layouts_that_take_keys() {
+  std::vector<LayoutInfo> all = layouts();
+  std::erase_if(all, [](const LayoutInfo& layout) { return layout.can.build; });
+  return all;
+}
+
 class Life {
  public:
   explicit Life(std::uint64_t seed) : random_(seed), kernels_random_(~seed) {
     Options options = small_options();
-    const std::vector<LayoutInfo> all = layouts();
+    const std::vector<LayoutInfo> all = layouts_that_take_keys();
     options.layout = all[seed % all.size()].layout;
     const LayoutInfo& layout = all[seed % all.size()];
     if (layout.can.expire) {
@@ -608,6 +617,53 @@ TEST_CASE("a sync has the keys on the disk before the mark, and close before it 
   CHECK(filter.close().ok());
   CHECK(look(disk.durable()).slots.clean());
   CHECK(disk.durable().substr(format::kFileHeaderBytes) == read_bytes(dir.file()).substr(format::kFileHeaderBytes));
+}
+
+// Until the file has its name, a power cut leaves none of it. From then on it leaves what was synced before.
+TEST_CASE(
+    "a file that is built once is on the disk as a whole before it has its name, and its name before publish ends") {
+  for (const bool replaces : {false, true}) {
+    CAPTURE(replaces);
+    const faults::Scope scope;
+    TempDir dir(memory_folder());
+    Options options;
+    options.layout = Layout::kStatic;
+    options.unpublished = true;
+    options.replace = true;
+    if (replaces) {
+      CHECK(created(dir.file()).close().ok());
+    }
+    Filter filter = created(dir.file(), options);
+    add_keys(filter, 1, 0, kSome);
+    std::map<int, std::string> on_disk;  // of each descriptor
+    std::string when_named;
+    int folder_syncs = 0;
+    faults::on_sync = [&](int descriptor) {
+      on_disk[descriptor] = read_bytes("/proc/self/fd/" + std::to_string(descriptor));
+      return 0;
+    };
+    faults::before_naming = [&] {
+      for (const auto& [descriptor, bytes] : on_disk) {
+        if (bytes.size() > when_named.size()) when_named = bytes;
+      }
+      folder_syncs = 0;
+    };
+    faults::on_folder_sync = [&] {
+      ++folder_syncs;
+      return 0;
+    };
+    REQUIRE(filter.publish().ok());
+    CHECK(folder_syncs > 0);
+    const std::string copy = dir.file("after.bf");
+    std::ofstream(copy, std::ios::binary) << when_named;
+    CHECK(verify(copy)->damaged.empty());
+    for (const std::string& path : {copy, dir.file()}) {
+      const Filter reader = opened(Filter::open(path, OpenMode::kRead, {.verify = true}));
+      CHECK(maybes(reader, 1, 0, kSome) == kSome);
+      CHECK(answers_no(reader));
+    }
+    CHECK(read_bytes(dir.file()).substr(format::kFileHeaderBytes) == when_named.substr(format::kFileHeaderBytes));
+  }
 }
 
 TEST_CASE("a failed write of the system poisons the file, whatever the errno of the device is") {

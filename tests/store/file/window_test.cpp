@@ -1209,7 +1209,7 @@ TEST_CASE("what windows do not support says so") {
   no_layout.layout = Layout::kBlocked;
   says(Filter::create(dir.file("new"), no_layout).error(), Code::kInvalid, "do not expire");
   Filter blocked = created(dir.file("blocked"));
-  says(blocked.turn().error(), Code::kUnsupported, "do not expire");
+  says(blocked.turn().error(), Code::kUnsupported, "Make a filter with a window (bf create --window 24h).");
   says(opened(Filter::open(dir.file(), OpenMode::kRead)).turn().error(), Code::kReadOnly, "opened for reading");
   says(Filter(opened(Filter::wrap_to_read(std::span(buffer).first(needed)))).turn().error(), Code::kInvalid, "buffer");
   Options unpublished = window_options();

@@ -241,8 +241,8 @@ function milliseconds(what, zero, infinite, value) {
 /** Returns the milliseconds of a window. To the library 0 is a filter without one. @param {unknown} value @returns {number} */
 function windowOf(value) {
   if (typeof value !== "number") throw wrongType(`window is a number of milliseconds, not ${shown(value)}`);
-  if (!(value > 0 && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange(`window is a number of milliseconds above 0, not ${value}`);
-  return Math.max(1, Math.round(value));
+  if (!(value >= 1 && value <= Number.MAX_SAFE_INTEGER)) throw outOfRange(`window is a number of milliseconds, 1 or more, not ${value}`);
+  return Math.round(value);
 }
 
 /** @param {unknown} seeds @returns {Uint32Array} */
@@ -276,10 +276,7 @@ const SETTERS = {
     if (unsigned("threads", 2 ** 32, value) === 0) throw outOfRange("threads is 1 to 64, not 0"); // to the library: not given
     struct.set("threads", value);
   },
-  secret: (struct, value) => {
-    if (asBytes("secret", value).length === 0) throw outOfRange("secret has 16 bytes, not 0");
-    setBytes(struct, "secret", "secret", "secret_bytes", value);
-  },
+  secret: (struct, value) => setBytes(struct, "secret", "secret", "secret_bytes", asBytes("secret", value, 16)),
   seeds: (struct, value) => {
     const seeds = seedsOf(value);
     struct.set("seeds", seeds);
@@ -312,6 +309,10 @@ const SIZES_ABOVE_0 = ["capacity", "maxBytes", "numBits", "numProbes"];
 function setOption(struct, name, value) {
   if (SIZES_ABOVE_0.includes(name) && (typeof value === "bigint" || Number.isInteger(value)) && Number(value) < 1)
     throw outOfRange(`${name} is at least 1, not ${value}`);
+  if (name === "fpr" && typeof value === "number" && !(value > 0 && value < 1))
+    throw outOfRange(`fpr is above 0 and below 1, such as 0.01, not ${value}`);
+  if (name === "bitsPerKey" && typeof value === "number" && !(value > 0 && value < Infinity))
+    throw outOfRange(`bitsPerKey is above 0, such as 10, not ${value}`);
   if (name === "mode" && typeof value === "string" && /^[0-7]{3,4}$/.test(value))
     throw wrongType(`mode is an integer, not ${shown(value)}; say 0o${value.replace(/^0/, "")}`);
   if (name in SETTERS) SETTERS[name](struct, value);

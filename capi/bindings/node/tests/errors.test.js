@@ -98,11 +98,7 @@ test("an asynchronous call rejects with the same error", async (t) => {
   for (const begin of [() => bfstore.openAsync(file("none")), () => bfstore.verifyAsync(file("none")),
     () => bfstore.openAsync(`${file("none")}/x`, "a", {capacity: 5})])
     await assert.rejects(begin(), {code: "ENOENT", errno: -2, bfsCode: BFS.ENOENT});
-  await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 2}), {code: "EINVAL", message: /false-positive rate 2/});
-  await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 0}), {code: "EINVAL", message: /false-positive rate 0/});
-  assert.throws(() => bfstore.create(file("x"), {capacity: 5, bitsPerKey: 0}), {code: "EINVAL", message: /bits per key 0/});
-  assert.throws(() => bfstore.create(file("x"), {capacity: 5, hash: "siphash", secret: new Uint8Array(15)}),
-    {code: "EINVAL", message: /the secret has 15 bytes/});
+  await assert.rejects(bfstore.createAsync(file("x"), {capacity: 5, fpr: 2}), {name: "RangeError", code: "ERR_OUT_OF_RANGE"});
   await assert.rejects(bfstore.createAsync(file("x"), {capcity: 5}), TypeError);
   await assert.rejects(bfstore.openAsync("a\0b"), TypeError);
 });
@@ -179,6 +175,17 @@ test("an option of another mode says which", (t) => {
   ]) assert.throws(call, {name: "TypeError", message: words});
   for (const name of ["capacity", "maxBytes", "numBits", "numProbes"])
     for (const wrong of [0, 0n, -1]) assert.throws(() => bfstore.create(path, {[name]: wrong}), {name: "RangeError", message: `${name} is at least 1, not ${wrong}`});
+  const filter = caseOf(t).create();
+  for (const [name, wrong, says] of [["fpr", [0, -0, 1, 2, -0.1, NaN, Infinity], "fpr is above 0 and below 1, such as 0.01"],
+    ["bitsPerKey", [0, -1, NaN, Infinity], "bitsPerKey is above 0, such as 10"], ["window", [0, 0.4, -1, NaN], "window is a number of milliseconds, 1 or more"]])
+    for (const value of wrong)
+      for (const call of [() => bfstore.create(path, {capacity: 5, [name]: value}), ...name === "window" ? [] : [() => bfstore.plan({capacity: 5, [name]: value})],
+        ...name === "fpr" ? [() => filter.copy(path, {fpr: value})] : []])
+        assert.throws(call, {name: "RangeError", code: "ERR_OUT_OF_RANGE", message: `${says}, not ${value}`});
+  for (const bytes of [0, 15, 17])
+    for (const call of [() => bfstore.create(path, {capacity: 5, hash: "siphash", secret: new Uint8Array(bytes)}),
+      () => bfstore.open(path, "r", {secret: Buffer.alloc(bytes)})])
+      assert.throws(call, {name: "RangeError", code: "ERR_OUT_OF_RANGE", message: `secret has 16 bytes, not ${bytes}`});
 });
 
 test("an error of many keys says which key", async (t) => {
@@ -219,6 +226,10 @@ test("the way out has the names of this package", (t) => {
     [() => bfstore.create(file("x"), {capacity: 5, mode: 0o1777}), "mode has bits outside 0o777. Give one such as 0o640."],
     [() => bfstore.create(file("x"), {capacity: 5, part: 1}), "part 1 of 0 does not exist. Give one from 0 to the number of parts less 1, and the number of parts."],
     [() => bfstore.open(path, "a", {capacity: 5, window: 5}), "is there, and has no window: its keys do not expire."],
+    [() => bfstore.open(path, "r+", {exclusive: true}), 'for shared writing (mode "r+" without exclusive: true).'],
+    [() => bfstore.create(file("x"), {capacity: 5, layout: "window"}), "Give the window, for how long they are kept (window: 24 * 3_600_000)."],
+    [() => bfstore.create(file("x"), {capacity: 5, layout: "classic", window: 5}), 'Give no window (the option window), or a layout that has one (layout: "window").'],
+    [() => filter.turn(), "it has no epoch to end. Make a filter with a window (window: 24 * 3_600_000)."],
     [() => bfstore.open(""), "the path is empty. Give one."], [() => bfstore.create("", {capacity: 5}), "the path is empty. Give one."],
     [() => bfstore.create(file("x"), {capacity: 0}), "capacity is at least 1, not 0"],
     [() => bfstore.create(path, {capacity: 5}), 'replace it (replace: true), or open it to add (mode "a")'],
@@ -254,7 +265,7 @@ test("a path keeps its name where it is that of an option", (t) => {
   process.chdir(folder);
   t.after(() => process.chdir(before));
   for (const name of ["num_bits", "./num_bits", "my num_bits"])
-    assert.throws(() => bfstore.create(name, {capacity: 5, fpr: 2}), (error) => error.message.startsWith(`${name}: `), name);
+    assert.throws(() => bfstore.create(name, {capacity: 5, fpr: 1e-12}), (error) => error.message.startsWith(`${name}: `), name);
 });
 
 test("a long path that is no text is told in words", () => {

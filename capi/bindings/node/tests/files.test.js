@@ -460,7 +460,7 @@ test("the loop of the guide turns", (t) => {
 });
 
 test("an epoch that has lasted for its time ends", async (t) => {
-  const made = caseOf(t).create({layout: "window-2", window: 0.1}); // which is a millisecond
+  const made = caseOf(t).create({layout: "window-2", window: 1});
   assert.equal(made.stats().window, 1);
   for (const turn of [() => made.turn(), () => made.turnAsync()]) {
     const {epoch} = made.stats();

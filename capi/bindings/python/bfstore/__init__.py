@@ -462,13 +462,14 @@ def _milliseconds(seconds, zero, infinite, what):
 def _window_ms(window):
     """Returns the milliseconds of a timedelta or of seconds.  0, for the library, is a filter without a window."""
     if isinstance(window, datetime.timedelta):
-        milliseconds = -(-window // datetime.timedelta(milliseconds=1))
+        millisecond = datetime.timedelta(milliseconds=1)
+        milliseconds = -(-window // millisecond) if window >= millisecond else 0
     else:
         _check_seconds("window", window, "a timedelta or a number of seconds")
         milliseconds = window * 1000 if math.isfinite(window) else math.nan
-    if not 0 < milliseconds < 2**63:
-        raise ValueError(f"window is a timedelta or a number of seconds, greater than 0, not {window!r}")
-    return max(1, round(milliseconds))
+    if not 1 <= milliseconds < 2**63:
+        raise ValueError(f"window is a timedelta or a number of seconds, of a millisecond or more, not {window!r}")
+    return round(milliseconds)
 
 
 def _seeds(seeds):

@@ -200,6 +200,7 @@ class Raised(Case):
         self.create(self.folder / "secret", hash="siphash", secret=bytes(16)).close()
         self.create().close()
         reader = self.open()
+        busy = self.create(self.folder / "busy")
         for kind, call, words in (
                 (bfstore.SecretError, lambda: bfstore.open(self.folder / "secret"), "secret="),
                 (bfstore.SecretError, lambda: bfstore.open(self.path, secret=bytes(16)), "secret="),
@@ -218,6 +219,11 @@ class Raised(Case):
                 (bfstore.KindOfKeyError, lambda: self.create(self.folder / "external", hash="external").add("a"), "(add_digest(), contains_digest() and the like)"),
                 (ValueError, lambda: bfstore.create(self.folder / "no", 5, permissions=0o1777), "permissions= has bits outside 0o777. Give one such as 0o640."),
                 (bfstore.MismatchError, lambda: bfstore.open(self.path, "a", capacity=5, window=60), "is there, and has no window: its keys do not expire."),
+                (bfstore.BusyError, lambda: bfstore.open(self.folder / "busy", "r+", exclusive=True), 'for shared writing (mode "r+" without exclusive=True).'),
+                (ValueError, lambda: bfstore.create(self.folder / "no", 5, fpr=2), "Give one such as 0.01 (fpr=)."),
+                (ValueError, lambda: bfstore.create(self.folder / "no", 5, layout="window"), "Give the window, for how long they are kept (window=86_400)."),
+                (ValueError, lambda: bfstore.create(self.folder / "no", 5, layout="classic", window=5), 'Give no window (window=), or a layout that has one (layout="window").'),
+                (bfstore.UnsupportedError, lambda: busy.turn(), "it has no epoch to end. Make a filter with a window (window=86_400)."),
                 (FileNotFoundError, lambda: bfstore.open(""), "the path is empty. Give one."),
                 (ValueError, lambda: bfstore.create("", 5), "the path is empty. Give one."),
                 (ValueError, lambda: bfstore.create(self.folder / "no", 0), "capacity"),

@@ -453,10 +453,10 @@ class Windows(Case):
                 made.turn(from_epoch)
 
     def test_the_window_is_a_timedelta_or_seconds(self):
-        for window, number in ((datetime.timedelta(hours=24), 86_400_000), (datetime.timedelta(microseconds=1), 1), (60, 60_000), (0.07, 70), (1e-9, 1)):
+        for window, number in ((datetime.timedelta(hours=24), 86_400_000), (datetime.timedelta(microseconds=1001), 2), (60, 60_000), (0.07, 70), (0.001, 1)):
             self.assertEqual(bfstore._given("f", bfstore._CREATE, {"window": window}), (0, {"window_ms": number}))
-        for wrong in (0, -1, math.nan, math.inf, 1e30, datetime.timedelta(0), datetime.timedelta(days=-1)):
-            with self.subTest(wrong), self.assertRaisesRegex(ValueError, "window is a timedelta"):
+        for wrong in (0, -1, math.nan, math.inf, 1e30, 0.0004, datetime.timedelta(0), datetime.timedelta(days=-1), datetime.timedelta(milliseconds=0.4)):
+            with self.subTest(wrong), self.assertRaisesRegex(ValueError, "window is a timedelta or a number of seconds, of a millisecond or more"):
                 bfstore.create(self.path, 10, window=wrong)
         with self.assertRaisesRegex(TypeError, "^window is not a timedelta or a number of seconds: '24h'$"):
             bfstore.create(self.path, 10, window="24h")

@@ -50,11 +50,13 @@ fn writeback_milliseconds(time: Option<Duration>) -> Result<u32> {
 
 /// Converts the time for which keys are kept, which never becomes shorter.  0 milliseconds mean "not given".
 fn window_milliseconds(window: Option<Duration>) -> Result<u64> {
-    let milliseconds = |window: Duration| (window.as_nanos() + 999_999) / 1_000_000;
-    match window.map(milliseconds) {
+    match window {
         None => Ok(0),
-        Some(0) => Err(Error::invalid("a window is longer than 0")),
-        Some(number) => {
+        Some(short) if short < Duration::from_millis(1) => {
+            Err(Error::invalid(format!("a window is a millisecond or longer, not {short:?}")))
+        }
+        Some(window) => {
+            let number = (window.as_nanos() + 999_999) / 1_000_000;
             u64::try_from(number).map_err(|_| Error::invalid(format!("a window of {number} milliseconds is too long")))
         }
     }
@@ -770,12 +772,14 @@ mod tests {
     fn a_window_never_becomes_shorter() {
         let window = |time| window_milliseconds(Some(time));
         assert_eq!(window_milliseconds(None), Ok(0));
-        assert_eq!((window(Duration::from_nanos(1)), window(Duration::from_millis(1500))), (Ok(1), Ok(1500)));
+        assert_eq!((window(Duration::from_millis(1)), window(Duration::from_millis(1500))), (Ok(1), Ok(1500)));
         assert_eq!(window(Duration::from_nanos(1_000_001)), Ok(2));
         assert_eq!(window(Duration::from_millis(u64::MAX)), Ok(u64::MAX));
         for wrong in [Duration::ZERO, Duration::from_millis(u64::MAX) + Duration::from_nanos(1), Duration::MAX] {
             assert!(window(wrong).is_err(), "{wrong:?}");
         }
+        let short = window(Duration::from_micros(400)).unwrap_err().to_string();
+        assert_eq!(short, "a window is a millisecond or longer, not 400µs");
     }
     #[test]
     fn a_secret_is_in_no_log() {

@@ -154,6 +154,21 @@ pub(crate) const PHRASES: &[(&str, &str)] = &[
     ("(bf merge)", "(merge())"),
     ("(bf join)", "(join())"),
     ("(bf turn)", "(turn())"),
+    ("(bf create --window 24h)", "(window(Duration::from_secs(86_400)))"),
+    (
+        "Give no window, or a layout that has one.",
+        "Give no window (window()), or a layout that has one (layout(Layout::Window)).",
+    ),
+    (
+        "Give the window: for how long they are kept.",
+        "Give the window, for how long they are kept (window(Duration::from_secs(86_400))).",
+    ),
+    ("Leave the window out, or name another file.", "Leave the window out (window()), or name another file."),
+    ("is not between 0 and 1. Give one such as 0.01.", "is not between 0 and 1. Give one such as 0.01 (fpr())."),
+    (
+        "open the file for shared writing.",
+        "open the file for shared writing (options().write(true) without exclusive(true)).",
+    ),
     ("(bf import)", "(import_foreign())"),
     ("seal it or allow any filesystem.", "seal it (seal()) or allow any filesystem (any_filesystem(true))."),
     ("or allow any filesystem.", "or allow any filesystem (any_filesystem(true))."),

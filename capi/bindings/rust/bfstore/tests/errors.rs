@@ -182,6 +182,20 @@ fn the_way_out_has_names_of_rust() {
         (failed(Filter::open(&secret)), "made with (secret())"),
         (failed(Filter::options().secret(&[7; 16]).open(&path)), "without one (secret())"),
         (failed(Filter::open(folder.join("none"))), "create it first (open_or_create())"),
+        (failed(Filter::options().exclusive(true).open(&path)), "(options().write(true) without exclusive(true))."),
+        (failed(small().fpr(2.0).create(folder.join("x"))), "Give one such as 0.01 (fpr())."),
+        (
+            failed(small().layout(Layout::Window).create(folder.join("x"))),
+            "Give the window, for how long they are kept (window(Duration::from_secs(86_400))).",
+        ),
+        (
+            failed(small().layout(Layout::Classic).window(Duration::from_secs(5)).create(folder.join("x"))),
+            "Give no window (window()), or a layout that has one (layout(Layout::Window)).",
+        ),
+        (
+            failed(filter.turn()),
+            "it has no epoch to end. Make a filter with a window (window(Duration::from_secs(86_400))).",
+        ),
         (failed(Filter::open("")), "the path is empty. Give one."),
         (failed(small().create("")), "the path is empty. Give one."),
         (failed(Filter::options_to_create().capacity(0).create(folder.join("x"))), "no size was given, or a capacity of 0."),

@@ -94,7 +94,7 @@ fn statistics_of_epochs() {
     assert_eq!(keys, [1, 3, 0, 0, 0, 0, 0, 0]);
     assert!(filter.stats().unwrap().keys_of_epochs.is_empty());
 
-    let tiny = small().layout(Layout::Window4).window(Duration::from_nanos(1)).create(folder.join("tiny")).unwrap();
+    let tiny = small().layout(Layout::Window4).window(Duration::from_millis(1)).create(folder.join("tiny")).unwrap();
     let facts = statistics(&tiny);
     assert_eq!((facts.window, facts.keys_of_epochs.len()), (Some(Duration::from_millis(1)), 4));
 
@@ -116,7 +116,7 @@ fn a_build_of_an_iterator_has_the_window() {
 fn windows_that_are_refused() {
     let folder = Folder::new();
     for (made, said) in [
-        (small().window(Duration::ZERO).create(folder.filter()), "longer than 0"),
+        (small().window(Duration::ZERO).create(folder.filter()), "a millisecond or longer, not 0ns"),
         (small().window(Duration::MAX).create(folder.filter()), "too long"),
         (small().layout(Layout::Window4).create(folder.filter()), "Give the window"),
         (small().layout(Layout::Blocked).window(LONG).create(folder.filter()), "do not expire"),

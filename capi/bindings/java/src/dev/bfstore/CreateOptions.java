@@ -474,8 +474,8 @@ public final class CreateOptions {
 
   /** Converts a window, which never becomes shorter. The library's 0 is "not given". */
   private static long milliseconds(Duration window) {
-    if (Objects.requireNonNull(window, "window").isZero() || window.isNegative()) {
-      throw BfstoreException.invalid("a window is longer than zero, not " + window);
+    if (Objects.requireNonNull(window, "window").compareTo(Duration.ofMillis(1)) < 0) {
+      throw BfstoreException.invalid("a window is a millisecond or longer, not " + window);
     }
     try {
       return window.plusNanos(999_999).toMillis();

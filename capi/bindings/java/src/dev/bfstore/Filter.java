@@ -491,6 +491,7 @@ public final class Filter implements AutoCloseable {
    * @return false if it was certainly never added; true: maybe
    */
   public boolean contains(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -566,6 +567,7 @@ public final class Filter implements AutoCloseable {
    * @return true if it was certainly new, false if it may have been there
    */
   public boolean add(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -642,6 +644,7 @@ public final class Filter implements AutoCloseable {
    * @return false if it was certainly not there
    */
   public boolean remove(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     int answer;
     try {
@@ -714,7 +717,7 @@ public final class Filter implements AutoCloseable {
    * @return an upper bound: 0, a certain no, to 15, which means 15 or more, or doubt
    */
   public int count(byte[] key) {
-    return countMany(Keys.of(key))[0];
+    return countMany(Keys.of(Objects.requireNonNull(key, "key")))[0];
   }
 
   /**
@@ -773,6 +776,7 @@ public final class Filter implements AutoCloseable {
    * @return 64 bits
    */
   public long digest(byte[] key) {
+    Objects.requireNonNull(key, "key");
     int lane = handle.enter();
     try (Scratch scratch = Scratch.take(LIBRARY)) {
       scratch.data.grow(key.length).put(0, key);
@@ -1490,7 +1494,7 @@ public final class Filter implements AutoCloseable {
    */
   public static boolean containsAny(List<Filter> filters, Object key) {
     try (Several several = new Several(filters)) {
-      return ask(several, Text.key(key), 0) != 0;
+      return ask(several, Text.key(Objects.requireNonNull(key, "key")), 0) != 0;
     }
   }
 
@@ -1503,7 +1507,7 @@ public final class Filter implements AutoCloseable {
   public static int[] which(List<Filter> filters, Object key) {
     try (Several several = new Several(filters)) {
       ByteBuffer answers = several.scratch.answers.grow(several.count());
-      ask(several, Text.key(key), several.scratch.answers.address());
+      ask(several, Text.key(Objects.requireNonNull(key, "key")), several.scratch.answers.address());
       return IntStream.range(0, several.count()).filter(i -> answers.get(i) != 0).toArray();
     }
   }

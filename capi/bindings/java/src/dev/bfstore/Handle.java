@@ -57,7 +57,11 @@ final class Handle implements Runnable {
     leave(lane);
     return found == PUBLISHING
         ? new IllegalStateException(name + ": another thread is publishing this filter, and needs it for itself")
-        : BfstoreException.of(Abi.ESHUT, 0, name + ": the filter was closed");
+        : closed();
+  }
+
+  private BfstoreException closed() {
+    return BfstoreException.of(Abi.ESHUT, 0, name + ": the filter was closed; open the path again");
   }
 
   long filter() {
@@ -139,7 +143,7 @@ final class Handle implements Runnable {
   /** Publishes the filter, which needs the handle alone. */
   synchronized void publish() {
     if (state == CLOSED) {
-      throw BfstoreException.of(Abi.ESHUT, 0, name + ": the filter was closed");
+      throw closed();
     }
     state = PUBLISHING;
     try (Scratch scratch = Scratch.take(library)) {

@@ -21,7 +21,7 @@ final class Text {
    * texts.
    */
   static byte[] utf8(String text) {
-    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    byte[] bytes = Objects.requireNonNull(text, "key").getBytes(StandardCharsets.UTF_8);
     for (byte one : bytes) {
       if (one == '?') {
         refuseLoneSurrogates(text);
@@ -48,19 +48,20 @@ final class Text {
   }
 
   static byte[] integer(BigInteger number) {
-    if (number.bitLength() > 64 || number.compareTo(LEAST) < 0) {
+    if (Objects.requireNonNull(number, "key").bitLength() > 64 || number.compareTo(LEAST) < 0) {
       throw BfstoreException.invalid("the key is an integer of more than 64 bits");
     }
     return integer(number.longValue());
   }
 
   static byte[] uuid(UUID uuid) {
+    Objects.requireNonNull(uuid, "key");
     return ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits()).array();
   }
 
   /** Returns the remaining bytes of a buffer, whose position stays. */
   static byte[] bytes(ByteBuffer buffer) {
-    byte[] copy = new byte[buffer.remaining()];
+    byte[] copy = new byte[Objects.requireNonNull(buffer, "key").remaining()];
     buffer.get(buffer.position(), copy);
     return copy;
   }

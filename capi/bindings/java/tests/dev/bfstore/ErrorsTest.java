@@ -240,6 +240,13 @@ class ErrorsTest extends Case {
         Map.entry("lockTimeout", () -> options.lockTimeout(null)), Map.entry("path", () -> Filter.open(null)),
         Map.entry("filters", () -> Filter.containsAny(null, "a")));
     calls.forEach((name, call) -> assertEquals(name, assertThrows(NullPointerException.class, call, name).getMessage()));
+    Filter asked = create("asked", options());
+    for (Executable call : List.<Executable>of(() -> asked.contains((byte[]) null), () -> asked.contains((String) null),
+        () -> asked.contains((ByteBuffer) null), () -> asked.add((byte[]) null), () -> asked.add((String) null), () -> asked.remove((byte[]) null),
+        () -> asked.count((byte[]) null), () -> asked.digest((byte[]) null), () -> asked.digest((String) null), () -> Key.of((String) null),
+        () -> Filter.which(List.of(asked), null), () -> Filter.containsAny(List.of(asked), null))) {
+      assertEquals("key", assertThrows(NullPointerException.class, call).getMessage());
+    }
     for (Executable call : List.<Executable>of(() -> Filter.create(null, options()), () -> Filter.openOrCreate(null, options()),
         () -> Filter.build(null, List.of("a"), options()), () -> Filter.verify(null), () -> create("x", options()).copyTo(null, new CopyOptions()))) {
       assertEquals("path", assertThrows(NullPointerException.class, call).getMessage());
@@ -348,6 +355,17 @@ class ErrorsTest extends Case {
     create("secret", unseeded().hash(Hash.SIPHASH).secret(new byte[16]));
     Filter filling = create("filling", options().filling());
     Filter other = create("seed", options().seed(8));
+    Filter closed = create("closed", options());
+    closed.close();
+    Map<String, Executable> others = Map.of(
+        "for shared writing (new OpenOptions().write() without exclusive()).", () -> open(new OpenOptions().exclusive()),
+        "Give one such as 0.01 (fpr()).", () -> create("x", options().fpr(2)),
+        "Give the window, for how long they are kept (window(Duration.ofHours(24))).", () -> create("x", options().layout(Layout.WINDOW)),
+        "Give no window (window()), or a layout that has one (layout(Layout.WINDOW)).",
+        () -> create("x", options().layout(Layout.CLASSIC).window(Duration.ofHours(1))),
+        "a window is a millisecond or longer, not PT0.0004S", () -> options().window(Duration.ofNanos(400_000)),
+        "it has no epoch to end. Make a filter with a window (window(Duration.ofHours(24))).", filter::turn,
+        "the filter was closed; open the path again", () -> closed.add("a"));
     Map<String, Executable> calls = Map.of(
         "only one of numBits and numProbes was given", () -> create("x", new CreateOptions().numBits(5)),
         "two of capacity, fpr, bitsPerKey, numProbes, and one of numBits and maxBytes.",
@@ -369,9 +387,9 @@ class ErrorsTest extends Case {
     assertEquals("the path is empty. Give one.", emptyPath);
     String noCapacity = assertThrows(RuntimeException.class, () -> create("x", new CreateOptions().capacity(0))).getMessage();
     assertTrue(noCapacity.contains("capacity"), noCapacity);
-    calls.forEach((words, call) -> {
-      String said = assertThrows(BfstoreException.class, call, words).getMessage();
-      assertTrue(said.contains(words), said + ": " + words);
+    Stream.of(calls, others).flatMap(map -> map.entrySet().stream()).forEach(one -> {
+      String said = assertThrows(BfstoreException.class, one.getValue(), one.getKey()).getMessage();
+      assertTrue(said.contains(one.getKey()), said + ": " + one.getKey());
       assertFalse(said.matches(".*(bfs_|BFS_|\\(bf |[a-z]_[a-z]).*"), said);
     });
   }

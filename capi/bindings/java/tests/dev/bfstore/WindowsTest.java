@@ -91,7 +91,7 @@ class WindowsTest extends Case {
     assertTrue(facts.toString().contains(", window=Optional[PT1H30M], turnDue=false, keysOfEpochs=["), facts.toString());
     assertEquals(0, filter.stats().keysOfEpochs().length);
 
-    Statistics tiny = create("tiny", options().layout(Layout.WINDOW_4).window(Duration.ofNanos(1))).statsWithFill();
+    Statistics tiny = create("tiny", options().layout(Layout.WINDOW_4).window(Duration.ofMillis(1))).statsWithFill();
     assertEquals(Optional.of(Duration.ofMillis(1)), tiny.window());
     assertEquals(4, tiny.keysOfEpochs().length);
     Duration longest = Duration.ofMillis(Long.MAX_VALUE);

@@ -22,8 +22,8 @@ class StaticSubject {
   virtual std::uint64_t ask_each(std::span<const std::uint64_t> digests) const = 0;
   virtual std::uint64_t ask_many(std::span<const std::uint64_t> digests, std::span<std::uint8_t> answers) const = 0;
   [[nodiscard]] virtual std::size_t num_bytes() const = 0;
-  // The pages of 4 KiB of its bits that a lookup reads.
-  [[nodiscard]] virtual double num_pages(std::uint64_t digest) const = 0;
+  // The pages of 4 KiB that a lookup reads, if the filter is not in memory, on average over these.
+  [[nodiscard]] virtual double num_pages(std::span<const std::uint64_t> digests) const = 0;
 };
 
 struct NamedSubject {

@@ -1,0 +1,48 @@
+"""The consoles of capi/guide/shipping.md, line by line, and that what it says of forged files is true."""
+import os
+import re
+import shutil
+import subprocess
+import unittest
+
+from bf_case import BF, BfCase, PATIENCE, main
+
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "capi", "guide", "shipping.md")
+
+
+@unittest.skipIf(shutil.which("minisign") is None, "minisign is not installed")
+class Shipping(BfCase):
+    def type(self, line, code=0):
+        path = os.path.dirname(os.path.abspath(BF)) + os.pathsep + os.environ["PATH"]
+        done = subprocess.run(["sh", "-c", line], cwd=self.dir, env={**os.environ, "PATH": path}, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, code, (line, done.stdout, done.stderr))
+        return done
+
+    def type_the_page(self):
+        with open(PAGE, encoding="utf-8") as page:
+            parts = [part for text in re.findall(r"```console\n(.*?)```", page.read(), re.S) for part in text.split("$ ")[1:]]
+        for line, _, output in (part.partition("\n") for part in parts):
+            done = self.type(line)
+            self.assertEqual((done.stdout, done.stderr), (output, ""), line)
+        self.assertGreater(len(parts), 8)
+
+    def test_what_the_page_types_prints_what_it_says_and_a_forged_list_is_not_put_in_place(self):
+        self.type_the_page()
+        with open(os.path.join(self.dir, "machine", "active.bf"), "rb") as active:
+            before = active.read()
+        self.type("bf build list.bf --from today.txt --layout static --force -q")  # whole, and signed by nobody
+        self.type("cp list.bf list.bf.minisig machine/")
+        self.type("cd machine && minisign -Vqm list.bf -p list.pub && bf copy list.bf active.bf --force", code=1)
+        with open(os.path.join(self.dir, "machine", "active.bf"), "rb") as active:
+            self.assertEqual(active.read(), before)
+
+    def test_a_follower_takes_the_new_list(self):
+        self.type("seq 9 | bf build list.bf --layout static -q && bf copy list.bf active.bf -q")
+        seed = re.search(r"seed +(\d+)", self.type("bf inspect active.bf").stdout)[1]
+        self.type("seq 99 | bf build list.bf --layout static --force -q && bf copy list.bf active.bf --force -q")
+        self.assertIn(seed, self.type("bf inspect active.bf").stdout)  # as the page says: --force keeps it
+
+
+if __name__ == "__main__":
+    main()
