@@ -238,7 +238,7 @@ class ToBuild {
   }
 
   // The file has its name, so this fails no more.
-  [[nodiscard]] Built opened(const FileId& file_id) const noexcept try {
+  [[nodiscard, gnu::noinline]] Built opened(const FileId& file_id) const noexcept try {
     OpenOptions reading;
     reading.map = options_.map;
     reading.secret = options_.secret;
