@@ -94,6 +94,8 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  *   & Pick<OpenFlags, "recover" | "acceptLoss" | "strict">} OpenOrCreateOptions */
 /** "r" asks; "r+" also adds; "a" also makes the file if there is none, and "a+" is the same, since every handle asks.
  * @typedef {"r" | "r+" | "a" | "a+"} Mode */
+/** For open() with a mode that the program chooses as it runs: what every mode takes.
+ * @typedef {Pick<OpenOptions, keyof OpenOptions & keyof OpenOrCreateOptions>} AnyModeOptions */
 
 /** Options to open a filter in memory. @typedef {{secret?: Uint8Array, bare?: boolean}} MemoryOptions */
 /** @typedef {ShapeOptions & {exclusive?: boolean, threads?: number, bare?: boolean}} BufferOptions */

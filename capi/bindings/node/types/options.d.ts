@@ -287,6 +287,10 @@ export type OpenOrCreateOptions = ShapeOptions & PartOptions & TimeOptions & Mak
  */
 export type Mode = "r" | "r+" | "a" | "a+";
 /**
+ * For open() with a mode that the program chooses as it runs: what every mode takes.
+ */
+export type AnyModeOptions = Pick<OpenOptions, keyof OpenOptions & keyof OpenOrCreateOptions>;
+/**
  * Options to open a filter in memory.
  */
 export type MemoryOptions = {
