@@ -69,7 +69,7 @@ import {outOfRange, wrongType, wrongValue} from "./wrong.js";
  * @property {boolean} [exclusive]  "r+": the only writer, several times as fast
  * @property {number} [threads]  "r+" and exclusive: 1 to 64, of addMany()
  * @property {boolean} [followSymlinks]  default true; false: a symbolic link is an error
- * @property {Uint8Array} [secret]  for a filter with the hash "siphash"
+ * @property {Uint8Array} [secret]  for a filter with the hash "siphash": without it, or with another one, "BFS_ESECRET"
  * @property {{offset: number | bigint, bytes?: number | bigint}} [range]  "r": reads an embedded filter that begins at
  *   `offset` in a file of any other format, and has at most so many bytes
  * @property {boolean} [populate]  reads the whole file into memory now

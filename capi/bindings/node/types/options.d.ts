@@ -211,7 +211,7 @@ export type OpenFlags = {
      */
     followSymlinks?: boolean | undefined;
     /**
-     * for a filter with the hash "siphash"
+     * for a filter with the hash "siphash": without it, or with another one, "BFS_ESECRET"
      */
     secret?: Uint8Array<ArrayBufferLike> | undefined;
     /**
