@@ -4,8 +4,8 @@
 //   rocksdb-ribbon    RocksDB's, as its tables use it
 //
 // First every filter is built, and its answers and its rate are checked (exit code 1 if they are wrong). Only then is
-// anything timed. Times are per key, of the thread's CPU time; building, on one processor, is timed once. bench/report/static_table.py
-// makes a table of the JSON:
+// anything timed. Times are per key, of the thread's CPU time; building, on one processor, is timed once.
+// bench/report/static_table.py makes a table of the JSON:
 //   bfstatic --keys 100000000 --json static.json && bench/report/static_table.py static.json
 #include <fcntl.h>
 #include <sys/resource.h>

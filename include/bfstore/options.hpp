@@ -16,8 +16,8 @@ enum class Layout : std::uint16_t {
   kBlocked = 1,   // one line of 64 bytes a key, k probes in its 512 bits: a lookup costs one cache miss, one page fault
   kClassic = 2,   // Bloom's own: k probes anywhere in m bits: the lowest false-positive rate, and k cache misses
   kCounting = 3,  // 128 counters in one line of 64 bytes a key: removes keys too, at four times the size
-  // Built once, from all of its keys (Options::unpublished, Filter::build), and sealed: a quarter smaller than kBlocked at
-  // 1 %, a third at 0.1 %, and one page fault a lookup. No key is added later.
+  // Built once, from all of its keys (Options::unpublished, Filter::build), and sealed: a quarter smaller than kBlocked
+  // at 1 %, a third at 0.1 %, and one page fault a lookup. No key is added later.
   kStatic = 4,
   // Keys expire (Options::window_ms): one line of 64 bytes a key, divided into a word for each of the last epochs.
   kWindow = 5,   // 8 epochs: a key is found for the window and at most a seventh of it more

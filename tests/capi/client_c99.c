@@ -729,6 +729,41 @@ static void keys_expire(void) {
   CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
 }
 
+static void built_once(void) {
+  const uint64_t seed = 1;
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}, {"alpha", 5}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 3);
+  bfs_options options = BFS_OPTIONS_INIT;
+  bfs_plan_request request = BFS_PLAN_REQUEST_INIT;
+  bfs_plan_result plan = BFS_PLAN_RESULT_INIT;
+  bfs_error error = fresh_error();
+  bfs_filter* filter = NULL;
+
+  CHECK(strcmp(bfs_layout_name(BFS_LAYOUT_STATIC), "static") == 0 && bfs_layout_named("static") == BFS_LAYOUT_STATIC);
+  request.layout = BFS_LAYOUT_STATIC;
+  request.capacity = 1000;
+  CHECK(bfs_plan(&request, &plan, NULL) == BFS_OK && plan.abilities == BFS_CAN_BUILD);
+  options.layout = BFS_LAYOUT_STATIC;
+  options.seed = &seed;
+  CHECK(bfs_create(other_path, 0, &options, &filter, &error) == BFS_EUNSUPPORTED && filter == NULL);
+  CHECK(strstr(error.message, "bfs_build") != NULL && strstr(error.message, "publish") != NULL);
+  CHECK(bfs_build(other_path, 0, &options, &keys, &filter, &error) == BFS_OK);
+  CHECK(bfs_contains(filter, "alpha", 5) == 1 && bfs_contains(filter, "gamma", 5) == 0);
+  CHECK(facts(filter, 0).capacity == 2 && facts(filter, 0).keys_added == 2);
+  CHECK(facts(filter, 0).layout == BFS_LAYOUT_STATIC && bfs_add(filter, "gamma", 5) == BFS_ESEALED);
+  CHECK(bfs_close(filter, NULL) == BFS_OK);
+  CHECK(bfs_open(other_path, BFS_WRITE, NULL, &filter, &error) == BFS_ESEALED);
+  CHECK(bfs_create(other_path, BFS_UNPUBLISHED | BFS_REPLACE, &options, &filter, &error) == BFS_OK);
+  CHECK(bfs_add(filter, "gamma", 5) == 0 && bfs_add_keys(filter, &keys) == 0);
+  CHECK(bfs_contains(filter, "never", 5) == 1 && bfs_health(filter) == BFS_EFILLING);
+  CHECK(bfs_remove(filter, "gamma", 5) == BFS_EUNSUPPORTED && bfs_supersede(filter, &error) == BFS_EUNSUPPORTED);
+  CHECK(sync_at(filter, 1, 0, 1, &error) == BFS_EUNSUPPORTED && strstr(error.message, "publish") != NULL);
+  CHECK(bfs_publish(filter, &error) == BFS_OK && bfs_health(filter) == BFS_OK);
+  CHECK(bfs_contains(filter, "gamma", 5) == 1 && bfs_contains(filter, "never", 5) == 0);
+  CHECK(bfs_publish(filter, &error) == BFS_EINVAL && facts(filter, 0).capacity == 3);
+  CHECK(bfs_close(filter, NULL) == BFS_OK && remove(other_path) == 0);
+}
+
 static void open_or_create(void) {
   bfs_options options = options_for(KEYS, 0.01);
   bfs_error error = fresh_error();
@@ -831,6 +866,7 @@ int main(int argc, char** argv) {
   counters();
   statistics();
   keys_expire();
+  built_once();
   open_or_create();
   built_of_keys();
   race();

@@ -478,6 +478,21 @@ void keys_expire(const std::string& folder) {
   CHECK(bfs_close(filter, nullptr) == BFS_OK);
 }
 
+void built_once(const std::string& folder) {
+  const std::string path = folder + "/static.bf";
+  bfs_options options = BFS_OPTIONS_INIT;
+  options.layout = BFS_LAYOUT_STATIC;
+  options.threads = 2;
+  const bfs_key pairs[] = {{"alpha", 5}, {"beta", 4}, {"beta", 4}};
+  const bfs_keys keys = bfs_keys_pairs(pairs, 3);
+  bfs_filter* filter = nullptr;
+  CHECK(bfs_build(path.c_str(), 0, &options, &keys, &filter, nullptr) == BFS_OK);
+  bfs_statistics stats = BFS_STATISTICS_INIT;
+  CHECK(bfs_stats(filter, 0, &stats, nullptr) == BFS_OK && stats.layout == BFS_LAYOUT_STATIC && stats.capacity == 2);
+  CHECK(bfs_contains(filter, "alpha", 5) == 1 && bfs_contains(filter, "beta", 4) == 1);
+  CHECK(bfs_add(filter, "gamma", 5) == BFS_ESEALED && bfs_close(filter, nullptr) == BFS_OK);
+}
+
 void in_place_to_write_and_to_read() {
   const bfs_options options = options_for(100, 0.01);
   const std::uint64_t bytes = bytes_for(options);
@@ -552,6 +567,7 @@ int main(int argc, char** argv) {
   keys_in_one_descriptor(folder);
   keys_are_removed(folder);
   keys_expire(folder);
+  built_once(folder);
   in_place_to_write_and_to_read();
   opened_or_made(folder);
   built_of_keys(folder);

@@ -439,6 +439,42 @@ TEST_CASE("opening or making a file, and building one of keys, need little stack
   }
 }
 
+// The keys of a static filter are sorted, by their digests. A sort that calls itself needs the most stack where nearly
+// all digests have their first bits in common.
+TEST_CASE("a filter that is built once needs little stack") {
+  std::vector<std::uint64_t> spread(300'000);
+  std::vector<std::uint64_t> alike(300'000);
+  for (std::size_t i = 0; i < spread.size(); ++i) {
+    spread[i] = (i + 1) * 0x9e3779b97f4a7c15;
+    alike[i] = spread[i] >> (i % 60);
+  }
+  for (const std::vector<std::uint64_t>* const digests : {&spread, &alike}) {
+    const bfs_keys keys = bfs_keys_digests(digests->data(), digests->size());
+    for (const std::uint32_t threads : {0U, 2U}) {
+      const TempDir dir;
+      bfs_options options = BFS_OPTIONS_INIT;
+      options.layout = BFS_LAYOUT_STATIC;
+      options.threads = threads;
+      bfs_filter* filter = nullptr;
+      const std::string built = dir.file("built");
+      check("bfs_build", BFS_OK, [&] { return bfs_build(built.c_str(), 0, &options, &keys, &filter, &error); });
+      CHECK(bfs_close(filter, nullptr) == BFS_OK);
+      const std::uint64_t flags = BFS_UNPUBLISHED | (threads == 0 ? 0 : BFS_EXCLUSIVE);
+      const std::string path = dir.file("published");
+      check("bfs_create", BFS_OK, [&] { return bfs_create(path.c_str(), flags, &options, &filter, &error); });
+      check("bfs_add", 0, [&] { return bfs_add(filter, "k", 1); });
+      check("bfs_add_keys", 0, [&] { return bfs_add_keys(filter, &keys); });
+      check("bfs_contains", 1, [&] { return bfs_contains(filter, "never", 5); });
+      check("bfs_publish", BFS_OK, [&] { return bfs_publish(filter, &error); });
+      check("bfs_contains", 1, [&] { return bfs_contains(filter, "k", 1); });
+      std::vector<std::uint8_t> answers(keys.count);
+      check("bfs_contains_keys", static_cast<std::int64_t>(keys.count),
+            [&] { return bfs_contains_keys(filter, &keys, answers.data()); });
+      check("bfs_close", BFS_OK, [&] { return bfs_close(filter, nullptr); });
+    }
+  }
+}
+
 TEST_CASE("adding and asking need little stack, for one key and for many, exclusively and shared") {
   constexpr std::size_t kMany = 40'000;
   const std::string text(8 * kMany + 8, 't');

@@ -18,6 +18,7 @@ constexpr Meaning kMeanings[] = {
     {"bits (m)", "The size of the filter. More bits for the same keys mean fewer false positives."},
     {"counters (m)", "The size of the filter. Each counter has 4 bits, so that keys can be removed."},
     {"probes (k)", "The number of bits that each key sets, and that each lookup tests."},
+    {"columns (k)", "The bits of a key that a lookup compares: each one more halves the rate."},
     {"capacity (n)", "The number of different keys that the filter was made for."},
     {"part", "This file has only the keys whose hash belongs to this part. The other parts are in other files."},
     {"promised (p)", "The share of absent keys that get the answer \"maybe\" when the filter is at its capacity."},

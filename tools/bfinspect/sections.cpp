@@ -41,7 +41,7 @@ void put_shape(Sheet& sheet, const Facts& facts) {
   sheet.row("hash", facts.foreign ? hash_names(*facts.foreign)
                                   : hash_name(id.hash) + (id.secret_check ? " (with a secret)" : ""));
   sheet.row(has_counters(id) ? "counters (m)" : "bits (m)", count_text(id.num_bits));
-  sheet.row("probes (k)", std::to_string(id.num_probes));
+  sheet.row(is_built_once(id) ? "columns (k)" : "probes (k)", std::to_string(id.num_probes));
   sheet.row("capacity (n)", keys_text(id.capacity));
   if (id.part) {
     sheet.row("part", std::to_string(id.part->part.number) + " of " + std::to_string(id.part->part.parts) +
@@ -177,9 +177,13 @@ void put_state(Sheet& sheet, const Facts& facts) {
   }
   if (report.marks.empty()) sheet.row("marks", "none");
   const bool counts = report.identity && has_counters(*report.identity);
+  const bool built = report.identity && is_built_once(*report.identity);
   if (report.keys_added) {
     sheet.row("keys added",
-              count_text(*report.keys_added) + (counts ? "" : " that changed a bit") +
+              count_text(*report.keys_added) +
+                  (counts  ? ""
+                   : built ? " different ones"
+                           : " that changed a bit") +
                   (report.state == FileState::kInUse ? ", without those of a call that has not ended" : ""));
   }
   if (counts && report.keys_removed) sheet.row("keys removed", count_text(*report.keys_removed));

@@ -117,7 +117,7 @@ std::optional<double> rate_now(const Report& report) {
 }
 
 std::optional<std::uint64_t> remaining_keys(const Report& report) {
-  if (!has_promise(report) || !report.fill) return std::nullopt;
+  if (!has_promise(report) || !report.fill || is_built_once(*report.identity)) return std::nullopt;
   const bfstore::Fill& fill = *report.fill;
   const std::uint64_t most = keys_within_promise(*report.identity);
   const double there = std::ceil(fill.estimated_keys);
@@ -136,6 +136,11 @@ std::optional<double> fill_at_capacity(const Report& report) {
 bool has_counters(const bfstore::ReportedIdentity& identity) {
   const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
   return layout && layout->can.remove;
+}
+
+bool is_built_once(const bfstore::ReportedIdentity& identity) {
+  const auto layout = bfstore::layout_of(static_cast<bfstore::Layout>(identity.layout));
+  return layout && layout->can.build;
 }
 
 double bits_per_key(const bfstore::ReportedIdentity& identity) {

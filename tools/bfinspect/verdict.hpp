@@ -43,6 +43,8 @@ std::optional<double> fill_at_capacity(const bfstore::Report& report);
 
 // True if the layout has counters instead of bits, so that keys can be removed.
 bool has_counters(const bfstore::ReportedIdentity& identity);
+// True if no key can be added to such a filter.
+bool is_built_once(const bfstore::ReportedIdentity& identity);
 
 // Bits of the body for each key that the filter was made for.
 double bits_per_key(const bfstore::ReportedIdentity& identity);

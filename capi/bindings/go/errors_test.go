@@ -187,6 +187,10 @@ func TestTheWayOutHasNamesOfGo(t *testing.T) {
 			_, err := bfstore.Create(path, bfstore.Options{Capacity: 5})
 			return err
 		},
+		"Build it (Build), or create it unpublished (Unpublished: true), add the keys and publish it (Publish).": func() error {
+			_, err := bfstore.Create(path, bfstore.Options{Layout: bfstore.Static})
+			return err
+		},
 		"open it for writing (OpenOptions{Write: true})":       func() error { _, err := reader.AddString("b"); return err },
 		"(OpenOptions{Write: true, Recover: true})":            opening(inUse, bfstore.OpenOptions{}),
 		"accept the loss (AcceptLoss: true)":                   opening(inUse, bfstore.OpenOptions{}),
@@ -257,8 +261,8 @@ func TestArgumentsOutOfRange(t *testing.T) {
 		"LockTimeout is longer than 49 days": {Capacity: 5, LockTimeout: 50 * 24 * time.Hour}, "Mode has more than permission bits": {Capacity: 5, Mode: fs.ModeSetuid | 0o600},
 		"Threads is 1 to 64, and not -1": {Capacity: 5, Threads: -1}, "above 64": {Capacity: 5, Threads: 65}, "Threads goes with Exclusive": {Capacity: 5, Threads: 2},
 		"does not take Strict; leave it out": {Capacity: 5, Strict: true}, "does not take Bare; leave it out": {Capacity: 5, Bare: true},
-		"does not take NoFollow; leave it out (Open, OpenOrCreate, OpenForeign and Verify take it)": {Capacity: 5, NoFollow: true},
-		"unknown layout 99. Give Blocked or Classic or Counting or Window or Window4 or Window2.":   {Capacity: 5, Layout: 99},
+		"does not take NoFollow; leave it out (Open, OpenOrCreate, OpenForeign and Verify take it)":         {Capacity: 5, NoFollow: true},
+		"unknown layout 99. Give Blocked or Classic or Counting or Static or Window or Window4 or Window2.": {Capacity: 5, Layout: 99},
 		"layout": {Capacity: 5, Layout: 99}, "hash": {Capacity: 5, Hash: 99}, "not given": {}, "filter.bf": {Capacity: 5, Like: path + "x"},
 	} {
 		made, err := bfstore.Create(path, options)

@@ -445,6 +445,8 @@ func TestPlans(t *testing.T) {
 	equal(t, plan.Abilities&(bfstore.CanAdd|bfstore.CanRemove), bfstore.CanAdd)
 	made := create(t, bfstore.Options{NumBits: plan.NumBits, NumProbes: plan.NumProbes, Capacity: plan.Capacity, Layout: plan.Layout})
 	equal(t, uint64(must[fs.FileInfo](t)(os.Lstat(made.Name())).Size()), plan.FileBytes)
+	built := must[bfstore.Plan](t)(bfstore.MakePlan(bfstore.PlanRequest{Capacity: 10_000_000, FPR: 0.01, Layout: bfstore.Static}))
+	equal(t, built.Layout == bfstore.Static && built.Abilities == bfstore.CanBuild && built.BitsPerKey < 7.3, true, built)
 	_, err := bfstore.MakePlan(bfstore.PlanRequest{FPR: 3})
 	refused(t, err, bfstore.EINVAL)
 	_, err = bfstore.MakePlan(bfstore.PlanRequest{NumProbes: -1})

@@ -3,10 +3,12 @@
 package bfstore_test
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"bfstore.example/bfstore"
@@ -61,6 +63,114 @@ func TestBuildTakesKeysInEveryForm(t *testing.T) {
 	_, err = bfstore.Build(path, nulls, bfstore.Options{Hash: bfstore.External})
 	refused(t, err, bfstore.EDIGESTONLY, path)
 	equal(t, names(t, filepath.Dir(path)), "")
+}
+
+// builtOnce are the options of a static filter that has no bytes by chance.
+func builtOnce() bfstore.Options {
+	return bfstore.Options{Layout: bfstore.Static, Seed: bfstore.SeedOf(1), FileID: [16]byte{1}}
+}
+
+func TestAStaticFilterHasTheSameBytesForOneSetOfKeys(t *testing.T) {
+	const count = 5000
+	folder := t.TempDir()
+	keys := make([]string, count)
+	absent := make([]string, count)
+	for i := range keys {
+		keys[i], absent[i] = strconv.Itoa(i), "no "+strconv.Itoa(i)
+	}
+	twice := append(append([]string{}, keys[1000:]...), keys...)
+	sized := builtOnce()
+	sized.Capacity, sized.Threads = count, 2
+	unpublished := builtOnce()
+	unpublished.Unpublished = true
+	made := createAt(t, filepath.Join(folder, "unpublished"), unpublished)
+	equal(t, must[int](t)(made.AddKeys(bfstore.Strings(twice))), 0)
+	ok(t, made.Publish())
+	digests := must[[]uint64](t)(made.DigestKeys(bfstore.Strings(twice), nil))
+	filters := map[string]*bfstore.Filter{"unpublished": made}
+	for name, one := range map[string]struct {
+		keys    bfstore.Keys
+		options bfstore.Options
+	}{
+		"keys":    {bfstore.Strings(keys), builtOnce()},
+		"twice":   {bfstore.Strings(twice), builtOnce()},
+		"sized":   {bfstore.Strings(twice), sized},
+		"digests": {bfstore.Digests(digests), builtOnce()},
+	} {
+		filters[name] = closing(t, must[*bfstore.Filter](t)(bfstore.Build(filepath.Join(folder, name), one.keys, one.options)))
+	}
+	for name, filter := range filters {
+		facts := must[bfstore.Statistics](t)(filter.Stats(bfstore.StatsOptions{}))
+		equal(t, facts.Layout == bfstore.Static && facts.Capacity == count && facts.KeysAdded == count, true, name, facts)
+		ok(t, filter.Health())
+		equal(t, len(must[[]uint32](t)(filter.SelectKeys(bfstore.Strings(keys), nil))), count, name)
+		equal(t, len(must[[]uint32](t)(filter.SelectKeys(bfstore.Strings(absent), nil))) < count/50, true, name)
+		_, err := filter.AddString("late")
+		refused(t, err, bfstore.ESEALED)
+		equal(t, bytes.Equal(read(t, filepath.Join(folder, name)), read(t, filepath.Join(folder, "keys"))), true, name)
+	}
+}
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	return must[[]byte](t)(os.ReadFile(path))
+}
+
+func TestAStaticFilterOfNoKeyOrOfTooMany(t *testing.T) {
+	path := somewhere(t)
+	small := builtOnce()
+	small.Capacity = 2
+	_, err := bfstore.Build(path, bfstore.Strings([]string{"a", "b", "c"}), small)
+	refused(t, err, bfstore.EFULL, "3 keys, and its capacity is 2")
+	equal(t, names(t, filepath.Dir(path)), "")
+	empty := closing(t, must[*bfstore.Filter](t)(bfstore.Build(path, bfstore.Strings(nil), builtOnce())))
+	equal(t, has(t, empty, "a"), false)
+	for _, options := range []bfstore.Options{builtOnce(), small, {Like: path}} {
+		options.Replace = true
+		_, err = bfstore.Build(path, bfstore.Strings(nil), options)
+		refused(t, err, bfstore.EINVAL, "no key was given", "remove the file first")
+	}
+}
+
+func TestAStaticFilterThatIsNotPublishedGathersKeys(t *testing.T) {
+	path := somewhere(t)
+	options := builtOnce()
+	_, err := bfstore.Create(path, options)
+	refused(t, err, bfstore.EUNSUPPORTED)
+	options.Unpublished = true
+	made := createAt(t, path, options)
+	equal(t, must[bool](t)(made.AddString("a")), false)
+	equal(t, must[int](t)(made.AddKeys(bfstore.Strings([]string{"b", "c", "a"}))), 0)
+	equal(t, has(t, made, "never"), true)
+	refused(t, made.Health(), bfstore.EFILLING)
+	other := create(t, bfstore.Options{})
+	_, current := made.IsCurrent()
+	_, removed := made.Remove([]byte("a"))
+	_, counted := made.Count([]byte("a"))
+	for _, err := range []error{made.Sync(), made.SyncMark(bfstore.Mark{Owner: 1, Mark: 5}), made.Supersede(), current, made.FinishFilling(),
+		removed, counted, made.Merge(other)} {
+		refused(t, err, bfstore.EUNSUPPORTED)
+	}
+	_, dumped := made.Dump(bfstore.DumpOptions{})
+	for _, err := range []error{dumped, made.Copy(path+" copy", bfstore.CopyOptions{}), other.Merge(made)} {
+		refused(t, err, bfstore.EFILLING, "Publish it first")
+	}
+	equal(t, names(t, filepath.Dir(path)), "")
+	ok(t, made.Publish())
+	equal(t, has(t, made, "a") && has(t, made, "b") && has(t, made, "c") && !has(t, made, "never"), true)
+	equal(t, must[bool](t)(made.IsCurrent()), true)
+	equal(t, must[bfstore.Statistics](t)(made.Stats(bfstore.StatsOptions{})).Capacity, 3)
+	_, added := made.AddString("late")
+	refused(t, added, bfstore.ESEALED, "sealed")
+	_, removed = made.Remove([]byte("a"))
+	refused(t, removed, bfstore.EUNSUPPORTED, "layout")
+	refused(t, made.Supersede(), bfstore.EUNSUPPORTED, "Build another one")
+	refused(t, made.SyncMark(bfstore.Mark{Owner: 1, Mark: 5}), bfstore.EREADONLY, "reading")
+	refused(t, made.Publish(), bfstore.EINVAL, "published already")
+	_, err = bfstore.Open(path, bfstore.OpenOptions{Write: true})
+	refused(t, err, bfstore.ESEALED, "build another one")
+	ok(t, made.Copy(path+" copy", bfstore.CopyOptions{}))
+	equal(t, len(must[[]bfstore.Range](t)(bfstore.Verify(path+" copy", bfstore.VerifyOptions{}))), 0)
 }
 
 func TestOpenOrCreateMakesAFileOnceAndThenOpensIt(t *testing.T) {

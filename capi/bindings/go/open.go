@@ -56,7 +56,8 @@ func OpenOrCreate(path string, options Options) (filter *Filter, created bool, e
 }
 
 // Build makes a filter file of these keys, which appears when it is complete, and is open for reading. Without a size
-// in options, Capacity is the number of keys. It copies the keys of a list once; columns it reads in place.
+// in options, Capacity is the number of keys, or of different keys for the layout Static. It copies the keys of a list
+// once; columns it reads in place.
 func Build(path string, keys Keys, options Options) (*Filter, error) {
 	if keys.wrong != "" {
 		return nil, invalid(path + ": " + keys.wrong)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <boost/sort/spreadsort/integer_sort.hpp>
 #include <cerrno>
 #include <exception>
 #include <functional>
@@ -58,11 +57,48 @@ Error in_threads(unsigned threads, std::uint64_t count, const std::function<Erro
   return first;
 }
 
+// Of each value of a byte: the place of the next digest that has it, and the end of their places.
+struct Places {
+  std::array<std::size_t, 256> next, end;
+};
+using PlacesOfBytes = std::array<Places, sizeof(std::uint64_t)>;
+
+// Sorts in place, first by the byte at `shift` (the "American flag sort" of McIlroy, Bostic and McIlroy, 1993). The
+// tables are not on the stack: a fiber's is small.
+void sort_by_bytes(std::span<std::uint64_t> digests, unsigned shift, PlacesOfBytes& places) {
+  constexpr std::size_t kFew = 512;
+  if (digests.size() < kFew) return std::sort(digests.begin(), digests.end());
+  auto& [next, end] = places[shift / 8];
+  const auto byte_of = [shift](std::uint64_t digest) { return static_cast<std::uint8_t>(digest >> shift); };
+  end.fill(0);
+  for (const std::uint64_t digest : digests) ++end[byte_of(digest)];
+  std::size_t before = 0;
+  for (std::size_t byte = 0; byte < end.size(); ++byte) {
+    next[byte] = before;
+    before = end[byte] += before;
+  }
+  for (std::size_t byte = 0; byte < end.size(); ++byte) {
+    while (next[byte] < end[byte]) {
+      std::uint64_t digest = digests[next[byte]];
+      while (byte_of(digest) != byte) std::swap(digest, digests[next[byte_of(digest)]++]);
+      digests[next[byte]++] = digest;
+    }
+  }
+  if (shift == 0) return;
+  std::size_t begin = 0;
+  for (const std::size_t its_end : end) {
+    sort_by_bytes(digests.subspan(begin, its_end - begin), shift - 8, places);
+    begin = its_end;
+  }
+}
+
+void sort(std::span<std::uint64_t> digests) { sort_by_bytes(digests, 56, *std::make_unique<PlacesOfBytes>()); }
+
 // Sorts in place. After an error, for which memory was lacking, the same digests are in another order.
 Error sort(std::span<std::uint64_t> digests, unsigned threads) {
   constexpr unsigned kRangeBits = 6;
   if (threads <= 1) {
-    boost::sort::spreadsort::integer_sort(digests.begin(), digests.end());
+    sort(digests);
     return {};
   }
   // Ranges of the highest bits are sorted apart. A bit at a time, so that no second copy is needed.
@@ -81,7 +117,7 @@ Error sort(std::span<std::uint64_t> digests, unsigned threads) {
     ranges = std::move(halves);
   }
   return in_threads(threads, ranges.size(), [&](std::uint64_t i) -> Error {
-    boost::sort::spreadsort::integer_sort(ranges[i].begin(), ranges[i].end());
+    sort(ranges[i]);
     return {};
   });
 }

@@ -204,7 +204,7 @@ fn the_way_out_has_names_of_rust() {
             failed(small().layout(Layout::Static).create(folder.join("x"))),
             "Build it (build()), or create it unpublished (unpublished(true)), add the keys and publish it (publish()).",
         ),
-        (failed(small().layout(Layout::Static).required_bytes()), "Build another one from all keys (build())."),
+        (failed(small().layout(Layout::Static).format(&mut AlignedBytes::zeroed(99_999))), "Build another one from all keys (build())."),
         (failed(filling.dump()), "(finish_filling())"),
         (failed(verify(&path)), "(seal())"),
         (failed(other.merge(&filter)), "(like())"),

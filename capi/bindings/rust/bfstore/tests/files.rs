@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use bfstore::{
     apply_delta, apply_delta_with, bare, contains_any, foreign_formats, inspect_foreign, intersect, intersect_with,
-    make_delta, make_delta_with, recognize_foreign, recognize_foreign_nofollow, verify, verify_nofollow, which, AlignedBytes, BitOrder, CopyOptions, CreateOptions, DumpOptions,
-    Error, Filter, ForeignForm, Hash, Keys, Layout, LogPosition, Mark, Measure, OpenOptions, PlanRequest,
+    make_delta, make_delta_with, recognize_foreign, recognize_foreign_nofollow, verify, verify_nofollow, which,
+    AlignedBytes, BitOrder, CopyOptions, CreateOptions, DumpOptions, Error, Filter, ForeignForm, Hash, Keys, Layout,
+    LogPosition, Mark, Measure, OpenOptions, PlanRequest,
 };
 
 use crate::support::{failed, failed_with, small, unseeded, Folder};
@@ -201,7 +202,7 @@ fn a_static_filter_has_the_same_bytes_for_one_set_of_keys() {
     let twice: Vec<&String> = keys.iter().rev().chain(&keys[..1000]).collect();
     let unknown = || twice.iter().filter(|key| !key.is_empty());
     let path = |name| folder.join(name);
-    let made = built_once().unpublished(true).create(path("digests")).unwrap();
+    let mut made = built_once().unpublished(true).create(path("digests")).unwrap();
     made.add_many(Keys::digests(&made.digest_many(&twice[..]).unwrap())).unwrap();
     made.publish().unwrap();
     for filter in [
@@ -214,7 +215,10 @@ fn a_static_filter_has_the_same_bytes_for_one_set_of_keys() {
         made,
     ] {
         let facts = filter.stats().unwrap();
-        assert_eq!((facts.layout, facts.capacity, facts.keys_added, filter.health()), (Layout::Static, 5000, 5000, Ok(())));
+        assert_eq!(
+            (facts.layout, facts.capacity, facts.keys_added, filter.health()),
+            (Layout::Static, 5000, 5000, Ok(()))
+        );
         assert!(filter.created() && keys.iter().all(|key| filter.contains(key)));
         assert!((0..5000).filter(|key| filter.contains(format!("no {key}"))).count() < 100);
         assert!(matches!(failed(filter.add("late")), Error::Sealed(_)));
@@ -953,7 +957,9 @@ fn plans() {
     assert!(plan.fpr <= 0.01 && plan.abilities.merge() && plan.abilities.add() && !plan.abilities.remove());
     assert!(PlanRequest::new().capacity(5).layout(Layout::Counting).plan().unwrap().abilities.remove());
     let built = PlanRequest::new().capacity(10_000_000).fpr(0.01).layout(Layout::Static).plan().unwrap();
-    assert!(built.layout == Layout::Static && built.abilities.build() && !built.abilities.add() && built.bits_per_key < 7.3);
+    assert!(
+        built.layout == Layout::Static && built.abilities.build() && !built.abilities.add() && built.bits_per_key < 7.3
+    );
     let made = Filter::options_to_create()
         .num_bits(plan.num_bits)
         .num_probes(plan.num_probes)

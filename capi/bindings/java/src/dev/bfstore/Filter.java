@@ -241,7 +241,7 @@ public final class Filter implements AutoCloseable {
       boolean noneIsNew = addAll.applyAsLong(made) == 0;
       // As of an empty list, which replaces no file. A static filter does not look whether a key is new, and its publish()
       // sees that there is none.
-      if (noneIsNew && made.statistics().layout() != Layout.STATIC) {
+      if (noneIsNew && made.stats().layout() != Layout.STATIC) {
         made.abandon();
         return builtAtOnce(path, Keys.of(List.of()), how.withoutLimit());
       }

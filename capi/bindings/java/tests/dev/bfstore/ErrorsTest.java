@@ -378,6 +378,11 @@ class ErrorsTest extends Case {
         "(finishFilling())", filling::dump,
         "(copyTo with new CopyOptions().sealed())", () -> Filter.verify(path),
         "(like())", () -> other.merge(filter));
+    String once = assertThrows(BfstoreException.UnsupportedException.class, () -> create("x", options().layout(Layout.STATIC))).getMessage();
+    assertTrue(once.endsWith("Build it (Filter.build), or create it unpublished (unpublished()), add the keys and publish it (publish())."), once);
+    String inMemory = assertThrows(BfstoreException.UnsupportedException.class,
+        () -> Filter.format(ByteBuffer.allocateDirect(99_999).alignedSlice(64), options().layout(Layout.STATIC))).getMessage();
+    assertTrue(inMemory.endsWith("Build another one from all keys (Filter.build)."), inMemory);
     String emptyPath = assertThrows(BfstoreException.class, () -> Filter.open(Path.of(""))).getMessage();
     assertEquals("the path is empty. Give one.", emptyPath);
     String noCapacity = assertThrows(RuntimeException.class, () -> create("x", new CreateOptions().capacity(0))).getMessage();

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -255,6 +256,94 @@ class FilesTest extends Case {
     Stream<String> seen = Stream.of("a", "b").peek(key -> assertFalse(Files.exists(folder.resolve("late"))));
     kept(Filter.build(folder.resolve("late"), seen, options()));
     assertEquals(Set.of("filter.bf", "empty", "late"), names());
+  }
+
+  /** The options of a static filter that has no bytes by chance. */
+  private static CreateOptions builtOnce() {
+    return new CreateOptions().layout(Layout.STATIC).seed(1).fileId(bytes("0123456789abcdef"));
+  }
+
+  @Test
+  void aStaticFilterHasTheSameBytesForOneSetOfKeys() throws Exception {
+    List<String> keys = IntStream.range(0, 5000).mapToObj(Integer::toString).collect(Collectors.toList());
+    List<String> twice = new ArrayList<>(keys);
+    twice.addAll(keys.subList(0, 1000));
+    Collections.reverse(twice);
+    Filter digests = create("digests", builtOnce().unpublished());
+    digests.addMany(Keys.digests(digests.digestMany(Keys.of(twice))));
+    digests.publish();
+    CreateOptions sized = builtOnce().capacity(5000).threads(2);
+    List<Filter> all = List.of(digests,
+        kept(Filter.build(folder.resolve("list"), keys, builtOnce())), kept(Filter.build(folder.resolve("twice"), twice, builtOnce())),
+        kept(Filter.build(folder.resolve("stream"), twice.stream(), builtOnce())), kept(Filter.build(folder.resolve("sized"), twice, sized)),
+        kept(Filter.build(folder.resolve("sized stream"), twice.stream(), sized)),
+        // A limit makes build() add part by part.
+        kept(Filter.build(folder.resolve("limit"), twice, builtOnce().limit())));
+    for (Filter filter : all) {
+      Statistics facts = filter.stats();
+      assertEquals(List.of(Layout.STATIC, 5000L, 5000L, Health.OK), List.of(facts.layout(), facts.capacity(), facts.keysAdded(), facts.health()));
+      assertTrue(filter.wasCreated());
+      assertEquals(5000, filter.select(Keys.of(keys)).length);
+      assertTrue(keys.stream().filter(key -> filter.contains("no " + key)).count() < 100);
+      assertThrows(BfstoreException.SealedException.class, () -> filter.add("late"));
+    }
+    byte[] expected = Files.readAllBytes(folder.resolve("list"));
+    assertEquals(all.size(), names().size());
+    for (String name : names()) {
+      assertArrayEquals(expected, Files.readAllBytes(folder.resolve(name)), name);
+    }
+  }
+
+  @Test
+  void aStaticFilterOfNoKeyOrOfTooMany() throws Exception {
+    List<Integer> keys = IntStream.range(0, 5000).boxed().collect(Collectors.toList());
+    CreateOptions small = builtOnce().capacity(4999);
+    for (Executable call : List.<Executable>of(() -> Filter.build(path, keys, small), () -> Filter.build(path, keys.stream(), small),
+        () -> Filter.build(path, keys, builtOnce().capacity(4999).limit()))) {
+      String said = assertThrows(BfstoreException.FullException.class, call).getMessage();
+      assertTrue(said.contains("5000 keys, and its capacity is 4999"), said);
+    }
+    assertEquals(Set.of(), names());
+    assertFalse(kept(Filter.build(path, Stream.empty(), builtOnce())).contains("a"));
+    for (CreateOptions options : List.of(builtOnce(), builtOnce().capacity(5), new CreateOptions().like(path))) {
+      options.replace();
+      for (Executable call : List.<Executable>of(() -> Filter.build(path, Stream.empty(), options), () -> Filter.build(path, Set.of(), options))) {
+        String said = assertThrows(BfstoreException.InvalidException.class, call).getMessage();
+        assertTrue(said.contains("no key was given") && said.contains("remove the file first"), said);
+      }
+    }
+  }
+
+  @Test
+  void aStaticFilterThatIsNotPublishedGathersKeys() {
+    assertThrows(BfstoreException.UnsupportedException.class, () -> create(builtOnce()));
+    Filter made = create(builtOnce().unpublished());
+    assertFalse(made.add("a"));
+    assertEquals(0, made.addMany(List.of("b", "c", "a")));
+    assertTrue(made.contains("never"));
+    assertEquals(List.of(Layout.STATIC, Health.FILLING), List.of(made.stats().layout(), made.health()));
+    Filter other = create("other", options());
+    for (Executable call : List.<Executable>of(made::sync, () -> made.sync(1, 0, 5), made::supersede, made::isCurrent, made::finishFilling,
+        () -> made.remove("a"), () -> made.count("a"), () -> made.merge(other), made::turn)) {
+      assertThrows(BfstoreException.UnsupportedException.class, call);
+    }
+    for (Executable call : List.<Executable>of(made::dump, () -> made.copyTo(folder.resolve("copy"), new CopyOptions()),
+        () -> other.merge(made), () -> other.compare(made))) {
+      String said = assertThrows(BfstoreException.FillingException.class, call).getMessage();
+      assertTrue(said.contains("Publish it first"), said);
+    }
+    assertFalse(Files.exists(path));
+    made.publish();
+    checkAnswers("1110", made, "a", "b", "c", "never");
+    assertEquals(List.of(3L, Health.OK, true), List.of(made.stats().capacity(), made.health(), made.isCurrent()));
+    assertThrows(BfstoreException.SealedException.class, () -> made.add("late"));
+    assertThrows(BfstoreException.SealedException.class, () -> open(new OpenOptions().write()));
+    assertThrows(BfstoreException.UnsupportedException.class, () -> made.remove("a"));
+    assertThrows(BfstoreException.UnsupportedException.class, made::supersede);
+    assertThrows(BfstoreException.ReadOnlyException.class, () -> made.sync(1, 0, 5));
+    assertThrows(BfstoreException.InvalidException.class, made::publish);
+    made.copyTo(folder.resolve("copy"), new CopyOptions());
+    assertEquals(List.of(), Filter.verify(folder.resolve("copy")));
   }
 
   @Test
@@ -788,6 +877,9 @@ class FilesTest extends Case {
     assertEquals(Layout.BLOCKED, plan.layout());
     assertTrue(plan.fpr() <= 0.01 && plan.abilities().contains(Ability.MERGE) && !plan.abilities().contains(Ability.REMOVE));
     assertTrue(new PlanRequest().capacity(5).layout(Layout.COUNTING).plan().abilities().contains(Ability.REMOVE));
+    Plan built = new PlanRequest().capacity(10_000_000).fpr(0.01).layout(Layout.STATIC).plan();
+    assertEquals(List.of(Layout.STATIC, Set.of(Ability.BUILD)), List.of(built.layout(), built.abilities()));
+    assertTrue(built.bitsPerKey() < 7.3);
     Filter made = create(new CreateOptions().numBits(plan.numBits()).numProbes(plan.numProbes()).capacity(plan.capacity()));
     assertEquals(plan.fileBytes(), Files.size(path));
     assertEquals(plan.bodyBytes(), made.stats().bodyBytes());
