@@ -206,6 +206,17 @@ TEST_CASE("a damaged file of one small shard answers maybe to every key, and is 
   }
 }
 
+TEST_CASE("damage behind the last shard puts no shard in doubt") {
+  const layout::Row& row = layout::kStaticRow;
+  const layout::Geometry geometry = row.geometry((std::uint64_t{2} << 23) + 8 * 64, 9);
+  const std::uint64_t shards_end = std::uint64_t{geometry.shards.bytes} << geometry.shards.bits;
+  REQUIRE(shards_end < (2 << 20) + 64);
+  CHECK(row.range_of_ones(geometry, {shards_end, 64}).bytes == 0);
+  const layout::ByteRange of_last = row.range_of_ones(geometry, {shards_end - 1, 65});
+  CHECK(of_last.offset == shards_end - geometry.shards.bytes);
+  CHECK(of_last.bytes >= 8);
+}
+
 TEST_CASE("bodies that no builder makes answer maybe") {
   const layout::Row& row = layout::kStaticRow;
   for (const std::uint64_t bits : std::initializer_list<std::uint64_t>{512, 1024, 4096}) {
