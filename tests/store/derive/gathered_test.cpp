@@ -118,7 +118,7 @@ void check_published(Filter& filter, const std::string& path) {
   }
   CHECK(state_of(path) == FileState::kClean);
   CHECK(verify(path)->damaged.empty());
-  CHECK(filter.add("too late").code() == Code::kReadOnly);
+  CHECK(filter.add("too late").code() == Code::kSealed);
 }
 
 // Makes a published file with the keys of these writers.
@@ -187,7 +187,7 @@ TEST_CASE("threads add, ask and publish at once: a key whose add was not refused
         const auto digests = digests_from(self * 1'000'000 + first, kAtOnce);
         const Count count = self % 2 == 0 ? filter.add_keys(Keys::digests(digests)) : filter.add_digest(digests[0]);
         if (!count.ok()) {
-          if (count.code() != Code::kReadOnly) ++wrong;
+          if (count.code() != Code::kSealed) ++wrong;
           ++refused;
           return;
         }
@@ -598,7 +598,7 @@ TEST_CASE("a handle whose file another process replaced or removed at once is pu
     REQUIRE_MESSAGE(error.ok(), error.message);
     check_all_maybe(filter);
     CHECK(filter.health() != Code::kOk);
-    CHECK(filter.add("too late").code() == Code::kReadOnly);
+    CHECK(filter.add("too late").code() == Code::kSealed);
     CHECK(filter.publish().code == Code::kInvalid);
     const auto current = filter.is_current();
     CHECK((!current.ok() || !*current));
