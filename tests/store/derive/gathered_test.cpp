@@ -165,11 +165,25 @@ TEST_CASE("keys of every form are gathered, and are in the file once it is publi
   add_in_every_form(filter, 1);
   check_gathers(filter);
   CHECK(dir.names().empty());
+  const auto file_id = filter.stats().file_id;
   CHECK(filter.publish().ok());
+  CHECK(filter.stats().file_id == file_id);
   CHECK(dir.names() == std::vector<std::string>{"filter.bf"});
   check_published(filter, dir.file());
   CHECK(filter.contains("one more key"));
   CHECK(filter.close().ok());
+}
+
+TEST_CASE("a filter of as many keys as are gathered keeps the seed that was drawn for it") {
+  TempDir dir;
+  Options options = static_options();
+  options.seed.reset();
+  Filter filter = created(dir.file(), options);
+  const std::uint64_t seed = filter.shape().seed;
+  add_in_every_form(filter, 1);
+  REQUIRE(filter.publish().ok());
+  CHECK(filter.shape().seed == seed);
+  check_published(filter, dir.file());
 }
 
 TEST_CASE("threads add, ask and publish at once: a key whose add was not refused is in the file") {
