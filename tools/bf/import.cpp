@@ -40,7 +40,7 @@ void declare_import(CLI::App& app, Arguments& arguments) {
            arguments.check);
   add_separator(app, arguments);
   add_key_form(app, arguments);
-  add_shape(app, arguments, false);
+  add_shape(app, arguments, false, "replace FILE if it exists; its writers get an error");
   add_texts(
       app,
       "Nothing in a bit array tells its number of bits, its hash, its seeds or its order: bf takes your word for "
